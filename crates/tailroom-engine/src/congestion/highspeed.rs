@@ -1,0 +1,242 @@
+//! HighSpeed TCP (RFC 3649): the increase a(w) and the decrease b(w) depend on the window.
+
+use libm::{exp, log};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AckEvent, CongestionControl, CongestionEvent};
+
+/// Parameters of HighSpeed TCP; defaults as RFC 3649 sec. 5.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HighspeedParams {
+    /// Up to this window the control is standard TCP, in packets (RFC 3649: 38).
+    #[schemars(range(min = 1.0))]
+    pub low_window: f64,
+    /// Window that the response function reaches at loss fraction `high_p`, in packets (83000).
+    #[schemars(range(min = 1.0))]
+    pub high_window: f64,
+    /// Loss fraction at `low_window` (1e-3; ns-2 computes 1.5 / 38^2 = 1.03878e-3).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub low_p: f64,
+    /// Loss fraction at `high_window` (1e-7).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub high_p: f64,
+    /// Decrease factor b at `high_window` (0.1).
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub high_decrease: f64,
+    /// Where a(w) and b(w) come from.
+    pub increase: IncreaseRule,
+    /// Halve the window at the first reduction of a flow, whatever b(w) says, as ns-2 does.
+    pub halve_first: bool,
+}
+
+/// Source of a(w) and b(w).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IncreaseRule {
+    /// The formulas of RFC 3649 sec. 5 at the current window.
+    Continuous,
+    /// The published table (RFC 3649 appendix B): the row with the largest window not above the
+    /// current one. The table's own parameters (38, 83000, 1e-3, 1e-7, 0.1) are used.
+    Table,
+}
+
+impl Default for HighspeedParams {
+    fn default() -> Self {
+        HighspeedParams {
+            low_window: 38.0,
+            high_window: 83_000.0,
+            low_p: 1e-3,
+            high_p: 1e-7,
+            high_decrease: 0.1,
+            increase: IncreaseRule::Continuous,
+            halve_first: false,
+        }
+    }
+}
+
+impl HighspeedParams {
+    /// Says what is wrong with parameters that contradict one another.
+    ///
+    /// # Errors
+    /// A sentence that names the parameter and its range.
+    pub fn validate(&self) -> Result<(), String> {
+        let finite = [self.low_window, self.high_window, self.low_p, self.high_p];
+        if finite.iter().any(|value| !value.is_finite()) {
+            return Err("low_window, high_window, low_p and high_p must be finite".into());
+        }
+        if self.low_window < 1.0 || self.high_window <= self.low_window {
+            return Err("needs 1 <= low_window < high_window".into());
+        }
+        if !(0.0 < self.high_p && self.high_p < self.low_p && self.low_p < 1.0) {
+            return Err("needs 0 < high_p < low_p < 1".into());
+        }
+        if !(0.0 < self.high_decrease && self.high_decrease <= 0.5) {
+            return Err("high_decrease must be in (0, 0.5]".into());
+        }
+        Ok(())
+    }
+
+    /// Position of `window` between the two anchors on the logarithmic axis: 0 at `low_window`.
+    fn position(&self, window: f64) -> f64 {
+        log(window / self.low_window) / log(self.high_window / self.low_window)
+    }
+
+    /// The decrease factor b(w) (RFC 3649 sec. 5); 0.5 up to `low_window`.
+    pub fn decrease(&self, window: f64) -> f64 {
+        if window <= self.low_window {
+            return 0.5;
+        }
+        // Far above high_window the line would cross zero; a window must shrink by something.
+        ((self.high_decrease - 0.5) * self.position(window) + 0.5).max(0.01)
+    }
+
+    /// The loss fraction p(w) at which the response function gives `window` (RFC 3649 sec. 5).
+    pub fn loss_fraction(&self, window: f64) -> f64 {
+        exp(self.position(window) * log(self.high_p / self.low_p) + log(self.low_p))
+    }
+
+    /// The increase a(w) in packets a round trip (RFC 3649 sec. 5); 1 up to `low_window`.
+    pub fn increase(&self, window: f64) -> f64 {
+        if window <= self.low_window {
+            return 1.0;
+        }
+        let decrease = self.decrease(window);
+        // Continuous at low_window only if low_p is 1.5 / low_window^2; never slower than Reno.
+        (window * window * self.loss_fraction(window) * 2.0 * decrease / (2.0 - decrease)).max(1.0)
+    }
+}
+
+/// One row of RFC 3649 appendix B.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TableRow {
+    /// Smallest window the row holds for, in packets.
+    pub window: f64,
+    /// Increase a(w), in packets a round trip.
+    pub increase: f64,
+    /// Decrease factor b(w), two decimals as published.
+    pub decrease: f64,
+}
+
+/// RFC 3649 appendix B, rebuilt by the rule that generated it: a row each time the simplified
+/// a(w) = w^2 * 2b / ((2-b) * w^1.2 * 12.8) has passed that of the row before by more than 1.
+pub fn published_table() -> Vec<TableRow> {
+    let params = HighspeedParams::default();
+    let mut rows = vec![TableRow { window: 38.0, increase: 1.0, decrease: 0.5 }];
+    let mut last_increase = 1.0;
+    for window in 39..=100_000 {
+        let window = f64::from(window);
+        let decrease = params.decrease(window);
+        let loss_fraction = 1.0 / (libm::pow(window, 1.2) * 12.8); // RFC 3649: p = 0.078 / w^1.2
+        let increase = window * window * 2.0 * decrease / (2.0 - decrease) * loss_fraction;
+        if increase > last_increase + 1.0 {
+            rows.push(TableRow {
+                window,
+                increase: libm::floor(increase),
+                decrease: libm::round(decrease * 100.0) / 100.0,
+            });
+            last_increase = increase;
+        }
+    }
+    rows
+}
+
+/// A running HighSpeed TCP.
+///
+/// a(w) costs two logarithms, so it is evaluated only where a cell begins: a cell covers 2 % of the
+/// window, and a(w) is a straight line inside it. The error is below 1e-4 (the chord of w^0.8).
+#[derive(Debug)]
+pub struct Highspeed {
+    cell_from: f64,
+    cell_to: f64,
+    increase_from: f64,
+    slope: f64,
+    has_reduced: bool,
+    law: Box<Law>,
+}
+
+/// What a flow reads only at the edge of a cell.
+#[derive(Debug)]
+struct Law {
+    params: HighspeedParams,
+    table: Vec<TableRow>,
+}
+
+const CELL_RATIO: f64 = 1.02;
+
+impl Highspeed {
+    /// Starts the control.
+    pub fn new(params: &HighspeedParams) -> Self {
+        let table = match params.increase {
+            IncreaseRule::Continuous => Vec::new(),
+            IncreaseRule::Table => published_table(),
+        };
+        Highspeed {
+            cell_from: 0.0,
+            cell_to: 0.0,
+            increase_from: 1.0,
+            slope: 0.0,
+            has_reduced: false,
+            law: Box::new(Law { params: params.clone(), table }),
+        }
+    }
+
+    /// The increase a(w) in packets a round trip, from the cell that `window` lies in.
+    #[inline]
+    pub fn increase(&mut self, window: f64) -> f64 {
+        if window < self.cell_from || window >= self.cell_to {
+            self.enter_cell(window);
+        }
+        self.increase_from + self.slope * (window - self.cell_from)
+    }
+
+    #[cold]
+    fn enter_cell(&mut self, window: f64) {
+        let params = &self.law.params;
+        self.slope = 0.0;
+        if let Some(row) = self.law.row_index(window) {
+            let next = self.law.table.get(row + 1);
+            self.cell_from = self.law.table[row].window;
+            self.cell_to = next.map_or(f64::INFINITY, |row| row.window);
+            self.increase_from = self.law.table[row].increase;
+        } else if window < params.low_window {
+            (self.cell_from, self.cell_to) = (0.0, params.low_window);
+            self.increase_from = 1.0;
+        } else {
+            (self.cell_from, self.cell_to) = (window, window * CELL_RATIO);
+            self.increase_from = params.increase(window);
+            self.slope = (params.increase(self.cell_to) - self.increase_from)
+                / (self.cell_to - self.cell_from);
+        }
+    }
+}
+
+impl Law {
+    /// The table row for `window`; none below the first row or without a table.
+    fn row_index(&self, window: f64) -> Option<usize> {
+        self.table.partition_point(|row| row.window <= window).checked_sub(1)
+    }
+
+    fn decrease(&self, window: f64) -> f64 {
+        match self.row_index(window) {
+            Some(row) => self.table[row].decrease,
+            None => self.params.decrease(window),
+        }
+    }
+}
+
+impl CongestionControl for Highspeed {
+    #[inline]
+    fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
+        // RFC 3649 sec. 5: w <- w + a(w) / w for each acknowledged packet.
+        cwnd_packets + self.increase(cwnd_packets) * event.acked_packets as f64 / cwnd_packets
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        let halve = self.law.params.halve_first && !self.has_reduced;
+        self.has_reduced = true;
+        let decrease = if halve { 0.5 } else { self.law.decrease(event.cwnd_packets) };
+        (1.0 - decrease) * event.cwnd_packets
+    }
+}

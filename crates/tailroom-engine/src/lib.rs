@@ -1,0 +1,5 @@
+//! tailroom's packet-level simulator.
+
+pub mod congestion;
+pub mod topology;
+pub mod units;

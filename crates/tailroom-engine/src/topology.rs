@@ -1,0 +1,254 @@
+//! The network as the engine sees it: what a scenario resolves to, every quantity in engine units.
+//!
+//! Who is wired to whom: a flow has an access link of its own, a forward path through shared links,
+//! a receiver, and an ACK path that is either private (the default) or a reverse path through shared
+//! links. Everything between two shared links is private to the flow and in order.
+
+use crate::congestion::CongestionConfig;
+use crate::units::{Rate, Time};
+
+/// One run, fully resolved: nothing here needs a file, a default or a unit any more.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// The run covers `[0, duration]`.
+    pub duration: Time,
+    /// Statistics cover `[measure_from, duration]`.
+    pub measure_from: Time,
+    /// Root of every random stream.
+    pub seed: u64,
+    /// Shared links, in the order of the scenario file.
+    pub links: Vec<LinkSpec>,
+    /// Flow groups, in the order of the scenario file.
+    pub groups: Vec<GroupSpec>,
+    /// All flows; those of one group are adjacent and in order.
+    pub flows: Vec<FlowSpec>,
+    /// Interval of the time series, if any are recorded.
+    pub series_interval: Option<Time>,
+}
+
+/// A shared link: a queue, a rate, a propagation delay, and what may go wrong on the way.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Key in the scenario's `[links]` table.
+    pub name: String,
+    /// Rate until the first change.
+    pub rate: Rate,
+    /// One-way propagation delay until the first change.
+    pub delay: Time,
+    /// The queue discipline that guards the buffer.
+    pub queue: QueueSpec,
+    /// Random loss on the wire, after serialization.
+    pub loss: LossSpec,
+    /// Changes of rate, sorted by time.
+    pub rate_changes: Vec<RateChange>,
+    /// If set, the rate changes repeat from the start each time this span has passed.
+    pub rate_period: Option<Time>,
+    /// Changes of delay, sorted by time. Packets never overtake one another.
+    pub delay_changes: Vec<DelayChange>,
+    /// How many entries the packet log of this link may hold; 0 switches it off.
+    pub packet_log: usize,
+    /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the
+    /// congestion-controlled flows that cross the link (0 when none does).
+    pub bdp_bytes: f64,
+}
+
+/// From `at` on the link runs at `rate`; 0 bit/s means that it stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateChange {
+    /// When, since the start of the run (or of the period).
+    pub at: Time,
+    /// The new rate; zero is allowed here.
+    pub rate: Rate,
+}
+
+/// From `at` on the link's propagation delay is `delay`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayChange {
+    /// When, since the start of the run.
+    pub at: Time,
+    /// The new one-way delay.
+    pub delay: Time,
+}
+
+/// A queue discipline with its limit resolved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum QueueSpec {
+    /// Refuses what does not fit.
+    DropTail {
+        /// How much may wait.
+        limit: Limit,
+    },
+}
+
+/// How much may wait in a buffer, the packet in transmission not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// At most this many packets wait.
+    Packets(u64),
+    /// The packets that wait hold at most this many bytes.
+    Bytes(u64),
+}
+
+/// Random loss on a wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum LossSpec {
+    /// No loss.
+    #[default]
+    None,
+    /// Each packet is lost with this probability, independently.
+    Bernoulli {
+        /// In (0, 1).
+        probability: f64,
+    },
+    /// Every `every`-th packet is lost.
+    Periodic {
+        /// At least 2.
+        every: u64,
+    },
+    /// Two-state Markov loss (Gilbert 1960, Elliott 1963), one step a packet.
+    GilbertElliott {
+        /// Probability to go from the good to the bad state, a packet.
+        good_to_bad: f64,
+        /// Probability to return from the bad to the good state, a packet.
+        bad_to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+}
+
+/// A group of flows that differ only in RTT and start.
+#[derive(Clone, Debug)]
+pub struct GroupSpec {
+    /// Key in the scenario's `[flows]` table.
+    pub name: String,
+    /// Indices of the shared links on the way to the receiver; never empty, never twice the same.
+    pub path: Vec<usize>,
+    /// Indices of the shared links that the ACKs cross; empty for a private ACK path.
+    pub reverse_path: Vec<usize>,
+    /// What the application wants to send.
+    pub source: SourceSpec,
+    /// Rate of each flow's own access link; `None` for one that takes no time.
+    pub access_rate: Option<Rate>,
+    /// When the application stops offering data.
+    pub stop: Option<Time>,
+    /// Size of a data packet on the wire, header included, in bytes.
+    pub packet_size: u32,
+    /// Part of `packet_size` that is header, in bytes.
+    pub header_size: u32,
+    /// The transport, for sources under congestion control.
+    pub tcp: Option<TcpSpec>,
+}
+
+/// One flow of a group.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSpec {
+    /// Index into [`Network::groups`].
+    pub group: usize,
+    /// Two-way propagation delay of the whole path, at the links' initial delays.
+    pub rtt: Time,
+    /// When the flow starts.
+    pub start: Time,
+}
+
+/// What an application wants to send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SourceSpec {
+    /// As much as the window allows, up to `bytes` of payload if given.
+    Bulk {
+        /// Payload bytes to send; `None` for a permanent flow.
+        bytes: Option<u64>,
+    },
+    /// A Poisson stream of packets that nothing controls.
+    Poisson {
+        /// Mean rate on the wire, a flow.
+        rate: Rate,
+        /// Draw sizes from an exponential distribution with mean `packet_size`
+        /// (rounded up, at most 65,535 bytes) instead of a fixed size.
+        exponential_sizes: bool,
+    },
+    /// Equally spaced packets that nothing controls.
+    Cbr {
+        /// Rate on the wire, a flow.
+        rate: Rate,
+    },
+}
+
+/// How the transport of a group behaves; the congestion control is one part of it.
+#[derive(Clone, Debug)]
+pub struct TcpSpec {
+    /// How large the window is.
+    pub congestion: CongestionConfig,
+    /// How losses are found and repaired.
+    pub recovery: Recovery,
+    /// Proportional rate reduction (RFC 9937) during recovery; needs [`Recovery::Sack`].
+    pub prr: bool,
+    /// Delayed ACKs (RFC 5681 sec. 4.2); `None` acknowledges every packet.
+    pub delayed_ack: Option<DelayedAck>,
+    /// The ACK path releases ACKs only at multiples of this interval, as cable and wireless
+    /// links do.
+    pub ack_aggregation: Option<Time>,
+    /// Initial window in packets (RFC 6928: 10).
+    pub initial_window: u32,
+    /// Initial slow-start threshold in packets; `None` for no bound.
+    pub initial_ssthresh: Option<u32>,
+    /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
+    pub min_rto: Time,
+    /// Which packets give RTT samples.
+    pub rtt_samples: RttSamples,
+    /// Upper bound of the window in packets.
+    pub max_window: Option<u64>,
+    /// How the window grows below ssthresh.
+    pub slow_start: SlowStartSpec,
+    /// Spread packets over the round trip instead of sending them when an ACK allows it.
+    pub pacing: bool,
+    /// A host with segmentation offload waits until it may send this many packets at once.
+    pub send_burst: u32,
+    /// Forget the SACK scoreboard at a timeout (RFC 2018 sec. 8, ns-2) instead of keeping it
+    /// (RFC 6675 sec. 5.1, Linux).
+    pub forget_sack_at_timeout: bool,
+    /// Size of a pure ACK on the wire, in bytes; it matters on a reverse path.
+    pub ack_size: u32,
+}
+
+/// Delayed acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// An ACK at the latest after this many in-order packets.
+    pub packets: u32,
+    /// An ACK at the latest this long after the first unacknowledged packet.
+    pub timeout: Time,
+}
+
+/// Loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// RFC 6582: cumulative ACKs only.
+    NewReno,
+    /// RFC 6675: selective ACKs, pipe and `NextSeg`.
+    Sack,
+}
+
+/// Which packets give RTT samples (RFC 6298 sec. 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttSamples {
+    /// Timestamps (RFC 7323): every ACK of new data, retransmissions included.
+    Timestamps,
+    /// Karn's rule: no sample from a retransmitted packet.
+    Karn,
+}
+
+/// Growth below ssthresh.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SlowStartSpec {
+    /// RFC 5681: one packet per acknowledged packet.
+    Standard,
+    /// RFC 3742: at most `max_ssthresh / 2` packets a round trip above `max_ssthresh`.
+    Limited {
+        /// In packets (RFC 3742 recommends 100).
+        max_ssthresh: u32,
+    },
+    /// RFC 9406: leave slow start when the round trip time grows.
+    HystartPlusPlus,
+}
