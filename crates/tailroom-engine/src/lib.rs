@@ -1,5 +1,37 @@
 //! tailroom's packet-level simulator.
+//!
+//! A packet's journey, each station a module:
+//!
+//! ```text
+//! source -> sender -> link (queue, serializer, loss) -> ... -> receiver -> ACK -> sender
+//! ```
+//!
+//! [`source`] and the TCP [`sender`] decide what may leave, the sender asking its [`congestion`]
+//! control how large the window is; [`link`]s are shared, each with a [`queue`] discipline that guards its buffer;
+//! the [`receiver`] answers with ACKs. What is private to a flow is wired in [`flow`]; what happens in
+//! which order is the business of [`schedule`] and [`simulation`]; what is measured, of [`probe`] and
+//! [`results`]. A [`scenario`] resolves to the [`topology`] that a [`simulation::Simulation`] runs.
 
-pub mod congestion;
+pub mod scenario;
 pub mod topology;
+
+pub mod simulation;
+pub mod schedule;
+
+pub mod source;
+pub mod sender;
+pub mod congestion;
+pub mod flow;
+pub mod link;
+pub mod queue;
+pub mod serializer;
+pub mod loss;
+pub mod receiver;
+
+pub mod packet;
+pub mod random;
 pub mod units;
+
+pub mod probe;
+pub mod results;
+pub mod error;

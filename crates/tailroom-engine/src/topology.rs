@@ -5,6 +5,9 @@
 //! links. Everything between two shared links is private to the flow and in order.
 
 use crate::congestion::CongestionConfig;
+use crate::flow::Wiring;
+use crate::probe::flow::Marks;
+use crate::schedule::{Schedule, TieBreak};
 use crate::units::{Rate, Time};
 
 /// One run, fully resolved: nothing here needs a file, a default or a unit any more.
@@ -251,4 +254,64 @@ pub enum SlowStartSpec {
     },
     /// RFC 9406: leave slow start when the round trip time grows.
     HystartPlusPlus,
+}
+
+impl Network {
+    /// When links and flows record their state.
+    pub(crate) fn marks(&self) -> Marks {
+        // Enough points to see a convergence, bounded where there are many flows.
+        let intervals = (1_000_000 / self.flows.len().max(1) as u64).clamp(20, 400);
+        Marks {
+            measure_from: self.measure_from,
+            duration: self.duration,
+            series_interval: self.series_interval.unwrap_or(Time::NEVER),
+            progress_interval: Time::from_picoseconds(
+                (self.duration.picoseconds() / intervals).max(1),
+            ),
+            reductions_kept: (1_000_000 / self.flows.len().max(1)).max(16),
+        }
+    }
+
+    /// An empty schedule whose buckets fit this network's packet rate and delays.
+    pub(crate) fn schedule(&self, tie_break: TieBreak) -> Schedule {
+        let mut smallest = vec![u32::MAX; self.links.len()];
+        for group in &self.groups {
+            for &link in &group.path {
+                smallest[link] = smallest[link].min(group.packet_size);
+            }
+        }
+        let rates = self.links.iter().zip(&smallest).filter(|(_, bytes)| **bytes < u32::MAX);
+        let packets_per_second: f64 = rates
+            .map(|(link, &bytes)| link.rate.bits_per_second() as f64 / (8.0 * f64::from(bytes)))
+            .sum();
+        let longest = self.flows.iter().map(|flow| flow.rtt).max().unwrap_or(Time::ZERO);
+        // Twice the longest round trip leaves room for the queues.
+        let horizon = longest.saturating_add(longest);
+        Schedule::new(packets_per_second, self.lookahead(), horizon, tie_break)
+    }
+
+    /// The shortest time in which a departure from a shared link causes an arrival at one.
+    fn lookahead(&self) -> Time {
+        let reactions = self.flows.iter().map(|flow| {
+            let group = &self.groups[flow.group];
+            let last = group.path.last().map_or(Time::ZERO, |&link| self.links[link].delay);
+            let reaction = Wiring::new(self, group, flow).shortest_reaction() + last;
+            let hops = group.path.len() + group.reverse_path.len();
+            let passages = group.path.iter().chain(&group.reverse_path).take(hops - 1);
+            passages.map(|&link| self.links[link].delay).fold(reaction, Time::min)
+        });
+        reactions.min().unwrap_or(Time::ZERO)
+    }
+
+    /// Name of flow `index`: its group's name, and its place in the group where there are several.
+    pub fn flow_name(&self, index: usize) -> String {
+        let group = self.flows[index].group;
+        let first = self.flows.partition_point(|flow| flow.group < group);
+        let count = self.flows.partition_point(|flow| flow.group <= group) - first;
+        if count == 1 {
+            self.groups[group].name.clone()
+        } else {
+            format!("{}.{}", self.groups[group].name, index - first)
+        }
+    }
 }

@@ -1,0 +1,64 @@
+//! Python's door to the engine: scenario text in, summary and columns out.
+//!
+//! Nothing is computed here. `run` drives the simulation in slices so that Python can interrupt it,
+//! `columns` hands the series over as `NumPy` arrays without copying, `files` reads the trace files
+//! that a scenario names, and `error` turns every way to fail into a Python exception.
+
+mod columns;
+mod error;
+mod files;
+mod run;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _engine {
+    use std::path::PathBuf;
+
+    use pyo3::prelude::*;
+    use tailroom_engine::scenario;
+
+    use super::error::{self, Failure};
+    #[pymodule_export]
+    use super::error::{RunError, ScenarioError};
+    use super::files::Directory;
+    #[pymodule_export]
+    use super::run::run;
+
+    /// JSON Schema of the scenario file.
+    #[pyfunction]
+    fn schema() -> String {
+        scenario::schema().to_string()
+    }
+
+    /// Every congestion control, queue discipline and source with its parameters, as JSON.
+    #[pyfunction]
+    fn components() -> String {
+        scenario::components().to_string()
+    }
+
+    /// Checks a scenario and returns it as TOML with every default filled in.
+    #[pyfunction]
+    #[pyo3(signature = (text, base_directory, overrides, seed=None))]
+    fn resolve(
+        text: &str,
+        base_directory: PathBuf,
+        overrides: Vec<(String, String)>,
+        seed: Option<u64>,
+    ) -> PyResult<String> {
+        let files = Directory::new(base_directory);
+        let resolved = error::catch_panics(move || {
+            let scenario = scenario::parse(text, &overrides, seed, &files)?;
+            scenario.resolve()?;
+            Ok::<_, Failure>(scenario.to_toml())
+        })?;
+        Ok(resolved)
+    }
+
+    #[pymodule_init]
+    #[expect(clippy::unnecessary_wraps, reason = "the macro asks for a result")]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        error::keep_panics_off_the_terminal();
+        Ok(())
+    }
+}

@@ -4,7 +4,7 @@ use libm::{exp, log};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent};
+use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind};
 
 /// Parameters of HighSpeed TCP; defaults as RFC 3649 sec. 5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,8 +27,8 @@ pub struct HighspeedParams {
     pub high_decrease: f64,
     /// Where a(w) and b(w) come from.
     pub increase: IncreaseRule,
-    /// Halve the window at the first reduction of a flow, whatever b(w) says, as ns-2 does.
-    pub halve_first: bool,
+    /// Halve a window that loses packets in slow start, whatever b(w) says, as ns-2 does.
+    pub halve_in_slow_start: bool,
 }
 
 /// Source of a(w) and b(w).
@@ -51,7 +51,7 @@ impl Default for HighspeedParams {
             high_p: 1e-7,
             high_decrease: 0.1,
             increase: IncreaseRule::Continuous,
-            halve_first: false,
+            halve_in_slow_start: false,
         }
     }
 }
@@ -152,7 +152,6 @@ pub struct Highspeed {
     cell_to: f64,
     increase_from: f64,
     slope: f64,
-    has_reduced: bool,
     law: Box<Law>,
 }
 
@@ -177,7 +176,6 @@ impl Highspeed {
             cell_to: 0.0,
             increase_from: 1.0,
             slope: 0.0,
-            has_reduced: false,
             law: Box::new(Law { params: params.clone(), table }),
         }
     }
@@ -234,9 +232,10 @@ impl CongestionControl for Highspeed {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
-        let halve = self.law.params.halve_first && !self.has_reduced;
-        self.has_reduced = true;
-        let decrease = if halve { 0.5 } else { self.law.decrease(event.cwnd_packets) };
+        // RFC 3649 leaves the response to a timeout as it is in RFC 5681.
+        let halves = event.kind == CongestionKind::Timeout
+            || event.is_slow_start && self.law.params.halve_in_slow_start;
+        let decrease = if halves { 0.5 } else { self.law.decrease(event.cwnd_packets) };
         (1.0 - decrease) * event.cwnd_packets
     }
 }

@@ -39,6 +39,8 @@ pub struct CongestionEvent {
     pub kind: CongestionKind,
     /// The window at that moment, in packets.
     pub cwnd_packets: f64,
+    /// Whether the window was below ssthresh.
+    pub is_slow_start: bool,
 }
 
 /// The law of a window above ssthresh. The sender owns the window itself, slow start, recovery and

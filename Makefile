@@ -1,0 +1,71 @@
+# Everything that contributors and CI run.
+# Needs Rust, Python 3.11 or newer, a C compiler and make; the rest is installed into .venv.
+
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+
+BIN := .venv/bin
+UV := $(BIN)/uv
+export UV_PYTHON_DOWNLOADS := never
+# Cargo's own commands find the same interpreter as the package's build does.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+
+.PHONY: help setup demo test lint bench validate docs schema clean
+
+help:
+	@echo "make setup     build the package and its tools into .venv"
+	@echo "make demo      run the first experiment and draw its pictures into out/demo"
+	@echo "make test      Rust and Python tests"
+	@echo "make lint      formatting, lints, types, generated files up to date"
+	@echo "make bench     speed of the engine"
+	@echo "make validate  comparison with published numbers (slow)"
+	@echo "make schema    write schema/ and the scenario classes anew from the engine"
+	@echo "make docs      write the reference tables in docs/reference anew from the engine"
+	@echo "make clean     remove everything that was built"
+
+$(UV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+# --inexact keeps uv itself; the package is rebuilt when a Rust file has changed.
+setup: $(UV)
+	$(UV) sync --quiet --locked --inexact
+
+demo: setup
+	rm -rf out/demo
+	$(BIN)/tailroom run scenarios/barman-2004/figure-3.toml --out out/demo
+	@echo "Pictures: out/demo/windows_and_queue.png and out/demo/utilization.png"
+
+test: setup
+	cargo test --workspace --locked
+	$(BIN)/pytest
+
+# rustfmt gets every file by name: it does not follow modules that the registry macro declares.
+lint: setup
+	find crates -name '*.rs' -print0 | xargs -0 rustfmt --edition 2024 --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
+		echo "the engine must not depend on Python"; exit 1; fi
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/stubtest tailroom._engine
+	$(BIN)/python tools/generate.py schema docs --check
+
+bench:
+	cargo bench --package tailroom-engine --locked
+
+validate: setup
+	$(BIN)/python -m tests.validation
+
+schema: setup
+	$(BIN)/python tools/generate.py schema
+
+docs: setup
+	$(BIN)/python tools/generate.py docs
+
+clean:
+	cargo clean
+	rm -rf .venv out dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,91 @@
+//! A dumbbell built in Rust, without a scenario file. Demonstrates in particular: the types of
+//! `topology`, running a simulation in slices, reading its results.
+//!
+//! `cargo run --release --example dumbbell` runs Barman et al. 2004, Figure 3, at a buffer of 10 %.
+
+use std::time::Instant;
+
+use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::error::RunError;
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::topology::{
+    FlowSpec, GroupSpec, Limit, LinkSpec, LossSpec, Network, QueueSpec, Recovery, RttSamples,
+    SlowStartSpec, SourceSpec, TcpSpec,
+};
+use tailroom_engine::units::{Rate, Time};
+
+fn main() -> Result<(), RunError> {
+    let network = barman_figure_3();
+    let started = Instant::now();
+    let mut simulation = Simulation::new(&network);
+    for second in (20..=160).step_by(20) {
+        simulation.run_until(Time::from_milliseconds(second * 1_000));
+        println!("{second:>4} s simulated after {:.2} s", started.elapsed().as_secs_f64());
+    }
+    let summary = simulation.finish()?.summary;
+    let link = &summary.links.0[0].1;
+    println!("utilization   {:.4}", link.utilization);
+    println!("loss fraction {:.3e}", link.loss_fraction.unwrap_or(0.0));
+    println!("mean queue    {:.1} packets", link.queue_packets_mean);
+    println!("Jain index    {:.3}", summary.groups.0[0].1.jain_index.unwrap_or(0.0));
+    println!("reductions    {}", summary.groups.0[0].1.congestion_events);
+    Ok(())
+}
+
+fn barman_figure_3() -> Network {
+    let tcp = TcpSpec {
+        congestion: CongestionConfig::Highspeed(Default::default()),
+        recovery: Recovery::Sack,
+        prr: false,
+        delayed_ack: None,
+        ack_aggregation: None,
+        initial_window: 2,
+        initial_ssthresh: None,
+        min_rto: Time::from_milliseconds(200),
+        rtt_samples: RttSamples::Timestamps,
+        max_window: None,
+        slow_start: SlowStartSpec::Standard,
+        pacing: false,
+        send_burst: 1,
+        forget_sack_at_timeout: false,
+        ack_size: 40,
+    };
+    let rate = Rate::from_bits_per_second(1_000_000_000);
+    let link = LinkSpec {
+        name: "bottleneck".into(),
+        rate,
+        delay: Time::from_milliseconds(50),
+        queue: QueueSpec::DropTail { limit: Limit::Packets(1_249) },
+        loss: LossSpec::None,
+        rate_changes: Vec::new(),
+        rate_period: None,
+        delay_changes: Vec::new(),
+        packet_log: 0,
+        bdp_bytes: rate.bytes_in(Time::from_milliseconds(120)) as f64,
+    };
+    let group = GroupSpec {
+        name: "hstcp".into(),
+        path: vec![0],
+        reverse_path: Vec::new(),
+        source: SourceSpec::Bulk { bytes: None },
+        access_rate: Some(Rate::from_bits_per_second(10_000_000_000)),
+        stop: None,
+        packet_size: 1_000,
+        header_size: 40,
+        tcp: Some(tcp),
+    };
+    let flows = (0..10).map(|index| FlowSpec {
+        group: 0,
+        rtt: Time::from_picoseconds(115_500_000_000 + index * 1_000_000_000),
+        start: Time::from_milliseconds(index * 1_000),
+    });
+    Network {
+        duration: Time::from_milliseconds(160_000),
+        measure_from: Time::from_milliseconds(60_000),
+        seed: 1,
+        links: vec![link],
+        groups: vec![group],
+        flows: flows.collect(),
+        series_interval: None,
+    }
+}

@@ -1,0 +1,340 @@
+//! What is private to a flow: its access link, its ends, and the way between its last shared link and
+//! its first. All of it is in order, so it is computed when a packet leaves the last shared link,
+//! ahead of the links' clock; no event is needed.
+
+use crate::packet::{Ack, Packet};
+use crate::probe::flow::{FlowProbe, FlowState, Marks};
+use crate::receiver::Receiver;
+use crate::sender::{Demand, Outlet, Sender};
+use crate::serializer::Serializer;
+use crate::source::{Emission, Source, TrafficSource};
+use crate::topology::{FlowSpec, GroupSpec, Network, SourceSpec};
+use crate::units::Time;
+
+/// Private delays of a flow. The propagation that the shared links do not account for is split in
+/// four equal parts: sender to first link, last link to receiver, and the same on the way back.
+#[derive(Debug)]
+pub struct Wiring {
+    access: Option<Serializer>,
+    access_free_at: Time,
+    to_first_link: Time,
+    to_receiver: Time,
+    /// Receiver to sender, or to the first link of the reverse path.
+    from_receiver: Time,
+    /// Last link of the reverse path to sender; zero for a private ACK path.
+    to_sender: Time,
+    has_reverse_path: bool,
+    aggregation: Time,
+}
+
+impl Wiring {
+    /// The delays of `flow`, a member of `group`.
+    pub fn new(network: &Network, group: &GroupSpec, flow: &FlowSpec) -> Self {
+        let sum = |path: &[usize]| {
+            path.iter().fold(Time::ZERO, |sum, &link| sum + network.links[link].delay)
+        };
+        let has_reverse_path = !group.reverse_path.is_empty();
+        let forward = sum(&group.path);
+        let backward = if has_reverse_path { sum(&group.reverse_path) } else { forward };
+        let private = flow.rtt.since(forward + backward).picoseconds();
+        let quarter = Time::from_picoseconds(private / 4);
+        let rest = Time::from_picoseconds(private - 3 * (private / 4));
+        let (from_receiver, to_sender) =
+            if has_reverse_path { (quarter, rest) } else { (quarter + backward + rest, Time::ZERO) };
+        Wiring {
+            access: group.access_rate.map(Serializer::constant),
+            access_free_at: Time::ZERO,
+            to_first_link: quarter,
+            to_receiver: quarter,
+            from_receiver,
+            to_sender,
+            has_reverse_path,
+            aggregation: group
+                .tcp
+                .as_ref()
+                .and_then(|tcp| tcp.ack_aggregation)
+                .unwrap_or(Time::ZERO),
+        }
+    }
+
+    /// When a packet that is handed to the access link at `sent` reaches the first shared link.
+    #[inline]
+    pub fn enter(&mut self, sent: Time, bytes: u32) -> Time {
+        let departure = match &mut self.access {
+            None => sent,
+            Some(access) => {
+                self.access_free_at = access.finish(sent.max(self.access_free_at), bytes);
+                self.access_free_at
+            }
+        };
+        departure + self.to_first_link
+    }
+
+    /// When a packet that leaves the last shared link at `time` reaches the receiver.
+    #[inline]
+    pub fn reach_receiver(&self, time: Time) -> Time {
+        time + self.to_receiver
+    }
+
+    /// When an ACK that leaves the receiver at `time` reaches the sender (or, on a reverse path, its
+    /// first link).
+    #[inline]
+    pub fn leave_receiver(&self, time: Time) -> Time {
+        let arrival = time.saturating_add(self.from_receiver);
+        if self.has_reverse_path { arrival } else { self.aggregate(arrival) }
+    }
+
+    /// When an ACK that leaves the reverse path's last link at `time` reaches the sender.
+    pub fn reach_sender(&self, time: Time) -> Time {
+        self.aggregate(time + self.to_sender)
+    }
+
+    /// The next multiple of the aggregation interval.
+    #[inline]
+    fn aggregate(&self, time: Time) -> Time {
+        let interval = self.aggregation.picoseconds();
+        if interval == 0 || time == Time::NEVER {
+            return time;
+        }
+        Time::from_picoseconds(time.picoseconds().div_ceil(interval).saturating_mul(interval))
+    }
+
+    /// Whether ACKs cross shared links.
+    pub fn has_reverse_path(&self) -> bool {
+        self.has_reverse_path
+    }
+
+    /// The shortest time from leaving the last forward link to a reaction at the first.
+    pub fn shortest_reaction(&self) -> Time {
+        self.to_receiver + self.from_receiver + self.to_sender + self.to_first_link
+    }
+}
+
+/// Where a flow's packets and ACKs enter shared links.
+pub trait Entrance {
+    /// A packet reaches the first shared link at `time`.
+    fn packet(&mut self, time: Time, packet: &Packet);
+    /// An ACK reaches the first link of the reverse path at `time`.
+    fn ack(&mut self, time: Time, ack: &Ack<'_>);
+}
+
+/// Sends a TCP sender's packets through the access link to the entrance.
+struct Access<'a, E> {
+    wiring: &'a mut Wiring,
+    entrance: &'a mut E,
+}
+
+impl<E: Entrance> Outlet for Access<'_, E> {
+    #[inline]
+    fn send(&mut self, packet: Packet) {
+        let time = self.wiring.enter(packet.sent, packet.bytes);
+        self.entrance.packet(time, &packet);
+    }
+}
+
+/// A TCP connection: both ends and the private ways between them.
+#[derive(Debug)]
+pub struct Connection {
+    /// The sending end.
+    pub sender: Sender,
+    /// The receiving end.
+    pub receiver: Receiver,
+    /// The ways between them.
+    pub wiring: Wiring,
+}
+
+impl Connection {
+    /// A data packet leaves the last shared link at `time`.
+    #[inline]
+    pub fn deliver(&mut self, time: Time, packet: &Packet, entrance: &mut impl Entrance) {
+        let Connection { sender, receiver, wiring } = self;
+        let now = wiring.reach_receiver(time);
+        let deadline = receiver.deadline();
+        if deadline < now {
+            answer(sender, wiring, deadline, &receiver.on_deadline(), entrance);
+        }
+        if let Some(ack) = receiver.on_packet(now, packet) {
+            answer(sender, wiring, now, &ack, entrance);
+        }
+    }
+
+    /// An ACK leaves the last link of the reverse path at `time`.
+    pub fn deliver_ack(&mut self, time: Time, ack: &Ack<'_>, entrance: &mut impl Entrance) {
+        let now = self.wiring.reach_sender(time);
+        acknowledge(&mut self.sender, &mut self.wiring, now, ack, entrance);
+    }
+
+    /// When the flow's next timer can touch a shared link: the wake-up must come then.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        self.receiver_wake().min(self.sender_wake())
+    }
+
+    fn sender_wake(&self) -> Time {
+        self.sender.deadline().saturating_add(self.wiring.to_first_link)
+    }
+
+    fn receiver_wake(&self) -> Time {
+        let deadline = self.receiver.deadline();
+        if deadline == Time::NEVER {
+            return deadline;
+        }
+        let arrival = self.wiring.leave_receiver(deadline);
+        if self.wiring.has_reverse_path {
+            arrival
+        } else {
+            arrival.saturating_add(self.wiring.to_first_link)
+        }
+    }
+
+    /// Fires the timers that can touch a shared link at `time`, in the order of the sender's time;
+    /// an ACK at the moment of a deadline comes first.
+    pub fn wake(&mut self, time: Time, entrance: &mut impl Entrance) {
+        loop {
+            let (receiver_wake, sender_wake) = (self.receiver_wake(), self.sender_wake());
+            let Connection { sender, receiver, wiring } = self;
+            if receiver_wake <= time && receiver_wake <= sender_wake {
+                let deadline = receiver.deadline();
+                answer(sender, wiring, deadline, &receiver.on_deadline(), entrance);
+            } else if sender_wake <= time {
+                sender.on_deadline(sender.deadline(), &mut Access { wiring, entrance });
+            } else {
+                return;
+            }
+        }
+    }
+}
+
+/// An ACK leaves the receiver at `time`.
+#[inline]
+fn answer(
+    sender: &mut Sender,
+    wiring: &mut Wiring,
+    time: Time,
+    ack: &Ack<'_>,
+    entrance: &mut impl Entrance,
+) {
+    let arrival = wiring.leave_receiver(time);
+    if wiring.has_reverse_path {
+        entrance.ack(arrival, ack);
+    } else {
+        acknowledge(sender, wiring, arrival, ack, entrance);
+    }
+}
+
+/// An ACK reaches the sender at `now`, after the timers that were due before.
+#[inline]
+fn acknowledge(
+    sender: &mut Sender,
+    wiring: &mut Wiring,
+    now: Time,
+    ack: &Ack<'_>,
+    entrance: &mut impl Entrance,
+) {
+    let mut access = Access { wiring, entrance };
+    while sender.deadline() < now {
+        sender.on_deadline(sender.deadline(), &mut access);
+    }
+    sender.on_ack(now, ack, &mut access);
+}
+
+/// A flow that nothing controls: a source, an access link, a counter at the far end.
+#[derive(Debug)]
+pub struct Unresponsive {
+    source: Source,
+    stop: Time,
+    header_bytes: u32,
+    wiring: Wiring,
+    /// Packets sent, in the sender's time.
+    pub sent: FlowProbe,
+    /// Packets received, in the receiver's time.
+    pub received: FlowProbe,
+    delivered: FlowState,
+}
+
+impl Unresponsive {
+    /// Emits the next packet, unless the source has stopped.
+    pub fn emit(&mut self, entrance: &mut impl Entrance) {
+        let Emission { time, bytes } = self.source.next_emission();
+        if time >= self.stop {
+            return;
+        }
+        if self.sent.is_mark_due(time) {
+            self.sent.pass_marks(time, &FlowState::default());
+        }
+        self.sent.on_sent(bytes, false);
+        let packet = Packet { sequence: 0, bytes, sent: time, is_retransmission: false };
+        entrance.packet(self.wiring.enter(time, bytes), &packet);
+    }
+
+    /// A packet leaves the last shared link at `time`.
+    pub fn deliver(&mut self, time: Time, packet: &Packet) {
+        let now = self.wiring.reach_receiver(time);
+        if self.received.is_mark_due(now) {
+            self.received.pass_marks(now, &self.delivered);
+        }
+        self.delivered.delivered += 1;
+        self.delivered.delivered_bytes += u64::from(packet.bytes.saturating_sub(self.header_bytes));
+    }
+
+    /// Records the marks up to the end of the run.
+    pub fn pass_marks(&mut self, now: Time) {
+        self.sent.pass_marks(now, &FlowState::default());
+        self.received.pass_marks(now, &self.delivered);
+    }
+}
+
+/// The two kinds of flow.
+#[derive(Debug)]
+pub enum Ends {
+    /// Under congestion control.
+    Tcp(Box<Connection>),
+    /// Under none.
+    Unresponsive(Box<Unresponsive>),
+}
+
+impl Ends {
+    /// The ends of flow `index` of `network`.
+    pub fn new(network: &Network, index: usize, marks: Marks) -> Self {
+        let flow = &network.flows[index];
+        let group = &network.groups[flow.group];
+        let wiring = Wiring::new(network, group, flow);
+        let stop = group.stop.unwrap_or(Time::NEVER);
+        match (&group.tcp, Source::new(group, flow.start, network.seed, &network.flow_name(index))) {
+            (_, Some(source)) => Ends::Unresponsive(Box::new(Unresponsive {
+                source,
+                stop,
+                header_bytes: group.header_size,
+                wiring,
+                sent: FlowProbe::new(marks),
+                received: FlowProbe::new(marks),
+                delivered: FlowState::default(),
+            })),
+            (Some(tcp), None) => Ends::Tcp(Box::new(Connection {
+                sender: Sender::new(tcp, demand(group, flow.start, stop), marks),
+                receiver: Receiver::new(tcp.delayed_ack),
+                wiring,
+            })),
+            (None, None) => unreachable!("a bulk source comes with a transport"),
+        }
+    }
+}
+
+/// What a bulk application offers to its TCP sender.
+fn demand(group: &GroupSpec, start: Time, stop: Time) -> Demand {
+    let payload = u64::from(group.packet_size - group.header_size);
+    let bytes = match group.source {
+        SourceSpec::Bulk { bytes } => bytes,
+        SourceSpec::Poisson { .. } | SourceSpec::Cbr { .. } => None,
+    };
+    let packets = bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
+    let last_payload = bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
+    Demand {
+        start,
+        stop,
+        packets,
+        packet_bytes: group.packet_size,
+        last_packet_bytes: last_payload as u32 + group.header_size,
+        header_bytes: group.header_size,
+    }
+}

@@ -1,0 +1,235 @@
+//! What a flow measures, in the flow's own time.
+//!
+//! A flow's state runs ahead of the links' clock by up to a round trip, so nothing may look at it
+//! "now". Instead the flow itself passes marks (the window's edges, series samples) before it takes a
+//! step at or after them, and records its state as of the mark.
+
+use crate::units::Time;
+
+/// When every flow of a run records its state.
+#[derive(Clone, Copy, Debug)]
+pub struct Marks {
+    /// Start of the measured window.
+    pub measure_from: Time,
+    /// End of the measured window and of the run.
+    pub duration: Time,
+    /// Interval of the time series; [`Time::NEVER`] for none.
+    pub series_interval: Time,
+    /// Interval at which deliveries are noted for the convergence time.
+    pub progress_interval: Time,
+    /// The most reductions whose times are kept.
+    pub reductions_kept: usize,
+}
+
+/// What a flow shows at a mark.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowState {
+    /// Window in packets.
+    pub cwnd_packets: f64,
+    /// Slow-start threshold in packets.
+    pub ssthresh_packets: f64,
+    /// Smoothed RTT.
+    pub srtt: Time,
+    /// New packets delivered since the start of the run.
+    pub delivered: u64,
+    /// Payload bytes of those.
+    pub delivered_bytes: u64,
+}
+
+/// Counts since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowCounters {
+    /// Packets sent, retransmissions included.
+    pub sent: u64,
+    /// Their bytes on the wire.
+    pub sent_bytes: u64,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// Sum of the RTT samples, in picoseconds.
+    pub rtt_sum: u128,
+    /// Number of RTT samples.
+    pub rtt_count: u64,
+    /// Integral of the window over time, in packets times picoseconds.
+    pub cwnd_area: f64,
+    /// Window reductions, timeouts included.
+    pub reductions: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// New packets delivered; filled in at marks.
+    pub delivered: u64,
+    /// Payload bytes of those; filled in at marks.
+    pub delivered_bytes: u64,
+}
+
+/// One row of a flow's time series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowSample {
+    /// When.
+    pub time: Time,
+    /// Window in packets.
+    pub cwnd_packets: f64,
+    /// Slow-start threshold in packets.
+    pub ssthresh_packets: f64,
+    /// Smoothed RTT.
+    pub srtt: Time,
+    /// Payload bytes delivered since the sample before.
+    pub delivered_bytes: u64,
+}
+
+/// A window reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    /// When.
+    pub time: Time,
+    /// Packets the flow had sent by then.
+    pub sent: u64,
+}
+
+/// The measurements of one flow.
+#[derive(Debug)]
+pub struct FlowProbe {
+    next_mark: Time,
+    /// Running counts.
+    pub counters: FlowCounters,
+    changed_at: Time,
+    record: Box<FlowRecord>,
+}
+
+/// The part that is touched at marks only.
+#[derive(Debug)]
+pub struct FlowRecord {
+    marks: Marks,
+    next_series: Time,
+    next_progress: Time,
+    last_sampled_bytes: u64,
+    /// Counts at the start of the measured window.
+    pub before: Option<FlowCounters>,
+    /// Counts at its end.
+    pub after: Option<FlowCounters>,
+    /// Time series.
+    pub samples: Vec<FlowSample>,
+    /// Packets delivered by each multiple of the progress interval.
+    pub progress: Vec<u64>,
+    /// Reductions inside the measured window, the first ones if there are too many.
+    pub reductions: Vec<Reduction>,
+}
+
+impl FlowProbe {
+    /// A probe that records at `marks`.
+    pub fn new(marks: Marks) -> Self {
+        let mut probe = FlowProbe {
+            next_mark: Time::ZERO,
+            counters: FlowCounters::default(),
+            changed_at: Time::ZERO,
+            record: Box::new(FlowRecord {
+                marks,
+                next_series: marks.series_interval,
+                next_progress: marks.progress_interval,
+                last_sampled_bytes: 0,
+                before: None,
+                after: None,
+                samples: Vec::new(),
+                progress: Vec::new(),
+                reductions: Vec::new(),
+            }),
+        };
+        probe.next_mark = probe.record.next_mark();
+        probe
+    }
+
+    /// Whether a mark lies at or before `now`.
+    #[inline]
+    pub fn is_mark_due(&self, now: Time) -> bool {
+        now >= self.next_mark
+    }
+
+    /// Records `state` at every mark up to `now`; call before the step at `now` is taken.
+    #[cold]
+    pub fn pass_marks(&mut self, now: Time, state: &FlowState) {
+        while self.next_mark <= now {
+            let mark = self.next_mark;
+            self.on_window(mark, state.cwnd_packets);
+            let counters = FlowCounters {
+                delivered: state.delivered,
+                delivered_bytes: state.delivered_bytes,
+                ..self.counters
+            };
+            self.record.pass(mark, state, &counters);
+            self.next_mark = self.record.next_mark();
+        }
+    }
+
+    /// The window was `cwnd_packets` up to `now`.
+    #[inline]
+    pub fn on_window(&mut self, now: Time, cwnd_packets: f64) {
+        let span = now.since(self.changed_at).picoseconds().cast_signed(); // signed converts faster
+        self.counters.cwnd_area += cwnd_packets * span as f64;
+        self.changed_at = now;
+    }
+
+    /// A packet left the sender.
+    #[inline]
+    pub fn on_sent(&mut self, bytes: u32, is_retransmission: bool) {
+        self.counters.sent += 1;
+        self.counters.sent_bytes += u64::from(bytes);
+        self.counters.retransmissions += u64::from(is_retransmission);
+    }
+
+    /// An RTT sample.
+    #[inline]
+    pub fn on_rtt(&mut self, sample: Time) {
+        self.counters.rtt_sum += u128::from(sample.picoseconds());
+        self.counters.rtt_count += 1;
+    }
+
+    /// The window was reduced.
+    pub fn on_reduction(&mut self, now: Time, is_timeout: bool) {
+        self.counters.reductions += 1;
+        self.counters.timeouts += u64::from(is_timeout);
+        let record = &mut self.record;
+        let is_inside = now >= record.marks.measure_from && now < record.marks.duration;
+        if is_inside && record.reductions.len() < record.marks.reductions_kept {
+            record.reductions.push(Reduction { time: now, sent: self.counters.sent });
+        }
+    }
+
+    /// What was recorded at the marks.
+    pub fn record(&self) -> &FlowRecord {
+        &self.record
+    }
+}
+
+impl FlowRecord {
+    fn next_mark(&self) -> Time {
+        let edge = match (&self.before, &self.after) {
+            (None, _) => self.marks.measure_from,
+            (Some(_), None) => self.marks.duration,
+            (Some(_), Some(_)) => return Time::NEVER,
+        };
+        edge.min(self.next_series).min(self.next_progress)
+    }
+
+    fn pass(&mut self, mark: Time, state: &FlowState, counters: &FlowCounters) {
+        if mark == self.next_series {
+            self.samples.push(FlowSample {
+                time: mark,
+                cwnd_packets: state.cwnd_packets,
+                ssthresh_packets: state.ssthresh_packets,
+                srtt: state.srtt,
+                delivered_bytes: state.delivered_bytes - self.last_sampled_bytes,
+            });
+            self.last_sampled_bytes = state.delivered_bytes;
+            self.next_series = self.next_series.saturating_add(self.marks.series_interval);
+        }
+        if mark == self.next_progress {
+            self.progress.push(state.delivered);
+            self.next_progress = self.next_progress.saturating_add(self.marks.progress_interval);
+        }
+        if self.before.is_none() && mark >= self.marks.measure_from {
+            self.before = Some(*counters);
+        }
+        if self.after.is_none() && mark >= self.marks.duration {
+            self.after = Some(*counters);
+        }
+    }
+}

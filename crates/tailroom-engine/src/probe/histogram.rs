@@ -1,0 +1,110 @@
+//! Weighted histograms of non-negative integers in bounded memory.
+
+/// Bins exact up to `2^(PRECISION + 1)`, then `2^PRECISION` bins an octave: a percentile is off by
+/// less than one part in `2^PRECISION`.
+#[derive(Clone, Debug, Default)]
+pub struct Histogram<const PRECISION: u32> {
+    weights: Vec<u64>,
+}
+
+impl<const PRECISION: u32> Histogram<PRECISION> {
+    /// Adds `weight` at `value`.
+    #[inline]
+    pub fn add(&mut self, value: u64, weight: u64) {
+        let bin = Self::bin(value);
+        match self.weights.get_mut(bin) {
+            Some(slot) => *slot += weight,
+            None => self.grow(bin, weight),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, bin: usize, weight: u64) {
+        self.weights.resize((bin + 1).next_power_of_two(), 0);
+        self.weights[bin] = weight;
+    }
+
+    #[inline]
+    fn bin(value: u64) -> usize {
+        let octave = (63 - (value | 1).leading_zeros()).saturating_sub(PRECISION);
+        ((u64::from(octave) << PRECISION) + (value >> octave)) as usize
+    }
+
+    /// Middle of a bin.
+    fn value(bin: usize) -> f64 {
+        let octave = (bin >> PRECISION).saturating_sub(1) as u32;
+        let low = (bin as u64 - (u64::from(octave) << PRECISION)) << octave;
+        low as f64 + ((1_u64 << octave) - 1) as f64 / 2.0
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.weights.fill(0);
+    }
+
+    /// Sum of all weights.
+    pub fn total(&self) -> u128 {
+        self.weights.iter().map(|&weight| u128::from(weight)).sum()
+    }
+
+    /// The smallest value that at least the share `quantile` of the weight does not exceed; `None`
+    /// when nothing was added.
+    pub fn quantile(&self, quantile: f64) -> Option<f64> {
+        let total = self.total();
+        if total == 0 {
+            return None;
+        }
+        let wanted = (quantile * total as f64).ceil().max(1.0);
+        let mut sum = 0_u128;
+        let bin = self.weights.iter().position(|&weight| {
+            sum += u128::from(weight);
+            sum as f64 >= wanted
+        });
+        bin.map(Self::value)
+    }
+
+    /// The largest value added, to the precision of its bin.
+    pub fn max(&self) -> Option<f64> {
+        self.weights.iter().rposition(|&weight| weight > 0).map(Self::value)
+    }
+
+    /// The mean, to the precision of the bins; `None` when nothing was added.
+    pub fn mean(&self) -> Option<f64> {
+        let total = self.total();
+        if total == 0 {
+            return None;
+        }
+        let bins = self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0);
+        let sum: f64 = bins.map(|(bin, &weight)| Self::value(bin) * weight as f64).sum();
+        Some(sum / total as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_values_are_exact_and_large_ones_within_the_precision() {
+        for value in (0..5_000).chain([1 << 20, (1 << 40) + 12_345, u64::MAX / 3]) {
+            let mut histogram = Histogram::<9>::default();
+            histogram.add(value, 3);
+            let back = histogram.quantile(0.5).expect("one value");
+            let tolerance = if value < 1_024 { 0.0 } else { value as f64 / 512.0 };
+            assert!((back - value as f64).abs() <= tolerance, "{value} came back as {back}");
+        }
+    }
+
+    #[test]
+    fn quantiles_follow_the_weights() {
+        let mut histogram = Histogram::<9>::default();
+        histogram.add(1, 10);
+        histogram.add(2, 80);
+        histogram.add(3, 10);
+        assert_eq!(histogram.quantile(0.05), Some(1.0));
+        assert_eq!(histogram.quantile(0.1), Some(1.0));
+        assert_eq!(histogram.quantile(0.11), Some(2.0));
+        assert_eq!(histogram.quantile(0.95), Some(3.0));
+        assert_eq!((histogram.mean(), histogram.max()), (Some(2.0), Some(3.0)));
+    }
+}

@@ -1,0 +1,257 @@
+//! What a link measures: its queue over time and as packets see it, what passed, what was dropped.
+
+use crate::probe::histogram::Histogram;
+use crate::units::Time;
+
+/// Counts since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    arrivals: u64,
+    drops: u64,
+    random_losses: u64,
+    accepted: u64,
+    accepted_bytes: u64,
+    /// Taken in but not yet out, at the moment of the snapshot.
+    backlog: u64,
+    backlog_bytes: u64,
+}
+
+/// One row of a link's time series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkSample {
+    /// When.
+    pub time: Time,
+    /// Packets waiting at that instant.
+    pub queue_packets: u64,
+    /// Bytes that left since the sample before.
+    pub departed_bytes: u64,
+    /// Drops since the sample before.
+    pub drops: u64,
+}
+
+/// What happened to a packet, for the packet log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogEvent {
+    /// It reached the buffer.
+    Arrival = 0,
+    /// Its last bit left.
+    Departure = 1,
+    /// The discipline dropped it.
+    Drop = 2,
+}
+
+/// One line of the packet log.
+#[derive(Clone, Copy, Debug)]
+pub struct LogEntry {
+    /// When.
+    pub time: Time,
+    /// Whose packet.
+    pub flow: u32,
+    /// What happened.
+    pub event: LogEvent,
+}
+
+/// Totals over the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkTotals {
+    /// Packets that reached the buffer.
+    pub arrivals: u64,
+    /// Packets the discipline dropped.
+    pub drops: u64,
+    /// Packets lost on the wire.
+    pub random_losses: u64,
+    /// Packets whose last bit left.
+    pub departures: u64,
+    /// Bytes of the packets whose last bit left.
+    pub departed_bytes: u64,
+}
+
+/// The measurements of one link.
+#[derive(Debug)]
+pub struct LinkProbe {
+    now: Counters,
+    before: Counters,
+    last_sample: Counters,
+    changed_at: Time,
+    queue: u64,
+    queue_area: u128,
+    /// Packets waiting, weighted by time.
+    pub queue_over_time: Histogram<10>,
+    /// Packets waiting, as arriving packets find them.
+    pub queue_seen: Histogram<10>,
+    /// Time that accepted packets wait, in picoseconds.
+    pub delay: Histogram<9>,
+    delay_sum: u128,
+    /// Lengths of bursts, in packets.
+    pub bursts: Histogram<9>,
+    burst_flow: u32,
+    burst_length: u64,
+    last_arrival: Time,
+    /// The time series.
+    pub samples: Vec<LinkSample>,
+    /// The packet log, in no particular order.
+    pub log: Vec<LogEntry>,
+    log_limit: usize,
+}
+
+impl LinkProbe {
+    /// A probe whose packet log holds at most `log_limit` lines.
+    pub fn new(log_limit: usize) -> Self {
+        LinkProbe {
+            now: Counters::default(),
+            before: Counters::default(),
+            last_sample: Counters::default(),
+            changed_at: Time::ZERO,
+            queue: 0,
+            queue_area: 0,
+            queue_over_time: Histogram::default(),
+            queue_seen: Histogram::default(),
+            delay: Histogram::default(),
+            delay_sum: 0,
+            bursts: Histogram::default(),
+            burst_flow: u32::MAX,
+            burst_length: 0,
+            last_arrival: Time::ZERO,
+            samples: Vec::new(),
+            log: Vec::new(),
+            log_limit,
+        }
+    }
+
+    /// A packet reached the buffer and found `waiting` packets there. A burst is a run of packets of
+    /// one flow that follow one another faster than the link can send them, that is, closer than
+    /// `burst_gap`.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, now: Time, flow: u32, waiting: u64, burst_gap: Time) {
+        self.now.arrivals += 1;
+        self.queue_seen.add(waiting, 1);
+        if flow == self.burst_flow && now.since(self.last_arrival) < burst_gap {
+            self.burst_length += 1;
+        } else {
+            self.close_burst();
+            self.burst_flow = flow;
+            self.burst_length = 1;
+        }
+        self.last_arrival = now;
+        self.record(now, flow, LogEvent::Arrival);
+    }
+
+    #[inline]
+    fn close_burst(&mut self) {
+        if self.burst_length > 0 {
+            self.bursts.add(self.burst_length, 1);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn on_drop(&mut self, now: Time, flow: u32) {
+        self.now.drops += 1;
+        self.record(now, flow, LogEvent::Drop);
+    }
+
+    #[inline]
+    pub(crate) fn on_accept(
+        &mut self,
+        now: Time,
+        flow: u32,
+        bytes: u32,
+        start: Time,
+        departure: Time,
+    ) {
+        self.now.accepted += 1;
+        self.now.accepted_bytes += u64::from(bytes);
+        let delay = start.since(now).picoseconds();
+        self.delay.add(delay, 1);
+        self.delay_sum += u128::from(delay);
+        self.record(departure, flow, LogEvent::Departure);
+    }
+
+    #[inline]
+    pub(crate) fn on_random_loss(&mut self) {
+        self.now.random_losses += 1;
+    }
+
+    /// From `at` on, `packets` wait.
+    #[inline]
+    pub(crate) fn on_queue_change(&mut self, at: Time, packets: u64) {
+        let span = at.since(self.changed_at).picoseconds();
+        self.queue_over_time.add(self.queue, span);
+        self.queue_area += u128::from(self.queue) * u128::from(span);
+        self.changed_at = at;
+        self.queue = packets;
+    }
+
+    #[inline]
+    fn record(&mut self, time: Time, flow: u32, event: LogEvent) {
+        if self.log.len() < self.log_limit {
+            self.log.push(LogEntry { time, flow, event });
+        }
+    }
+
+    fn snapshot(&self, backlog: u64, backlog_bytes: u64) -> Counters {
+        Counters { backlog, backlog_bytes, ..self.now }
+    }
+
+    /// Starts the statistics afresh at `now`; series and log go on.
+    pub(crate) fn begin(&mut self, now: Time, backlog: u64, backlog_bytes: u64) {
+        self.before = self.snapshot(backlog, backlog_bytes);
+        self.changed_at = now;
+        self.queue_area = 0;
+        self.delay_sum = 0;
+        self.burst_length = 0;
+        self.burst_flow = u32::MAX;
+        self.queue_over_time.clear();
+        self.queue_seen.clear();
+        self.delay.clear();
+        self.bursts.clear();
+    }
+
+    /// Closes the statistics at `now`, when `queue` packets wait.
+    pub(crate) fn end(&mut self, now: Time, queue: u64, backlog: u64, backlog_bytes: u64) {
+        self.on_queue_change(now, queue);
+        self.close_burst();
+        self.now = self.snapshot(backlog, backlog_bytes);
+    }
+
+    pub(crate) fn sample(&mut self, time: Time, queue_packets: u64, backlog_bytes: u64) {
+        let now = self.snapshot(0, backlog_bytes);
+        let last = self.last_sample;
+        let departed = |counters: Counters| counters.accepted_bytes - counters.backlog_bytes;
+        self.samples.push(LinkSample {
+            time,
+            queue_packets,
+            departed_bytes: departed(now) - departed(last),
+            drops: now.drops - last.drops,
+        });
+        self.last_sample = now;
+    }
+
+    /// Totals between `begin` and `end`.
+    pub fn totals(&self) -> LinkTotals {
+        let (now, before) = (self.now, self.before);
+        LinkTotals {
+            arrivals: now.arrivals - before.arrivals,
+            drops: now.drops - before.drops,
+            random_losses: now.random_losses - before.random_losses,
+            departures: (now.accepted - now.backlog) - (before.accepted - before.backlog),
+            departed_bytes: (now.accepted_bytes - now.backlog_bytes)
+                - (before.accepted_bytes - before.backlog_bytes),
+        }
+    }
+
+    /// Packets that arrived, were dropped and were taken in since the start of the run.
+    pub fn account(&self) -> (u64, u64, u64) {
+        (self.now.arrivals, self.now.drops, self.now.accepted)
+    }
+
+    /// Time-weighted mean of the packets that wait, over a window of length `span`.
+    pub fn mean_queue(&self, span: Time) -> f64 {
+        self.queue_area as f64 / span.picoseconds() as f64
+    }
+
+    /// Mean time that accepted packets waited, in seconds; `None` when none was accepted.
+    pub fn mean_delay_s(&self) -> Option<f64> {
+        let accepted = self.now.accepted - self.before.accepted;
+        (accepted > 0).then(|| Time::from_picoseconds(1).seconds() * self.delay_sum as f64 / accepted as f64)
+    }
+}

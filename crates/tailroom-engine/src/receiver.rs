@@ -1,0 +1,232 @@
+//! The TCP receiver: reassembly, delayed ACKs, SACK blocks.
+//!
+//! Sans I/O like the sender: it answers a packet, or its delayed-ACK deadline, with ACKs.
+
+use std::collections::VecDeque;
+
+use crate::packet::{Ack, MAX_SACK_BLOCKS, Packet, Range};
+use crate::topology::DelayedAck;
+use crate::units::Time;
+
+/// A TCP receiver; sequence numbers count packets.
+#[derive(Debug)]
+pub struct Receiver {
+    next: u64,
+    ack_deadline: Time,
+    delayed: Option<DelayedAck>,
+    unacknowledged: u32,
+    echo: Time,
+    echoes_retransmission: bool,
+    /// Received ranges above `next`, sorted, disjoint, not touching.
+    ranges: VecDeque<Range>,
+    /// The ranges of `ranges` that were reported last, the latest first (RFC 2018 sec. 4).
+    recent: [Range; MAX_SACK_BLOCKS],
+    recent_count: usize,
+}
+
+impl Receiver {
+    /// A receiver that expects packet 0.
+    pub fn new(delayed: Option<DelayedAck>) -> Self {
+        Receiver {
+            next: 0,
+            ack_deadline: Time::NEVER,
+            delayed,
+            unacknowledged: 0,
+            echo: Time::ZERO,
+            echoes_retransmission: false,
+            ranges: VecDeque::new(),
+            recent: [Range::default(); MAX_SACK_BLOCKS],
+            recent_count: 0,
+        }
+    }
+
+    /// When a delayed ACK is due; [`Time::NEVER`] if none is held back.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.ack_deadline
+    }
+
+    /// The next sequence number it expects: so many packets have been received in order.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// A data packet arrives; returns the ACK to send at once, if any.
+    #[inline]
+    pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Option<Ack<'_>> {
+        if packet.sequence == self.next && self.ranges.is_empty() {
+            self.next += 1;
+            return self.on_in_order(now, packet);
+        }
+        self.on_gap(packet);
+        self.note_echo(packet);
+        Some(self.acknowledge())
+    }
+
+    /// The delayed ACK that is due.
+    pub fn on_deadline(&mut self) -> Ack<'_> {
+        self.acknowledge()
+    }
+
+    #[inline]
+    fn on_in_order(&mut self, now: Time, packet: &Packet) -> Option<Ack<'_>> {
+        self.note_echo(packet);
+        if let Some(delayed) = self.delayed {
+            self.unacknowledged += 1;
+            if self.unacknowledged < delayed.packets {
+                if self.unacknowledged == 1 {
+                    self.ack_deadline = now + delayed.timeout;
+                }
+                return None;
+            }
+        }
+        Some(self.acknowledge())
+    }
+
+    /// RFC 7323 sec. 4.3: a delayed ACK echoes the first packet it covers, so that the RTT includes
+    /// the delay.
+    #[inline]
+    fn note_echo(&mut self, packet: &Packet) {
+        if self.unacknowledged == 0 {
+            self.echo = packet.sent;
+            self.echoes_retransmission = packet.is_retransmission;
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self) -> Ack<'_> {
+        self.unacknowledged = 0;
+        self.ack_deadline = Time::NEVER;
+        Ack {
+            cumulative: self.next,
+            echo: self.echo,
+            echoes_retransmission: self.echoes_retransmission,
+            blocks: &self.recent[..self.recent_count],
+        }
+    }
+
+    /// A packet while there is a gap, or one that makes a gap or fills it: acknowledged at once
+    /// (RFC 5681 sec. 4.2).
+    fn on_gap(&mut self, packet: &Packet) {
+        let sequence = packet.sequence;
+        if sequence < self.next {
+            return; // a duplicate
+        }
+        if sequence == self.next {
+            self.next += 1;
+            if let Some(&front) = self.ranges.front()
+                && front.start == self.next
+            {
+                self.next = front.end;
+                self.ranges.pop_front();
+                self.forget_recent(Range { start: 0, end: self.next });
+            }
+        } else {
+            let block = self.insert(sequence);
+            self.forget_recent(block);
+            self.recent.rotate_right(1);
+            self.recent[0] = block;
+            self.recent_count = (self.recent_count + 1).min(MAX_SACK_BLOCKS);
+        }
+    }
+
+    /// Adds `sequence` to the ranges; returns the range that now holds it.
+    fn insert(&mut self, sequence: u64) -> Range {
+        // In the common case the packet extends the last range or starts a new one behind it.
+        let index = match self.ranges.back() {
+            Some(last) if last.end >= sequence => {
+                self.ranges.partition_point(|range| range.end < sequence)
+            }
+            Some(_) | None => self.ranges.len(),
+        };
+        match self.ranges.get_mut(index) {
+            Some(range) if range.start <= sequence && sequence < range.end => *range,
+            Some(range) if range.end == sequence => {
+                range.end += 1;
+                self.merge_behind(index)
+            }
+            Some(range) if range.start == sequence + 1 => {
+                range.start = sequence;
+                *range
+            }
+            _ => {
+                let range = Range { start: sequence, end: sequence + 1 };
+                self.ranges.insert(index, range);
+                range
+            }
+        }
+    }
+
+    /// Joins the range at `index` with the next one if they touch.
+    fn merge_behind(&mut self, index: usize) -> Range {
+        if let Some(&behind) = self.ranges.get(index + 1)
+            && behind.start == self.ranges[index].end
+        {
+            self.ranges[index].end = behind.end;
+            self.ranges.remove(index + 1);
+        }
+        self.ranges[index]
+    }
+
+    /// Drops the recent ranges that lie inside `covered`.
+    fn forget_recent(&mut self, covered: Range) {
+        let mut kept = 0;
+        for index in 0..self.recent_count {
+            let range = self.recent[index];
+            if !(covered.start <= range.start && range.end <= covered.end) {
+                self.recent[kept] = range;
+                kept += 1;
+            }
+        }
+        self.recent_count = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(sequence: u64) -> Packet {
+        let sent = Time::from_picoseconds(sequence);
+        Packet { sequence, bytes: 1_000, sent, is_retransmission: false }
+    }
+
+    fn range(start: u64, end: u64) -> Range {
+        Range { start, end }
+    }
+
+    /// RFC 2018 sec. 4: the first block holds the packet that triggered the ACK, then the most
+    /// recently reported others.
+    #[test]
+    fn blocks_come_latest_first() {
+        let mut receiver = Receiver::new(None);
+        for (sequence, blocks) in [
+            (2, vec![range(2, 3)]),
+            (5, vec![range(5, 6), range(2, 3)]),
+            (8, vec![range(8, 9), range(5, 6), range(2, 3)]),
+            (11, vec![range(11, 12), range(8, 9), range(5, 6)]),
+            (3, vec![range(2, 4), range(11, 12), range(8, 9)]),
+            (4, vec![range(2, 6), range(11, 12), range(8, 9)]),
+            (0, vec![range(2, 6), range(11, 12), range(8, 9)]),
+            (1, vec![range(11, 12), range(8, 9)]),
+        ] {
+            let ack = receiver.on_packet(Time::ZERO, &packet(sequence)).expect("a gap is acknowledged");
+            assert_eq!(ack.blocks, blocks, "after packet {sequence}");
+        }
+        assert_eq!(receiver.next(), 6);
+    }
+
+    #[test]
+    fn every_second_packet_is_acknowledged_and_a_lone_one_after_the_timeout() {
+        let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
+        let mut receiver = Receiver::new(Some(delayed));
+        assert!(receiver.on_packet(Time::ZERO, &packet(0)).is_none());
+        let ack = receiver.on_packet(Time::ZERO, &packet(1)).expect("the second");
+        assert_eq!((ack.cumulative, ack.echo), (2, Time::ZERO));
+        assert!(receiver.on_packet(Time::from_milliseconds(1), &packet(2)).is_none());
+        assert_eq!(receiver.deadline(), Time::from_milliseconds(41));
+        assert_eq!(receiver.on_deadline().cumulative, 3);
+        assert_eq!(receiver.deadline(), Time::NEVER);
+    }
+}

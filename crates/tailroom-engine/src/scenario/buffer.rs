@@ -1,0 +1,166 @@
+//! Links and their buffers: a limit in time or bandwidth-delay products becomes bytes here.
+
+use super::error::{Fault, Path};
+use super::file::{LinkFile, LossFile, QueueFile};
+use super::limit::{Amount, QueueLimit};
+use super::mahimahi::Trace;
+use super::quantity::Size;
+use crate::topology::{
+    DelayChange, FlowSpec, GroupSpec, Limit, LinkSpec, LossSpec, QueueSpec, RateChange,
+};
+use crate::units::{PICOSECONDS_PER_SECOND, Rate};
+
+/// The flows that cross a link on their way to the receiver.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Load {
+    controlled_flows: u128,
+    /// Sum of the propagation RTTs of the congestion-controlled flows, in picoseconds.
+    round_trips: u128,
+    largest_packet: u64,
+}
+
+impl Load {
+    /// The load of each of `count` links.
+    pub(super) fn of_links(count: usize, groups: &[GroupSpec], flows: &[FlowSpec]) -> Vec<Load> {
+        let mut group_loads: Vec<Load> = groups
+            .iter()
+            .map(|group| Load { largest_packet: group.packet_size.into(), ..Load::default() })
+            .collect();
+        for flow in flows.iter().filter(|flow| groups[flow.group].tcp.is_some()) {
+            group_loads[flow.group].controlled_flows += 1;
+            group_loads[flow.group].round_trips += u128::from(flow.rtt.picoseconds());
+        }
+        let mut loads = vec![Load::default(); count];
+        for (group, group_load) in groups.iter().zip(&group_loads) {
+            for &link in &group.path {
+                let load = &mut loads[link];
+                load.controlled_flows += group_load.controlled_flows;
+                load.round_trips += group_load.round_trips;
+                load.largest_packet = load.largest_packet.max(group_load.largest_packet);
+            }
+        }
+        loads
+    }
+
+    /// Bandwidth-delay product in bytes as a fraction, if congestion-controlled flows cross the
+    /// link.
+    fn bdp(&self, rate: Rate) -> Option<(u128, u128)> {
+        let bits_per_byte = 8;
+        let divisor = self.controlled_flows * bits_per_byte * u128::from(PICOSECONDS_PER_SECOND);
+        let product = u128::from(rate.bits_per_second()).checked_mul(self.round_trips)?;
+        (divisor > 0).then_some((product, divisor))
+    }
+}
+
+/// Resolves a link; `trace` is the content of its trace file.
+pub(super) fn resolve_link(
+    name: &str,
+    link: &LinkFile,
+    trace: Option<&Trace>,
+    load: &Load,
+) -> Result<LinkSpec, Fault> {
+    let at = Path::of(&["links", name]);
+    let rate = match (link.rate, trace) {
+        (Some(rate), None) => rate.rate(),
+        (None, Some(trace)) => trace.mean_rate,
+        (None, None) => {
+            let remedy = "add it, as in `rate = \"1 Gbit/s\"`, or a `trace` file";
+            return Err(Fault::new(&at.key("rate"), "is missing", remedy));
+        }
+        (Some(_), Some(_)) => {
+            let problem = "the link has a rate and a trace that sets the rate";
+            return Err(Fault::new(&at.key("rate"), problem, "remove one of the two"));
+        }
+    };
+    let (mut rate_changes, delay_changes) = changes(link, &at.key("changes"))?;
+    if let Some(trace) = trace {
+        rate_changes.clone_from(&trace.changes);
+    }
+    let QueueFile::DropTail { limit } = &link.queue;
+    let limit = resolve_limit(*limit, rate, load, &at.key("queue").key("limit"))?;
+    Ok(LinkSpec {
+        name: name.to_owned(),
+        rate,
+        delay: link.delay.time(),
+        queue: QueueSpec::DropTail { limit },
+        loss: loss(&link.loss),
+        rate_changes,
+        rate_period: trace.map(|trace| trace.period),
+        delay_changes,
+        packet_log: link.packet_log as usize,
+        bdp_bytes: load.bdp(rate).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
+    })
+}
+
+fn changes(link: &LinkFile, at: &Path) -> Result<(Vec<RateChange>, Vec<DelayChange>), Fault> {
+    let mut rate_changes = Vec::new();
+    let mut delay_changes = Vec::new();
+    let mut before = None;
+    for (index, change) in link.changes.iter().enumerate() {
+        let at = at.index(index);
+        let time = change.at.time();
+        if before.is_some_and(|before| time <= before) {
+            let problem = format!("{} is not after the change before it", change.at);
+            return Err(Fault::new(&at.key("at"), problem, "write the changes in order of time"));
+        }
+        if change.rate.is_none() && change.delay.is_none() {
+            return Err(Fault::new(&at, "changes nothing", "add a `rate` or a `delay`"));
+        }
+        if change.rate.is_some() && link.trace.is_some() {
+            let problem = "the link has a trace that sets the rate";
+            return Err(Fault::new(&at.key("rate"), problem, "remove one of the two"));
+        }
+        rate_changes.extend(change.rate.map(|rate| RateChange { at: time, rate: rate.rate() }));
+        delay_changes
+            .extend(change.delay.map(|delay| DelayChange { at: time, delay: delay.time() }));
+        before = Some(time);
+    }
+    Ok((rate_changes, delay_changes))
+}
+
+fn loss(loss: &LossFile) -> LossSpec {
+    match *loss {
+        LossFile::None => LossSpec::None,
+        LossFile::Bernoulli { probability } => LossSpec::Bernoulli { probability },
+        LossFile::Periodic { every } => LossSpec::Periodic { every },
+        LossFile::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+            LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad }
+        }
+    }
+}
+
+/// A limit in packets or bytes, rounded down.
+fn resolve_limit(limit: QueueLimit, rate: Rate, load: &Load, at: &Path) -> Result<Limit, Fault> {
+    let bytes = match limit.amount() {
+        Amount::Packets(packets) => return Ok(Limit::Packets(packets)),
+        Amount::Bytes(bytes) => bytes,
+        Amount::Span(span) => rate.bytes_in(span),
+        Amount::Bdp(factor) => {
+            let Some((product, divisor)) = load.bdp(rate) else {
+                let problem = "no flow under congestion control crosses the link, so it has no bdp";
+                let remedy = "give the limit in packets, bytes or milliseconds";
+                return Err(Fault::new(at, problem, remedy));
+            };
+            let exact = factor.times_ratio(product, divisor);
+            // Where the exact product does not fit in 128 bits, a byte more or less means nothing.
+            let bytes = exact.or_else(|| factor.times_ratio(product / divisor, 1));
+            let bytes = bytes.and_then(|bytes| u64::try_from(bytes.floor).ok());
+            bytes
+                .filter(|bytes| *bytes <= MAX_LIMIT_BYTES)
+                .ok_or_else(|| Fault::new(at, format!("{limit} is too large"), "lower the limit"))?
+        }
+    };
+    if bytes < load.largest_packet.max(1) {
+        let needed = load.largest_packet.max(1);
+        let problem = format!(
+            "{limit} is {bytes} B at this link, less than one packet of {}",
+            Size::new(needed)
+        );
+        let remedy = format!("raise it to at least \"1 packet\" or \"{}\"", Size::new(needed));
+        return Err(Fault::new(at, problem, remedy));
+    }
+    Ok(Limit::Bytes(bytes))
+}
+
+/// As large as a limit in bytes may be written.
+const MAX_LIMIT_BYTES: u64 = 1_000_000_000_000_000;

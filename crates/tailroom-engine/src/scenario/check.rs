@@ -1,0 +1,263 @@
+//! Compares what a user wrote with the schema and says what is wrong, where.
+//!
+//! The schema is made from the types that the document is read into, so a parameter's range, unit
+//! and documentation are written once, beside the parameter, and a new component needs nothing here.
+
+use serde_json::Value as Json;
+use toml::{Table, Value};
+
+use super::error::{Fault, Path, suggestion};
+use super::quantity;
+use super::schema::{alternatives, follow, kind_of};
+
+/// Finds the first fault of `table` against the schema `root`.
+pub(super) fn check(root: &Json, table: &Table) -> Result<(), Fault> {
+    Checker { root }.table(root, table, &Path::default())
+}
+
+struct Checker<'a> {
+    root: &'a Json,
+}
+
+impl<'a> Checker<'a> {
+    fn value(&self, schema: &'a Json, value: &Value, path: &Path) -> Result<(), Fault> {
+        let target = follow(self.root, schema);
+        if let Some(options) = alternatives(target) {
+            return self.union(options, value, path);
+        }
+        if let Some(name) = target["x-quantity"].as_str() {
+            return check_quantity(name, target, value, path);
+        }
+        match (target["type"].as_str(), value) {
+            (Some("object"), Value::Table(table)) => self.table(target, table, path),
+            (Some("array"), Value::Array(items)) => self.list(schema, items, path),
+            (Some("integer" | "number"), _) => check_number(schema, value, path),
+            (Some("string"), Value::String(text))
+                if schema["minLength"] == 1 && text.is_empty() =>
+            {
+                Err(Fault::new(path, "is empty", "write something, or leave the key out"))
+            }
+            (Some("string"), Value::String(_))
+            | (Some("boolean"), Value::Boolean(_))
+            | (None, _) => Ok(()),
+            (Some(expected), _) => Err(mismatch(value, &expectation(expected), path)),
+        }
+    }
+
+    fn table(&self, schema: &'a Json, table: &Table, path: &Path) -> Result<(), Fault> {
+        let others = &schema["additionalProperties"];
+        let property = |key: &str| schema["properties"].get(key);
+        let known = || schema["properties"].as_object().into_iter().flatten();
+        if *others == Json::Bool(false) {
+            let unknown = table.keys().find(|key| property(key).is_none());
+            if let Some(key) = unknown {
+                let remedy = suggestion(key, known().map(|(name, _)| name.as_str()));
+                return Err(Fault::new(&path.key(key), "there is no such key here", remedy));
+            }
+        }
+        let required = schema["required"].as_array().into_iter().flatten();
+        for key in required.filter_map(Json::as_str) {
+            if !table.contains_key(key) {
+                let remedy = match property(key).and_then(|schema| self.example(schema)) {
+                    Some(example) => format!("add it, as in `{key} = {example}`"),
+                    None => format!("add `{key}`"),
+                };
+                return Err(Fault::new(&path.key(key), "is missing", remedy));
+            }
+        }
+        for (key, value) in table {
+            self.value(property(key).unwrap_or(others), value, &path.key(key))?;
+        }
+        Ok(())
+    }
+
+    fn list(&self, schema: &'a Json, items: &[Value], path: &Path) -> Result<(), Fault> {
+        let count = items.len() as u64;
+        let minimum = schema["minItems"].as_u64().unwrap_or(0);
+        let maximum = schema["maxItems"].as_u64().unwrap_or(u64::MAX);
+        if count < minimum || count > maximum {
+            let range = match (minimum, maximum) {
+                (minimum, maximum) if minimum == maximum => format!("{minimum}"),
+                (minimum, u64::MAX) => format!("at least {minimum}"),
+                (minimum, maximum) => format!("{minimum} to {maximum}"),
+            };
+            let problem = if count == 0 { "is empty".into() } else { format!("has {count} items") };
+            return Err(Fault::new(path, problem, format!("write {range}")));
+        }
+        for (index, item) in items.iter().enumerate() {
+            self.value(&schema["items"], item, &path.index(index))?;
+        }
+        Ok(())
+    }
+
+    fn union(&self, options: &'a [Json], value: &Value, path: &Path) -> Result<(), Fault> {
+        if options.iter().all(|option| option.get("const").is_some()) {
+            return check_choice(options, value, path);
+        }
+        if options.iter().all(|option| kind_of(option).is_some()) {
+            return self.tagged(options, value, path);
+        }
+        let targets = || options.iter().map(|option| follow(self.root, option));
+        let chosen = match value {
+            // The table that shares most keys with what the user wrote is the one meant.
+            Value::Table(table) => {
+                targets().filter(|target| target["type"] == "object").max_by_key(|target| {
+                    table.keys().filter(|key| target["properties"].get(key).is_some()).count()
+                })
+            }
+            Value::Boolean(_) => targets().find(|target| target["type"] == "boolean"),
+            Value::String(_) => targets().find(|target| target["type"] == "string"),
+            _ => targets().find(|target| target.get("x-quantity").is_some()),
+        };
+        if let Some(chosen) = chosen {
+            return self.value(chosen, value, path);
+        }
+        let expected: Vec<String> = targets()
+            .map(|target| match target["type"].as_str() {
+                Some("object") => {
+                    let keys = target["properties"].as_object().into_iter().flatten();
+                    let keys: Vec<&str> = keys.map(|(key, _)| key.as_str()).collect();
+                    format!("a table of {}", keys.join(" and "))
+                }
+                other => expectation(other.unwrap_or("value")),
+            })
+            .collect();
+        Err(mismatch(value, &expected.join(", or "), path))
+    }
+
+    fn tagged(&self, options: &'a [Json], value: &Value, path: &Path) -> Result<(), Fault> {
+        let kinds: Vec<&str> = options.iter().filter_map(kind_of).collect();
+        let choices = || format!("with one of the kinds {}", kinds.join(", "));
+        let Value::Table(table) = value else {
+            let expected = format!("{{ kind = \"{}\" }}, {}", kinds[0], choices());
+            return Err(mismatch(value, &expected, path));
+        };
+        let Some(kind) = table.get("kind") else {
+            let remedy = format!("add `kind = \"{}\"`, {}", kinds[0], choices());
+            return Err(Fault::new(&path.key("kind"), "is missing", remedy));
+        };
+        let chosen = options.iter().find(|option| kind_of(option) == kind.as_str());
+        match (chosen, kind) {
+            (Some(chosen), _) => self.table(chosen, table, path),
+            (None, Value::String(name)) => Err(Fault::new(
+                &path.key("kind"),
+                format!("\"{name}\" is not a kind known here"),
+                suggestion(name, kinds.into_iter()),
+            )),
+            (None, other) => Err(mismatch(other, &expectation("string"), &path.key("kind"))),
+        }
+    }
+
+    /// The first example of a key, as a TOML value.
+    fn example(&self, schema: &'a Json) -> Option<String> {
+        let examples = schema.get("examples");
+        let examples = examples.or_else(|| follow(self.root, schema).get("examples"));
+        examples?.get(0).map(inline)
+    }
+}
+
+fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> {
+    let example = inline(&schema["examples"][0]);
+    match value {
+        Value::String(text) => {
+            quantity::verify(name, text).map_err(|bad| Fault::new(path, bad.problem, bad.remedy))
+        }
+        Value::Integer(_) | Value::Float(_) => Err(Fault::new(
+            path,
+            format!("is the bare number {value}, without a unit"),
+            format!("write a string with a unit, as in {example}"),
+        )),
+        other => Err(mismatch(other, &format!("a string with a unit, as in {example}"), path)),
+    }
+}
+
+fn check_choice(options: &[Json], value: &Value, path: &Path) -> Result<(), Fault> {
+    let names = || options.iter().filter_map(|option| option["const"].as_str());
+    match value {
+        Value::String(text) if names().any(|name| name == text) => Ok(()),
+        Value::String(text) => {
+            let problem = format!("\"{text}\" is not one of the choices");
+            Err(Fault::new(path, problem, suggestion(text, names())))
+        }
+        other => {
+            let quoted: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
+            Err(mismatch(other, &format!("one of {}", quoted.join(", ")), path))
+        }
+    }
+}
+
+fn check_number(schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> {
+    let is_integer = schema["type"] == "integer";
+    let number = match value {
+        Value::Integer(number) => *number as f64,
+        Value::Float(number) if !is_integer => *number,
+        other => {
+            let kind = if is_integer { "integer" } else { "number" };
+            return Err(mismatch(other, &expectation(kind), path));
+        }
+    };
+    let fits_type = schema["format"] != "uint32" || number <= f64::from(u32::MAX);
+    let bound = |key: &str, holds: fn(f64, f64) -> bool| {
+        schema[key].as_f64().is_none_or(|bound| holds(number, bound))
+    };
+    let in_range = bound("minimum", |number, bound| number >= bound)
+        && bound("maximum", |number, bound| number <= bound)
+        && bound("exclusiveMinimum", |number, bound| number > bound)
+        && bound("exclusiveMaximum", |number, bound| number < bound);
+    if number.is_finite() && fits_type && in_range {
+        return Ok(());
+    }
+    Err(Fault::new(path, format!("{value} is out of range"), format!("write {}", range(schema))))
+}
+
+/// The range of a number in words.
+fn range(schema: &Json) -> String {
+    let words = [
+        ("minimum", "at least"),
+        ("exclusiveMinimum", "more than"),
+        ("maximum", "at most"),
+        ("exclusiveMaximum", "less than"),
+    ];
+    let bounds: Vec<String> = words
+        .iter()
+        .filter_map(|(key, word)| schema.get(key).map(|bound| format!("{word} {bound}")))
+        .collect();
+    if bounds.is_empty() { "a finite number".to_owned() } else { bounds.join(" and ") }
+}
+
+fn expectation(kind: &str) -> String {
+    match kind {
+        "object" => "a table".to_owned(),
+        "array" => "a list, as in [\"a\", \"b\"]".to_owned(),
+        "integer" => "a whole number".to_owned(),
+        "number" => "a number".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "string" => "a string in quotes".to_owned(),
+        other => format!("a {other}"),
+    }
+}
+
+fn mismatch(value: &Value, expected: &str, path: &Path) -> Fault {
+    let found = match value {
+        Value::String(text) => format!("the string \"{text}\""),
+        Value::Integer(number) => format!("the number {number}"),
+        Value::Float(number) => format!("the number {number}"),
+        Value::Boolean(flag) => format!("{flag}"),
+        Value::Datetime(date) => format!("the date {date}"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Table(_) => "a table".to_owned(),
+    };
+    Fault::new(path, format!("is {found}"), format!("write {expected}"))
+}
+
+/// A value of the schema as inline TOML.
+fn inline(value: &Json) -> String {
+    match value {
+        Json::Object(object) => {
+            let pairs: Vec<String> =
+                object.iter().map(|(key, value)| format!("{key} = {}", inline(value))).collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,71 @@
+//! What can be plugged into a scenario, with its parameters, read from the schema: a new congestion
+//! control or queue discipline appears here by being in the registry.
+
+use serde_json::{Map, Value, json};
+
+use super::schema::{alternatives, follow, kind_of, schema};
+
+/// Keys of the answer, and the schema definitions that list their kinds.
+const REGISTRIES: &[(&str, &str)] = &[
+    ("congestion", "CongestionConfig"),
+    ("queue", "QueueFile"),
+    ("source", "SourceFile"),
+    ("slow_start", "SlowStartFile"),
+    ("loss", "LossFile"),
+];
+
+/// Every kind of congestion control, queue discipline, source, slow start and random loss.
+///
+/// The answer is `{"congestion": [{"kind", "doc", "parameters": [..]}], "queue": [..], ..}`; a
+/// parameter has `name`, `doc`, `type`, and, where they apply, `default`, `minimum`, `maximum` and
+/// `choices`.
+pub fn components() -> Value {
+    let root = schema();
+    let registries = REGISTRIES.iter().map(|(name, definition)| {
+        let union = &root["$defs"][definition];
+        let kinds = alternatives(union).into_iter().flatten();
+        ((*name).to_owned(), kinds.map(|kind| component(&root, kind)).collect())
+    });
+    Value::Object(registries.collect())
+}
+
+fn component(root: &Value, schema: &Value) -> Value {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let parameters: Vec<Value> = properties
+        .filter(|(name, _)| *name != "kind")
+        .map(|(name, property)| parameter(root, name, property))
+        .collect();
+    json!({
+        "kind": kind_of(schema),
+        "doc": schema["description"],
+        "parameters": parameters,
+    })
+}
+
+fn parameter(root: &Value, name: &str, property: &Value) -> Value {
+    let target = follow(root, property);
+    let choices: Vec<&Value> = alternatives(target)
+        .into_iter()
+        .flatten()
+        .filter_map(|choice| choice.get("const"))
+        .collect();
+    let mut parameter = Map::new();
+    parameter.insert("name".into(), name.into());
+    parameter.insert("doc".into(), property["description"].clone());
+    let kind = target.get("x-quantity").or_else(|| target.get("type"));
+    parameter.insert("type".into(), kind.cloned().unwrap_or_else(|| "string".into()));
+    for key in ["default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] {
+        if let Some(value) = property.get(key) {
+            let name = match key {
+                "exclusiveMinimum" => "minimum",
+                "exclusiveMaximum" => "maximum",
+                other => other,
+            };
+            parameter.insert(name.into(), value.clone());
+        }
+    }
+    if !choices.is_empty() {
+        parameter.insert("choices".into(), json!(choices));
+    }
+    Value::Object(parameter)
+}

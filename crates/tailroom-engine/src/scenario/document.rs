@@ -1,0 +1,187 @@
+//! The scenario text, parsed, with the line of every key, and the overrides laid over it.
+
+use std::collections::HashMap;
+
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Value};
+
+use super::error::{Fault, Path, Place, ScenarioError, suggestion};
+
+/// Scenario texts above this are refused: no scenario written by hand comes near.
+const MAX_BYTES: usize = 4 << 20;
+
+/// A parsed scenario text with its overrides.
+#[derive(Clone, Debug)]
+pub(super) struct Document {
+    /// What the text and the overrides say together.
+    pub(super) table: toml::Table,
+    /// Line of each key and list item of the text, by its dotted path.
+    lines: HashMap<String, usize>,
+    overridden: Vec<Path>,
+    has_seed_option: bool,
+}
+
+impl Document {
+    /// Parses the text.
+    pub(super) fn parse(text: &str) -> Result<Self, ScenarioError> {
+        if text.len() > MAX_BYTES {
+            return Err(ScenarioError {
+                place: Place::Text,
+                key: String::new(),
+                problem: format!("the scenario has {} bytes, more than {MAX_BYTES}", text.len()),
+                remedy: "check that this is a scenario file".into(),
+            });
+        }
+        let syntax = |error: &toml::de::Error| ScenarioError {
+            place: Place::Line(
+                error.span().map_or(1, |span| LineIndex::new(text).line(span.start)),
+            ),
+            key: String::new(),
+            problem: format!("not valid TOML: {}", error.message().replace('\n', " ")),
+            remedy: "see https://toml.io for the format".into(),
+        };
+        let spans = DeTable::parse(text).map_err(|error| syntax(&error))?;
+        let table = toml::from_str(text).map_err(|error| syntax(&error))?;
+        let mut index = LineIndex::new(text);
+        index.add_table(&Path::default(), spans.get_ref());
+        Ok(Document { table, lines: index.lines, overridden: Vec::new(), has_seed_option: false })
+    }
+
+    /// Sets a dotted key; the value is TOML if it parses as a TOML value, otherwise a string.
+    pub(super) fn set(&mut self, key: &str, text: &str) -> Result<(), ScenarioError> {
+        let refuse = |problem: String, remedy: String| ScenarioError {
+            place: Place::Option("--set"),
+            key: key.to_owned(),
+            problem,
+            remedy,
+        };
+        let steps = split_key(key).ok_or_else(|| {
+            let remedy = "write it as in links.bottleneck.queue.limit";
+            refuse("is not a dotted key".into(), remedy.into())
+        })?;
+        let (last, parents) = steps.split_last().unwrap_or((&key, &[]));
+        let mut table = &mut self.table;
+        for (depth, parent) in parents.iter().enumerate() {
+            // A table of links or flows is not made by setting one of its keys.
+            let is_named = depth == 1 && ["links", "flows"].contains(&parents[0]);
+            if is_named && !table.contains_key(*parent) {
+                let problem = format!("there is no `{}.{parent}`", parents[0]);
+                return Err(refuse(problem, suggestion(parent, table.keys().map(String::as_str))));
+            }
+            let entry = table.entry(*parent).or_insert_with(|| toml::Table::new().into());
+            table = entry.as_table_mut().ok_or_else(|| {
+                let whole = parents[..=depth].join(".");
+                refuse(format!("`{whole}` is not a table"), format!("set `{whole}` as a whole"))
+            })?;
+        }
+        table.insert((*last).to_owned(), override_value(text));
+        self.overridden.push(Path::of(&steps));
+        Ok(())
+    }
+
+    /// Sets the seed.
+    pub(super) fn set_seed(&mut self, seed: u64) -> Result<(), ScenarioError> {
+        let value = i64::try_from(seed).map_err(|_| ScenarioError {
+            place: Place::Option("--seed"),
+            key: String::new(),
+            problem: format!("{seed} is too large"),
+            remedy: format!("use at most {}", i64::MAX),
+        })?;
+        self.table.insert("seed".into(), value.into());
+        self.has_seed_option = true;
+        Ok(())
+    }
+
+    /// Whether the user wrote the key.
+    pub(super) fn contains(&self, keys: &[&str]) -> bool {
+        let mut tables = Some(&self.table);
+        keys.iter().all(|key| {
+            let value = tables.and_then(|table| table.get(*key));
+            tables = value.and_then(Value::as_table);
+            value.is_some()
+        })
+    }
+
+    /// Adds the place to a fault.
+    pub(super) fn locate(&self, fault: Fault) -> ScenarioError {
+        let is_override = |path: &Path| fault.path.starts_with(path);
+        let place = if self.overridden.iter().any(is_override) {
+            Place::Option("--set")
+        } else if self.has_seed_option && is_override(&Path::of(&["seed"])) {
+            Place::Option("--seed")
+        } else {
+            self.line(&fault.path)
+        };
+        let key = fault.path.to_string();
+        ScenarioError { place, key, problem: fault.problem, remedy: fault.remedy }
+    }
+
+    /// The line of the key or, where the text lacks it, of the innermost table it belongs to.
+    fn line(&self, path: &Path) -> Place {
+        let ancestors = (1..=path.0.len()).rev().map(|depth| Path(path.0[..depth].to_vec()));
+        let mut known = ancestors.map(|ancestor| ancestor.to_string());
+        let line = known.find_map(|ancestor| self.lines.get(&ancestor));
+        line.map_or(Place::Text, |line| Place::Line(*line))
+    }
+}
+
+/// Collects the line of every key.
+struct LineIndex {
+    /// Offset of each line's end.
+    ends: Vec<usize>,
+    lines: HashMap<String, usize>,
+}
+
+impl LineIndex {
+    fn new(text: &str) -> Self {
+        let ends = text.match_indices('\n').map(|(offset, _)| offset).collect();
+        LineIndex { ends, lines: HashMap::new() }
+    }
+
+    fn add_table(&mut self, path: &Path, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let path = path.key(key.get_ref());
+            self.add(&path, key.span().start);
+            self.add_value(&path, value);
+        }
+    }
+
+    fn add_value(&mut self, path: &Path, value: &Spanned<DeValue<'_>>) {
+        match value.get_ref() {
+            DeValue::Table(table) => self.add_table(path, table),
+            DeValue::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let path = path.index(index);
+                    self.add(&path, item.span().start);
+                    self.add_value(&path, item);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, path: &Path, offset: usize) {
+        let line = self.line(offset);
+        self.lines.insert(path.to_string(), line);
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        self.ends.partition_point(|end| *end < offset) + 1
+    }
+}
+
+/// Splits a dotted key of bare words.
+fn split_key(key: &str) -> Option<Vec<&str>> {
+    let is_bare = |step: &&str| {
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        !step.is_empty() && step.chars().all(is_word)
+    };
+    let steps: Vec<&str> = key.split('.').map(str::trim).collect();
+    steps.iter().all(is_bare).then_some(steps)
+}
+
+fn override_value(text: &str) -> Value {
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {text}"));
+    let only = parsed.ok().filter(|table| table.len() == 1);
+    only.and_then(|mut table| table.remove("value")).unwrap_or_else(|| text.into())
+}

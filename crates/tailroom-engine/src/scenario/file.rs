@@ -1,0 +1,167 @@
+//! The scenario file: what a user writes about the run and its links. The doc comments are the
+//! user's documentation; they reach the schema, the command line and the editor.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::flows::FlowsFile;
+use super::limit::QueueLimit;
+use super::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
+
+/// A tailroom scenario: links, flows, and what is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "tailroom scenario")]
+pub(super) struct ScenarioFile {
+    /// What the scenario shows, in one line.
+    #[serde(default)]
+    pub(super) title: String,
+    /// How long the run lasts, in simulated time.
+    pub(super) duration: PositiveDuration,
+    /// Statistics cover `[measure_from, duration]`; before it the flows settle.
+    #[serde(default = "from_the_start")]
+    pub(super) measure_from: Duration,
+    /// Root of every random stream of the run.
+    #[serde(default = "first_seed")]
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
+    pub(super) seed: u64,
+    /// The run is refused when it may need more memory than this, estimated before it starts.
+    #[serde(default = "four_gigabytes")]
+    pub(super) memory_limit: Size,
+    /// Time series of every link and permanent flow; off without this table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) series: Option<SeriesFile>,
+    /// Shared links by name: every queue that two flows may meet in.
+    #[serde(default)]
+    pub(super) links: IndexMap<String, LinkFile>,
+    /// Flow groups by name; the flows of a group differ only in RTT and start.
+    #[serde(default)]
+    pub(super) flows: IndexMap<String, FlowsFile>,
+}
+
+fn from_the_start() -> Duration {
+    Duration::new(0)
+}
+
+fn first_seed() -> u64 {
+    1
+}
+
+fn four_gigabytes() -> Size {
+    Size::new(4_000_000_000)
+}
+
+/// Time series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SeriesFile {
+    /// Time between two samples.
+    #[serde(default = "tenth_of_a_second")]
+    pub(super) interval: PositiveDuration,
+}
+
+fn tenth_of_a_second() -> PositiveDuration {
+    PositiveDuration::new(100_000_000_000)
+}
+
+/// A shared link: a queue, a rate, a propagation delay, and what may go wrong on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LinkFile {
+    /// Rate at which packets leave. Left out when `trace` gives the rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rate: Option<BitRate>,
+    /// Propagation delay, one way.
+    pub(super) delay: Duration,
+    /// The buffer in front of the link and the rule that guards it.
+    #[schemars(example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" }))]
+    pub(super) queue: QueueFile,
+    /// Random loss on the wire, after the packet has used the link.
+    #[serde(default)]
+    pub(super) loss: LossFile,
+    /// Changes of rate or delay while the run goes on, in order of time. Packets never overtake one
+    /// another, whatever the delay does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) changes: Vec<ChangeFile>,
+    /// File of delivery opportunities in the format of Mahimahi: one millisecond timestamp a line,
+    /// in order, each an opportunity for 1500 bytes; the file repeats after its last timestamp.
+    /// This is its fluid reading: in each millisecond the link runs at the rate that its
+    /// opportunities add up to, so a packet of any size takes its share and no opportunity is lost
+    /// on an empty queue. The path is relative to the scenario file; `rate` is then left out, and
+    /// bdp and limits in milliseconds go by the mean rate of the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub(super) trace: Option<String>,
+    /// Keep a log of the first so many arrivals, departures and drops at this link; 0 keeps none.
+    #[serde(default)]
+    #[schemars(range(max = 1_000_000_000))]
+    pub(super) packet_log: u64,
+}
+
+/// The rule that decides which packets wait and which are dropped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum QueueFile {
+    /// First in, first out; refuses what does not fit.
+    DropTail {
+        /// How much may wait.
+        limit: QueueLimit,
+    },
+}
+
+/// Random loss on the wire.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum LossFile {
+    /// No loss.
+    #[default]
+    None,
+    /// Each packet is lost with the same probability, independently of the others.
+    Bernoulli {
+        /// Probability that a packet is lost.
+        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+        probability: f64,
+    },
+    /// Every so manieth packet is lost.
+    Periodic {
+        /// Packets from one loss to the next.
+        #[schemars(range(min = 2, max = 1_000_000_000_000_u64))]
+        every: u64,
+    },
+    /// Bursty loss: a good and a bad state, one step a packet (Gilbert 1960, Elliott 1963).
+    GilbertElliott {
+        /// Probability to go from the good to the bad state.
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+        good_to_bad: f64,
+        /// Probability to return from the bad to the good state.
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+        bad_to_good: f64,
+        /// Loss probability in the good state.
+        #[serde(default)]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        #[serde(default = "certain")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        loss_bad: f64,
+    },
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+/// A change of a link while the run goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChangeFile {
+    /// When, since the start of the run.
+    pub(super) at: Duration,
+    /// The new rate; "0 bit/s" stops the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rate: Option<BitRateOrZero>,
+    /// The new propagation delay, one way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) delay: Option<Duration>,
+}

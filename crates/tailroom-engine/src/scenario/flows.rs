@@ -1,0 +1,280 @@
+//! The scenario file: what a user writes about a group of flows. The doc comments are the user's
+//! documentation; they reach the schema, the command line and the editor.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::quantity::{BitRate, Duration, PositiveDuration, Size};
+use crate::congestion::CongestionConfig;
+
+/// A group of flows on one path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+pub(super) struct FlowsFile {
+    /// How many flows.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 16_777_215))]
+    pub(super) count: u32,
+    /// Names of the shared links on the way to the receiver, in order.
+    #[schemars(length(min = 1, max = 250), example = vec!["bottleneck"])]
+    pub(super) path: Vec<String>,
+    /// What the application wants to send.
+    #[serde(default)]
+    pub(super) source: SourceFile,
+    /// Size of a data packet on the wire, headers included; at most 65,535 bytes.
+    #[serde(default = "ethernet_packet")]
+    pub(super) packet_size: Size,
+    /// How much of a packet is header.
+    #[serde(default = "small_packet")]
+    pub(super) header_size: Size,
+    /// Two-way propagation delay of the whole path, shared links included: one value, `{ from, to }`
+    /// to spread it evenly (flow i of n, from 0, gets `from + (to - from) * i / (n - 1)`), or
+    /// `{ uniform = [a, b] }` to draw it. Left out, the path's own: its shared links there and back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rtt: Option<Spread<PositiveDuration>>,
+    /// Rate of each flow's own access link. Left out, the access link takes no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) access_rate: Option<BitRate>,
+    /// When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n, from
+    /// 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s), or
+    /// `{ uniform = [a, b] }` to draw them.
+    #[serde(default = "at_once")]
+    pub(super) start: Spread<Duration>,
+    /// When the application stops offering data. Left out, it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) stop: Option<PositiveDuration>,
+    /// The transport; a group whose source is not under congestion control has none of its keys.
+    #[serde(flatten, skip_serializing_if = "TcpFile::is_absent")]
+    pub(super) tcp: TcpFile,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn ethernet_packet() -> Size {
+    Size::new(1500)
+}
+
+fn small_packet() -> Size {
+    Size::new(40)
+}
+
+fn at_once() -> Spread<Duration> {
+    Spread::Fixed(Duration::new(0))
+}
+
+/// One value for all flows of a group, or one for each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+pub(super) enum Spread<T> {
+    /// The same for all.
+    Fixed(T),
+    /// Evenly spread.
+    Even {
+        /// The first flow's.
+        from: T,
+        /// The far end.
+        to: T,
+    },
+    /// Drawn, independently for each flow.
+    Uniform {
+        /// Lower and upper bound.
+        uniform: [T; 2],
+    },
+}
+
+/// What an application wants to send.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum SourceFile {
+    /// As much as the congestion control allows.
+    Bulk {
+        /// Payload to send in all. Left out, the flow is permanent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bytes: Option<Size>,
+    },
+    /// A Poisson stream of packets without congestion control.
+    Poisson {
+        /// Mean rate of each flow, headers included.
+        rate: BitRate,
+        /// Whether all packets have the size `packet_size` or exponentially distributed ones with
+        /// that mean (at most 65,535 bytes).
+        #[serde(default)]
+        sizes: SizesFile,
+    },
+    /// Equally spaced packets without congestion control.
+    Cbr {
+        /// Rate of each flow, headers included.
+        rate: BitRate,
+    },
+}
+
+impl Default for SourceFile {
+    fn default() -> Self {
+        SourceFile::Bulk { bytes: None }
+    }
+}
+
+/// Distribution of packet sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SizesFile {
+    /// All the same.
+    #[default]
+    Fixed,
+    /// Exponential.
+    Exponential,
+}
+
+/// The transport of a group under congestion control.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct TcpFile {
+    /// How large the window is. Needed by a bulk source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) congestion: Option<CongestionConfig>,
+    /// How losses are found and repaired.
+    #[serde(default)]
+    pub(super) recovery: RecoveryFile,
+    /// Proportional rate reduction during recovery (RFC 9937); needs `recovery = "sack"`.
+    #[serde(default)]
+    pub(super) prr: bool,
+    /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
+    #[serde(default)]
+    pub(super) delayed_ack: DelayedAckFile,
+    /// The ACK path releases ACKs only at multiples of this time, as cable and wireless links do.
+    /// Left out, it does not hold them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) ack_aggregation: Option<PositiveDuration>,
+    /// Names of the shared links that the ACKs cross, in order. Left out, ACKs meet no queue.
+    #[serde(default)]
+    #[schemars(length(max = 250))]
+    pub(super) reverse_path: Vec<String>,
+    /// Size of a pure ACK on the wire; it matters on a reverse path.
+    #[serde(default = "small_packet")]
+    pub(super) ack_size: Size,
+    /// Initial window, in packets (RFC 6928: 10).
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub(super) initial_window: u32,
+    /// Initial slow-start threshold, in packets. Left out, slow start goes on until the first loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2, max = 1_000_000_000))]
+    pub(super) initial_ssthresh: Option<u32>,
+    /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
+    #[serde(default = "linux_min_rto")]
+    pub(super) min_rto: PositiveDuration,
+    /// Which packets give RTT samples (RFC 6298 sec. 3).
+    #[serde(default)]
+    pub(super) rtt_samples: RttSamplesFile,
+    /// Upper bound of the window, in packets. Left out, there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub(super) max_window: Option<u64>,
+    /// How the window grows below ssthresh.
+    #[serde(default)]
+    pub(super) slow_start: SlowStartFile,
+    /// Spread packets over the round trip instead of sending them as soon as an ACK allows it.
+    #[serde(default)]
+    pub(super) pacing: bool,
+    /// A host with segmentation offload waits until it may send this many packets at once.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 65_536))]
+    pub(super) send_burst: u32,
+    /// Forget the SACK scoreboard at a timeout (RFC 2018 sec. 8, ns-2) instead of keeping it
+    /// (RFC 6675 sec. 5.1, Linux).
+    #[serde(default)]
+    pub(super) forget_sack_at_timeout: bool,
+}
+
+impl TcpFile {
+    /// Whether the group has no transport; a group under congestion control names its kind.
+    fn is_absent(&self) -> bool {
+        self.congestion.is_none()
+    }
+}
+
+fn ten() -> u32 {
+    10
+}
+
+fn linux_min_rto() -> PositiveDuration {
+    PositiveDuration::new(200_000_000_000)
+}
+
+/// Loss recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RecoveryFile {
+    /// Selective ACKs (RFC 6675).
+    #[default]
+    Sack,
+    /// Cumulative ACKs only (RFC 6582).
+    #[serde(rename = "newreno")]
+    NewReno,
+}
+
+/// Which packets give RTT samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RttSamplesFile {
+    /// Every ACK of new data, retransmissions included (RFC 7323).
+    #[default]
+    Timestamps,
+    /// No sample from a retransmitted packet (Karn's rule).
+    Karn,
+}
+
+/// Delayed acknowledgements: on, off, or with numbers of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+pub(super) enum DelayedAckFile {
+    /// `true` for 2 packets and 40 ms, `false` for an ACK a packet.
+    Switch(bool),
+    /// With numbers of their own.
+    Set {
+        /// An ACK at the latest after this many in-order packets.
+        #[serde(default = "two")]
+        #[schemars(range(min = 1, max = 65_536))]
+        packets: u32,
+        /// An ACK at the latest this long after the first unacknowledged packet.
+        #[serde(default = "linux_delayed_ack")]
+        timeout: PositiveDuration,
+    },
+}
+
+impl Default for DelayedAckFile {
+    fn default() -> Self {
+        DelayedAckFile::Switch(false)
+    }
+}
+
+pub(super) fn two() -> u32 {
+    2
+}
+
+pub(super) fn linux_delayed_ack() -> PositiveDuration {
+    PositiveDuration::new(40_000_000_000)
+}
+
+/// Growth of the window below ssthresh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum SlowStartFile {
+    /// One packet per acknowledged packet (RFC 5681).
+    #[default]
+    Standard,
+    /// At most `max_ssthresh / 2` packets a round trip above `max_ssthresh` (RFC 3742).
+    Limited {
+        /// Window above which growth is limited, in packets (RFC 3742: 100).
+        #[serde(default = "hundred")]
+        #[schemars(range(min = 2, max = 1_000_000_000))]
+        max_ssthresh: u32,
+    },
+    /// Leave slow start when the round trip time grows (RFC 9406).
+    HystartPlusPlus,
+}
+
+fn hundred() -> u32 {
+    100
+}

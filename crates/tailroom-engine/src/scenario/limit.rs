@@ -1,0 +1,121 @@
+//! How much may wait in a buffer, as a scenario writes it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::decimal::Decimal;
+use super::quantity::{BadQuantity, Dimension, Unit, schema_of, split};
+use crate::units::Time;
+
+/// A queue limit in packets, bytes, time at link rate, or bandwidth-delay products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct QueueLimit(Amount);
+
+/// What a [`QueueLimit`] counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Amount {
+    Packets(u64),
+    Bytes(u64),
+    /// At the link's rate.
+    Span(Time),
+    /// Bandwidth-delay products.
+    Bdp(Decimal),
+}
+
+const PACKETS: &[Unit] = &[("packets", 1), ("packet", 1)];
+const BDP: Unit = ("bdp", 1);
+const EXAMPLES: &[&str] = &["1249 packets", "1.25 MB", "20 ms", "0.1 bdp"];
+/// Beyond any buffer that fits in memory.
+const MAX_PACKETS: u64 = 1_000_000_000_000;
+
+fn units() -> Vec<Unit> {
+    [PACKETS, Dimension::size().units(), Dimension::time().units(), &[BDP]].concat()
+}
+
+impl QueueLimit {
+    /// Reads a number with a unit.
+    ///
+    /// # Errors
+    /// Says what is wrong and which units are accepted. Zero is refused: a limit counts the packets
+    /// that wait, and a queue where none may wait is a link that drops whatever finds it busy.
+    pub(super) fn read(text: &str) -> Result<Self, BadQuantity> {
+        let (number, unit) = split(text, &units(), EXAMPLES[0])?;
+        if number.is_zero() {
+            return Err(BadQuantity {
+                problem: format!("\"{text}\" lets no packet wait"),
+                remedy: "write at least \"1 packet\" (the packet being sent does not count)".into(),
+            });
+        }
+        let amount = if unit == BDP {
+            Amount::Bdp(number)
+        } else if PACKETS.contains(&unit) {
+            Amount::Packets(packets(text, number)?)
+        } else if Dimension::size().units().contains(&unit) {
+            Amount::Bytes(Dimension::size().convert(text, number, unit, false)?)
+        } else {
+            let picoseconds = Dimension::time().convert(text, number, unit, false)?;
+            Amount::Span(Time::from_picoseconds(picoseconds))
+        };
+        Ok(QueueLimit(amount))
+    }
+
+    pub(super) const fn amount(self) -> Amount {
+        self.0
+    }
+}
+
+fn packets(text: &str, number: Decimal) -> Result<u64, BadQuantity> {
+    let count = number.times(1).filter(|count| count.floor <= u128::from(MAX_PACKETS));
+    match count {
+        Some(count) if count.is_exact => Ok(count.floor as u64),
+        Some(_) => Err(BadQuantity {
+            problem: format!("\"{text}\" is not a whole number of packets"),
+            remedy: format!("write whole packets, as in \"{}\"", EXAMPLES[0]),
+        }),
+        None => Err(BadQuantity {
+            problem: format!("\"{text}\" is too large"),
+            remedy: format!("write at most \"{MAX_PACKETS} packets\""),
+        }),
+    }
+}
+
+impl fmt::Display for QueueLimit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Amount::Packets(1) => write!(formatter, "1 packet"),
+            Amount::Packets(count) => write!(formatter, "{count} packets"),
+            Amount::Bytes(bytes) => formatter.write_str(&Dimension::size().print(bytes)),
+            Amount::Span(span) => formatter.write_str(&Dimension::time().print(span.picoseconds())),
+            Amount::Bdp(number) => write!(formatter, "{number} bdp"),
+        }
+    }
+}
+
+impl Serialize for QueueLimit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for QueueLimit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::read(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for QueueLimit {
+    fn schema_name() -> Cow<'static, str> {
+        "queue_limit".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        let meaning = "How much may wait, the packet in transmission not counted: packets, bytes \
+                       (B, kB, MB, KiB, ...), time at the link's rate (us, ms, s), or bdp, \
+                       rounded down";
+        schema_of("queue_limit", meaning, &units(), EXAMPLES)
+    }
+}

@@ -1,0 +1,110 @@
+//! How much memory a run may need, estimated before it starts.
+//!
+//! An upper bound, computed in floating point so that nothing overflows: what a link holds in
+//! flight is at most a pipe of its rate times the longest RTT plus its buffer, twice that while slow
+//! start overshoots, and never more than the windows of the flows that cross it.
+
+use super::error::{Fault, Path};
+use super::quantity::Size;
+use crate::topology::{GroupSpec, Limit, LinkSpec, Network, QueueSpec, SourceSpec};
+
+// Bytes of each kind of state, rounded up; MARGIN covers what containers hold in reserve.
+const PACKET: f64 = 24.0;
+const FLOW: f64 = 700.0;
+const LINK_SERIES_ROW: f64 = 36.0;
+const FLOW_SERIES_ROW: f64 = 44.0;
+const LOG_ENTRY: f64 = 24.0;
+const RATE_CHANGE: f64 = 16.0;
+const MARGIN: f64 = 1.5;
+
+/// Refuses a run that may need more than `limit`.
+pub(super) fn check(network: &Network, limit: Size) -> Result<(), Fault> {
+    let parts = [
+        (packets_bytes(network), "a smaller rate, rtt or queue limit"),
+        (network.flows.len() as f64 * FLOW, "fewer flows"),
+        (series_bytes(network), "a longer series interval"),
+        (schedule_and_log_bytes(network), "a smaller packet_log or a shorter trace"),
+    ];
+    let total: f64 = MARGIN * parts.iter().map(|(bytes, _)| bytes).sum::<f64>();
+    if total <= limit.bytes() as f64 {
+        return Ok(());
+    }
+    let largest = parts.iter().max_by(|one, other| one.0.total_cmp(&other.0));
+    let cure = largest.map_or("less", |(_, cure)| *cure);
+    Err(Fault::new(
+        &Path::of(&["memory_limit"]),
+        format!("the run may need {:.1} GB of memory, more than {limit}", total / 1e9),
+        format!("raise memory_limit, or use {cure}"),
+    ))
+}
+
+fn packets_bytes(network: &Network) -> f64 {
+    let longest_rtt = network.flows.iter().map(|flow| flow.rtt).max().unwrap_or_default();
+    let mut flows_in_group = vec![0_u32; network.groups.len()];
+    for flow in &network.flows {
+        flows_in_group[flow.group] += 1;
+    }
+    let packets = network.links.iter().enumerate().map(|(index, link)| {
+        let crossing = || {
+            let groups = network.groups.iter().zip(&flows_in_group);
+            groups.filter(|(group, _)| {
+                group.path.contains(&index) || group.reverse_path.contains(&index)
+            })
+        };
+        let smallest = crossing().map(|(group, _)| smallest_packet(group, index)).min();
+        let Some(smallest) = smallest else { return 0.0 };
+        let windows: f64 =
+            crossing().map(|(group, flows)| f64::from(*flows) * largest_window(group)).sum();
+        let pipe = highest_rate(link) / 8.0 * longest_rtt.seconds() / f64::from(smallest);
+        (2.0 * (pipe + buffer_packets(link, smallest))).min(windows)
+    });
+    PACKET * packets.sum::<f64>()
+}
+
+fn smallest_packet(group: &GroupSpec, link: usize) -> u32 {
+    match &group.tcp {
+        Some(tcp) if group.reverse_path.contains(&link) => tcp.ack_size.min(group.packet_size),
+        _ => group.packet_size,
+    }
+}
+
+/// Most packets that one flow of the group has in flight.
+fn largest_window(group: &GroupSpec) -> f64 {
+    let Some(tcp) = &group.tcp else { return f64::INFINITY };
+    let allowed = tcp.max_window.map_or(f64::INFINITY, |packets| packets as f64);
+    match group.source {
+        SourceSpec::Bulk { bytes: Some(bytes) } => {
+            let payload = f64::from(group.packet_size - group.header_size);
+            allowed.min(bytes as f64 / payload + 1.0)
+        }
+        _ => allowed,
+    }
+}
+
+fn highest_rate(link: &LinkSpec) -> f64 {
+    let changed = link.rate_changes.iter().map(|change| change.rate);
+    changed.fold(link.rate, Ord::max).bits_per_second() as f64
+}
+
+fn buffer_packets(link: &LinkSpec, smallest_packet: u32) -> f64 {
+    let QueueSpec::DropTail { limit } = link.queue;
+    match limit {
+        Limit::Packets(packets) => packets as f64,
+        Limit::Bytes(bytes) => bytes as f64 / f64::from(smallest_packet),
+    }
+}
+
+fn series_bytes(network: &Network) -> f64 {
+    let Some(interval) = network.series_interval else { return 0.0 };
+    let samples = network.duration.seconds() / interval.seconds() + 1.0;
+    let row =
+        network.links.len() as f64 * LINK_SERIES_ROW + network.flows.len() as f64 * FLOW_SERIES_ROW;
+    samples * row
+}
+
+fn schedule_and_log_bytes(network: &Network) -> f64 {
+    let link_bytes = network.links.iter().map(|link| {
+        link.packet_log as f64 * LOG_ENTRY + link.rate_changes.len() as f64 * RATE_CHANGE
+    });
+    link_bytes.sum()
+}

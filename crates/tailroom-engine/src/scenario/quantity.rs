@@ -1,0 +1,374 @@
+//! Quantities as a scenario writes them: a number and a unit in one string, read exactly.
+//!
+//! Decimals are never floats on the way: `"0.1 ms"` is 10^8 ps. Times and rates are rounded to the
+//! nearest whole picosecond or bit/s; sizes must be whole bytes.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::decimal::Decimal;
+use crate::units::{Rate, Time};
+
+/// What is wrong with a quantity, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BadQuantity {
+    /// What is wrong.
+    pub(super) problem: String,
+    /// What to do.
+    pub(super) remedy: String,
+}
+
+impl fmt::Display for BadQuantity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}; {}", self.problem, self.remedy)
+    }
+}
+
+/// A unit and how many base units it holds.
+pub(super) type Unit = (&'static str, u64);
+
+/// Time, rate or size: its units and its range.
+pub(super) struct Dimension {
+    /// Accepted units; the first is the base unit.
+    units: &'static [Unit],
+    /// Units to print in, largest first, each a power of ten of the base.
+    printed: &'static [Unit],
+    example: &'static str,
+    maximum: u64,
+    /// Whether a fraction of the base unit is an error rather than rounded.
+    is_whole: bool,
+}
+
+const TIME: Dimension = Dimension {
+    units: &[
+        ("ps", 1),
+        ("ns", 1_000),
+        ("us", 1_000_000),
+        ("ms", 1_000_000_000),
+        ("s", 1_000_000_000_000),
+        ("min", 60_000_000_000_000),
+        ("h", 3_600_000_000_000_000),
+    ],
+    printed: &[
+        ("s", 1_000_000_000_000),
+        ("ms", 1_000_000_000),
+        ("us", 1_000_000),
+        ("ns", 1_000),
+        ("ps", 1),
+    ],
+    example: "100 ms",
+    maximum: 30 * 24 * 3_600_000_000_000_000, // 30 days: sums of a few stay inside a u64
+    is_whole: false,
+};
+
+const RATE: Dimension = Dimension {
+    units: &[
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("Tbit/s", 1_000_000_000_000),
+        ("bps", 1),
+        ("kbps", 1_000),
+        ("Mbps", 1_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Tbps", 1_000_000_000_000),
+    ],
+    printed: &[("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)],
+    example: "1 Gbit/s",
+    maximum: 100_000_000_000_000,
+    is_whole: false,
+};
+
+const SIZE: Dimension = Dimension {
+    units: &[
+        ("B", 1),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+    ],
+    printed: &[("GB", 1_000_000_000), ("MB", 1_000_000), ("B", 1)],
+    example: "1500 B",
+    maximum: 1_000_000_000_000_000,
+    is_whole: true,
+};
+
+impl Dimension {
+    pub(super) const fn time() -> &'static Dimension {
+        &TIME
+    }
+
+    pub(super) const fn size() -> &'static Dimension {
+        &SIZE
+    }
+
+    pub(super) fn units(&self) -> &'static [Unit] {
+        self.units
+    }
+
+    /// Reads `number` of `unit` in base units.
+    pub(super) fn convert(
+        &self,
+        text: &str,
+        number: Decimal,
+        unit: Unit,
+        allows_zero: bool,
+    ) -> Result<u64, BadQuantity> {
+        let base = self.units[0].0;
+        let bad = |problem: String, remedy: String| BadQuantity {
+            problem: format!("\"{text}\" {problem}"),
+            remedy,
+        };
+        let too_large = || {
+            let most = self.print(self.maximum);
+            bad("is too large".into(), format!("write at most \"{most}\""))
+        };
+        let product = number.times(unit.1).ok_or_else(too_large)?;
+        if self.is_whole && !product.is_exact {
+            let remedy = format!("write whole {base}, as in \"{}\"", self.example);
+            return Err(bad(format!("is not a whole number of {base}"), remedy));
+        }
+        let value = u64::try_from(product.nearest).map_err(|_| too_large())?;
+        if value > self.maximum {
+            return Err(too_large());
+        }
+        if value == 0 && !number.is_zero() {
+            return Err(bad(
+                format!("is less than 1 {base}"),
+                format!("write at least \"1 {base}\""),
+            ));
+        }
+        if value == 0 && !allows_zero {
+            let remedy = format!("write a positive value, as in \"{}\"", self.example);
+            return Err(bad("must not be zero".into(), remedy));
+        }
+        Ok(value)
+    }
+
+    /// Writes base units so that reading them again gives the same value.
+    pub(super) fn print(&self, value: u64) -> String {
+        let fits = self.printed.iter().find(|(_, scale)| value >= *scale);
+        // Zero is below every unit; it reads best in the dimension's large one.
+        let (unit, scale) = fits.copied().unwrap_or(self.printed[0]);
+        let (whole, rest) = (value / scale, value % scale);
+        if rest == 0 {
+            return format!("{whole} {unit}");
+        }
+        let digits = scale.ilog10() as usize;
+        let fraction = format!("{rest:0digits$}");
+        format!("{whole}.{} {unit}", fraction.trim_end_matches('0'))
+    }
+}
+
+/// Splits a quantity into number and unit.
+pub(super) fn split<'a>(
+    text: &'a str,
+    units: &[Unit],
+    example: &str,
+) -> Result<(Decimal, Unit), BadQuantity> {
+    let accepted = || {
+        let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+        format!("write a number and one of {}, as in \"{example}\"", names.join(", "))
+    };
+    let bad = |problem: String| BadQuantity { problem, remedy: accepted() };
+    let (number, unit): (_, &'a str) = match Decimal::read(text.trim()) {
+        Some(Ok((number, rest))) => (number, rest.trim_start()),
+        Some(Err(problem)) => return Err(bad(format!("\"{text}\" {problem}"))),
+        None => return Err(bad(format!("\"{text}\" is not a number with a unit"))),
+    };
+    if unit.is_empty() {
+        return Err(bad(format!("\"{text}\" has no unit")));
+    }
+    let known = units.iter().find(|(name, _)| *name == unit);
+    let known = known.ok_or_else(|| bad(format!("\"{unit}\" is not a unit known here")))?;
+    Ok((number, *known))
+}
+
+/// One use of a [`Dimension`]: its name in the schema and whether zero makes sense.
+pub(super) trait Kind {
+    /// Name in the schema, and key of the check that belongs to it.
+    const NAME: &'static str;
+    /// What a reader of the schema must know.
+    const MEANING: &'static str;
+    /// Whether zero makes sense.
+    const ALLOWS_ZERO: bool;
+    /// Units and range.
+    const DIMENSION: &'static Dimension;
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident / $quantity:ident = $name:literal, $dimension:ident,
+       zero: $zero:literal, $meaning:literal;)+) => {
+        $(
+            /// Marks a quantity's kind.
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            pub(super) struct $kind;
+
+            impl Kind for $kind {
+                const NAME: &'static str = $name;
+                const MEANING: &'static str = $meaning;
+                const ALLOWS_ZERO: bool = $zero;
+                const DIMENSION: &'static Dimension = &$dimension;
+            }
+
+            $(#[$doc])*
+            pub(super) type $quantity = Quantity<$kind>;
+        )+
+
+        /// Reads `text` as the kind of quantity that the schema calls `name`, to see what is wrong.
+        pub(super) fn verify(name: &str, text: &str) -> Result<(), BadQuantity> {
+            match name {
+                $($name => Quantity::<$kind>::read(text).map(drop),)+
+                _ => super::limit::QueueLimit::read(text).map(drop),
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A span of time that may be empty.
+    DurationKind / Duration = "duration", TIME, zero: true,
+        "Time with its unit: ps, ns, us, ms, s, min or h";
+    /// A span of time that may not be empty.
+    PositiveDurationKind / PositiveDuration = "positive_duration", TIME, zero: false,
+        "Time above zero with its unit: ps, ns, us, ms, s, min or h";
+    /// A rate above zero.
+    BitRateKind / BitRate = "rate", RATE, zero: false,
+        "Rate above zero with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or bps and so on";
+    /// A rate that may be zero, for a link that stands still.
+    BitRateOrZeroKind / BitRateOrZero = "rate_or_zero", RATE, zero: true,
+        "Rate with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or bps and so on";
+    /// A number of bytes above zero.
+    SizeKind / Size = "size", SIZE, zero: false,
+        "Size above zero with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB";
+}
+
+/// A quantity of kind `K` in base units: picoseconds, bit/s or bytes.
+pub(super) struct Quantity<K>(u64, PhantomData<K>);
+
+impl<K: Kind> Quantity<K> {
+    /// From base units: picoseconds, bit/s or bytes.
+    pub(super) const fn new(base_units: u64) -> Self {
+        Quantity(base_units, PhantomData)
+    }
+
+    /// Reads a number with a unit.
+    ///
+    /// # Errors
+    /// Says what is wrong and which units are accepted.
+    pub(super) fn read(text: &str) -> Result<Self, BadQuantity> {
+        let (number, unit) = split(text, K::DIMENSION.units, K::DIMENSION.example)?;
+        K::DIMENSION.convert(text, number, unit, K::ALLOWS_ZERO).map(Self::new)
+    }
+
+    /// In base units: picoseconds, bit/s or bytes.
+    pub(super) const fn base_units(self) -> u64 {
+        self.0
+    }
+}
+
+impl Duration {
+    /// As engine time.
+    pub(super) const fn time(self) -> Time {
+        Time::from_picoseconds(self.0)
+    }
+}
+
+impl PositiveDuration {
+    /// As engine time.
+    pub(super) const fn time(self) -> Time {
+        Time::from_picoseconds(self.0)
+    }
+}
+
+impl BitRate {
+    /// As an engine rate.
+    pub(super) const fn rate(self) -> Rate {
+        Rate::from_bits_per_second(self.0)
+    }
+}
+
+impl BitRateOrZero {
+    /// As an engine rate.
+    pub(super) const fn rate(self) -> Rate {
+        Rate::from_bits_per_second(self.0)
+    }
+}
+
+impl Size {
+    /// As whole bytes.
+    pub(super) const fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+// Derived impls would ask the same of `K`, which is only a name.
+impl<K> Clone for Quantity<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Quantity<K> {}
+
+impl<K> PartialEq for Quantity<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<K: Kind> fmt::Debug for Quantity<K> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl<K: Kind> fmt::Display for Quantity<K> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&K::DIMENSION.print(self.0))
+    }
+}
+
+impl<K: Kind> Serialize for Quantity<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de, K: Kind> Deserialize<'de> for Quantity<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::read(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+impl<K: Kind> JsonSchema for Quantity<K> {
+    fn schema_name() -> Cow<'static, str> {
+        K::NAME.into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        schema_of(K::NAME, K::MEANING, K::DIMENSION.units, &[K::DIMENSION.example])
+    }
+}
+
+/// Schema of a string that holds a number and one of `units`.
+pub(super) fn schema_of(name: &str, meaning: &str, units: &[Unit], examples: &[&str]) -> Schema {
+    let names: Vec<&str> = units.iter().map(|(unit, _)| *unit).collect();
+    let pattern = format!(r"^\s*[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*({})\s*$", names.join("|"));
+    json_schema!({
+        "description": format!("{meaning}."),
+        "type": "string",
+        "pattern": pattern,
+        "examples": examples,
+        "x-quantity": name,
+    })
+}

@@ -1,0 +1,248 @@
+//! From the typed scenario file to the network: names to indices, groups to flows, and everything
+//! that one value must not say about another.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use super::buffer::{Load, resolve_link};
+use super::document::Document;
+use super::error::{Fault, Path, suggestion};
+use super::file::{LinkFile, ScenarioFile};
+use super::flows::{FlowsFile, SizesFile, SourceFile, Spread};
+use super::mahimahi::Trace;
+use super::memory;
+use super::quantity::{BitRate, PositiveDuration, Size};
+use super::transport::resolve_transport;
+use crate::random;
+use crate::topology::{FlowSpec, GroupSpec, Network, SourceSpec};
+use crate::units::Time;
+
+/// Flows that a run can tell apart: 24 bits in a packet.
+const MAX_FLOWS: usize = 16_777_215;
+/// Largest packet: the length field of an IP header has 16 bits.
+pub(super) const MAX_PACKET_BYTES: u64 = 65_535;
+
+/// Resolves the scenario.
+pub(super) fn resolve(
+    file: &ScenarioFile,
+    document: &Document,
+    traces: &BTreeMap<String, Trace>,
+) -> Result<Network, Fault> {
+    check_run(file)?;
+    let mut groups = Vec::new();
+    let mut flows = Vec::new();
+    for (index, (name, group)) in file.flows.iter().enumerate() {
+        groups.push(resolve_group(file, document, name, group)?);
+        flows.extend(resolve_flows(file, index, name, group)?);
+    }
+    let loads = Load::of_links(file.links.len(), &groups, &flows);
+    let links = file
+        .links
+        .iter()
+        .zip(&loads)
+        .map(|((name, link), load)| resolve_link(name, link, traces.get(name), load));
+    let network = Network {
+        duration: file.duration.time(),
+        measure_from: file.measure_from.time(),
+        seed: file.seed,
+        links: links.collect::<Result<_, _>>()?,
+        groups,
+        flows,
+        series_interval: file.series.as_ref().map(|series| series.interval.time()),
+    };
+    memory::check(&network, file.memory_limit)?;
+    Ok(network)
+}
+
+/// Writes the RTT of groups that take that of their path.
+pub(super) fn fill_in_round_trips(file: &mut ScenarioFile) {
+    let links = &file.links;
+    for group in file.flows.values_mut().filter(|group| group.rtt.is_none()) {
+        let picoseconds = propagation(links, group).picoseconds();
+        // A stream that nothing controls may have none.
+        if picoseconds > 0 {
+            group.rtt = Some(Spread::Fixed(PositiveDuration::new(picoseconds)));
+        }
+    }
+}
+
+fn check_run(file: &ScenarioFile) -> Result<(), Fault> {
+    if file.measure_from.time() >= file.duration.time() {
+        let problem =
+            format!("{} is not before the end of the run, {}", file.measure_from, file.duration);
+        let path = Path::of(&["measure_from"]);
+        return Err(Fault::new(&path, problem, "lower measure_from or raise duration"));
+    }
+    if file.flows.is_empty() {
+        let remedy = "add a table [flows.NAME] with at least `path` and `congestion`";
+        return Err(Fault::new(&Path::of(&["flows"]), "the scenario has no flows", remedy));
+    }
+    let links = file.links.keys().map(|name| ("links", name));
+    let groups = file.flows.keys().map(|name| ("flows", name));
+    for (table, name) in links.chain(groups) {
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        if name.is_empty() || !name.chars().all(is_word) {
+            let problem = format!("\"{name}\" is not a name");
+            let remedy = "use letters, digits, _ and -";
+            return Err(Fault::new(&Path::of(&[table, name]), problem, remedy));
+        }
+    }
+    let flows: usize = file.flows.values().map(|group| group.count as usize).sum();
+    if flows > MAX_FLOWS {
+        let problem = format!("the scenario has {flows} flows, more than {MAX_FLOWS}");
+        return Err(Fault::new(&Path::of(&["flows"]), problem, "lower the counts"));
+    }
+    Ok(())
+}
+
+fn resolve_group(
+    file: &ScenarioFile,
+    document: &Document,
+    name: &str,
+    group: &FlowsFile,
+) -> Result<GroupSpec, Fault> {
+    let at = Path::of(&["flows", name]);
+    let (packet_size, header_size) = (group.packet_size.bytes(), group.header_size.bytes());
+    if packet_size > MAX_PACKET_BYTES {
+        let remedy = format!("write at most \"{MAX_PACKET_BYTES} B\"");
+        let problem = format!("{} is larger than an IP packet can be", group.packet_size);
+        return Err(Fault::new(&at.key("packet_size"), problem, remedy));
+    }
+    if packet_size <= header_size {
+        let problem = format!(
+            "{} leaves no room for data beside the header of {}",
+            group.packet_size, group.header_size
+        );
+        let remedy = "raise packet_size or lower header_size";
+        return Err(Fault::new(&at.key("packet_size"), problem, remedy));
+    }
+    Ok(GroupSpec {
+        name: name.to_owned(),
+        path: resolve_path(file, &group.path, &at.key("path"))?,
+        reverse_path: resolve_path(file, &group.tcp.reverse_path, &at.key("reverse_path"))?,
+        source: resolve_source(&group.source),
+        access_rate: group.access_rate.map(BitRate::rate),
+        stop: group.stop.map(PositiveDuration::time),
+        packet_size: packet_size as u32,
+        header_size: header_size as u32,
+        tcp: resolve_transport(document, &at, name, group)?,
+    })
+}
+
+fn resolve_path(file: &ScenarioFile, names: &[String], at: &Path) -> Result<Vec<usize>, Fault> {
+    let mut path = Vec::with_capacity(names.len());
+    for (position, name) in names.iter().enumerate() {
+        let link = file.links.get_index_of(name).ok_or_else(|| {
+            let remedy = if file.links.is_empty() {
+                format!("add a table [links.{name}]")
+            } else {
+                suggestion(name, file.links.keys().map(String::as_str))
+            };
+            Fault::new(&at.index(position), format!("there is no link \"{name}\""), remedy)
+        })?;
+        if path.contains(&link) {
+            let problem = format!("the path passes \"{name}\" twice");
+            let remedy = "name each link once: a loop would never end";
+            return Err(Fault::new(&at.index(position), problem, remedy));
+        }
+        path.push(link);
+    }
+    Ok(path)
+}
+
+fn resolve_source(source: &SourceFile) -> SourceSpec {
+    match source {
+        SourceFile::Bulk { bytes } => SourceSpec::Bulk { bytes: bytes.map(Size::bytes) },
+        SourceFile::Poisson { rate, sizes } => SourceSpec::Poisson {
+            rate: rate.rate(),
+            exponential_sizes: *sizes == SizesFile::Exponential,
+        },
+        SourceFile::Cbr { rate } => SourceSpec::Cbr { rate: rate.rate() },
+    }
+}
+
+fn resolve_flows(
+    file: &ScenarioFile,
+    index: usize,
+    name: &str,
+    group: &FlowsFile,
+) -> Result<impl Iterator<Item = FlowSpec>, Fault> {
+    let at = Path::of(&["flows", name]);
+    let stream = |key: &str| random::stream(file.seed, &at.key(key).to_string());
+    let count = group.count;
+    let minimum = propagation(&file.links, group);
+    let round_trips = match &group.rtt {
+        // The first and the last flow have the two ends of the range.
+        Some(rtt) => rtt.spread(count, count.max(2) - 1, stream("rtt"), &at.key("rtt"))?,
+        None => vec![minimum; count as usize],
+    };
+    check_round_trips(&round_trips, minimum, group, &at.key("rtt"))?;
+    // As ns-2's scripts do: the range is cut into `count` parts and a flow starts with each.
+    let starts = group.start.spread(count, count, stream("start"), &at.key("start"))?;
+    check_starts(&starts, file, group, &at)?;
+    Ok(round_trips.into_iter().zip(starts).map(move |(rtt, start)| FlowSpec {
+        group: index,
+        rtt,
+        start,
+    }))
+}
+
+fn check_round_trips(
+    round_trips: &[Time],
+    minimum: Time,
+    group: &FlowsFile,
+    at: &Path,
+) -> Result<(), Fault> {
+    let smallest = round_trips.iter().min().copied().unwrap_or(Time::NEVER);
+    if smallest < minimum {
+        let shared = PositiveDuration::new(minimum.picoseconds());
+        let problem = format!(
+            "{} is less than the propagation of the shared links there and back, {shared}",
+            PositiveDuration::new(smallest.picoseconds())
+        );
+        let remedy = format!("raise rtt to at least \"{shared}\" or lower the links' delay");
+        return Err(Fault::new(at, problem, remedy));
+    }
+    if smallest == Time::ZERO && group.tcp.congestion.is_some() {
+        let problem = "is missing, and the shared links take no time";
+        return Err(Fault::new(at, problem, "add it, as in `rtt = \"100 ms\"`"));
+    }
+    Ok(())
+}
+
+fn check_starts(
+    starts: &[Time],
+    file: &ScenarioFile,
+    group: &FlowsFile,
+    at: &Path,
+) -> Result<(), Fault> {
+    let latest = starts.iter().max().copied().unwrap_or(Time::ZERO);
+    let written = PositiveDuration::new(latest.picoseconds());
+    if latest >= file.duration.time() {
+        let problem = format!("a flow starts at {written}, when the run is over");
+        return Err(Fault::new(&at.key("start"), problem, "lower start or raise duration"));
+    }
+    match group.stop {
+        Some(stop) if stop.time() <= latest => {
+            let problem = format!("{stop} is not after the last start, {written}");
+            Err(Fault::new(&at.key("stop"), problem, "raise stop or lower start"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Two-way propagation of the shared links of a group; ACKs with a private path need as long as the
+/// data. Links that do not exist count as nothing.
+fn propagation(links: &IndexMap<String, LinkFile>, group: &FlowsFile) -> Time {
+    let delays = |path: &[String]| -> u64 {
+        let known = path.iter().filter_map(|name| links.get(name));
+        known.map(|link| link.delay.base_units()).fold(0, u64::saturating_add)
+    };
+    let forward = delays(&group.path);
+    let reverse = match group.tcp.reverse_path.as_slice() {
+        [] => forward,
+        path => delays(path),
+    };
+    Time::from_picoseconds(forward.saturating_add(reverse))
+}

@@ -1,0 +1,69 @@
+//! The JSON Schema of the scenario file: what editors complete from, the check walks along, and
+//! the list of components is read from.
+
+use serde_json::Value;
+
+use super::file::ScenarioFile;
+use super::flows::TcpFile;
+
+/// The JSON Schema (draft 2020-12) of the scenario file.
+///
+/// Quantities are strings whose schema carries `x-quantity`, the name of their kind.
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(ScenarioFile).to_value();
+    tidy(&mut schema);
+    schema
+}
+
+/// Names of the keys that only a group under congestion control has.
+pub(super) fn tcp_keys() -> Vec<String> {
+    let schema = schemars::schema_for!(TcpFile).to_value();
+    let properties = schema["properties"].as_object();
+    properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// The schema that `schema` refers to, or itself.
+pub(super) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?));
+    target.unwrap_or(schema)
+}
+
+/// The alternatives of a union, if the schema is one.
+pub(super) fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
+    schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array)
+}
+
+/// The `kind` of an alternative of a tagged union.
+pub(super) fn kind_of(alternative: &Value) -> Option<&str> {
+    alternative.pointer("/properties/kind/const").and_then(Value::as_str)
+}
+
+/// TOML has no null, so a key that may be left out is not one that may be null; and the line breaks
+/// of a doc comment mean nothing.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Object(object) => {
+            if let Some(Value::Array(types)) = object.get("type") {
+                let named = types.iter().find(|name| *name != "null").cloned();
+                object.insert("type".into(), named.into());
+            }
+            if let Some(Value::Array(options)) = object.get_mut("anyOf") {
+                options.retain(|option| option["type"] != "null");
+                if let [Value::Object(only)] = options.as_slice() {
+                    let only = only.clone();
+                    object.shift_remove("anyOf");
+                    for (key, value) in only {
+                        object.entry(key).or_insert(value);
+                    }
+                }
+            }
+            if let Some(Value::String(text)) = object.get_mut("description") {
+                *text = text.replace('\n', " ");
+            }
+            object.values_mut().for_each(tidy);
+        }
+        _ => {}
+    }
+}

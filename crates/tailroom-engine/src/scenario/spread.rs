@@ -1,0 +1,93 @@
+//! One value for each flow of a group: the same, evenly spread, or drawn.
+
+use rand_core::Rng;
+
+use super::error::{Fault, Path};
+use super::flows::Spread;
+use super::quantity::{Kind, Quantity};
+use crate::units::Time;
+
+impl<K: Kind> Spread<Quantity<K>> {
+    /// The values of `count` flows. An even spread is cut into `parts`; values are rounded to the
+    /// nearest picosecond.
+    pub(super) fn spread(
+        &self,
+        count: u32,
+        parts: u32,
+        mut stream: impl Rng,
+        at: &Path,
+    ) -> Result<Vec<Time>, Fault> {
+        let values: Vec<u64> = match self {
+            Spread::Fixed(value) => vec![value.base_units(); count as usize],
+            Spread::Even { from, to } => (0..count)
+                .map(|index| interpolate(from.base_units(), to.base_units(), index, parts))
+                .collect(),
+            Spread::Uniform { uniform: [low, high] } => {
+                if low.base_units() > high.base_units() {
+                    let problem = format!("the lower bound {low} is above the upper bound {high}");
+                    return Err(Fault::new(&at.key("uniform"), problem, "swap the bounds"));
+                }
+                let span = high.base_units() - low.base_units();
+                (0..count).map(|_| low.base_units() + draw_up_to(span, &mut stream)).collect()
+            }
+        };
+        Ok(values.into_iter().map(Time::from_picoseconds).collect())
+    }
+}
+
+/// `from + (to - from) * index / parts`, to the nearest integer.
+fn interpolate(from: u64, to: u64, index: u32, parts: u32) -> u64 {
+    let (span, parts) = (i128::from(to) - i128::from(from), i128::from(parts));
+    let rounded = (2 * span * i128::from(index) + parts).div_euclid(2 * parts);
+    // It lies between the two ends.
+    (i128::from(from) + rounded) as u64
+}
+
+/// A whole number from 0 to `span`, all as likely up to one part in 2^64 / `span`.
+fn draw_up_to(span: u64, stream: &mut impl Rng) -> u64 {
+    ((u128::from(stream.next_u64()) * (u128::from(span) + 1)) >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random;
+    use crate::scenario::quantity::Duration;
+
+    fn spread(values: &Spread<Duration>, count: u32, parts: u32) -> Vec<u64> {
+        let stream = random::stream(1, "flows.a.start");
+        let times = values.spread(count, parts, stream, &Path::default()).unwrap();
+        times.into_iter().map(Time::picoseconds).collect()
+    }
+
+    fn even(from: u64, to: u64) -> Spread<Duration> {
+        Spread::Even { from: Duration::new(from), to: Duration::new(to) }
+    }
+
+    #[test]
+    fn an_even_spread_goes_up_or_down_and_rounds_to_the_nearest() {
+        assert_eq!(spread(&even(0, 10), 4, 3), [0, 3, 7, 10]);
+        assert_eq!(spread(&even(10, 0), 4, 3), [10, 7, 3, 0]);
+        assert_eq!(spread(&even(0, 10), 5, 5), [0, 2, 4, 6, 8]);
+        assert_eq!(spread(&even(7, 9), 1, 1), [7]);
+    }
+
+    #[test]
+    fn draws_fill_the_range_and_stay_in_it() {
+        let bounds = [Duration::new(5), Duration::new(8)];
+        let drawn = spread(&Spread::Uniform { uniform: bounds }, 1000, 1000);
+        for value in 5..=8 {
+            let count = drawn.iter().filter(|drawn| **drawn == value).count();
+            // 250 expected, standard deviation 14.
+            assert!((180..320).contains(&count), "{value} drawn {count} times");
+        }
+        assert!(drawn.iter().all(|value| (5..=8).contains(value)));
+    }
+
+    #[test]
+    fn a_longer_draw_starts_like_a_shorter_one() {
+        let bounds = [Duration::new(0), Duration::new(1_000_000)];
+        let uniform = Spread::Uniform { uniform: bounds };
+        assert_eq!(spread(&uniform, 20, 20)[..10], spread(&uniform, 10, 10));
+    }
+}

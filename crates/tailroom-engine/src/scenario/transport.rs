@@ -1,0 +1,106 @@
+//! The transport of a group: present under congestion control, absent without.
+
+use super::document::Document;
+use super::error::{Fault, Path};
+use super::flows::{
+    DelayedAckFile, FlowsFile, RecoveryFile, RttSamplesFile, SlowStartFile, SourceFile, TcpFile,
+    linux_delayed_ack, two,
+};
+use super::quantity::PositiveDuration;
+use super::resolve::MAX_PACKET_BYTES;
+use super::schema::{alternatives, kind_of, schema, tcp_keys};
+use crate::congestion::CongestionConfig;
+use crate::topology::{DelayedAck, Recovery, RttSamples, SlowStartSpec, TcpSpec};
+
+/// The transport of a group, or `None` for a source that nothing controls.
+pub(super) fn resolve_transport(
+    document: &Document,
+    at: &Path,
+    name: &str,
+    group: &FlowsFile,
+) -> Result<Option<TcpSpec>, Fault> {
+    let uncontrolled = match group.source {
+        SourceFile::Bulk { .. } => None,
+        SourceFile::Poisson { .. } => Some("poisson"),
+        SourceFile::Cbr { .. } => Some("cbr"),
+    };
+    if let Some(kind) = uncontrolled {
+        let written = tcp_keys().into_iter().find(|key| document.contains(&["flows", name, key]));
+        return written.map_or(Ok(None), |key| {
+            let problem = format!("a source of kind \"{kind}\" has no congestion control");
+            let remedy = "remove the key, or use `source = { kind = \"bulk\" }`";
+            Err(Fault::new(&at.key(&key), problem, remedy))
+        });
+    }
+    let Some(congestion) = &group.tcp.congestion else {
+        let root = schema();
+        let options = alternatives(&root["$defs"]["CongestionConfig"]).into_iter().flatten();
+        let kinds: Vec<&str> = options.filter_map(kind_of).collect();
+        let remedy = format!(
+            "add `congestion = {{ kind = \"{}\" }}`, with one of the kinds {}",
+            kinds[0],
+            kinds.join(", ")
+        );
+        let problem = "is missing, and a bulk source sends what its congestion control allows";
+        return Err(Fault::new(&at.key("congestion"), problem, remedy));
+    };
+    check(at, &group.tcp, congestion)?;
+    Ok(Some(specification(&group.tcp, congestion.clone())))
+}
+
+fn check(at: &Path, tcp: &TcpFile, congestion: &CongestionConfig) -> Result<(), Fault> {
+    if let CongestionConfig::Highspeed(parameters) = congestion {
+        parameters.validate().map_err(|problem| {
+            Fault::new(&at.key("congestion"), problem, "correct the parameters")
+        })?;
+    }
+    if tcp.prr && tcp.recovery != RecoveryFile::Sack {
+        let problem = "proportional rate reduction needs selective acknowledgements";
+        return Err(Fault::new(&at.key("prr"), problem, "set `recovery = \"sack\"` or drop prr"));
+    }
+    if tcp.ack_size.bytes() > MAX_PACKET_BYTES {
+        let problem = format!("{} is larger than an IP packet can be", tcp.ack_size);
+        let remedy = format!("write at most \"{MAX_PACKET_BYTES} B\"");
+        return Err(Fault::new(&at.key("ack_size"), problem, remedy));
+    }
+    Ok(())
+}
+
+fn specification(tcp: &TcpFile, congestion: CongestionConfig) -> TcpSpec {
+    TcpSpec {
+        congestion,
+        recovery: match tcp.recovery {
+            RecoveryFile::Sack => Recovery::Sack,
+            RecoveryFile::NewReno => Recovery::NewReno,
+        },
+        prr: tcp.prr,
+        delayed_ack: match tcp.delayed_ack {
+            DelayedAckFile::Switch(false) => None,
+            DelayedAckFile::Switch(true) => {
+                Some(DelayedAck { packets: two(), timeout: linux_delayed_ack().time() })
+            }
+            DelayedAckFile::Set { packets, timeout } => {
+                Some(DelayedAck { packets, timeout: timeout.time() })
+            }
+        },
+        ack_aggregation: tcp.ack_aggregation.map(PositiveDuration::time),
+        initial_window: tcp.initial_window,
+        initial_ssthresh: tcp.initial_ssthresh,
+        min_rto: tcp.min_rto.time(),
+        rtt_samples: match tcp.rtt_samples {
+            RttSamplesFile::Timestamps => RttSamples::Timestamps,
+            RttSamplesFile::Karn => RttSamples::Karn,
+        },
+        max_window: tcp.max_window,
+        slow_start: match tcp.slow_start {
+            SlowStartFile::Standard => SlowStartSpec::Standard,
+            SlowStartFile::Limited { max_ssthresh } => SlowStartSpec::Limited { max_ssthresh },
+            SlowStartFile::HystartPlusPlus => SlowStartSpec::HystartPlusPlus,
+        },
+        pacing: tcp.pacing,
+        send_burst: tcp.send_burst,
+        forget_sack_at_timeout: tcp.forget_sack_at_timeout,
+        // Checked above to be at most an IP packet.
+        ack_size: tcp.ack_size.bytes() as u32,
+    }
+}

@@ -1,0 +1,375 @@
+//! The TCP sender: what may leave now. Loss recovery, timeout, pacing and slow start exist here once,
+//! for every congestion control.
+//!
+//! Sans I/O: each call gets the time at the sender and hands packets to an [`Outlet`]. The sender
+//! never reads a clock and never sees the schedule; it names the time of its next
+//! [`deadline`](Sender::deadline), and whoever drives it calls [`Sender::on_deadline`] then, unless an
+//! ACK at or before that time comes first.
+
+pub mod pacer;
+pub mod prr;
+pub mod recovery;
+pub mod rtt;
+pub mod scoreboard;
+pub mod slow_start;
+
+use crate::congestion::{
+    AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind,
+};
+use crate::packet::{Ack, Packet};
+use crate::probe::flow::{FlowProbe, FlowState, Marks};
+use crate::topology::{Recovery, RttSamples, TcpSpec};
+use crate::units::Time;
+use pacer::Pacer;
+use prr::Prr;
+use rtt::RttEstimator;
+use scoreboard::Scoreboard;
+use slow_start::{SlowStart, SlowStartEvent};
+
+/// Where a sender's packets go.
+pub trait Outlet {
+    /// Takes a packet at the time in `packet.sent`.
+    fn send(&mut self, packet: Packet);
+}
+
+/// What the application wants to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Demand {
+    /// When it starts.
+    pub start: Time,
+    /// From when on it offers nothing new.
+    pub stop: Time,
+    /// How many packets it has; `u64::MAX` without bound.
+    pub packets: u64,
+    /// Size of a packet on the wire.
+    pub packet_bytes: u32,
+    /// Size of the last packet on the wire, when `packets` is bounded.
+    pub last_packet_bytes: u32,
+    /// Part of a packet that is header.
+    pub header_bytes: u32,
+}
+
+/// Where a sender stands between losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing is being repaired.
+    Open,
+    /// Fast recovery, until `recovery_point` is acknowledged.
+    Recovery,
+    /// After a timeout, until `recovery_point` is acknowledged.
+    Timeout,
+}
+
+/// Smallest ssthresh, in packets (RFC 5681 sec. 3.1).
+const MIN_SSTHRESH: f64 = 2.0;
+
+/// A TCP sender.
+#[derive(Debug)]
+pub struct Sender {
+    una: u64,
+    next: u64,
+    cwnd: f64,
+    ssthresh: f64,
+    rto_deadline: Time,
+    /// When pacing or the start lets the next packet leave.
+    release_at: Time,
+    phase: Phase,
+    is_window_limited: bool,
+    is_sack: bool,
+    max_window: f64,
+    scoreboard: Scoreboard,
+    rtt: RttEstimator,
+    congestion: Congestion,
+    slow_start: SlowStart,
+    pacer: Pacer,
+    demand: Demand,
+    recovery_point: u64,
+    duplicates: u64,
+    /// `NewReno`'s inflation of the window by duplicate ACKs, less its deflation by partial ones.
+    inflation: i64,
+    is_rescue_spent: bool,
+    /// `NewReno`: no partial ACK has come yet in this episode.
+    is_first_partial: bool,
+    prr: Option<Prr>,
+    options: Options,
+    /// What is measured here.
+    pub probe: FlowProbe,
+}
+
+/// Switches that stay as they were set.
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    uses_karn: bool,
+    uses_prr: bool,
+    forget_sack_at_timeout: bool,
+    send_burst: u64,
+}
+
+impl Sender {
+    /// A sender that will start at `demand.start`.
+    pub fn new(spec: &TcpSpec, demand: Demand, marks: Marks) -> Self {
+        Sender {
+            una: 0,
+            next: 0,
+            cwnd: f64::from(spec.initial_window),
+            ssthresh: spec.initial_ssthresh.map_or(f64::INFINITY, f64::from),
+            rto_deadline: Time::NEVER,
+            release_at: demand.start,
+            phase: Phase::Open,
+            is_window_limited: true,
+            is_sack: spec.recovery == Recovery::Sack,
+            max_window: spec.max_window.map_or(f64::INFINITY, |packets| packets as f64),
+            scoreboard: Scoreboard::default(),
+            rtt: RttEstimator::new(spec.min_rto),
+            congestion: Congestion::new(&spec.congestion),
+            slow_start: SlowStart::new(spec.slow_start, spec.pacing),
+            pacer: Pacer::new(spec.pacing),
+            demand,
+            recovery_point: 0,
+            duplicates: 0,
+            inflation: 0,
+            is_rescue_spent: false,
+            is_first_partial: false,
+            prr: None,
+            options: Options {
+                uses_karn: spec.rtt_samples == RttSamples::Karn,
+                uses_prr: spec.prr,
+                forget_sack_at_timeout: spec.forget_sack_at_timeout,
+                send_burst: u64::from(spec.send_burst),
+            },
+            probe: FlowProbe::new(marks),
+        }
+        .bounded()
+    }
+
+    fn bounded(mut self) -> Self {
+        self.cwnd = self.cwnd.min(self.max_window);
+        self
+    }
+
+    /// Replaces the congestion control by one that is not in the registry.
+    pub fn set_congestion(&mut self, congestion: Congestion) {
+        self.congestion = congestion;
+    }
+
+    /// When the sender must be woken; [`Time::NEVER`] if only an ACK can move it.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.rto_deadline.min(self.release_at)
+    }
+
+    /// The window in packets.
+    pub fn cwnd_packets(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// The slow-start threshold in packets.
+    pub fn ssthresh_packets(&self) -> f64 {
+        self.ssthresh
+    }
+
+    /// Packets acknowledged in sequence.
+    pub fn delivered(&self) -> u64 {
+        self.una
+    }
+
+    /// Whether everything the application had is acknowledged.
+    pub fn is_complete(&self) -> bool {
+        self.una == self.demand.packets
+    }
+
+    /// An ACK arrives.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>, out: &mut impl Outlet) {
+        self.pass_marks(now);
+        let acked = ack.cumulative.saturating_sub(self.una);
+        let rtt = if acked > 0 { self.sample_rtt(now, ack) } else { None };
+        let is_plain = self.phase == Phase::Open
+            && acked > 0
+            && ack.blocks.is_empty()
+            && self.scoreboard.is_clear();
+        if is_plain {
+            self.scoreboard.advance_clear(ack.cumulative);
+            self.una = ack.cumulative;
+            self.duplicates = 0;
+            self.grow(now, acked, rtt);
+            self.restart_timer(now);
+            self.send_new(now, out);
+        } else {
+            self.on_unusual_ack(now, ack, rtt, out);
+        }
+    }
+
+    /// A timer or a paced release is due at `now`.
+    pub fn on_deadline(&mut self, now: Time, out: &mut impl Outlet) {
+        self.pass_marks(now);
+        if self.rto_deadline <= now {
+            self.on_timeout(now, out);
+        }
+        if self.release_at <= now {
+            self.release_at = Time::NEVER;
+            self.send_allowed(now, out);
+        }
+    }
+
+    /// Records the state as of every mark up to `now`.
+    #[inline]
+    pub fn pass_marks(&mut self, now: Time) {
+        if self.probe.is_mark_due(now) {
+            let state = self.state();
+            self.probe.pass_marks(now, &state);
+        }
+    }
+
+    fn state(&self) -> FlowState {
+        let demand = &self.demand;
+        let payload = u64::from(demand.packet_bytes - demand.header_bytes);
+        let short = if self.is_complete() {
+            u64::from(demand.packet_bytes - demand.last_packet_bytes)
+        } else {
+            0
+        };
+        FlowState {
+            cwnd_packets: self.cwnd,
+            ssthresh_packets: self.ssthresh,
+            srtt: self.rtt.srtt(),
+            delivered: self.una,
+            delivered_bytes: self.una * payload - short,
+        }
+    }
+
+    #[inline]
+    fn sample_rtt(&mut self, now: Time, ack: &Ack<'_>) -> Option<Time> {
+        if self.options.uses_karn && ack.echoes_retransmission {
+            return None;
+        }
+        let sample = now.since(ack.echo);
+        self.rtt.on_sample(sample);
+        self.probe.on_rtt(sample);
+        Some(sample)
+    }
+
+    /// Lets the window grow after `acked` new packets. A window that did not limit the flow says
+    /// nothing about the path and stays as it is (RFC 7661 sec. 4.2 calls it not validated).
+    #[inline]
+    fn grow(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
+        if !self.is_window_limited {
+            return;
+        }
+        self.probe.on_window(now, self.cwnd);
+        if self.cwnd < self.ssthresh {
+            self.grow_in_slow_start(acked, rtt);
+        } else {
+            let event = AckEvent { now, acked_packets: acked, srtt: self.rtt.srtt() };
+            self.cwnd = self.congestion.on_ack(self.cwnd, &event);
+        }
+        self.cwnd = self.cwnd.min(self.max_window);
+    }
+
+    fn grow_in_slow_start(&mut self, acked: u64, rtt: Option<Time>) {
+        let event = SlowStartEvent { acked_packets: acked, rtt, una: self.una, next: self.next };
+        let (growth, is_over) = self.slow_start.on_ack(self.cwnd, &event);
+        self.cwnd += growth;
+        if is_over {
+            self.ssthresh = self.cwnd;
+        }
+    }
+
+    /// RFC 6298 sec. 5.2 and 5.3: off when nothing is in flight, restarted by new data acknowledged.
+    #[inline]
+    fn restart_timer(&mut self, now: Time) {
+        self.rto_deadline =
+            if self.una == self.next { Time::NEVER } else { now.saturating_add(self.rtt.rto()) };
+    }
+
+    /// Sets the window to what the congestion control answers to congestion.
+    fn reduce(&mut self, now: Time, kind: CongestionKind) {
+        self.probe.on_window(now, self.cwnd);
+        self.probe.on_reduction(now, kind == CongestionKind::Timeout);
+        let is_repeated = kind == CongestionKind::Timeout && self.rtt.is_backed_off();
+        // RFC 5681 sec. 3.1: ssthresh is held when the timer expires again for the same packet.
+        if !is_repeated {
+            let is_slow_start = self.cwnd < self.ssthresh;
+            let event = CongestionEvent { now, kind, cwnd_packets: self.cwnd, is_slow_start };
+            self.ssthresh = self.congestion.on_congestion(&event).max(MIN_SSTHRESH);
+        }
+    }
+
+    /// Sends what the phase allows.
+    fn send_allowed(&mut self, now: Time, out: &mut impl Outlet) {
+        match self.phase {
+            Phase::Open => self.send_new(now, out),
+            Phase::Recovery | Phase::Timeout => self.send_in_recovery(now, out),
+        }
+    }
+
+    /// Sends new data while the window has room, outside recovery.
+    #[inline]
+    fn send_new(&mut self, now: Time, out: &mut impl Outlet) {
+        let mut in_flight = self.next - self.una - self.scoreboard.sacked();
+        // One comparison of floats a packet; converting the window to an integer costs more.
+        let window = self.cwnd + self.limited_transmit() as f64;
+        let fits = |in_flight: u64| (in_flight + 1).cast_signed() as f64 <= window;
+        self.is_window_limited = true;
+        if self.options.send_burst > 1 && !fits(in_flight + self.burst(in_flight) - 1) {
+            return;
+        }
+        while fits(in_flight) {
+            if !self.has_new_data(now) {
+                self.is_window_limited = false;
+                return;
+            }
+            if !self.may_leave(now) {
+                return;
+            }
+            let packet = self.next;
+            self.next += 1;
+            in_flight += 1;
+            self.transmit(now, packet, false, out);
+        }
+    }
+
+    /// How many packets must fit before a host with segmentation offload sends: its burst, but at
+    /// most a third of the window (Linux `tcp_tso_win_divisor`), and one when nothing is in flight.
+    fn burst(&self, in_flight: u64) -> u64 {
+        if self.options.send_burst <= 1 || in_flight == 0 {
+            return 1;
+        }
+        self.options.send_burst.min(self.cwnd as u64 / 3).max(1)
+    }
+
+    /// RFC 3042: the first two duplicate ACKs let one new packet out each. With SACK they already
+    /// shrink what counts as in flight.
+    #[inline]
+    fn limited_transmit(&self) -> u64 {
+        if self.is_sack { 0 } else { self.duplicates.min(2) }
+    }
+
+    #[inline]
+    fn has_new_data(&self, now: Time) -> bool {
+        self.next < self.demand.packets && now < self.demand.stop
+    }
+
+    /// Whether pacing lets a packet leave now; if not, the release is set.
+    #[inline]
+    fn may_leave(&mut self, now: Time) -> bool {
+        if let Some(release) = self.pacer.wait(now) {
+            self.release_at = release;
+            return false;
+        }
+        true
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, sequence: u64, is_retransmission: bool, out: &mut impl Outlet) {
+        let is_last = sequence + 1 == self.demand.packets;
+        let bytes =
+            if is_last { self.demand.last_packet_bytes } else { self.demand.packet_bytes };
+        self.probe.on_sent(bytes, is_retransmission);
+        self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());
+        if self.rto_deadline == Time::NEVER {
+            self.rto_deadline = now.saturating_add(self.rtt.rto()); // RFC 6298 sec. 5.1
+        }
+        out.send(Packet { sequence, bytes, sent: now, is_retransmission });
+    }
+}

@@ -1,0 +1,281 @@
+//! What a sender does when packets are missing: `NewReno` (RFC 6582), SACK (RFC 6675), timeout (RFC 6298).
+
+use super::prr::{Prr, PrrEvent};
+use super::scoreboard::DUPLICATE_THRESHOLD;
+use super::{Outlet, Phase, Sender};
+use crate::congestion::CongestionKind;
+use crate::packet::Ack;
+use crate::units::Time;
+
+/// What an ACK brought.
+#[derive(Clone, Copy, Debug)]
+struct News {
+    /// Advance of the cumulative ACK.
+    acked: u64,
+    /// Packets newly known to have arrived.
+    delivered: u64,
+    rtt: Option<Time>,
+}
+
+impl Sender {
+    /// An ACK outside the plain case: a duplicate, one with SACK blocks, or one during a repair.
+    pub(super) fn on_unusual_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack<'_>,
+        rtt: Option<Time>,
+        out: &mut impl Outlet,
+    ) {
+        if ack.cumulative < self.una {
+            return; // overtaken by a later ACK
+        }
+        let acked = ack.cumulative - self.una;
+        let mut delivered = 0;
+        if acked > 0 {
+            delivered += self.scoreboard.advance(ack.cumulative);
+            self.una = ack.cumulative;
+            self.duplicates = 0;
+        }
+        if self.is_sack {
+            delivered += self.scoreboard.add(ack.blocks, self.next);
+        }
+        let news = News { acked, delivered, rtt };
+        if self.is_sack {
+            self.react_with_sack(now, news, out);
+        } else {
+            self.react_without_sack(now, news, out);
+        }
+    }
+
+    // RFC 6675: SACK.
+
+    fn react_with_sack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+        if self.phase != Phase::Open && self.una >= self.recovery_point {
+            self.leave_repair(now);
+        } else if news.acked > 0 && self.phase != Phase::Recovery {
+            self.grow_after(now, news);
+        }
+        // Restarted before a new repair begins, so that entering one does not extend the timer twice.
+        if news.acked > 0 {
+            self.restart_timer(now);
+        }
+        let is_lost = self.scoreboard.is_first_lost();
+        match self.phase {
+            Phase::Open if is_lost => self.enter_recovery(now, news, out),
+            Phase::Open => self.send_new(now, out),
+            Phase::Recovery => self.continue_recovery(now, news, out),
+            Phase::Timeout => self.send_in_recovery(now, out),
+        }
+    }
+
+    /// RFC 6675 sec. 5, step 4: reduce, retransmit the first lost packet whatever the pipe says, then
+    /// fill the pipe up to the new window.
+    fn enter_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+        let in_flight = self.next - self.una;
+        self.reduce(now, CongestionKind::Loss);
+        self.phase = Phase::Recovery;
+        self.recovery_point = self.next;
+        self.is_rescue_spent = false;
+        self.cwnd = self.ssthresh;
+        if self.options.uses_prr {
+            // RFC 9937 sec. 5, RecoverFS: in flight and not sacked, as of just before this ACK.
+            self.prr = Some(Prr::new(in_flight - self.scoreboard.sacked() + news.delivered));
+            self.continue_recovery(now, news, out);
+            return;
+        }
+        if self.scoreboard.next_lost() == Some(self.una) {
+            self.retransmit(now, self.una, out);
+        }
+        self.send_in_recovery(now, out);
+    }
+
+    fn continue_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+        if let Some(mut prr) = self.prr {
+            let pipe = self.scoreboard.pipe(self.next);
+            let event = PrrEvent {
+                delivered: news.delivered,
+                pipe,
+                ssthresh: self.ssthresh,
+                is_safe: news.acked > 0 && self.scoreboard.next_lost().is_none(),
+            };
+            let allowance = prr.allowance(&event);
+            self.prr = Some(prr);
+            self.probe.on_window(now, self.cwnd);
+            self.cwnd = (pipe + allowance) as f64;
+        }
+        self.send_in_recovery(now, out);
+    }
+
+    /// Sends while the window exceeds the pipe: what `NextSeg` names (RFC 6675 sec. 4).
+    pub(super) fn send_in_recovery(&mut self, now: Time, out: &mut impl Outlet) {
+        loop {
+            let room = self.repair_window().saturating_sub(self.scoreboard.pipe(self.next));
+            if room == 0 {
+                self.is_window_limited = true;
+                return;
+            }
+            if !self.may_leave(now) {
+                return;
+            }
+            if !self.send_next_segment(now, out) {
+                self.is_window_limited = false;
+                return;
+            }
+        }
+    }
+
+    /// The window during a repair, `NewReno`'s inflation included.
+    fn repair_window(&self) -> u64 {
+        (self.cwnd as i64 + self.inflation).max(1) as u64
+    }
+
+    /// RFC 6675 `NextSeg`; false when there is nothing to send.
+    fn send_next_segment(&mut self, now: Time, out: &mut impl Outlet) -> bool {
+        // Rule 1: the first lost packet that has not been retransmitted.
+        if let Some(lost) = self.scoreboard.next_lost() {
+            self.retransmit(now, lost, out);
+            return true;
+        }
+        // Rule 2: new data.
+        if self.has_new_data(now) {
+            let packet = self.next;
+            self.next += 1;
+            self.count_prr_sent();
+            self.transmit(now, packet, false, out);
+            return true;
+        }
+        if !self.is_sack || self.phase == Phase::Timeout {
+            return false;
+        }
+        // Rule 3: a hole that is not lost yet.
+        if let Some(hole) = self.scoreboard.next_unsacked() {
+            self.retransmit(now, hole, out);
+            return true;
+        }
+        // Rule 4: one rescue retransmission an episode; it leaves HighRxt alone.
+        let last = self.scoreboard.last_unsacked(self.next);
+        match last {
+            Some(last) if !self.is_rescue_spent => {
+                self.is_rescue_spent = true;
+                self.count_prr_sent();
+                self.transmit(now, last, true, out);
+                false // it is not in the pipe either, so ask no further
+            }
+            _ => false,
+        }
+    }
+
+    fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl Outlet) {
+        self.scoreboard.on_retransmission(sequence);
+        self.count_prr_sent();
+        self.transmit(now, sequence, true, out);
+    }
+
+    fn count_prr_sent(&mut self) {
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent();
+        }
+    }
+
+    /// Everything up to the recovery point has arrived.
+    fn leave_repair(&mut self, now: Time) {
+        self.probe.on_window(now, self.cwnd);
+        if self.phase == Phase::Recovery {
+            self.cwnd = self.ssthresh.min(self.max_window); // RFC 6582 sec. 3.2 step 3, option 2; RFC 9937
+        }
+        self.phase = Phase::Open;
+        self.inflation = 0;
+        self.prr = None;
+    }
+
+    /// Growth on a cumulative ACK outside fast recovery. After a timeout an ACK that jumps over packets that
+    /// had arrived earlier is worth one packet (RFC 3465 sec. 2.3).
+    fn grow_after(&mut self, now: Time, news: News) {
+        let acked = if self.phase == Phase::Timeout { 1 } else { news.acked };
+        self.grow(now, acked, news.rtt);
+    }
+
+    // RFC 6582: NewReno.
+
+    fn react_without_sack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+        let is_over = self.phase != Phase::Open && self.una >= self.recovery_point;
+        match self.phase {
+            _ if news.acked > 0 && is_over => {
+                self.leave_repair(now);
+                self.restart_timer(now);
+                self.send_new(now, out);
+            }
+            Phase::Recovery if news.acked > 0 => self.on_partial_ack(now, news, out),
+            _ if news.acked > 0 => {
+                self.grow_after(now, news);
+                self.restart_timer(now);
+                self.send_allowed(now, out);
+            }
+            _ if self.next > self.una => self.on_duplicate_ack(now, out),
+            _ => {}
+        }
+    }
+
+    fn on_duplicate_ack(&mut self, now: Time, out: &mut impl Outlet) {
+        self.duplicates += 1;
+        match self.phase {
+            Phase::Recovery => {
+                self.inflation += 1; // RFC 6582 sec. 3.2 step 2 (RFC 5681 sec. 3.2 step 4)
+                self.send_in_recovery(now, out);
+            }
+            // RFC 6582 sec. 3.2 step 2: only beyond the last repair, or these may be echoes of it.
+            Phase::Open if self.duplicates == DUPLICATE_THRESHOLD && self.is_beyond_last_repair() => {
+                self.enter_newreno_recovery(now, out);
+            }
+            Phase::Open => self.send_new(now, out),
+            Phase::Timeout => {}
+        }
+    }
+
+    fn is_beyond_last_repair(&self) -> bool {
+        self.recovery_point == 0 || self.una > self.recovery_point
+    }
+
+    fn enter_newreno_recovery(&mut self, now: Time, out: &mut impl Outlet) {
+        self.reduce(now, CongestionKind::Loss);
+        self.phase = Phase::Recovery;
+        self.recovery_point = self.next;
+        self.cwnd = self.ssthresh;
+        self.inflation = DUPLICATE_THRESHOLD as i64;
+        self.is_first_partial = true;
+        self.scoreboard.lose_first();
+        self.retransmit(now, self.una, out);
+        self.rto_deadline = now.saturating_add(self.rtt.rto());
+        self.send_in_recovery(now, out);
+    }
+
+    /// RFC 6582 sec. 3.2 step 3: the next hole starts right behind a partial ACK.
+    fn on_partial_ack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+        self.inflation -= news.acked as i64 - 1;
+        self.scoreboard.lose_first();
+        self.retransmit(now, self.una, out);
+        // The "impatient" variant: only the first partial ACK restarts the timer.
+        if self.is_first_partial {
+            self.is_first_partial = false;
+            self.restart_timer(now);
+        }
+        self.send_in_recovery(now, out);
+    }
+
+    // RFC 6298: the retransmission timeout.
+
+    pub(super) fn on_timeout(&mut self, now: Time, out: &mut impl Outlet) {
+        self.reduce(now, CongestionKind::Timeout);
+        self.rtt.back_off();
+        self.slow_start.on_timeout();
+        self.phase = Phase::Timeout;
+        self.recovery_point = self.next;
+        self.cwnd = 1.0; // RFC 5681 sec. 3.1, the loss window
+        self.inflation = 0;
+        self.duplicates = 0;
+        self.prr = None;
+        self.scoreboard.lose_everything(self.next, self.options.forget_sack_at_timeout);
+        self.rto_deadline = now.saturating_add(self.rtt.rto());
+        self.send_in_recovery(now, out);
+    }
+}

@@ -1,0 +1,199 @@
+//! Exact serialization times: the fraction of a picosecond that a packet leaves over is carried to
+//! the next, so that a million packets take as long as their bits do.
+
+use crate::topology::{LinkSpec, RateChange};
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// Turns packet sizes into times at a rate that may change by schedule.
+#[derive(Clone, Debug)]
+pub struct Serializer {
+    rate: u64,
+    last_bytes: u32,
+    whole: u64,
+    remainder: u64,
+    carry: u64,
+    schedule: Option<Box<RateSchedule>>,
+}
+
+/// Rates over time; before the first change the link's own rate holds.
+#[derive(Clone, Debug)]
+struct RateSchedule {
+    initial: u64,
+    changes: Vec<RateChange>,
+    period: Option<Time>,
+    /// What a period can carry, in bit * ps / s.
+    period_capacity: u128,
+}
+
+impl Serializer {
+    /// For a shared link.
+    pub fn new(spec: &LinkSpec) -> Self {
+        let schedule = (!spec.rate_changes.is_empty()).then(|| {
+            let mut schedule = RateSchedule {
+                initial: spec.rate.bits_per_second(),
+                changes: spec.rate_changes.clone(),
+                period: spec.rate_period,
+                period_capacity: 0,
+            };
+            if let Some(period) = spec.rate_period {
+                schedule.period_capacity = schedule.capacity(Time::ZERO, period);
+            }
+            Box::new(schedule)
+        });
+        Serializer { schedule, ..Serializer::constant(spec.rate) }
+    }
+
+    /// For a private access link.
+    pub fn constant(rate: Rate) -> Self {
+        Serializer {
+            rate: rate.bits_per_second(),
+            last_bytes: 0,
+            whole: 0,
+            remainder: 0,
+            carry: 0,
+            schedule: None,
+        }
+    }
+
+    /// When the transmission of `bytes` that begins at `start` ends; [`Time::NEVER`] if the
+    /// schedule leaves the link standing still for good.
+    #[inline]
+    pub fn finish(&mut self, start: Time, bytes: u32) -> Time {
+        if let Some(schedule) = &self.schedule {
+            return schedule.finish(start, bytes);
+        }
+        self.prepare(bytes);
+        self.carry += self.remainder;
+        let mut span = self.whole;
+        if self.carry >= self.rate {
+            self.carry -= self.rate;
+            span += 1;
+        }
+        Time::from_picoseconds(start.picoseconds() + span)
+    }
+
+    /// Transmission time of `bytes` at the initial rate, rounded down.
+    #[inline]
+    pub fn nominal_time(&mut self, bytes: u32) -> Time {
+        self.prepare(bytes);
+        Time::from_picoseconds(self.whole)
+    }
+
+    /// Bits that can be carried in `[from, to)`.
+    pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
+        match &self.schedule {
+            None => self.rate as f64 * to.since(from).seconds(),
+            Some(schedule) => schedule.capacity(from, to) as f64 / PICOSECONDS_PER_SECOND as f64,
+        }
+    }
+
+    /// Divides once for a run of packets of one size.
+    #[inline]
+    fn prepare(&mut self, bytes: u32) {
+        if bytes != self.last_bytes {
+            let work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND; // below 2^63 for 65,535 bytes
+            self.whole = work / self.rate;
+            self.remainder = work % self.rate;
+            self.last_bytes = bytes;
+        }
+    }
+}
+
+impl RateSchedule {
+    /// The rate at `time` and how long it holds.
+    fn rate_at(&self, time: Time) -> (u64, Time) {
+        let in_period = self.period.map_or(time, |period| {
+            Time::from_picoseconds(time.picoseconds() % period.picoseconds())
+        });
+        let passed = self.changes.partition_point(|change| change.at <= in_period);
+        let rate = match passed.checked_sub(1) {
+            Some(last) => self.changes[last].rate.bits_per_second(),
+            // Before the first change of a later period the last rate of the period before holds.
+            None if self.period.is_some_and(|period| time >= period) => {
+                self.changes.last().map_or(self.initial, |change| change.rate.bits_per_second())
+            }
+            None => self.initial,
+        };
+        let next = self.changes.get(passed).map(|change| change.at).or(self.period);
+        (rate, next.map_or(Time::NEVER, |next| next.since(in_period)))
+    }
+
+    /// Bits, times 10^12, that can be carried in `[from, to)`.
+    fn capacity(&self, from: Time, to: Time) -> u128 {
+        let (mut time, mut sum) = (from, 0);
+        while time < to {
+            let (rate, span) = self.rate_at(time);
+            let span = span.min(to.since(time));
+            sum += u128::from(rate) * u128::from(span.picoseconds());
+            time += span;
+        }
+        sum
+    }
+
+    fn finish(&self, start: Time, bytes: u32) -> Time {
+        let mut work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        let mut time = start;
+        if self.period.is_some() && self.period_capacity == 0 && self.rate_at(start).0 == 0 {
+            return Time::NEVER;
+        }
+        loop {
+            let (rate, span) = self.rate_at(time);
+            let possible = u128::from(rate) * u128::from(span.picoseconds());
+            if rate > 0 && (span == Time::NEVER || possible >= work) {
+                let span = work.div_ceil(u128::from(rate));
+                return time.saturating_add(Time::from_picoseconds(span as u64));
+            }
+            if span == Time::NEVER {
+                return Time::NEVER;
+            }
+            work -= possible.min(work);
+            time = time.saturating_add(span);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIGABIT: Rate = Rate::from_bits_per_second(1_000_000_000);
+
+    #[test]
+    fn three_packets_at_a_third_of_a_picosecond_take_whole_time() {
+        // 3 bit/s: a byte lasts 2.666... s, three bytes exactly 8 s.
+        let mut serializer = Serializer::constant(Rate::from_bits_per_second(3));
+        let mut time = Time::ZERO;
+        for _ in 0..3 {
+            time = serializer.finish(time, 1);
+        }
+        assert_eq!(time, Time::from_milliseconds(8_000));
+    }
+
+    #[test]
+    fn a_change_of_rate_in_mid_packet_is_exact() {
+        let schedule = RateSchedule {
+            initial: GIGABIT.bits_per_second(),
+            changes: vec![
+                RateChange { at: Time::from_picoseconds(4_000_000), rate: Rate::from_bits_per_second(0) },
+                RateChange { at: Time::from_milliseconds(1), rate: Rate::from_bits_per_second(500_000_000) },
+            ],
+            period: None,
+            period_capacity: 0,
+        };
+        // 1000 B: half in 4 us at 1 Gbit/s, none until 1 ms, the other half in 8 us.
+        assert_eq!(schedule.finish(Time::ZERO, 1_000), Time::from_picoseconds(1_008_000_000));
+    }
+
+    #[test]
+    fn a_repeating_schedule_carries_its_capacity_each_period() {
+        let schedule = RateSchedule {
+            initial: 8_000,
+            changes: vec![RateChange { at: Time::from_milliseconds(500), rate: Rate::from_bits_per_second(0) },
+                RateChange { at: Time::from_milliseconds(750), rate: Rate::from_bits_per_second(8_000) }],
+            period: Some(Time::from_milliseconds(1_000)),
+            period_capacity: 6_000 * u128::from(PICOSECONDS_PER_SECOND),
+        };
+        // 750 bytes a period: 1500 bytes take exactly two.
+        assert_eq!(schedule.finish(Time::ZERO, 1_500), Time::from_milliseconds(2_000));
+    }
+}

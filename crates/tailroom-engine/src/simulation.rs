@@ -1,0 +1,386 @@
+//! The run: takes arrivals at shared links in order of time and lets each packet cause what it causes.
+
+use crate::error::RunError;
+use crate::flow::{Ends, Entrance};
+use crate::link::{Fate, Link};
+use crate::packet::{Ack, Packet, StoredAck};
+use crate::probe::flow::Marks;
+use crate::results::{self, Results};
+use crate::schedule::{Event, Schedule, Stage, TieBreak};
+use crate::topology::Network;
+use crate::units::Time;
+
+/// A run in progress.
+#[derive(Debug)]
+pub struct Simulation {
+    network: Network,
+    schedule: Schedule,
+    links: Vec<Link>,
+    link_marks: LinkMarks,
+    flows: Vec<Flow>,
+    /// The circuits of all groups, one behind the other: link indices, forward path first.
+    circuits: Vec<u32>,
+    acks: AckStore,
+    events: u64,
+    is_measuring: bool,
+}
+
+/// A flow, and where it stands in the simulation.
+#[derive(Debug)]
+struct Flow {
+    ends: Ends,
+    circuit: u32,
+    forward_hops: u8,
+    hops: u8,
+    ack_bytes: u32,
+    /// The wake-up that is pending; [`Time::NEVER`] for none.
+    wake_at: Time,
+    account: FlowAccount,
+}
+
+/// Where the packets of a flow went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowAccount {
+    /// Packets that left the last shared link.
+    pub received: u64,
+    /// Packets dropped by a queue or lost on a wire.
+    pub lost: u64,
+    /// The same, inside the measured window.
+    pub lost_measured: u64,
+}
+
+/// When the links record.
+#[derive(Debug)]
+struct LinkMarks {
+    next: Time,
+    next_sample: Time,
+    marks: Marks,
+}
+
+/// ACKs that are in shared queues; events carry their slot.
+#[derive(Debug, Default)]
+struct AckStore {
+    stored: Vec<StoredAck>,
+    free: Vec<u32>,
+}
+
+impl AckStore {
+    fn put(&mut self, ack: &Ack<'_>) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.stored.push(StoredAck::default());
+            self.stored.len() as u32 - 1
+        });
+        self.stored[slot as usize] = StoredAck::from(ack);
+        slot
+    }
+
+    fn take(&mut self, slot: u32) -> StoredAck {
+        self.free.push(slot);
+        self.stored[slot as usize]
+    }
+
+    fn held(&self) -> usize {
+        self.stored.len() - self.free.len()
+    }
+}
+
+/// Puts what a flow sends into the schedule.
+struct Door<'a> {
+    schedule: &'a mut Schedule,
+    acks: &'a mut AckStore,
+    flow: u32,
+    forward_hops: u8,
+    ack_bytes: u32,
+}
+
+impl Entrance for Door<'_> {
+    #[inline]
+    fn packet(&mut self, time: Time, packet: &Packet) {
+        self.schedule.push(&Event {
+            time,
+            flow: self.flow,
+            stage: Stage::Arrival(0),
+            sequence_low: packet.sequence as u32,
+            bytes: packet.bytes,
+            sent: packet.sent,
+            is_retransmission: packet.is_retransmission,
+        });
+    }
+
+    fn ack(&mut self, time: Time, ack: &Ack<'_>) {
+        self.schedule.push(&Event {
+            time,
+            flow: self.flow,
+            stage: Stage::Arrival(self.forward_hops),
+            sequence_low: self.acks.put(ack),
+            bytes: self.ack_bytes,
+            sent: time,
+            is_retransmission: false,
+        });
+    }
+}
+
+impl Flow {
+    /// The flow's ends, and the door through which they send.
+    #[inline]
+    fn ends_and_door<'a>(
+        &'a mut self,
+        flow: u32,
+        schedule: &'a mut Schedule,
+        acks: &'a mut AckStore,
+    ) -> (&'a mut Ends, Door<'a>) {
+        let Flow { ends, forward_hops, ack_bytes, .. } = self;
+        let door =
+            Door { schedule, acks, flow, forward_hops: *forward_hops, ack_bytes: *ack_bytes };
+        (ends, door)
+    }
+
+    /// Sees to it that a wake-up is pending when the flow's next timer needs one. A pending one that
+    /// comes too early does no harm: it looks again and goes back to sleep.
+    #[inline]
+    fn arm(&mut self, flow: u32, schedule: &mut Schedule) {
+        let Ends::Tcp(connection) = &self.ends else { return };
+        let wake = connection.next_wake();
+        if wake < self.wake_at {
+            self.wake_at = wake;
+            schedule.push(&Event {
+                time: wake,
+                flow,
+                stage: Stage::Wake,
+                sequence_low: 0,
+                bytes: 0,
+                sent: wake,
+                is_retransmission: false,
+            });
+        }
+    }
+}
+
+impl Simulation {
+    /// A run of `network`, at time 0.
+    pub fn new(network: &Network) -> Self {
+        Simulation::with_tie_break(network, TieBreak::Flow)
+    }
+
+    /// The same with a rule for events of one instant; every rule but [`TieBreak::Flow`] is wrong and
+    /// exists for the tests.
+    pub fn with_tie_break(network: &Network, tie_break: TieBreak) -> Self {
+        let marks = network.marks();
+        let mut circuits = Vec::new();
+        let mut starts = Vec::new();
+        for group in &network.groups {
+            starts.push(circuits.len() as u32);
+            circuits.extend(group.path.iter().chain(&group.reverse_path).map(|&link| link as u32));
+        }
+        let flows = (0..network.flows.len()).map(|index| {
+            let group = &network.groups[network.flows[index].group];
+            Flow {
+                ends: Ends::new(network, index, marks),
+                circuit: starts[network.flows[index].group],
+                forward_hops: group.path.len() as u8,
+                hops: (group.path.len() + group.reverse_path.len()) as u8,
+                ack_bytes: group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size),
+                wake_at: Time::NEVER,
+                account: FlowAccount::default(),
+            }
+        });
+        let mut simulation = Simulation {
+            schedule: network.schedule(tie_break),
+            links: network.links.iter().map(|link| Link::new(link, network.seed)).collect(),
+            link_marks: LinkMarks {
+                next: marks.measure_from.min(marks.series_interval),
+                next_sample: marks.series_interval,
+                marks,
+            },
+            flows: flows.collect(),
+            circuits,
+            acks: AckStore::default(),
+            events: 0,
+            is_measuring: false,
+            network: network.clone(),
+        };
+        simulation.start_flows();
+        simulation
+    }
+
+    fn start_flows(&mut self) {
+        let Simulation { flows, schedule, acks, .. } = self;
+        for (index, flow) in flows.iter_mut().enumerate() {
+            let (ends, mut door) = flow.ends_and_door(index as u32, schedule, acks);
+            if let Ends::Unresponsive(source) = ends {
+                source.emit(&mut door);
+            }
+            flow.arm(index as u32, schedule);
+        }
+    }
+
+    /// Runs until `time` or the end of the run: every event before it is done.
+    pub fn run_until(&mut self, time: Time) {
+        let until = time.min(self.network.duration);
+        while let Some(event) = self.schedule.pop_before(until) {
+            self.events += 1;
+            if event.time >= self.link_marks.next {
+                self.pass_link_marks(event.time);
+            }
+            match event.stage {
+                Stage::Arrival(hop) => self.on_arrival(&event, hop),
+                Stage::Wake => self.on_wake(&event),
+            }
+        }
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, event: &Event, hop: u8) {
+        let flow = &mut self.flows[event.flow as usize];
+        let is_data = hop < flow.forward_hops;
+        let link = self.circuits[flow.circuit as usize + usize::from(hop)];
+        let fate = self.links[link as usize].arrive(event.time, event.flow, event.bytes);
+        // A source's next packet is known once this one is out; it cannot arrive earlier.
+        if hop == 0 && matches!(flow.ends, Ends::Unresponsive(_)) {
+            let (ends, mut door) =
+                flow.ends_and_door(event.flow, &mut self.schedule, &mut self.acks);
+            if let Ends::Unresponsive(source) = ends {
+                source.emit(&mut door);
+            }
+        }
+        let Fate::Delivered(at) = fate else {
+            if is_data {
+                flow.account.lost += 1;
+                flow.account.lost_measured += u64::from(self.is_measuring);
+            } else {
+                self.acks.take(event.sequence_low);
+            }
+            return;
+        };
+        let next = hop + 1;
+        if next == flow.forward_hops {
+            flow.account.received += 1;
+            self.deliver(event, at);
+        } else if next == flow.hops {
+            self.deliver_ack(event, at);
+        } else {
+            self.schedule.push(&Event { time: at, stage: Stage::Arrival(next), ..*event });
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, event: &Event, at: Time) {
+        let flow = &mut self.flows[event.flow as usize];
+        let (ends, mut door) = flow.ends_and_door(event.flow, &mut self.schedule, &mut self.acks);
+        match ends {
+            Ends::Tcp(connection) => {
+                let packet = event.packet(connection.receiver.next());
+                connection.deliver(at, &packet, &mut door);
+                flow.arm(event.flow, &mut self.schedule);
+            }
+            Ends::Unresponsive(source) => source.deliver(at, &event.packet(0)),
+        }
+    }
+
+    fn deliver_ack(&mut self, event: &Event, at: Time) {
+        let ack = self.acks.take(event.sequence_low);
+        let flow = &mut self.flows[event.flow as usize];
+        let (ends, mut door) = flow.ends_and_door(event.flow, &mut self.schedule, &mut self.acks);
+        if let Ends::Tcp(connection) = ends {
+            connection.deliver_ack(at, &ack.ack(), &mut door);
+        }
+        flow.arm(event.flow, &mut self.schedule);
+    }
+
+    fn on_wake(&mut self, event: &Event) {
+        let flow = &mut self.flows[event.flow as usize];
+        if event.time != flow.wake_at {
+            return; // an earlier one has taken its place
+        }
+        flow.wake_at = Time::NEVER;
+        let (ends, mut door) = flow.ends_and_door(event.flow, &mut self.schedule, &mut self.acks);
+        if let Ends::Tcp(connection) = ends {
+            connection.wake(event.time, &mut door);
+        }
+        flow.arm(event.flow, &mut self.schedule);
+    }
+
+    /// Lets every link record its state as of the marks up to `now`.
+    #[cold]
+    fn pass_link_marks(&mut self, now: Time) {
+        let marks = self.link_marks.marks;
+        while self.link_marks.next <= now {
+            let mark = self.link_marks.next;
+            if mark == self.link_marks.next_sample {
+                self.links.iter_mut().for_each(|link| link.sample(mark));
+                self.link_marks.next_sample = mark.saturating_add(marks.series_interval);
+            }
+            if !self.is_measuring && mark >= marks.measure_from {
+                self.links.iter_mut().for_each(|link| link.begin_measuring(mark));
+                self.is_measuring = true;
+            }
+            let edge = if self.is_measuring { Time::NEVER } else { marks.measure_from };
+            self.link_marks.next = self.link_marks.next_sample.min(edge);
+        }
+    }
+
+    /// Runs to the end, closes the statistics, and checks that no packet appeared or vanished.
+    ///
+    /// # Errors
+    /// [`RunError`] when the account of packets does not balance, which is a bug of the engine.
+    pub fn finish(mut self) -> Result<Results, RunError> {
+        let end = self.network.duration;
+        self.run_until(end);
+        self.pass_link_marks(end);
+        self.links.iter_mut().for_each(|link| link.end_measuring(end));
+        for flow in &mut self.flows {
+            match &mut flow.ends {
+                Ends::Tcp(connection) => connection.sender.pass_marks(end),
+                Ends::Unresponsive(source) => source.pass_marks(end),
+            }
+        }
+        self.check_conservation()?;
+        let ends: Vec<&Ends> = self.flows.iter().map(|flow| &flow.ends).collect();
+        let accounts: Vec<FlowAccount> = self.flows.iter().map(|flow| flow.account).collect();
+        Ok(results::collect(&self.network, &self.links, &ends, &accounts, self.events))
+    }
+
+    /// Sent = received + lost + on the way, for each flow and for the ACKs; arrived = dropped + taken
+    /// in, for each link, and its queue was accounted for at every instant.
+    fn check_conservation(&mut self) -> Result<(), RunError> {
+        let mut on_the_way = vec![0_u64; self.flows.len()];
+        let mut acks_on_the_way = 0;
+        for event in self.schedule.pending() {
+            let Stage::Arrival(hop) = event.stage else { continue };
+            if hop < self.flows[event.flow as usize].forward_hops {
+                on_the_way[event.flow as usize] += 1;
+            } else {
+                acks_on_the_way += 1;
+            }
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            let sent = match &flow.ends {
+                Ends::Tcp(connection) => connection.sender.probe.counters.sent,
+                Ends::Unresponsive(source) => source.sent.counters.sent,
+            };
+            let found = flow.account.received + flow.account.lost + on_the_way[index];
+            if sent != found {
+                let place = format!("flow {}", self.network.flow_name(index));
+                return Err(RunError::Conservation { place, expected: sent, found });
+            }
+        }
+        if self.acks.held() != acks_on_the_way {
+            let (expected, found) = (self.acks.held() as u64, acks_on_the_way as u64);
+            return Err(RunError::Conservation { place: "the ACK paths".into(), expected, found });
+        }
+        let window = self.network.duration.since(self.network.measure_from).picoseconds();
+        for (link, spec) in self.links.iter().zip(&self.network.links) {
+            let (arrivals, drops, accepted) = link.probe.account();
+            let place = format!("link {}", spec.name);
+            if arrivals != drops + accepted {
+                let found = drops + accepted;
+                return Err(RunError::Conservation { place, expected: arrivals, found });
+            }
+            let found = link.probe.queue_over_time.total() as u64;
+            if found != window {
+                return Err(RunError::Conservation { place, expected: window, found });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! What an application wants to send when no congestion control asks it to wait.
+//!
+//! A bulk source needs no code of its own: the TCP sender takes packets whenever its window allows.
+
+pub mod cbr;
+pub mod poisson;
+
+use crate::topology::{GroupSpec, SourceSpec};
+use crate::units::Time;
+use cbr::Cbr;
+use poisson::Poisson;
+
+/// A packet that a source emits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Emission {
+    /// When.
+    pub time: Time,
+    /// Its size on the wire.
+    pub bytes: u32,
+}
+
+/// Decides when packets leave and how large they are.
+pub trait TrafficSource {
+    /// The next packet, not before the one before it.
+    fn next_emission(&mut self) -> Emission;
+}
+
+/// A running source.
+#[derive(Debug)]
+pub enum Source {
+    /// Exponential gaps.
+    Poisson(Box<Poisson>),
+    /// Equal gaps.
+    Cbr(Cbr),
+}
+
+impl Source {
+    /// The source of one flow; `None` for bulk data, which the TCP sender takes by itself.
+    pub fn new(group: &GroupSpec, start: Time, seed: u64, flow_name: &str) -> Option<Self> {
+        match group.source {
+            SourceSpec::Bulk { .. } => None,
+            SourceSpec::Poisson { rate, exponential_sizes } => {
+                let poisson =
+                    Poisson::new(rate, group.packet_size, exponential_sizes, start, seed, flow_name);
+                Some(Source::Poisson(Box::new(poisson)))
+            }
+            SourceSpec::Cbr { rate } => Some(Source::Cbr(Cbr::new(rate, group.packet_size, start))),
+        }
+    }
+}
+
+impl TrafficSource for Source {
+    fn next_emission(&mut self) -> Emission {
+        match self {
+            Source::Poisson(source) => source.next_emission(),
+            Source::Cbr(source) => source.next_emission(),
+        }
+    }
+}

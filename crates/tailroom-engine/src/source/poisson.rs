@@ -1,0 +1,61 @@
+//! A Poisson stream of packets.
+
+use rand_distr::{Distribution, Exp1};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{Emission, TrafficSource};
+use crate::random::stream;
+use crate::units::{Rate, Time};
+
+const MAX_BYTES: f64 = 65_535.0;
+
+/// Packets at exponential gaps, of one size or of exponential sizes. Gaps and sizes have streams of
+/// their own, so that changing the sizes leaves the arrival times alone.
+#[derive(Debug)]
+pub struct Poisson {
+    mean_gap_ps: f64,
+    bytes: u32,
+    has_exponential_sizes: bool,
+    next: Time,
+    gaps: Xoshiro256PlusPlus,
+    sizes: Xoshiro256PlusPlus,
+}
+
+impl Poisson {
+    /// Packets of mean size `bytes` at mean `rate` from `start` on; the first gap starts there.
+    pub fn new(
+        rate: Rate,
+        bytes: u32,
+        has_exponential_sizes: bool,
+        start: Time,
+        seed: u64,
+        flow_name: &str,
+    ) -> Self {
+        let mean_gap = f64::from(bytes) * 8.0 / rate.bits_per_second() as f64;
+        Poisson {
+            mean_gap_ps: Time::from_seconds(1.0).picoseconds() as f64 * mean_gap,
+            bytes,
+            has_exponential_sizes,
+            next: start,
+            gaps: stream(seed, &format!("gaps of {flow_name}")),
+            sizes: stream(seed, &format!("sizes of {flow_name}")),
+        }
+    }
+
+    fn draw_bytes(&mut self) -> u32 {
+        if !self.has_exponential_sizes {
+            return self.bytes;
+        }
+        let draw: f64 = Exp1.sample(&mut self.sizes);
+        libm::ceil(draw * f64::from(self.bytes)).clamp(1.0, MAX_BYTES) as u32
+    }
+}
+
+impl TrafficSource for Poisson {
+    fn next_emission(&mut self) -> Emission {
+        // Ziggurat (Marsaglia and Tsang 2000): a logarithm only in the tail.
+        let gap: f64 = Exp1.sample(&mut self.gaps);
+        self.next += Time::from_picoseconds(libm::round(gap * self.mean_gap_ps) as u64);
+        Emission { time: self.next, bytes: self.draw_bytes() }
+    }
+}

@@ -1,0 +1,699 @@
+//! Scenarios from text to network: what is read exactly, what is refused and how, what is shipped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::scenario::{self, FileLoader, Scenario, ScenarioError};
+use tailroom_engine::topology::{Limit, LossSpec, Network, QueueSpec, SourceSpec};
+use tailroom_engine::units::{Rate, Time};
+
+/// Files that a scenario may name.
+struct Files(&'static [(&'static str, &'static str)]);
+
+impl FileLoader for Files {
+    fn load(&self, path: &str) -> Result<String, String> {
+        let found = self.0.iter().find(|(name, _)| *name == path);
+        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "no such file".to_owned())
+    }
+}
+
+const TRACES: Files = Files(&[("good.trace", "1\n1\n2\n4\n"), ("bad.trace", "1\nfast\n")]);
+
+const BASE: &str = r#"
+duration = "60 s"
+measure_from = "10 s"
+
+[links.bottleneck]
+rate = "100 Mbit/s"
+delay = "20 ms"
+queue = { kind = "drop_tail", limit = "100 packets" }
+
+[flows.tcp]
+count = 4
+path = ["bottleneck"]
+congestion = { kind = "highspeed" }
+rtt = "80 ms"
+"#;
+
+fn parse(text: &str, overrides: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
+    let owned: Vec<(String, String)> =
+        overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    scenario::parse(text, &owned, None, &TRACES)
+}
+
+fn resolve_with(text: &str, overrides: &[(&str, &str)]) -> Result<Network, ScenarioError> {
+    parse(text, overrides)?.resolve()
+}
+
+fn resolve(text: &str) -> Network {
+    resolve_with(text, &[]).unwrap()
+}
+
+/// The base scenario with a piece of its text replaced.
+fn base_with(from: &str, to: &str) -> String {
+    assert!(BASE.contains(from), "{from}");
+    BASE.replacen(from, to, 1)
+}
+
+/// The message that the base scenario gives once a piece of its text is replaced.
+fn message(from: &str, to: &str) -> String {
+    resolve_with(&base_with(from, to), &[]).unwrap_err().to_string()
+}
+
+fn milliseconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
+    times.map(|time| time.picoseconds() as f64 / 1e9).collect()
+}
+
+#[test]
+fn unknown_keys_are_refused_with_the_nearest_name() {
+    assert_eq!(
+        message("duration", "duratoin"),
+        "line 2, duratoin: there is no such key here; did you mean `duration`?"
+    );
+    assert_eq!(
+        message("rate =", "Rate ="),
+        "line 6, links.bottleneck.Rate: there is no such key here; did you mean `rate`?"
+    );
+    assert_eq!(
+        message("\"highspeed\"", "\"highspeed\", low_windw = 10.0"),
+        "line 13, flows.tcp.congestion.low_windw: there is no such key here; \
+         did you mean `low_window`?"
+    );
+    assert_eq!(
+        message("limit = ", "qqq = "),
+        "line 8, links.bottleneck.queue.qqq: there is no such key here; use one of kind, limit"
+    );
+    assert_eq!(
+        message("\"highspeed\"", "\"higspeed\""),
+        "line 13, flows.tcp.congestion.kind: \"higspeed\" is not a kind known here; \
+         did you mean `highspeed`?"
+    );
+    assert_eq!(
+        message("{ kind = \"highspeed\" }", "\"reno\""),
+        "line 13, flows.tcp.congestion: is the string \"reno\"; write { kind = \"reno\" }, \
+         with one of the kinds reno, highspeed"
+    );
+}
+
+#[test]
+fn missing_keys_are_named_with_an_example() {
+    assert_eq!(
+        message("duration = \"60 s\"\n", ""),
+        "duration: is missing; add it, as in `duration = \"100 ms\"`"
+    );
+    assert_eq!(
+        message("queue = { kind = \"drop_tail\", limit = \"100 packets\" }\n", ""),
+        "line 5, links.bottleneck.queue: is missing; \
+         add it, as in `queue = { kind = \"drop_tail\", limit = \"100 packets\" }`"
+    );
+    assert_eq!(
+        message("path = [\"bottleneck\"]\n", ""),
+        "line 10, flows.tcp.path: is missing; add it, as in `path = [\"bottleneck\"]`"
+    );
+    assert_eq!(
+        message("rate = \"100 Mbit/s\"\n", ""),
+        "line 5, links.bottleneck.rate: is missing; \
+         add it, as in `rate = \"1 Gbit/s\"`, or a `trace` file"
+    );
+    assert_eq!(
+        message("congestion = { kind = \"highspeed\" }\n", ""),
+        "line 10, flows.tcp.congestion: is missing, and a bulk source sends what its congestion \
+         control allows; add `congestion = { kind = \"reno\" }`, with one of the kinds reno, \
+         highspeed"
+    );
+}
+
+#[test]
+fn quantities_without_a_known_unit_are_refused() {
+    let units = "write a number and one of ps, ns, us, ms, s, min, h, as in \"100 ms\"";
+    let line = "line 2, duration: ";
+    let duration = |value: &str| message("\"60 s\"", value);
+    assert_eq!(duration("\"60\""), format!("{line}\"60\" has no unit; {units}"));
+    assert_eq!(duration("\"60 sec\""), format!("{line}\"sec\" is not a unit known here; {units}"));
+    assert_eq!(
+        duration("\"nan s\""),
+        format!("{line}\"nan s\" is not a number with a unit; {units}")
+    );
+    assert_eq!(duration("\"-1 s\""), format!("{line}\"-1 s\" is negative; {units}"));
+    assert_eq!(
+        duration("60"),
+        format!(
+            "{line}is the bare number 60, without a unit; write a string with a unit, as in \
+             \"100 ms\""
+        )
+    );
+    assert_eq!(
+        duration("inf"),
+        format!(
+            "{line}is the bare number inf, without a unit; write a string with a unit, as in \
+             \"100 ms\""
+        )
+    );
+    assert_eq!(
+        duration("true"),
+        format!("{line}is true; write a string with a unit, as in \"100 ms\"")
+    );
+}
+
+#[test]
+fn quantities_out_of_range_are_refused() {
+    assert_eq!(
+        message("\"60 s\"", "\"0 s\""),
+        "line 2, duration: \"0 s\" must not be zero; write a positive value, as in \"100 ms\""
+    );
+    assert_eq!(
+        message("\"60 s\"", "\"1e30 s\""),
+        "line 2, duration: \"1e30 s\" is too large; write at most \"2592000 s\""
+    );
+    assert_eq!(
+        message("\"60 s\"", "\"0.1 ps\""),
+        "line 2, duration: \"0.1 ps\" is less than 1 ps; write at least \"1 ps\""
+    );
+    assert_eq!(
+        message("\"100 Mbit/s\"", "\"0 bit/s\""),
+        "line 6, links.bottleneck.rate: \"0 bit/s\" must not be zero; \
+         write a positive value, as in \"1 Gbit/s\""
+    );
+    assert_eq!(
+        message("rtt =", "packet_size = \"1000.5 B\"\nrtt ="),
+        "line 14, flows.tcp.packet_size: \"1000.5 B\" is not a whole number of B; \
+         write whole B, as in \"1500 B\""
+    );
+    assert_eq!(
+        message("count = 4", "count = 0"),
+        "line 11, flows.tcp.count: 0 is out of range; write at least 1 and at most 16777215"
+    );
+    assert_eq!(
+        message("\"highspeed\"", "\"highspeed\", high_decrease = nan"),
+        "line 13, flows.tcp.congestion.high_decrease: nan is out of range; \
+         write at least 0.0 and at most 0.5"
+    );
+    assert_eq!(
+        message("count = 4", "count = 4.0"),
+        "line 11, flows.tcp.count: is the number 4; write a whole number"
+    );
+}
+
+#[test]
+fn limits_below_one_packet_are_refused() {
+    let limit = |value: &str| message("100 packets", value);
+    let key = "line 8, links.bottleneck.queue.limit: ";
+    assert_eq!(
+        limit("0 packets"),
+        format!(
+            "{key}\"0 packets\" lets no packet wait; \
+             write at least \"1 packet\" (the packet being sent does not count)"
+        )
+    );
+    // 0.001 of 100 Mbit/s times 80 ms = 1,000,000 B.
+    assert_eq!(
+        limit("0.001 bdp"),
+        format!(
+            "{key}0.001 bdp is 1000 B at this link, less than one packet of 1500 B; \
+             raise it to at least \"1 packet\" or \"1500 B\""
+        )
+    );
+    assert_eq!(
+        limit("2.5 packets"),
+        format!(
+            "{key}\"2.5 packets\" is not a whole number of packets; \
+             write whole packets, as in \"1249 packets\""
+        )
+    );
+    assert!(
+        limit("100").starts_with(&format!("{key}\"100\" has no unit; write a number and one of"))
+    );
+    assert_eq!(
+        resolve_with(
+            &base_with("100 packets", "1 bdp"),
+            &[(
+                "flows.tcp",
+                "{ path = [\"bottleneck\"], source = { kind = \"cbr\", rate = \"1 Mbps\" } }"
+            )]
+        )
+        .unwrap_err()
+        .to_string(),
+        format!(
+            "{key}no flow under congestion control crosses the link, so it has no bdp; \
+             give the limit in packets, bytes or milliseconds"
+        )
+    );
+}
+
+#[test]
+fn paths_must_exist_and_end() {
+    assert_eq!(
+        message("path = [\"bottleneck\"]", "path = [\"botleneck\"]"),
+        "line 12, flows.tcp.path[0]: there is no link \"botleneck\"; did you mean `bottleneck`?"
+    );
+    assert_eq!(
+        message("path = [\"bottleneck\"]", "path = [\"bottleneck\", \"bottleneck\"]"),
+        "line 12, flows.tcp.path[1]: the path passes \"bottleneck\" twice; \
+         name each link once: a loop would never end"
+    );
+    assert_eq!(
+        message("path = [\"bottleneck\"]", "path = []"),
+        "line 12, flows.tcp.path: is empty; write 1 to 250"
+    );
+    assert_eq!(
+        message("path = [\"bottleneck\"]", "path = \"bottleneck\""),
+        "line 12, flows.tcp.path: is the string \"bottleneck\"; \
+         write a list, as in [\"a\", \"b\"]"
+    );
+}
+
+#[test]
+fn contradictions_are_refused() {
+    assert_eq!(
+        message("\"10 s\"", "\"60 s\""),
+        "line 3, measure_from: 60 s is not before the end of the run, 60 s; \
+         lower measure_from or raise duration"
+    );
+    assert_eq!(
+        message("\"80 ms\"", "{ from = \"30 ms\", to = \"50 ms\" }"),
+        "line 14, flows.tcp.rtt: 30 ms is less than the propagation of the shared links there and \
+         back, 40 ms; raise rtt to at least \"40 ms\" or lower the links' delay"
+    );
+    assert_eq!(
+        message("rtt =", "packet_size = \"40 B\"\nrtt ="),
+        "line 14, flows.tcp.packet_size: 40 B leaves no room for data beside the header of 40 B; \
+         raise packet_size or lower header_size"
+    );
+    assert_eq!(
+        message("rtt =", "packet_size = \"64 KiB\"\nrtt ="),
+        "line 14, flows.tcp.packet_size: 65536 B is larger than an IP packet can be; \
+         write at most \"65535 B\""
+    );
+    assert_eq!(
+        message("rtt =", "start = \"60 s\"\nrtt ="),
+        "line 14, flows.tcp.start: a flow starts at 60 s, when the run is over; \
+         lower start or raise duration"
+    );
+    assert_eq!(
+        message("rtt =", "start = \"5 s\"\nstop = \"4 s\"\nrtt ="),
+        "line 15, flows.tcp.stop: 4 s is not after the last start, 5 s; raise stop or lower start"
+    );
+    assert_eq!(
+        message("\"80 ms\"", "{ uniform = [\"90 ms\", \"80 ms\"] }"),
+        "line 14, flows.tcp.rtt.uniform: the lower bound 90 ms is above the upper bound 80 ms; \
+         swap the bounds"
+    );
+    assert_eq!(
+        message("rtt =", "source = { kind = \"poisson\", rate = \"1 Mbps\" }\nrtt ="),
+        "line 13, flows.tcp.congestion: a source of kind \"poisson\" has no congestion control; \
+         remove the key, or use `source = { kind = \"bulk\" }`"
+    );
+    assert_eq!(
+        message("\"highspeed\"", "\"highspeed\", high_window = 38"),
+        "line 13, flows.tcp.congestion: needs 1 <= low_window < high_window; \
+         correct the parameters"
+    );
+    assert_eq!(
+        message("rtt =", "prr = true\nrecovery = \"newreno\"\nrtt ="),
+        "line 14, flows.tcp.prr: proportional rate reduction needs selective acknowledgements; \
+         set `recovery = \"sack\"` or drop prr"
+    );
+}
+
+#[test]
+fn a_scenario_needs_flows() {
+    let flows_at = BASE.find("[flows").unwrap();
+    assert_eq!(
+        resolve_with(&BASE[..flows_at], &[]).unwrap_err().to_string(),
+        "flows: the scenario has no flows; \
+         add a table [flows.NAME] with at least `path` and `congestion`"
+    );
+}
+
+#[test]
+fn text_that_is_no_scenario_is_refused() {
+    assert_eq!(
+        resolve_with("duration = \"1 s\"\nx = = 1\n", &[])
+            .unwrap_err()
+            .to_string()
+            .split(';')
+            .next(),
+        Some("line 2: not valid TOML: extra `=`, expected nothing")
+    );
+    let twice = base_with("measure_from", "duration");
+    assert!(
+        resolve_with(&twice, &[]).unwrap_err().to_string().starts_with("line 3: not valid TOML")
+    );
+    let huge = "#".repeat((4 << 20) + 1);
+    assert_eq!(
+        resolve_with(&huge, &[]).unwrap_err().to_string(),
+        "the scenario has 4194305 bytes, more than 4194304; check that this is a scenario file"
+    );
+}
+
+#[test]
+fn memory_beyond_the_limit_is_refused_before_the_run() {
+    let many = base_with("count = 4", "count = 5000000");
+    assert_eq!(
+        resolve_with(&many, &[]).unwrap_err().to_string(),
+        "memory_limit: the run may need 5.3 GB of memory, more than 4 GB; \
+         raise memory_limit, or use fewer flows"
+    );
+    assert_eq!(resolve_with(&many, &[("memory_limit", "8 GB")]).unwrap().flows.len(), 5_000_000);
+    let deep = base_with("100 packets", "1000000000000 packets");
+    let error = resolve_with(&deep, &[]).unwrap_err().to_string();
+    assert!(error.ends_with("or use a smaller rate, rtt or queue limit"), "{error}");
+    // Windows bound what a deep buffer can hold.
+    assert!(resolve_with(&deep, &[("flows.tcp.max_window", "1000")]).is_ok());
+}
+
+#[test]
+fn overrides_replace_add_and_take_the_blame() {
+    let network = resolve_with(
+        BASE,
+        &[
+            ("links.bottleneck.queue.limit", "625 packets"),
+            ("flows.tcp.count", "2"),
+            ("flows.tcp.congestion", "{ kind = \"reno\" }"),
+            ("series.interval", "1 s"),
+        ],
+    )
+    .unwrap();
+    assert_eq!(network.links[0].queue, QueueSpec::DropTail { limit: Limit::Packets(625) });
+    assert_eq!(network.flows.len(), 2);
+    assert_eq!(network.groups[0].tcp.as_ref().unwrap().congestion.name(), "reno");
+    assert_eq!(network.series_interval, Some(Time::from_milliseconds(1000)));
+
+    let blame = |key, value| resolve_with(BASE, &[(key, value)]).unwrap_err().to_string();
+    assert_eq!(
+        blame("flows.tcp.rtt", "10 ms"),
+        "--set flows.tcp.rtt: 10 ms is less than the propagation of the shared links there and \
+         back, 40 ms; raise rtt to at least \"40 ms\" or lower the links' delay"
+    );
+    assert_eq!(
+        blame("links.bottlneck.rate", "1 Gbps"),
+        "--set links.bottlneck.rate: there is no `links.bottlneck`; did you mean `bottleneck`?"
+    );
+    assert_eq!(
+        blame("flows.tcp.rtt.from", "1 s"),
+        "--set flows.tcp.rtt.from: `flows.tcp.rtt` is not a table; set `flows.tcp.rtt` as a whole"
+    );
+    assert_eq!(
+        blame("flows.tcp.cuont", "1"),
+        "--set flows.tcp.cuont: there is no such key here; did you mean `count`?"
+    );
+    assert_eq!(
+        blame("flows tcp", "1"),
+        "--set flows tcp: is not a dotted key; write it as in links.bottleneck.queue.limit"
+    );
+}
+
+#[test]
+fn the_seed_option_wins() {
+    let seeded = |seed| scenario::parse(BASE, &[], Some(seed), &TRACES);
+    assert_eq!(seeded(7).unwrap().resolve().unwrap().seed, 7);
+    assert_eq!(
+        seeded(u64::MAX).unwrap_err().to_string(),
+        "--seed: 18446744073709551615 is too large; use at most 9223372036854775807"
+    );
+}
+
+#[test]
+fn limits_in_time_and_bdp_round_down_to_bytes() {
+    let bytes = |limit: &str| {
+        let network = resolve(&base_with("100 packets", limit));
+        assert_eq!(network.links[0].bdp_bytes, 1e6);
+        network.links[0].queue
+    };
+    let limit = |limit| QueueSpec::DropTail { limit };
+    assert_eq!(bytes("1249 packets"), limit(Limit::Packets(1249)));
+    assert_eq!(bytes("1.25 MB"), limit(Limit::Bytes(1_250_000)));
+    assert_eq!(bytes("20 ms"), limit(Limit::Bytes(250_000)));
+    assert_eq!(bytes("0.1 bdp"), limit(Limit::Bytes(100_000)));
+    assert_eq!(bytes("0.3 bdp"), limit(Limit::Bytes(300_000)));
+    assert_eq!(bytes("0.1234567 bdp"), limit(Limit::Bytes(123_456)));
+}
+
+#[test]
+fn a_trace_sets_the_rate_and_repeats() {
+    let text = base_with("rate = \"100 Mbit/s\"", "trace = \"good.trace\"");
+    let link = resolve(&text).links.remove(0);
+    let rates: Vec<(u64, u64)> = link
+        .rate_changes
+        .iter()
+        .map(|change| (change.at.picoseconds() / 1_000_000_000, change.rate.bits_per_second()))
+        .collect();
+    assert_eq!(rates, [(0, 24_000_000), (1, 12_000_000), (2, 0), (3, 12_000_000)]);
+    assert_eq!(link.rate_period, Some(Time::from_milliseconds(4)));
+    assert_eq!(link.rate, Rate::from_bits_per_second(12_000_000));
+
+    assert_eq!(
+        message("rate = \"100 Mbit/s\"", "trace = \"none.trace\""),
+        "line 6, links.bottleneck.trace: cannot read \"none.trace\": no such file; \
+         give a readable file, relative to the scenario file"
+    );
+    assert_eq!(
+        message("rate = \"100 Mbit/s\"", "trace = \"bad.trace\""),
+        "line 6, links.bottleneck.trace: \"bad.trace\" line 2 is not a whole number of \
+         milliseconds; write one timestamp in milliseconds a line, in order, as Mahimahi does"
+    );
+    assert_eq!(
+        message("delay =", "trace = \"good.trace\"\ndelay ="),
+        "line 6, links.bottleneck.rate: the link has a rate and a trace that sets the rate; \
+         remove one of the two"
+    );
+}
+
+#[test]
+fn links_change_and_lose_as_written() {
+    let text = base_with(
+        "delay = \"20 ms\"",
+        "delay = \"20 ms\"\nloss = { kind = \"gilbert_elliott\", good_to_bad = 0.01, \
+         bad_to_good = 0.5 }\nchanges = [{ at = \"10 s\", rate = \"0 bit/s\" }, \
+         { at = \"11 s\", rate = \"50 Mbit/s\", delay = \"30 ms\" }]",
+    );
+    let link = resolve(&text).links.remove(0);
+    let expected = LossSpec::GilbertElliott {
+        good_to_bad: 0.01,
+        bad_to_good: 0.5,
+        loss_good: 0.0,
+        loss_bad: 1.0,
+    };
+    assert_eq!(link.loss, expected);
+    let rates: Vec<u64> =
+        link.rate_changes.iter().map(|change| change.rate.bits_per_second()).collect();
+    assert_eq!(rates, [0, 50_000_000]);
+    assert_eq!(milliseconds(link.delay_changes.iter().map(|change| change.at)), [11_000.0]);
+
+    let unordered =
+        "changes = [{ at = \"2 s\", rate = \"1 Mbps\" }, { at = \"1 s\", rate = \"1 Mbps\" }]";
+    assert_eq!(
+        message("delay =", &format!("{unordered}\ndelay =")),
+        "line 7, links.bottleneck.changes[1].at: 1 s is not after the change before it; \
+         write the changes in order of time"
+    );
+}
+
+#[test]
+fn draws_depend_on_the_seed_and_the_name_only() {
+    let drawn = base_with("rtt = \"80 ms\"", "rtt = { uniform = [\"50 ms\", \"90 ms\"] }");
+    let rtts = |text: &str| -> Vec<Time> {
+        let network = resolve(text);
+        let own = network.groups.iter().position(|group| group.name == "tcp").unwrap();
+        network.flows.iter().filter(|flow| flow.group == own).map(|flow| flow.rtt).collect()
+    };
+    let first = rtts(&drawn);
+    assert!(first.iter().all(|rtt| (50.0..=90.0).contains(&(rtt.seconds() * 1e3))));
+    assert_ne!(first[0], first[1]);
+    let before = "[flows.other]\npath = [\"bottleneck\"]\ncongestion = { kind = \"reno\" }\n\
+                  rtt = { uniform = [\"50 ms\", \"90 ms\"] }\n\n[flows.tcp]";
+    assert_eq!(first, rtts(&drawn.replace("[flows.tcp]", before)));
+    assert_ne!(first, rtts(&format!("seed = 2\n{drawn}")));
+}
+
+#[test]
+fn the_rtt_defaults_to_that_of_the_path() {
+    let network = resolve(&base_with("rtt = \"80 ms\"\n", ""));
+    assert_eq!(network.flows[0].rtt, Time::from_milliseconds(40));
+    assert_eq!(
+        resolve_with(&base_with("rtt = \"80 ms\"\n", ""), &[("links.bottleneck.delay", "0 s")])
+            .unwrap_err()
+            .to_string(),
+        "line 10, flows.tcp.rtt: is missing, and the shared links take no time; \
+         add it, as in `rtt = \"100 ms\"`"
+    );
+}
+
+fn shipped() -> Vec<PathBuf> {
+    fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "toml") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios"), &mut found);
+    found.sort();
+    found
+}
+
+#[test]
+fn every_shipped_scenario_resolves_and_survives_being_written_out() {
+    let files = shipped();
+    assert!(files.len() >= 14, "{files:?}");
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        let scenario = parse(&text, &[]).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        let network = scenario.resolve().unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        assert!(!scenario.title().is_empty(), "{path:?}");
+        let written = scenario.to_toml();
+        assert!(written.contains("memory_limit = \"4 GB\""), "{written}");
+        assert_eq!(format!("{network:?}"), format!("{:?}", resolve(&written)), "{path:?}");
+    }
+}
+
+#[test]
+fn every_kind_of_key_survives_being_written_out() {
+    let text = r#"
+title = "everything"
+duration = "61.000000000001 s"
+measure_from = "1 us"
+seed = 12345678901234567
+memory_limit = "8 GiB"
+series = {}
+
+[links."b"]
+trace = "good.trace"
+delay = "0 s"
+queue = { kind = "drop_tail", limit = "0.0312500001 bdp" }
+loss = { kind = "bernoulli", probability = 1e-7 }
+changes = [{ at = "3 min", delay = "1.5 ms" }]
+packet_log = 10
+
+[links.a]
+rate = "2.500000001 Gbps"
+delay = "333.333333333 us"
+queue = { kind = "drop_tail", limit = "1.5 MiB" }
+loss = { kind = "periodic", every = 1000 }
+
+[flows.z]
+count = 3
+path = ["a", "b"]
+reverse_path = ["a"]
+congestion = { kind = "highspeed", low_p = 1.03878e-3, increase = "table" }
+packet_size = "9000 B"
+header_size = "52 B"
+ack_size = "64 B"
+rtt = { uniform = ["50 ms", "90 ms"] }
+access_rate = "10 Mbps"
+start = { from = "1 s", to = "0 s" }
+stop = "50 s"
+source = { kind = "bulk", bytes = "1 GB" }
+recovery = "sack"
+prr = true
+delayed_ack = { packets = 4 }
+ack_aggregation = "2 ms"
+initial_window = 3
+initial_ssthresh = 50
+min_rto = "1 s"
+max_window = 1000
+rtt_samples = "karn"
+slow_start = { kind = "limited" }
+pacing = true
+send_burst = 16
+forget_sack_at_timeout = true
+
+[flows.y]
+path = ["a"]
+congestion = { kind = "reno" }
+delayed_ack = true
+slow_start = { kind = "hystart_plus_plus" }
+
+[flows.x]
+path = ["b"]
+source = { kind = "poisson", rate = "1 Mbps", sizes = "exponential" }
+"#;
+    let scenario = parse(text, &[]).unwrap();
+    let network = scenario.resolve().unwrap();
+    let written = scenario.to_toml();
+    assert_eq!(format!("{network:?}"), format!("{:?}", resolve(&written)), "{written}");
+    let names: Vec<&str> = network.links.iter().map(|link| link.name.as_str()).collect();
+    assert_eq!(names, ["b", "a"], "links keep the order of the file");
+    let names: Vec<&str> = network.groups.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["z", "y", "x"], "groups keep the order of the file");
+    assert_eq!(network.groups[0].path, [1, 0]);
+    assert!(network.groups[2].tcp.is_none());
+    assert!(matches!(
+        network.groups[2].source,
+        SourceSpec::Poisson { exponential_sizes: true, .. }
+    ));
+    assert_eq!(network.duration.picoseconds(), 61_000_000_000_001);
+}
+
+#[test]
+fn barmans_figure_3_resolves_to_the_papers_numbers() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/barman-2004/figure-3.toml");
+    let network = resolve(&fs::read_to_string(path).unwrap());
+    assert_eq!(network.duration, Time::from_milliseconds(160_000));
+    assert_eq!(network.measure_from, Time::from_milliseconds(60_000));
+    assert_eq!(network.series_interval, Some(Time::from_milliseconds(100)));
+    let [link] = network.links.as_slice() else { panic!("one link") };
+    assert_eq!(link.rate, Rate::from_bits_per_second(1_000_000_000));
+    assert_eq!(link.delay, Time::from_milliseconds(50));
+    assert_eq!(link.queue, QueueSpec::DropTail { limit: Limit::Packets(1249) });
+    assert_eq!(link.bdp_bytes, 15_000_000.0); // 1 Gbit/s times the mean RTT, 120 ms
+    let rtts = milliseconds(network.flows.iter().map(|flow| flow.rtt));
+    assert_eq!(rtts, [115.5, 116.5, 117.5, 118.5, 119.5, 120.5, 121.5, 122.5, 123.5, 124.5]);
+    let starts = milliseconds(network.flows.iter().map(|flow| flow.start));
+    assert_eq!(starts, [0.0, 1e3, 2e3, 3e3, 4e3, 5e3, 6e3, 7e3, 8e3, 9e3]);
+    let [group] = network.groups.as_slice() else { panic!("one group") };
+    assert_eq!((group.packet_size, group.header_size), (1000, 40));
+    assert_eq!(group.access_rate, Some(Rate::from_bits_per_second(10_000_000_000)));
+    let tcp = group.tcp.as_ref().unwrap();
+    assert!(matches!(tcp.congestion, CongestionConfig::Highspeed(_)));
+    assert_eq!((tcp.delayed_ack, tcp.initial_window), (None, 2));
+    assert_eq!(tcp.min_rto, Time::from_milliseconds(200));
+}
+
+#[test]
+fn components_list_every_kind_with_its_parameters() {
+    let components = scenario::components();
+    let kinds = |registry: &str| -> Vec<String> {
+        let entries = components[registry].as_array().unwrap();
+        entries.iter().map(|entry| entry["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(kinds("congestion"), ["reno", "highspeed"]);
+    assert_eq!(kinds("queue"), ["drop_tail"]);
+    assert_eq!(kinds("source"), ["bulk", "poisson", "cbr"]);
+    let highspeed = &components["congestion"][1];
+    assert_eq!(highspeed["doc"], "HighSpeed TCP (RFC 3649).");
+    let high_decrease = highspeed["parameters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["name"] == "high_decrease");
+    let high_decrease = high_decrease.unwrap();
+    assert_eq!(high_decrease["default"], 0.1);
+    assert_eq!(high_decrease["maximum"], 0.5);
+    assert_eq!(high_decrease["type"], "number");
+    for registry in components.as_object().unwrap().values() {
+        for entry in registry.as_array().unwrap() {
+            assert!(entry["doc"].as_str().is_some_and(|doc| !doc.is_empty()), "{entry}");
+            for parameter in entry["parameters"].as_array().unwrap() {
+                assert!(
+                    parameter["doc"].as_str().is_some_and(|doc| !doc.is_empty()),
+                    "{parameter}"
+                );
+                assert!(parameter["type"].is_string(), "{parameter}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_schema_knows_no_null() {
+    let text = scenario::schema().to_string();
+    assert!(!text.contains("null"));
+    assert!(text.contains("\"x-quantity\":\"queue_limit\""));
+}

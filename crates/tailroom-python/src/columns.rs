@@ -1,0 +1,53 @@
+//! Series as dictionaries of `NumPy` arrays; each array takes over the memory of its `Vec`.
+
+use numpy::{Element, IntoPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tailroom_engine::results::{FlowSeries, LinkSeries, PacketLog};
+
+/// A table under construction.
+struct Columns<'py>(Bound<'py, PyDict>);
+
+impl<'py> Columns<'py> {
+    fn new(py: Python<'py>) -> Self {
+        Columns(PyDict::new(py))
+    }
+
+    fn with<T: Element>(self, name: &str, values: Vec<T>) -> PyResult<Self> {
+        self.0.set_item(name, values.into_pyarray(self.0.py()))?;
+        Ok(self)
+    }
+}
+
+/// One row per sample and link, in that order.
+pub(crate) fn link_series(py: Python<'_>, series: LinkSeries) -> PyResult<Bound<'_, PyDict>> {
+    let columns = Columns::new(py)
+        .with("time_s", series.time_s)?
+        .with("link", series.link)?
+        .with("queue_packets", series.queue_packets)?
+        .with("utilization", series.utilization)?
+        .with("drops_packets", series.drops_packets)?;
+    Ok(columns.0)
+}
+
+/// One row per sample and flow, in that order.
+pub(crate) fn flow_series(py: Python<'_>, series: FlowSeries) -> PyResult<Bound<'_, PyDict>> {
+    let columns = Columns::new(py)
+        .with("time_s", series.time_s)?
+        .with("flow", series.flow)?
+        .with("cwnd_packets", series.cwnd_packets)?
+        .with("ssthresh_packets", series.ssthresh_packets)?
+        .with("srtt_s", series.srtt_s)?
+        .with("goodput_bps", series.goodput_bps)?;
+    Ok(columns.0)
+}
+
+/// One row per packet event, in the order of time.
+pub(crate) fn packet_log(py: Python<'_>, log: PacketLog) -> PyResult<Bound<'_, PyDict>> {
+    let columns = Columns::new(py)
+        .with("time_s", log.time_s)?
+        .with("link", log.link)?
+        .with("flow", log.flow)?
+        .with("event", log.event)?;
+    Ok(columns.0)
+}

@@ -1,0 +1,122 @@
+//! One run, driven in slices of simulated time: between two of them Python may interrupt it.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tailroom_engine::results::Results;
+use tailroom_engine::scenario;
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::units::Time;
+
+use crate::columns;
+use crate::error::{self, Failure};
+use crate::files::Directory;
+
+/// A slice never covers more than this part of the run.
+const FEWEST_SLICES: u64 = 200;
+/// The first slice is this part of the run; slices then double while they are short.
+const FIRST_SLICE: u64 = 1 << 20;
+/// A slice that took longer is followed by one of half its length: Ctrl-C must act at once.
+const LONG_SLICE: Duration = Duration::from_millis(100);
+/// A slice that took less is followed by one of twice its length.
+const SHORT_SLICE: Duration = Duration::from_millis(20);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Runs a scenario from start to end, without holding the interpreter's lock.
+///
+/// `progress` is called with the fraction done and the simulated seconds, at most ten times a
+/// second; an exception in it ends the run.
+#[pyfunction]
+#[pyo3(signature = (text, base_directory, overrides, seed=None, progress=None))]
+pub(crate) fn run<'py>(
+    py: Python<'py>,
+    text: &str,
+    base_directory: PathBuf,
+    overrides: Vec<(String, String)>,
+    seed: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let files = Directory::new(base_directory);
+    let (resolved, results) = py.detach(move || {
+        error::catch_panics(move || {
+            let scenario = scenario::parse(text, &overrides, seed, &files)?;
+            let network = scenario.resolve()?;
+            let simulation = Simulation::new(&network);
+            let results = simulate(simulation, network.duration, Observer::new(progress))?;
+            Ok((scenario.to_toml(), results))
+        })
+    })?;
+    to_python(py, &resolved, results)
+}
+
+fn simulate(
+    mut simulation: Simulation,
+    duration: Time,
+    mut observer: Observer,
+) -> Result<Results, Failure> {
+    let longest = (duration.picoseconds() / FEWEST_SLICES).max(1);
+    let mut slice = (duration.picoseconds() / FIRST_SLICE).max(1);
+    let mut now = Time::ZERO;
+    while now < duration {
+        let started = Instant::now();
+        now = duration.min(now.saturating_add(Time::from_picoseconds(slice)));
+        simulation.run_until(now);
+        let took = started.elapsed();
+        if took > LONG_SLICE {
+            slice = (slice / 2).max(1);
+        } else if took < SHORT_SLICE {
+            slice = (slice * 2).min(longest);
+        }
+        observer.observe(now, duration)?;
+    }
+    Ok(simulation.finish()?)
+}
+
+/// The caller's view of a run under way.
+struct Observer {
+    progress: Option<Py<PyAny>>,
+    last_call: Instant,
+}
+
+impl Observer {
+    fn new(progress: Option<Py<PyAny>>) -> Self {
+        Observer { progress, last_call: Instant::now() }
+    }
+
+    /// Lets Python act on signals, and tells the caller how far the run is.
+    fn observe(&mut self, now: Time, duration: Time) -> PyResult<()> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            let Some(progress) = &self.progress else { return Ok(()) };
+            if self.last_call.elapsed() < PROGRESS_INTERVAL {
+                return Ok(());
+            }
+            self.last_call = Instant::now();
+            let fraction = now.picoseconds() as f64 / duration.picoseconds() as f64;
+            progress.call1(py, (fraction, now.seconds()))?;
+            Ok(())
+        })
+    }
+}
+
+fn to_python<'py>(
+    py: Python<'py>,
+    resolved: &str,
+    results: Results,
+) -> PyResult<Bound<'py, PyDict>> {
+    let summary = serde_json::to_string(&results.summary)
+        .map_err(|error| error::RunError::new_err(error.to_string()))?;
+    let link_series = results.link_series.map(|series| columns::link_series(py, series));
+    let flow_series = results.flow_series.map(|series| columns::flow_series(py, series));
+    let packet_log = (!results.packet_log.time_s.is_empty())
+        .then(|| columns::packet_log(py, results.packet_log));
+    let answer = PyDict::new(py);
+    answer.set_item("summary", summary)?;
+    answer.set_item("scenario", resolved)?;
+    answer.set_item("link_series", link_series.transpose()?)?;
+    answer.set_item("flow_series", flow_series.transpose()?)?;
+    answer.set_item("packet_log", packet_log.transpose()?)?;
+    Ok(answer)
+}

@@ -1,0 +1,27 @@
+"""How much buffer a link needs, and what each choice costs.
+
+    import tailroom as tr
+
+    result = tr.run("scenario.toml")
+    result.links["bottleneck"]["utilization"]
+
+A scenario may be a TOML file or be built in Python from the classes of
+`tailroom.scenario_types`, which carry the keys of the file, their documentation and their types.
+"""
+
+from tailroom._engine import RunError, ScenarioError
+from tailroom.output_directory import OutputDirectoryError
+from tailroom.result_files import load
+from tailroom.results import Result
+from tailroom.run import run
+from tailroom.scenario_types import Scenario
+
+__all__ = [
+    "OutputDirectoryError",
+    "Result",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "load",
+    "run",
+]

@@ -1,0 +1,53 @@
+"""How a command ends when it cannot do its work: one message, one exit status, no traceback."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from tailroom import OutputDirectoryError, RunError, ScenarioError
+
+RUN_FAILED = 1
+INPUT_WRONG = 2
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+SHOW_TRACEBACK = "TAILROOM_TRACEBACK"
+"""Environment variable: if set, unexpected exceptions show where they come from."""
+
+
+class InputError(ValueError):
+    """The command line asks for what is not there; the message names the remedy."""
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Ends the command with a message and an exit status if the block raises."""
+    try:
+        yield
+    except (InputError, OutputDirectoryError, ScenarioError) as error:
+        _end(f"error: {error}", INPUT_WRONG, error)
+    except (RunError, MemoryError) as error:
+        _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _end(f"error: {place}{error.strerror or error}; nothing was kept", RUN_FAILED, error)
+    except KeyboardInterrupt as error:
+        _end("interrupted", INTERRUPTED, error)
+    except Exception as error:
+        if SHOW_TRACEBACK in os.environ or isinstance(error, typer.Exit):
+            raise
+        _end(
+            f"error: {type(error).__name__}: {error}; this is a bug in tailroom: please report it "
+            f"with the traceback that {SHOW_TRACEBACK}=1 shows",
+            RUN_FAILED,
+            error,
+        )
+
+
+def _end(message: str, status: int, cause: BaseException) -> None:
+    print(message, file=sys.stderr)
+    raise typer.Exit(status) from cause

@@ -1,0 +1,27 @@
+"""The command `tailroom` and its subcommands."""
+
+import typer
+
+from tailroom.cli.list import list_components
+from tailroom.cli.plot import plot
+from tailroom.cli.run import run
+from tailroom.cli.schema import schema
+
+app = typer.Typer(
+    name="tailroom",
+    help="How much buffer a link needs, and what each choice costs.",
+    epilog="Exit status: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(run)
+app.command()(plot)
+app.command("list")(list_components)
+app.command()(schema)
+
+
+def main() -> None:
+    """Runs the command line of this process."""
+    app()

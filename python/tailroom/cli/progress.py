@@ -1,0 +1,41 @@
+"""A progress bar for runs that take over a second."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+SHOW_AFTER_S = 1.0
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
+    """Gives the function that `tailroom.run` reports to, or nothing if nobody would see it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bar = Progress(
+        TextColumn("simulating"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[simulated_s]:.1f} s simulated,"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task("run", total=1.0, simulated_s=0.0)
+    begun = time.monotonic()
+
+    def report(fraction: float, simulated_s: float) -> None:
+        if time.monotonic() - begun > SHOW_AFTER_S:
+            bar.start()
+        bar.update(task, completed=fraction, simulated_s=simulated_s)
+
+    try:
+        yield report
+    finally:
+        bar.stop()

@@ -1,0 +1,160 @@
+"""A result as tables for people."""
+
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tailroom.results import Result
+
+MOST_FLOWS = 20
+"""More flows are shown as groups only."""
+
+
+def show(result: Result, console: Console) -> None:
+    """Prints links, groups, few flows one by one, warnings and the speed of the run."""
+    summary = result.summary
+    console.print(f"[bold]{escape(summary['title'])}[/bold]")
+    console.print(
+        f"seed {summary['seed']}, statistics from {summary['measured_from_s']:g} s "
+        f"to {summary['measured_to_s']:g} s\n"
+    )
+    console.print(_links(result))
+    console.print(_groups(result))
+    if 1 < len(result.flows) <= MOST_FLOWS:
+        console.print(_flows(result))
+    for warning in summary["warnings"]:
+        console.print(f"[yellow]warning:[/yellow] {escape(warning)}")
+    console.print(_speed(summary), highlight=False)
+
+
+def _table(title: str, *headings: str) -> Table:
+    table = Table(
+        title=f"[bold]{title}[/bold]", title_justify="left", title_style="", box=box.SIMPLE_HEAD
+    )
+    table.add_column(headings[0], overflow="fold")
+    for heading in headings[1:]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _links(result: Result) -> Table:
+    table = _table(
+        "Links",
+        "link",
+        "utilization",
+        "loss",
+        "queueing delay\nmean / p99",
+        "queue\nmean",
+        "limit",
+    )
+    for name, link in result.links.items():
+        table.add_row(
+            escape(name),
+            percent(link["utilization"]),
+            fraction(link["loss_fraction"]),
+            f"{milliseconds(link['queue_delay_s_mean'])}\n"
+            f"{milliseconds(link['queue_delay_s_p99'])}",
+            packets(link["queue_packets_mean"]),
+            limit(link),
+        )
+    return table
+
+
+def _groups(result: Result) -> Table:
+    table = _table(
+        "Groups of flows", "group", "flows", "goodput", "loss", "RTT mean", "Jain", "reductions"
+    )
+    for name, group in result.groups.items():
+        members = sum(flow["group"] == name for flow in result.flows)
+        table.add_row(
+            escape(name),
+            count(members),
+            rate(group["goodput_bps"]),
+            fraction(group["loss_fraction"]),
+            milliseconds(group["rtt_s_mean"]),
+            number(group["jain_index"], "{:.3f}"),
+            count(group["congestion_events"]),
+        )
+    return table
+
+
+def _flows(result: Result) -> Table:
+    table = _table(
+        "Flows", "flow", "goodput", "loss", "RTT mean", "window", "reduc-\ntions", "time-\nouts"
+    )
+    for flow in result.flows:
+        table.add_row(
+            escape(flow["name"]),
+            rate(flow["goodput_bps"]),
+            fraction(flow["loss_fraction"]),
+            milliseconds(flow["rtt_s_mean"]),
+            packets(flow["cwnd_packets_mean"]),
+            count(flow["congestion_events"]),
+            count(flow["timeouts"]),
+        )
+    return table
+
+
+def _speed(summary: dict[str, Any]) -> str:
+    timing = summary["timing"]
+    wall_s = timing["wall_s"]
+    line = f"{timing['packet_hops']:,} packet-hops in {wall_s:.2f} s"
+    if timing["ns_per_packet_hop"] is not None:
+        line += f", {timing['ns_per_packet_hop']:.1f} ns each"
+    return f"{line}, {summary['measured_to_s'] / wall_s:,.1f} times real time"
+
+
+def number(value: float | None, layout: str) -> str:
+    """Writes a number, or a dash for one that is not defined."""
+    return "-" if value is None else layout.format(value)
+
+
+def count(value: float | None) -> str:
+    """Writes a whole number."""
+    return number(value, "{:,.0f}")
+
+
+def percent(value: float | None) -> str:
+    """Writes a fraction as a percentage."""
+    return number(value, "{:.2%}")
+
+
+def fraction(value: float | None) -> str:
+    """Writes a small fraction so that 1e-5 keeps its digits."""
+    return number(value, "{:.2e}") if value else number(value, "{:.0f}")
+
+
+def packets(value: float | None) -> str:
+    """Writes a mean number of packets."""
+    return number(value, "{:,.1f}")
+
+
+def milliseconds(value_s: float | None) -> str:
+    """Writes seconds as milliseconds."""
+    return "-" if value_s is None else f"{1e3 * value_s:,.2f} ms"
+
+
+def rate(value_bps: float | None) -> str:
+    """Writes a rate with the prefix that suits it."""
+    if value_bps is None:
+        return "-"
+    for size, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
+        if value_bps >= size:
+            return f"{value_bps / size:,.2f} {unit}"
+    return f"{value_bps:.0f} bit/s"
+
+
+def limit(link: dict[str, Any]) -> str:
+    """Writes a buffer limit in packets, bytes, milliseconds at the link's rate, and bdp."""
+    limit_bytes, capacity_bps = link["limit_bytes"], link["capacity_bps"]
+    held_s = 8 * limit_bytes / capacity_bps if limit_bytes is not None and capacity_bps else None
+    lines = (
+        number(link["limit_packets"], "{:,.0f} packets"),
+        number(limit_bytes, "{:,.0f} B"),
+        milliseconds(held_s),
+        number(link["limit_bdp"], "{:.3f} bdp"),
+    )
+    return "\n".join(line for line in lines if line != "-") or "-"

@@ -1,0 +1,72 @@
+"""`tailroom run`: simulate a scenario, show or save what happened."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+import tailroom
+from tailroom import result_files
+from tailroom.cli import failures, report
+from tailroom.cli.progress import progress_bar
+from tailroom.output_directory import output_directory
+
+AUTOMATIC_SAMPLES = 500
+"""Points of the series that --out records for the pictures if the scenario asks for none."""
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help='Replace a value, e.g. --set links.bottleneck.queue.limit="625 packets". '
+            "May be repeated.",
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Write scenario, summary, series and pictures into a new DIR."
+        ),
+    ] = None,
+) -> None:
+    """Simulate a scenario and print what happened."""
+    with failures.reported():
+        overrides = parse_overrides(set_ or [])
+        with output_directory(out) if out else nullcontext() as staging:
+            with progress_bar() as progress:
+                result = tailroom.run(
+                    file,
+                    seed=seed,
+                    set=overrides,
+                    progress=progress,
+                    series_samples=AUTOMATIC_SAMPLES if out else None,
+                )
+            if staging:
+                result_files.write(result, staging)
+        if json:
+            print(result_files.summary_text(result.summary), end="")
+        else:
+            report.show(result, Console())
+            if out:
+                print(f"Scenario, summary, series and pictures are in {out}")
+
+
+def parse_overrides(settings: list[str]) -> dict[str, str]:
+    """Splits each KEY=VALUE at its first equals sign."""
+    overrides = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not (key.strip() and equals):
+            raise failures.InputError(
+                f"--set {setting}: no KEY=VALUE; write for example --set seed=2"
+            )
+        overrides[key.strip()] = value.strip()
+    return overrides

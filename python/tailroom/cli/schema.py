@@ -1,0 +1,10 @@
+"""`tailroom schema`: the scenario format for editors and other programs."""
+
+import json
+
+from tailroom import _engine
+
+
+def schema() -> None:
+    """Print the JSON Schema of the scenario file."""
+    print(json.dumps(json.loads(_engine.schema()), indent=2, ensure_ascii=False))

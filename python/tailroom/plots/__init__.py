@@ -1,0 +1,61 @@
+"""Pictures for papers, one file per figure.
+
+A new figure is one file with a function `draw(result) -> Figure` and one line in `FIGURES`.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tailroom.plots import utilization, windows_and_queue
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tailroom.results import PlotKind, Result
+
+PICTURE_DOTS_PER_INCH = 150
+
+
+class _Figure(NamedTuple):
+    file_name: str
+    draw: "Callable[[Result], Figure]"
+
+
+FIGURES: "dict[PlotKind, _Figure]" = {
+    "windows": _Figure("windows_and_queue", windows_and_queue.draw),
+    "utilization": _Figure("utilization", utilization.draw),
+}
+
+
+def draw(result: "Result", kind: "PlotKind") -> "Figure":
+    """Draws one figure.
+
+    Raises:
+        ValueError: The result holds no series, or there is no such figure.
+    """
+    if kind not in FIGURES:
+        raise ValueError(f"there is no plot {kind!r}; choose one of {', '.join(FIGURES)}")
+    return FIGURES[kind].draw(result)
+
+
+def write(
+    result: "Result",
+    directory: Path,
+    *,
+    kinds: "list[PlotKind] | None" = None,
+    file_format: str = "png",
+    prefix: str = "",
+) -> list[Path]:
+    """Draws figures into files of a directory and returns their paths.
+
+    Raises:
+        ValueError: The result holds no series.
+        OSError: A file cannot be written.
+    """
+    paths = []
+    for kind in kinds or FIGURES:
+        path = directory / f"{prefix}{FIGURES[kind].file_name}.{file_format}"
+        draw(result, kind).savefig(path, dpi=PICTURE_DOTS_PER_INCH)
+        paths.append(path)
+    return paths

@@ -1,0 +1,86 @@
+"""Results on disk: a directory with the scenario, the summary, the series and pictures.
+
+Any tool reads them: TOML, JSON, Parquet and PNG.
+"""
+
+import json
+import shutil
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tailroom.output_directory import output_directory
+from tailroom.results import Result
+from tailroom.scenario import replace_traces
+
+SCENARIO = "scenario.toml"
+SUMMARY = "summary.json"
+TABLES = ("flow_series", "link_series", "packet_log")
+
+
+def summary_text(summary: dict[str, Any]) -> str:
+    """The summary as JSON: the same bytes for the same summary."""
+    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write(result: Result, directory: Path) -> None:
+    """Writes the files of a result into an existing directory."""
+    scenario = replace_traces(result.scenario, lambda trace: _copied(trace, directory))
+    (directory / SCENARIO).write_text(scenario, encoding="utf-8")
+    (directory / SUMMARY).write_text(summary_text(result.summary), encoding="utf-8")
+    for name in TABLES:
+        table = getattr(result, name)
+        if table is not None:
+            pq.write_table(table, directory / f"{name}.parquet", compression="zstd")
+    if result.link_series is not None:
+        from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
+
+        plots.write(result, directory)
+
+
+def _copied(trace: str, directory: Path) -> str:
+    """Copies a trace beside the scenario that names it; files of the same name are numbered."""
+    path = Path(trace)
+    name = path.name
+    number = 1
+    while (directory / name).exists():
+        number += 1
+        name = f"{path.stem}-{number}{path.suffix}"
+    shutil.copyfile(path, directory / name)
+    return name
+
+
+def save(result: Result, directory: str | PathLike[str]) -> None:
+    """Writes a result into a new directory, or nothing at all.
+
+    Raises:
+        OutputDirectoryError: The directory holds something already or cannot be written.
+    """
+    with output_directory(directory) as staging:
+        write(result, staging)
+
+
+def load(directory: str | PathLike[str]) -> Result:
+    """Reads what `Result.save` or `tailroom run --out` wrote.
+
+    Raises:
+        ValueError: The directory holds no result.
+    """
+    place = Path(directory)
+    try:
+        scenario = (place / SCENARIO).read_text(encoding="utf-8")
+        summary = json.loads((place / SUMMARY).read_text(encoding="utf-8"))
+        tables = {name: _read_table(place / f"{name}.parquet") for name in TABLES}
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"{place}: holds no result of tailroom ({error}); "
+            "give a directory that `tailroom run --out` wrote"
+        ) from None
+    return Result(summary=summary, scenario=scenario, **tables)
+
+
+def _read_table(path: Path) -> pa.Table | None:
+    return pq.read_table(path) if path.exists() else None

@@ -1,0 +1,140 @@
+"""What a run returns."""
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PlotKind = Literal["windows", "utilization"]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Statistics, time series and the scenario of one run.
+
+    The tables hold NumPy-compatible columns that pandas, polars and DuckDB read without copying;
+    `None` where the scenario asks for no recording.
+    """
+
+    summary: dict[str, Any]
+    """The object that `tailroom run --json` prints; units are in the last word of each name."""
+    scenario: str
+    """The scenario as TOML with every default filled in."""
+    link_series: pa.Table | None = None
+    """`time_s link queue_packets utilization drops_packets`: the queue at that instant,
+    utilization and drops over the interval that ends there."""
+    flow_series: pa.Table | None = None
+    """`time_s flow cwnd_packets ssthresh_packets srtt_s goodput_bps`."""
+    packet_log: pa.Table | None = None
+    """`time_s link flow event`, event being arrival, departure or drop."""
+
+    @property
+    def links(self) -> dict[str, dict[str, Any]]:
+        """Statistics of each link, by name."""
+        links: dict[str, dict[str, Any]] = self.summary["links"]
+        return links
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """Statistics of each permanent flow."""
+        flows: list[dict[str, Any]] = self.summary["flows"]
+        return flows
+
+    @property
+    def groups(self) -> dict[str, dict[str, Any]]:
+        """Statistics of each group of flows, by name."""
+        groups: dict[str, dict[str, Any]] = self.summary["groups"]
+        return groups
+
+    def series(
+        self, quantity: str, *, link: str | None = None, flow: str | None = None
+    ) -> pa.Table:
+        """One quantity over time.
+
+        Args:
+            quantity: `queue`, `utilization` or `drops` of links; `cwnd`, `ssthresh`, `srtt` or
+                `goodput` of flows. The column's name carries the unit.
+            link: Only this link.
+            flow: Only this flow.
+
+        Returns:
+            The columns `time_s`, `link` or `flow` if none was chosen, and the quantity. Without a
+            choice the columns are those of the whole table, not copies.
+
+        Raises:
+            ValueError: There is no such quantity, link or flow, or no series was recorded.
+        """
+        for owner, table, name in (
+            ("link", self.link_series, link),
+            ("flow", self.flow_series, flow),
+        ):
+            column = _column(table, quantity)
+            if table is None or column is None:
+                continue
+            if name is None:
+                return table.select(["time_s", owner, column])
+            _check_name(table, owner, name)
+            return table.filter(pc.field(owner) == name).select(["time_s", column])
+        raise ValueError(self._why_missing(quantity))
+
+    def plot(self, kind: PlotKind = "windows") -> "Figure":
+        """Draws windows and queue over time, or utilization over time.
+
+        Args:
+            kind: `windows` as in Figures 5 and 6 of Barman et al. (2004), or `utilization`.
+
+        Raises:
+            ValueError: No series was recorded.
+        """
+        from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
+
+        return plots.draw(self, kind)
+
+    def save(self, directory: str | PathLike[str]) -> None:
+        """Writes scenario, summary, series and pictures into a new directory, or nothing at all.
+
+        Raises:
+            OutputDirectoryError: The directory holds something already or cannot be written.
+        """
+        from tailroom import result_files  # noqa: PLC0415 - it needs this module
+
+        result_files.save(self, directory)
+
+    def _why_missing(self, quantity: str) -> str:
+        tables = [table for table in (self.link_series, self.flow_series) if table is not None]
+        if not tables:
+            return (
+                "no series was recorded; give the scenario a series.interval, "
+                "or run it with series_samples=500"
+            )
+        known = [
+            _quantity(column)
+            for table in tables
+            for column in table.column_names
+            if column not in ("time_s", "link", "flow")
+        ]
+        return f"there is no series {quantity!r}; choose one of {', '.join(known)}"
+
+
+def _quantity(column: str) -> str:
+    """The name of a column without its unit."""
+    return column.rsplit("_", 1)[0]
+
+
+def _column(table: pa.Table | None, quantity: str) -> str | None:
+    if table is None:
+        return None
+    matches = (name for name in table.column_names if quantity in (name, _quantity(name)))
+    return next(matches, None)
+
+
+def _check_name(table: pa.Table, owner: str, name: str) -> None:
+    names = table.column(owner).unique().to_pylist()
+    if name not in names:
+        some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        raise ValueError(f"there is no {owner} {name!r}; choose one of {some}")

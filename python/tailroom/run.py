@@ -1,0 +1,90 @@
+"""One scenario, one seed, one result."""
+
+import json
+import time
+import tomllib
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import Any
+
+from tailroom import _engine
+from tailroom.results import Result
+from tailroom.scenario import ScenarioText
+from tailroom.scenario_types import Scenario
+from tailroom.series import flow_table, link_table, packet_table
+
+
+def run(
+    scenario: str | PathLike[str] | Scenario,
+    *,
+    seed: int | None = None,
+    set: Mapping[str, str | int | float | bool] | None = None,  # noqa: A002
+    progress: Callable[[float, float], object] | None = None,
+    series_samples: int | None = None,
+) -> Result:
+    """Simulates a scenario.
+
+    The interpreter's lock is released meanwhile, so that threads may run scenarios side by side.
+
+    Args:
+        scenario: Path of a scenario file, or a scenario built in Python.
+        seed: Replaces the scenario's seed.
+        set: Replaces values of the scenario, by dotted key:
+            `{"links.bottleneck.queue.limit": "625 packets"}`.
+        progress: Called with the fraction done and the simulated seconds, at most ten times a
+            second. An exception in it ends the run.
+        series_samples: Records time series at this many instants if the scenario asks for none.
+            What is recorded changes nothing else.
+
+    Raises:
+        ScenarioError: The scenario is wrong; the message names the place and the remedy.
+        RunError: The run failed.
+        KeyboardInterrupt: Ctrl-C; the run stops at once.
+    """
+    source = ScenarioText.of(scenario, set or {})
+    resolved = source.resolve(seed)
+    recorded = _with_series(source.overrides, resolved, series_samples)
+    with source.named_in_errors():
+        started = time.perf_counter()
+        answer = _engine.run(source.text, source.directory, recorded, seed, progress)
+        wall_s = time.perf_counter() - started
+    summary = _summary(json.loads(answer["summary"]), source.hash(), wall_s)
+    links = list(summary["links"])
+    flows = [flow["name"] for flow in summary["flows"]]
+    return Result(
+        summary=summary,
+        scenario=resolved,
+        link_series=link_table(answer["link_series"], links),
+        flow_series=flow_table(answer["flow_series"], flows),
+        packet_log=packet_table(answer["packet_log"], links, flows),
+    )
+
+
+def _with_series(
+    overrides: tuple[tuple[str, str], ...], resolved: str, samples: int | None
+) -> list[tuple[str, str]]:
+    """Adds an interval for the time series if there is none yet."""
+    document = tomllib.loads(resolved)
+    if samples is None or "interval" in document.get("series", {}):
+        return list(overrides)
+    number, unit = document["duration"].split()
+    return [*overrides, ("series.interval", f"{float(number) / samples:.12f} {unit}")]
+
+
+def _summary(measured: dict[str, Any], scenario_hash: str, wall_s: float) -> dict[str, Any]:
+    """Completes the engine's summary with what the engine cannot know."""
+    events = measured.pop("events")
+    packet_hops = measured.pop("packet_hops")
+    timing = {
+        "wall_s": wall_s,
+        "events": events,
+        "packet_hops": packet_hops,
+        "ns_per_packet_hop": 1e9 * wall_s / packet_hops if packet_hops else None,
+    }
+    version = measured.pop("engine_version")
+    return {
+        "engine_version": version,
+        "scenario_hash": scenario_hash,
+        **measured,
+        "timing": timing,
+    }

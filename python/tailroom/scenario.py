@@ -1,0 +1,126 @@
+"""A scenario on its way to the engine: from a file or from Python objects to TOML text."""
+
+import hashlib
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from tailroom import _engine
+from tailroom._engine import ScenarioError
+from tailroom.scenario_types import Scenario
+
+LARGEST_SCENARIO_BYTES = 4 << 20
+"""A larger scenario file is refused: it is not one."""
+
+
+@dataclass(frozen=True)
+class ScenarioText:
+    """What the engine reads, and what it needs to know about where that came from."""
+
+    text: str
+    directory: Path
+    """Paths in the scenario are relative to it."""
+    place: str
+    """How messages name the scenario: its path, or "scenario" for one built in Python."""
+    overrides: tuple[tuple[str, str], ...] = ()
+    """Keys with the values that replace those of the text."""
+
+    @classmethod
+    def of(
+        cls, scenario: "str | PathLike[str] | Scenario", overrides: Mapping[str, object]
+    ) -> "ScenarioText":
+        """Reads a scenario file, or writes down a scenario that was built in Python.
+
+        Raises:
+            ScenarioError: The file cannot be read, or a value cannot be written as TOML.
+        """
+        replaced = tuple((key, _override_text(value)) for key, value in overrides.items())
+        if isinstance(scenario, (str, PathLike)):
+            path = Path(scenario)
+            return cls(_read(path), path.parent, str(path), replaced)
+        return cls(_write_down(scenario), Path(), "scenario", replaced)
+
+    def resolve(self, seed: int | None) -> str:
+        """The scenario as TOML with every default filled in and absolute paths of traces.
+
+        Raises:
+            ScenarioError: The scenario is wrong; the message names the place and the remedy.
+        """
+        with self.named_in_errors():
+            resolved = _engine.resolve(self.text, self.directory, self.overrides, seed)
+        return replace_traces(resolved, lambda trace: str((self.directory / trace).absolute()))
+
+    def hash(self) -> str:
+        """Names what is simulated, whatever the seed.
+
+        It is the SHA-256 of the scenario as resolved at seed 0, each trace replaced by the SHA-256
+        of its content: comments, units and defaults left out change nothing.
+        """
+        content = replace_traces(
+            self.resolve(seed=0), lambda trace: _sha256(Path(trace).read_bytes())
+        )
+        return _sha256(content.encode())
+
+    @contextmanager
+    def named_in_errors(self) -> Iterator[None]:
+        """Puts the name of the file in front of what the engine says about its content."""
+        try:
+            yield
+        except ScenarioError as error:
+            raise ScenarioError(f"{self.place}: {error}") from None
+
+
+def replace_traces(scenario: str, replace: Callable[[str], str]) -> str:
+    """Replaces the path of each trace file that a scenario (as TOML) names."""
+    document = tomllib.loads(scenario)
+    traced = [link for link in document["links"].values() if "trace" in link]
+    for link in traced:
+        link["trace"] = replace(link["trace"])
+    return tomli_w.dumps(document) if traced else scenario
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _override_text(value: object) -> str:
+    """Writes a value as the command line would give it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_SCENARIO_BYTES + 1)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ScenarioError(
+            f"{path}: cannot read the scenario: {reason}; give the path of a scenario file (TOML)"
+        ) from None
+    if len(content) > LARGEST_SCENARIO_BYTES:
+        raise ScenarioError(
+            f"{path}: the scenario is larger than 4 MiB; "
+            "keep long schedules in a file of their own and name that in the scenario"
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ScenarioError(
+            f"{path}: line {line}: byte {error.start + 1} is not UTF-8; save the file as UTF-8"
+        ) from None
+
+
+def _write_down(scenario: Mapping[str, Any]) -> str:
+    try:
+        return tomli_w.dumps(scenario)
+    except (TypeError, ValueError) as error:
+        raise ScenarioError(
+            f"scenario: {error}; use text, numbers, booleans, lists and dictionaries only"
+        ) from None

@@ -1,0 +1,51 @@
+"""Time series as Arrow tables that share their memory with the engine's NumPy arrays."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+PACKET_EVENTS = ("arrival", "departure", "drop")
+"""What may happen to a packet at a link, in the order of the engine's codes."""
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+def link_table(columns: Columns | None, links: Sequence[str]) -> pa.Table | None:
+    """One row per sample and link: `time_s link queue_packets utilization drops_packets`."""
+    return _table(columns, {"link": links})
+
+
+def flow_table(columns: Columns | None, flows: Sequence[str]) -> pa.Table | None:
+    """One row per sample and flow: `time_s flow cwnd_packets ssthresh_packets srtt_s goodput_bps`.
+
+    A slow-start threshold that is not set yet is infinite.
+    """
+    return _table(columns, {"flow": flows})
+
+
+def packet_table(
+    columns: Columns | None, links: Sequence[str], flows: Sequence[str]
+) -> pa.Table | None:
+    """One row per packet event, in the order of time: `time_s link flow event`."""
+    return _table(columns, {"link": links, "flow": flows, "event": PACKET_EVENTS})
+
+
+def _table(columns: Columns | None, names: Mapping[str, Sequence[str]]) -> pa.Table | None:
+    """Wraps the columns; those in `names` hold positions in a list of names."""
+    if columns is None:
+        return None
+    return pa.table(
+        {
+            column: _named(values, names[column]) if column in names else pa.array(values)
+            for column, values in columns.items()
+        }
+    )
+
+
+def _named(positions: NDArray[Any], names: Sequence[str]) -> pa.DictionaryArray:
+    # The same bytes read as signed integers: pandas refuses unsigned positions.
+    signed = positions.view(np.dtype(f"i{positions.itemsize}"))
+    return pa.DictionaryArray.from_arrays(pa.array(signed), pa.array(names, pa.string()))

@@ -1,0 +1,75 @@
+"""Writes the files that follow from the engine, or checks that they are up to date.
+
+python tools/generate.py schema docs [--check]
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import reference_tables
+import scenario_classes
+from scenario_format import Reader
+from tailroom import _engine
+
+REPOSITORY = Path(__file__).parents[1]
+CLASSES = "python/tailroom/scenario_types.py"
+
+
+def schema_files() -> dict[str, str]:
+    """The JSON Schema and the Python classes."""
+    schema = json.loads(_engine.schema())
+    classes = scenario_classes.python_source(Reader(schema).read())
+    return {
+        "schema/scenario.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n",
+        CLASSES: _formatted(classes),
+    }
+
+
+def docs_files() -> dict[str, str]:
+    """The reference tables."""
+    items = Reader(json.loads(_engine.schema())).read()
+    components = json.loads(_engine.components())
+    return {
+        "docs/reference/scenario.md": reference_tables.scenario_page(items),
+        "docs/reference/components.md": reference_tables.components_page(components),
+    }
+
+
+TARGETS = {"schema": schema_files, "docs": docs_files}
+
+
+def _formatted(source: str) -> str:
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", CLASSES, "-"]
+    done = subprocess.run(
+        command, input=source, cwd=REPOSITORY, capture_output=True, encoding="utf-8", check=True
+    )
+    return done.stdout
+
+
+def main() -> int:
+    """Writes or checks; the exit status says whether a file was out of date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("targets", nargs="+", choices=list(TARGETS))
+    parser.add_argument("--check", action="store_true", help="change nothing, fail if stale")
+    arguments = parser.parse_args()
+    stale = False
+    for target in arguments.targets:
+        for name, text in TARGETS[target]().items():
+            path = REPOSITORY / name
+            if path.exists() and path.read_text(encoding="utf-8") == text:
+                continue
+            if arguments.check:
+                stale = True
+                print(f"{name} is out of date; run `make {target}`", file=sys.stderr)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+                print(f"wrote {name}")
+    return int(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
