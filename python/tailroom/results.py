@@ -31,7 +31,7 @@ class Result:
     flow_series: pa.Table | None = None
     """`time_s flow cwnd_packets ssthresh_packets srtt_s goodput_bps`."""
     packet_log: pa.Table | None = None
-    """`time_s link flow event`, event being arrival, departure or drop."""
+    """`time_s link flow event`, link by link; the event is arrival, departure or drop."""
 
     @property
     def links(self) -> dict[str, dict[str, Any]]:

@@ -30,7 +30,8 @@ def run(
         scenario: Path of a scenario file, or a scenario built in Python.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, by dotted key:
-            `{"links.bottleneck.queue.limit": "625 packets"}`.
+            `{"links.bottleneck.queue.limit": "625 packets"}`. Text is read as TOML if it is a TOML
+            value, as `--set` on the command line.
         progress: Called with the fraction done and the simulated seconds, at most ten times a
             second. An exception in it ends the run.
         series_samples: Records time series at this many instants if the scenario asks for none.
@@ -43,12 +44,13 @@ def run(
     """
     source = ScenarioText.of(scenario, set or {})
     resolved = source.resolve(seed)
-    recorded = _with_series(source.overrides, resolved, series_samples)
+    document = tomllib.loads(resolved)
+    recorded = _with_series(source.overrides, document, series_samples)
     with source.named_in_errors():
         started = time.perf_counter()
         answer = _engine.run(source.text, source.directory, recorded, seed, progress)
         wall_s = time.perf_counter() - started
-    summary = _summary(json.loads(answer["summary"]), source.hash(), wall_s)
+    summary = _summary(json.loads(answer["summary"]), document["title"], source.hash(), wall_s)
     links = list(summary["links"])
     flows = [flow["name"] for flow in summary["flows"]]
     return Result(
@@ -61,30 +63,31 @@ def run(
 
 
 def _with_series(
-    overrides: tuple[tuple[str, str], ...], resolved: str, samples: int | None
+    overrides: tuple[tuple[str, str], ...], document: dict[str, Any], samples: int | None
 ) -> list[tuple[str, str]]:
     """Adds an interval for the time series if there is none yet."""
-    document = tomllib.loads(resolved)
-    if samples is None or "interval" in document.get("series", {}):
+    if samples is None or "series" in document:
         return list(overrides)
     number, unit = document["duration"].split()
     return [*overrides, ("series.interval", f"{float(number) / samples:.12f} {unit}")]
 
 
-def _summary(measured: dict[str, Any], scenario_hash: str, wall_s: float) -> dict[str, Any]:
+def _summary(
+    measured: dict[str, Any], title: str, scenario_hash: str, wall_s: float
+) -> dict[str, Any]:
     """Completes the engine's summary with what the engine cannot know."""
+    version = measured.pop("engine_version")
     events = measured.pop("events")
     packet_hops = measured.pop("packet_hops")
-    timing = {
-        "wall_s": wall_s,
-        "events": events,
-        "packet_hops": packet_hops,
-        "ns_per_packet_hop": 1e9 * wall_s / packet_hops if packet_hops else None,
-    }
-    version = measured.pop("engine_version")
     return {
         "engine_version": version,
         "scenario_hash": scenario_hash,
+        "title": title,
         **measured,
-        "timing": timing,
+        "timing": {
+            "wall_s": wall_s,
+            "events": events,
+            "packet_hops": packet_hops,
+            "ns_per_packet_hop": 1e9 * wall_s / packet_hops if packet_hops else None,
+        },
     }

@@ -21,7 +21,7 @@ def link_table(columns: Columns | None, links: Sequence[str]) -> pa.Table | None
 def flow_table(columns: Columns | None, flows: Sequence[str]) -> pa.Table | None:
     """One row per sample and flow: `time_s flow cwnd_packets ssthresh_packets srtt_s goodput_bps`.
 
-    A slow-start threshold that is not set yet is infinite.
+    A slow-start threshold is infinite before the first reduction, srtt 0 before the first sample.
     """
     return _table(columns, {"flow": flows})
 
@@ -29,7 +29,7 @@ def flow_table(columns: Columns | None, flows: Sequence[str]) -> pa.Table | None
 def packet_table(
     columns: Columns | None, links: Sequence[str], flows: Sequence[str]
 ) -> pa.Table | None:
-    """One row per packet event, in the order of time: `time_s link flow event`."""
+    """One row per packet event, link by link in the order of time: `time_s link flow event`."""
     return _table(columns, {"link": links, "flow": flows, "event": PACKET_EVENTS})
 
 

@@ -5,6 +5,7 @@
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
 use crate::receiver::Receiver;
+use crate::schedule::Event;
 use crate::sender::{Demand, Outlet, Sender};
 use crate::serializer::Serializer;
 use crate::source::{Emission, Source, TrafficSource};
@@ -284,11 +285,12 @@ impl Unresponsive {
     }
 }
 
-/// The two kinds of flow.
+/// The two kinds of flow; connections lie inline, one memory access less a packet.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "almost all flows are connections")]
 pub enum Ends {
     /// Under congestion control.
-    Tcp(Box<Connection>),
+    Tcp(Connection),
     /// Under none.
     Unresponsive(Box<Unresponsive>),
 }
@@ -310,12 +312,41 @@ impl Ends {
                 received: FlowProbe::new(marks),
                 delivered: FlowState::default(),
             })),
-            (Some(tcp), None) => Ends::Tcp(Box::new(Connection {
+            (Some(tcp), None) => Ends::Tcp(Connection {
                 sender: Sender::new(tcp, demand(group, flow.start, stop), marks),
                 receiver: Receiver::new(tcp.delayed_ack),
                 wiring,
-            })),
+            }),
             (None, None) => unreachable!("a bulk source comes with a transport"),
+        }
+    }
+}
+
+impl Ends {
+    /// A data packet leaves the last shared link at `time`.
+    #[inline]
+    pub fn deliver(&mut self, time: Time, event: Event, entrance: &mut impl Entrance) {
+        match self {
+            Ends::Tcp(connection) => {
+                let packet = event.packet(connection.receiver.next());
+                connection.deliver(time, &packet, entrance);
+            }
+            Ends::Unresponsive(source) => source.deliver(time, &event.packet(0)),
+        }
+    }
+
+    /// An ACK leaves the last link of the reverse path at `time`.
+    pub fn deliver_ack(&mut self, time: Time, ack: &Ack<'_>, entrance: &mut impl Entrance) {
+        if let Ends::Tcp(connection) = self {
+            connection.deliver_ack(time, ack, entrance);
+        }
+    }
+
+    /// An uncontrolled source emits its next packet.
+    #[inline]
+    pub fn emit_next(&mut self, entrance: &mut impl Entrance) {
+        if let Ends::Unresponsive(source) = self {
+            source.emit(entrance);
         }
     }
 }

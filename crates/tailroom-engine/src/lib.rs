@@ -23,6 +23,7 @@ pub mod sender;
 pub mod congestion;
 pub mod flow;
 pub mod link;
+pub mod waiting_line;
 pub mod queue;
 pub mod serializer;
 pub mod loss;

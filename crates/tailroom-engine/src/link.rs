@@ -3,14 +3,13 @@
 //! Serving first come, first served at a known rate, a link knows a packet's departure when the
 //! packet arrives; no departure needs an event.
 
-use std::collections::VecDeque;
-
 use crate::loss::LossProcess;
 use crate::probe::link::LinkProbe;
 use crate::queue::{EnqueueEvent, Queue, QueueDiscipline, Verdict};
 use crate::serializer::Serializer;
 use crate::topology::{DelayChange, LinkSpec};
 use crate::units::Time;
+use crate::waiting_line::{Waiting, WaitingLine};
 
 /// What becomes of a packet that arrived at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,21 +22,13 @@ pub enum Fate {
     Lost,
 }
 
-/// A packet that has not begun transmission.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    start: Time,
-    bytes: u32,
-}
-
 /// A link with its queue.
 #[derive(Debug)]
 pub struct Link {
     serializer: Serializer,
     busy_until: Time,
+    waiting: WaitingLine,
     in_transmission_bytes: u32,
-    waiting: VecDeque<Waiting>,
-    waiting_bytes: u64,
     queue: Queue,
     delay: Time,
     delay_changes: Vec<DelayChange>,
@@ -53,9 +44,8 @@ impl Link {
         Link {
             serializer: Serializer::new(spec),
             busy_until: Time::ZERO,
+            waiting: WaitingLine::default(),
             in_transmission_bytes: 0,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
             queue: Queue::new(&spec.queue),
             delay: spec.delay,
             delay_changes: spec.delay_changes.clone(),
@@ -73,22 +63,20 @@ impl Link {
             now,
             bytes,
             is_link_idle: self.busy_until <= now,
-            waiting_packets: self.waiting.len() as u64,
-            waiting_bytes: self.waiting_bytes,
+            waiting_packets: self.waiting.len(),
+            waiting_bytes: self.waiting.bytes(),
         };
-        let burst_gap = self.serializer.nominal_time(bytes);
-        self.probe.on_arrival(now, flow, event.waiting_packets, burst_gap);
+        let serialization = self.serializer.nominal_time(bytes);
+        self.probe.on_arrival(now, flow, serialization);
         if self.queue.on_enqueue(&event) == Verdict::Drop {
             self.probe.on_drop(now, flow);
             return Fate::Dropped;
         }
         let start = now.max(self.busy_until);
         self.busy_until = self.serializer.finish(start, bytes);
-        self.probe.on_accept(now, flow, bytes, start, self.busy_until);
+        self.probe.on_accept(flow, bytes, start.since(now), self.busy_until);
         if start > now {
-            self.waiting.push_back(Waiting { start, bytes });
-            self.waiting_bytes += u64::from(bytes);
-            self.probe.on_queue_change(now, self.waiting.len() as u64);
+            self.waiting.push(Waiting { start, bytes });
         } else {
             self.in_transmission_bytes = bytes;
         }
@@ -116,13 +104,9 @@ impl Link {
     /// place before an arrival takes one.
     #[inline]
     fn settle(&mut self, now: Time) {
-        while let Some(&front) = self.waiting.front()
-            && front.start <= now
-        {
-            self.waiting.pop_front();
-            self.waiting_bytes -= u64::from(front.bytes);
-            self.in_transmission_bytes = front.bytes;
-            self.probe.on_queue_change(front.start, self.waiting.len() as u64);
+        while let Some(next) = self.waiting.pop_until(now) {
+            self.in_transmission_bytes = next.bytes;
+            self.probe.on_transmission(next.start);
         }
     }
 
@@ -130,8 +114,8 @@ impl Link {
     fn backlog(&mut self, now: Time) -> (u64, u64) {
         self.settle(now);
         let in_transmission = self.busy_until > now;
-        let packets = self.waiting.len() as u64 + u64::from(in_transmission);
-        let bytes = self.waiting_bytes
+        let packets = self.waiting.len() + u64::from(in_transmission);
+        let bytes = self.waiting.bytes()
             + if in_transmission { u64::from(self.in_transmission_bytes) } else { 0 };
         (packets, bytes)
     }
@@ -145,13 +129,13 @@ impl Link {
     /// Closes the statistics at `now`.
     pub fn end_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);
-        self.probe.end(now, self.waiting.len() as u64, packets, bytes);
+        self.probe.end(now, packets, bytes);
     }
 
     /// Records a sample of the time series at `now`.
     pub fn sample(&mut self, now: Time) {
         let (_, bytes) = self.backlog(now);
-        self.probe.sample(now, self.waiting.len() as u64, bytes);
+        self.probe.sample(now, bytes);
     }
 
     /// Bits that the link could carry in `[from, to)`.

@@ -48,6 +48,9 @@ mod tests {
     #[test]
     fn a_stream_stays_the_same_between_versions() {
         let mut draws = stream(1, "links.bottleneck.loss");
-        assert_eq!([draws.next_u64(), draws.next_u64()], [5_952_055_167_565_343_614, 16_365_820_477_721_194_724]);
+        assert_eq!(
+            [draws.next_u64(), draws.next_u64()],
+            [5_952_055_167_565_343_614, 16_365_820_477_721_194_724]
+        );
     }
 }

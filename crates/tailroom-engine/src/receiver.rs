@@ -108,6 +108,7 @@ impl Receiver {
 
     /// A packet while there is a gap, or one that makes a gap or fills it: acknowledged at once
     /// (RFC 5681 sec. 4.2).
+    #[inline(never)]
     fn on_gap(&mut self, packet: &Packet) {
         let sequence = packet.sequence;
         if sequence < self.next {

@@ -1,6 +1,6 @@
 //! The order of events: arrivals at shared links (and rare wake-ups), sorted by time and flow.
 //!
-//! A timing wheel of coarse buckets, each sorted when its turn comes. Entries go to pooled chunks in
+//! A timing wheel of coarse buckets, each sorted when its turn comes. Events go to pooled chunks in
 //! the order of insertion; a bucket that is opened is copied out, its keys are sorted, and what
 //! arrives late for the open bucket goes to a small heap. What lies beyond the wheel's horizon waits
 //! in a second heap. Correctness does not depend on the bucket width; only speed does.
@@ -24,43 +24,9 @@ pub enum Stage {
     Wake,
 }
 
-/// One event, unpacked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One event in 24 bytes: at 100 Gbit/s and 100 ms a million of them are pending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// When.
-    pub time: Time,
-    /// Whose; below 2^24.
-    pub flow: u32,
-    /// What.
-    pub stage: Stage,
-    /// Low 32 bits of the packet's sequence number, or the slot of a stored ACK.
-    pub sequence_low: u32,
-    /// Size on the wire; at most 65,535.
-    pub bytes: u32,
-    /// `sent` of the packet; at most 140 s before `time` (an older one is taken as 140 s old).
-    pub sent: Time,
-    /// Whether the packet is a retransmission.
-    pub is_retransmission: bool,
-}
-
-impl Event {
-    /// The data packet that arrives; of its sequence number the nearest to `expected` that has the
-    /// right low 32 bits.
-    #[inline]
-    pub fn packet(&self, expected: u64) -> Packet {
-        let ahead = self.sequence_low.wrapping_sub(expected as u32).cast_signed();
-        Packet {
-            sequence: expected.wrapping_add_signed(i64::from(ahead)),
-            bytes: self.bytes,
-            sent: self.sent,
-            is_retransmission: self.is_retransmission,
-        }
-    }
-}
-
-/// An event in 24 bytes: at 100 Gbit/s and 100 ms a million of them are in flight.
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
     time: u64,
     /// Age of the packet (47 bits), retransmission (1 bit), bytes (16 bits).
     age_and_size: u64,
@@ -69,52 +35,103 @@ struct Entry {
     sequence_low: u32,
 }
 
+/// Oldest packet that an event can carry, 140 s; an older one is taken as that old.
 const MAX_AGE: u64 = (1 << 47) - 1;
 const WAKE: u32 = 0xff;
 
-impl Entry {
+impl Event {
+    /// `packet` of `flow` (below 2^24) reaches the link at position `hop` (below 255) of its circuit.
     #[inline]
-    fn pack(event: &Event) -> Self {
-        let age = event.time.since(event.sent).picoseconds().min(MAX_AGE);
-        let stage = match event.stage {
-            Stage::Arrival(hop) => u32::from(hop),
-            Stage::Wake => WAKE,
-        };
-        Entry {
-            time: event.time.picoseconds(),
+    pub fn arrival(time: Time, flow: u32, hop: u8, packet: &Packet) -> Self {
+        let age = time.since(packet.sent).picoseconds().min(MAX_AGE);
+        Event {
+            time: time.picoseconds(),
             age_and_size: age << 17
-                | u64::from(event.is_retransmission) << 16
-                | u64::from(event.bytes & 0xffff),
-            flow_and_stage: event.flow << 8 | stage,
-            sequence_low: event.sequence_low,
+                | u64::from(packet.is_retransmission) << 16
+                | u64::from(packet.bytes & 0xffff),
+            flow_and_stage: flow << 8 | u32::from(hop),
+            sequence_low: packet.sequence as u32,
         }
     }
 
-    #[inline]
-    fn unpack(self) -> Event {
-        let stage = self.flow_and_stage & 0xff;
+    /// The ACK that is stored in `slot` reaches a link.
+    pub fn ack_arrival(time: Time, flow: u32, hop: u8, bytes: u32, slot: u32) -> Self {
+        let sequence = u64::from(slot);
+        let packet = Packet { sequence, bytes, sent: time, is_retransmission: false };
+        Event::arrival(time, flow, hop, &packet)
+    }
+
+    /// A timer of `flow` may be due.
+    pub fn wake(time: Time, flow: u32) -> Self {
         Event {
-            time: Time::from_picoseconds(self.time),
-            flow: self.flow(),
-            stage: if stage == WAKE { Stage::Wake } else { Stage::Arrival(stage as u8) },
+            time: time.picoseconds(),
+            age_and_size: 0,
+            flow_and_stage: flow << 8 | WAKE,
+            sequence_low: 0,
+        }
+    }
+
+    /// The same packet at the next link of its circuit.
+    #[inline]
+    pub fn at_next_link(self, time: Time) -> Self {
+        let age = (self.age_and_size >> 17) + (time.picoseconds() - self.time);
+        Event {
+            time: time.picoseconds(),
+            age_and_size: age.min(MAX_AGE) << 17 | self.age_and_size & 0x1_ffff,
+            flow_and_stage: self.flow_and_stage + 1,
             sequence_low: self.sequence_low,
-            bytes: (self.age_and_size & 0xffff) as u32,
+        }
+    }
+
+    /// When it happens.
+    #[inline]
+    pub fn time(self) -> Time {
+        Time::from_picoseconds(self.time)
+    }
+
+    /// Whose it is.
+    #[inline]
+    pub fn flow(self) -> u32 {
+        self.flow_and_stage >> 8
+    }
+
+    /// What it is.
+    #[inline]
+    pub fn stage(self) -> Stage {
+        let stage = self.flow_and_stage & 0xff;
+        if stage == WAKE { Stage::Wake } else { Stage::Arrival(stage as u8) }
+    }
+
+    /// Size on the wire.
+    #[inline]
+    pub fn bytes(self) -> u32 {
+        (self.age_and_size & 0xffff) as u32
+    }
+
+    /// The slot of the ACK.
+    pub fn slot(self) -> u32 {
+        self.sequence_low
+    }
+
+    /// The data packet that arrives; of its sequence number the nearest to `expected` that has the
+    /// right low 32 bits.
+    #[inline]
+    pub fn packet(self, expected: u64) -> Packet {
+        let ahead = self.sequence_low.wrapping_sub(expected as u32).cast_signed();
+        Packet {
+            sequence: expected.wrapping_add_signed(i64::from(ahead)),
+            bytes: self.bytes(),
             sent: Time::from_picoseconds(self.time - (self.age_and_size >> 17)),
             is_retransmission: self.age_and_size >> 16 & 1 == 1,
         }
     }
-
-    #[inline]
-    fn flow(self) -> u32 {
-        self.flow_and_stage >> 8
-    }
 }
 
-/// An entry of one of the heaps, ordered by (time, flow, insertion).
+/// An event in one of the heaps, ordered by (time, flow, insertion).
 #[derive(Clone, Copy, Debug)]
 struct Ordered {
     key: (u64, u32, u64),
-    entry: Entry,
+    event: Event,
 }
 
 impl PartialEq for Ordered {
@@ -144,7 +161,7 @@ pub enum TieBreak {
     InsertionOnly,
 }
 
-/// Entries a chunk holds: 768 bytes, so that a bucket of 256 wastes little and copies in runs.
+/// Events a chunk holds: 768 bytes, so that a bucket of 256 wastes little and copies in runs.
 const CHUNK: usize = 32;
 const NO_CHUNK: u32 = u32::MAX;
 /// Bits of a sort key that hold the position in the open bucket.
@@ -152,31 +169,27 @@ const INDEX_BITS: u32 = 24;
 /// Widest bucket, 2^39 ps = 0.55 s: offset and position share a 64-bit key.
 const MAX_SHIFT: u32 = 39;
 
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    head: u32,
-    tail: u32,
-    /// Entries in the tail chunk; a full count also stands for "no chunk yet".
-    fill: u32,
-}
-
-const EMPTY: Bucket = Bucket { head: NO_CHUNK, tail: NO_CHUNK, fill: CHUNK as u32 };
-
 /// The pending events of a run.
 #[derive(Debug)]
 pub struct Schedule {
     shift: u32,
     tie_break: TieBreak,
-    buckets: Vec<Bucket>,
-    /// One bit a bucket: set when it holds an entry.
+    /// For each bucket, where in `events` its next event goes; a multiple of [`CHUNK`] says that it
+    /// has no room.
+    tails: Vec<u32>,
+    /// For each bucket its first chunk.
+    heads: Vec<u32>,
+    /// One bit a bucket: set when it holds an event.
     occupied: Vec<u64>,
-    entries: Vec<Entry>,
+    events: Vec<Event>,
     next_chunk: Vec<u32>,
     free_chunk: u32,
     /// Number of the open bucket since the start of the run.
     open: u64,
-    current: Vec<Entry>,
+    current: Vec<Event>,
     keys: Vec<u64>,
+    /// Scratch space of the sort.
+    cell_ends: Vec<u32>,
     cursor: usize,
     near: BinaryHeap<Reverse<Ordered>>,
     far: BinaryHeap<Reverse<Ordered>>,
@@ -201,14 +214,16 @@ impl Schedule {
         Schedule {
             shift,
             tie_break,
-            buckets: vec![EMPTY; buckets as usize],
+            tails: vec![0; buckets as usize],
+            heads: vec![NO_CHUNK; buckets as usize],
             occupied: vec![0; buckets as usize / 64],
-            entries: Vec::new(),
+            events: Vec::new(),
             next_chunk: Vec::new(),
             free_chunk: NO_CHUNK,
             open: 0,
             current: Vec::new(),
             keys: Vec::new(),
+            cell_ends: Vec::new(),
             cursor: 0,
             near: BinaryHeap::new(),
             far: BinaryHeap::new(),
@@ -218,32 +233,31 @@ impl Schedule {
 
     /// Adds an event; its time must not lie before the last event taken.
     #[inline]
-    pub fn push(&mut self, event: &Event) {
-        let entry = Entry::pack(event);
-        let ahead = (entry.time >> self.shift).wrapping_sub(self.open);
-        if ahead.wrapping_sub(1) < self.buckets.len() as u64 - 1 {
-            self.push_to_wheel(entry);
+    pub fn push(&mut self, event: Event) {
+        let ahead = (event.time >> self.shift).wrapping_sub(self.open);
+        if ahead.wrapping_sub(1) < self.tails.len() as u64 - 1 {
+            self.push_to_wheel(event);
         } else {
-            self.push_to_heap(entry, ahead);
+            self.push_to_heap(event, ahead);
         }
     }
 
     #[inline]
-    fn push_to_wheel(&mut self, entry: Entry) {
-        let slot = (entry.time >> self.shift) as usize & (self.buckets.len() - 1);
-        if self.buckets[slot].fill == CHUNK as u32 {
-            self.grow(slot);
+    fn push_to_wheel(&mut self, event: Event) {
+        let slot = (event.time >> self.shift) as usize & (self.tails.len() - 1);
+        let mut tail = self.tails[slot];
+        if (tail as usize).is_multiple_of(CHUNK) {
+            tail = self.grow(slot);
         }
-        let bucket = &mut self.buckets[slot];
-        self.entries[bucket.tail as usize * CHUNK + bucket.fill as usize] = entry;
-        bucket.fill += 1;
+        self.events[tail as usize] = event;
+        self.tails[slot] = tail + 1;
     }
 
-    /// Gives the bucket in `slot` a fresh tail chunk.
+    /// Gives the bucket in `slot` a fresh tail chunk; returns where it begins.
     #[cold]
-    fn grow(&mut self, slot: usize) {
+    fn grow(&mut self, slot: usize) -> u32 {
         let chunk = if self.free_chunk == NO_CHUNK {
-            self.entries.resize(self.entries.len() + CHUNK, Entry::default());
+            self.events.resize(self.events.len() + CHUNK, Event::default());
             self.next_chunk.push(NO_CHUNK);
             self.next_chunk.len() as u32 - 1
         } else {
@@ -252,22 +266,21 @@ impl Schedule {
             self.next_chunk[chunk as usize] = NO_CHUNK;
             chunk
         };
-        let bucket = &mut self.buckets[slot];
-        if bucket.head == NO_CHUNK {
-            bucket.head = chunk;
+        if self.heads[slot] == NO_CHUNK {
+            self.heads[slot] = chunk;
             self.occupied[slot / 64] |= 1 << (slot % 64);
         } else {
-            self.next_chunk[bucket.tail as usize] = chunk;
+            let full = (self.tails[slot] - 1) as usize / CHUNK;
+            self.next_chunk[full] = chunk;
         }
-        bucket.tail = chunk;
-        bucket.fill = 0;
+        chunk * CHUNK as u32
     }
 
     #[cold]
-    fn push_to_heap(&mut self, entry: Entry, ahead: u64) {
+    fn push_to_heap(&mut self, event: Event, ahead: u64) {
         self.inserted += 1;
-        let flow = if self.tie_break == TieBreak::Flow { entry.flow() } else { 0 };
-        let ordered = Reverse(Ordered { key: (entry.time, flow, self.inserted), entry });
+        let flow = if self.tie_break == TieBreak::Flow { event.flow() } else { 0 };
+        let ordered = Reverse(Ordered { key: (event.time, flow, self.inserted), event });
         // A bucket before the open one wraps around to a huge distance: it can only be the open
         // bucket's past, which the heap sorts in.
         if ahead == 0 || ahead > u64::MAX / 2 {
@@ -282,15 +295,15 @@ impl Schedule {
     pub fn pop_before(&mut self, until: Time) -> Option<Event> {
         loop {
             if let Some(&key) = self.keys.get(self.cursor) {
-                let entry = self.current[key as usize & ((1 << INDEX_BITS) - 1)];
-                if !self.near.is_empty() && self.near_is_first(entry) {
+                let event = self.current[key as usize & ((1 << INDEX_BITS) - 1)];
+                if !self.near.is_empty() && self.near_is_first(event) {
                     return self.pop_near(until);
                 }
-                if entry.time >= until.picoseconds() {
+                if event.time >= until.picoseconds() {
                     return None;
                 }
                 self.cursor += 1;
-                return Some(entry.unpack());
+                return Some(event);
             }
             if !self.near.is_empty() {
                 return self.pop_near(until);
@@ -301,12 +314,12 @@ impl Schedule {
         }
     }
 
-    /// Whether the near heap's first event comes before `entry`. At a tie of time and flow the
+    /// Whether the near heap's first event comes before `event`. At a tie of time and flow the
     /// bucket's came first: it was there before the bucket was opened.
-    fn near_is_first(&self, entry: Entry) -> bool {
-        let flow = if self.tie_break == TieBreak::Flow { entry.flow() } else { 0 };
+    fn near_is_first(&self, event: Event) -> bool {
+        let flow = if self.tie_break == TieBreak::Flow { event.flow() } else { 0 };
         self.near.peek().is_some_and(|Reverse(first)| {
-            (first.key.0, first.key.1) < (entry.time, flow)
+            (first.key.0, first.key.1) < (event.time, flow)
         })
     }
 
@@ -315,7 +328,7 @@ impl Schedule {
         if first.key.0 >= until.picoseconds() {
             return None;
         }
-        self.near.pop().map(|Reverse(first)| first.entry.unpack())
+        self.near.pop().map(|Reverse(first)| first.event)
     }
 
     /// Opens the next bucket that holds anything; false if there is none before `until`.
@@ -326,17 +339,17 @@ impl Schedule {
             return false;
         }
         self.open = next;
-        let horizon = next + self.buckets.len() as u64;
-        self.gather(next as usize & (self.buckets.len() - 1));
+        let horizon = next + self.tails.len() as u64;
+        self.gather(next as usize & (self.tails.len() - 1));
         // Far events enter as soon as the horizon covers them, so before any later insertion.
         while let Some(Reverse(first)) = self.far.peek()
             && first.key.0 >> self.shift < horizon
         {
             let Some(Reverse(first)) = self.far.pop() else { break };
             if first.key.0 >> self.shift == next {
-                self.current.push(first.entry);
+                self.current.push(first.event);
             } else {
-                self.push_to_wheel(first.entry);
+                self.push_to_wheel(first.event);
             }
         }
         self.sort();
@@ -345,7 +358,7 @@ impl Schedule {
 
     /// Number of the first occupied bucket after the open one, or `u64::MAX`.
     fn next_occupied(&self) -> u64 {
-        let count = self.buckets.len() as u64;
+        let count = self.tails.len() as u64;
         let first = (self.open + 1) & (count - 1);
         let words = self.occupied.len();
         for step in 0..=words {
@@ -368,14 +381,12 @@ impl Schedule {
     fn gather(&mut self, slot: usize) {
         self.current.clear();
         self.cursor = 0;
-        let bucket = std::mem::replace(&mut self.buckets[slot], EMPTY);
+        let tail = std::mem::take(&mut self.tails[slot]) as usize;
+        let mut chunk = std::mem::replace(&mut self.heads[slot], NO_CHUNK);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let mut chunk = bucket.head;
         while chunk != NO_CHUNK {
-            let is_tail = chunk == bucket.tail;
-            let length = if is_tail { bucket.fill as usize } else { CHUNK };
             let from = chunk as usize * CHUNK;
-            self.current.extend_from_slice(&self.entries[from..from + length]);
+            self.current.extend_from_slice(&self.events[from..self.chunk_end(from, tail)]);
             let next = self.next_chunk[chunk as usize];
             self.next_chunk[chunk as usize] = self.free_chunk;
             self.free_chunk = chunk;
@@ -386,16 +397,61 @@ impl Schedule {
     /// Sorts the open bucket by (time, flow, insertion).
     fn sort(&mut self) {
         assert!(self.current.len() < 1 << INDEX_BITS, "a bucket holds at most 2^24 events");
-        let start = self.open << self.shift;
-        self.keys.clear();
-        let keyed = self.current.iter().enumerate();
-        self.keys.extend(
-            keyed.map(|(index, entry)| (entry.time - start) << INDEX_BITS | index as u64),
-        );
-        // The position makes keys unique and keeps insertion order at equal times.
-        self.keys.sort_unstable();
+        self.distribute();
+        // The position in a key makes it unique and keeps the order of insertion at equal times.
+        if !self.insertion_sort() {
+            self.keys.sort_unstable();
+        }
         if self.tie_break == TieBreak::Flow {
             self.order_ties_by_flow();
+        }
+    }
+
+    /// Finishes nearly sorted keys; gives up, saying false, when they are not nearly sorted because
+    /// most fell into a few cells.
+    fn insertion_sort(&mut self) -> bool {
+        let mut moves_left = 16 * self.keys.len();
+        for index in 1..self.keys.len() {
+            let key = self.keys[index];
+            let mut place = index;
+            while place > 0 && self.keys[place - 1] > key {
+                self.keys[place] = self.keys[place - 1];
+                place -= 1;
+            }
+            self.keys[place] = key;
+            moves_left = moves_left.saturating_sub(index - place);
+            if moves_left == 0 {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Fills `keys` with one key an event, in order of the leading bits of its time: a counting sort
+    /// into about as many cells as there are events.
+    fn distribute(&mut self) {
+        let count = self.current.len();
+        let cells = count.next_power_of_two().max(2);
+        let start = self.open << self.shift;
+        let cell_shift = self.shift.saturating_sub(cells.ilog2());
+        let cell = |event: &Event| ((event.time - start) >> cell_shift) as usize & (cells - 1);
+        self.cell_ends.clear();
+        self.cell_ends.resize(cells, 0);
+        for event in &self.current {
+            self.cell_ends[cell(event)] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut self.cell_ends {
+            let size = *end;
+            *end = sum;
+            sum += size;
+        }
+        self.keys.clear();
+        self.keys.resize(count, 0);
+        for (index, event) in self.current.iter().enumerate() {
+            let place = &mut self.cell_ends[cell(event)];
+            self.keys[*place as usize] = (event.time - start) << INDEX_BITS | index as u64;
+            *place += 1;
         }
     }
 
@@ -421,24 +477,32 @@ impl Schedule {
         let opened = self.keys[self.cursor.min(self.keys.len())..]
             .iter()
             .map(|&key| self.current[key as usize & ((1 << INDEX_BITS) - 1)]);
-        let heaps = self.near.iter().chain(&self.far).map(|Reverse(ordered)| ordered.entry);
-        opened.chain(heaps).chain(self.wheel_entries()).map(Entry::unpack)
+        let heaps = self.near.iter().chain(&self.far).map(|Reverse(ordered)| ordered.event);
+        opened.chain(heaps).chain(self.wheel_events())
     }
 
-    fn wheel_entries(&self) -> impl Iterator<Item = Entry> + '_ {
-        self.buckets.iter().flat_map(move |bucket| {
-            let mut chunk = bucket.head;
+    fn wheel_events(&self) -> impl Iterator<Item = Event> + '_ {
+        self.heads.iter().zip(&self.tails).flat_map(move |(&head, &tail)| {
+            let mut chunk = head;
             let chunks = std::iter::from_fn(move || {
-                let this = chunk;
-                if this == NO_CHUNK {
-                    return None;
-                }
-                chunk = self.next_chunk[this as usize];
-                let length = if this == bucket.tail { bucket.fill as usize } else { CHUNK };
-                Some((this as usize * CHUNK, length))
+                let from = chunk as usize * CHUNK;
+                (chunk != NO_CHUNK).then(|| {
+                    chunk = self.next_chunk[chunk as usize];
+                    from
+                })
             });
-            chunks.flat_map(move |(from, length)| self.entries[from..from + length].iter().copied())
+            chunks.flat_map(move |from| {
+                let end = self.chunk_end(from, tail as usize);
+                self.events[from..end].iter().copied()
+            })
         })
+    }
+
+    /// Where the events of the chunk that begins at `from` end, in a bucket whose tail is `tail`:
+    /// only the last chunk may be part full.
+    fn chunk_end(&self, from: usize, tail: usize) -> usize {
+        let is_last = self.next_chunk[from / CHUNK] == NO_CHUNK;
+        if is_last { tail } else { from + CHUNK }
     }
 }
 
@@ -446,31 +510,24 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    fn wake(time: u64, flow: u32, sequence_low: u32) -> Event {
-        Event {
-            time: Time::from_picoseconds(time),
-            flow,
-            stage: Stage::Wake,
-            sequence_low,
-            bytes: 0,
-            sent: Time::from_picoseconds(time),
-            is_retransmission: false,
-        }
+    fn numbered(time: u64, flow: u32, number: u32) -> Event {
+        Event::ack_arrival(Time::from_picoseconds(time), flow, 0, 0, number)
     }
 
     #[test]
-    fn an_event_survives_packing() {
-        let event = Event {
-            time: Time::from_milliseconds(5_000),
-            flow: 16_777_215,
-            stage: Stage::Arrival(249),
-            sequence_low: u32::MAX,
-            bytes: 65_535,
-            sent: Time::from_milliseconds(1),
-            is_retransmission: true,
-        };
-        assert_eq!(Entry::pack(&event).unpack(), event);
-        assert_eq!(size_of::<Entry>(), 24);
+    fn a_packet_survives_packing() {
+        let sequence = 5 << 32 | 0xffff_fff0;
+        let sent = Time::from_milliseconds(1);
+        let packet = Packet { sequence, bytes: 65_535, sent, is_retransmission: true };
+        let event = Event::arrival(Time::from_milliseconds(5_000), 16_777_215, 249, &packet);
+        let moved = event.at_next_link(Time::from_milliseconds(6_000));
+        for expected in [sequence - 1_000_000, sequence, sequence + 1_000_000] {
+            assert_eq!(event.packet(expected), packet);
+            assert_eq!(moved.packet(expected), packet);
+        }
+        assert_eq!((event.flow(), event.stage()), (16_777_215, Stage::Arrival(249)));
+        assert_eq!((moved.flow(), moved.stage()), (16_777_215, Stage::Arrival(250)));
+        assert_eq!(size_of::<Event>(), 24);
     }
 
     /// Random pushes and pops against a sorted list, with many ties and far events.
@@ -493,14 +550,14 @@ mod tests {
             for inserted in 0..20_000_u32 {
                 let ahead = if draw(50) == 0 { draw(width * 1_000) } else { draw(200) * 1_000 };
                 let (time, flow) = (now + ahead, draw(4) as u32);
-                schedule.push(&wake(time, flow, inserted));
+                schedule.push(numbered(time, flow, inserted));
                 expected.push((time, flow, inserted));
                 if draw(3) > 0 {
                     expected.sort_unstable();
                     let event = schedule.pop_before(Time::NEVER).expect("one is pending");
                     let first = expected.remove(0);
-                    now = event.time.picoseconds();
-                    assert_eq!((now, event.flow, event.sequence_low), first, "width {width}");
+                    now = event.time().picoseconds();
+                    assert_eq!((now, event.flow(), event.slot()), first, "width {width}");
                     assert_eq!(schedule.pending().count(), expected.len());
                 }
             }
@@ -511,7 +568,7 @@ mod tests {
     fn nothing_comes_out_at_or_after_the_limit() {
         let mut schedule =
             Schedule::new(1e6, Time::from_milliseconds(1), Time::from_milliseconds(100), TieBreak::Flow);
-        schedule.push(&wake(5_000_000_000, 0, 0));
+        schedule.push(Event::wake(Time::from_picoseconds(5_000_000_000), 0));
         assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_000)).is_none());
         assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_001)).is_some());
     }

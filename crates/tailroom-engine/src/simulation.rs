@@ -96,27 +96,13 @@ struct Door<'a> {
 impl Entrance for Door<'_> {
     #[inline]
     fn packet(&mut self, time: Time, packet: &Packet) {
-        self.schedule.push(&Event {
-            time,
-            flow: self.flow,
-            stage: Stage::Arrival(0),
-            sequence_low: packet.sequence as u32,
-            bytes: packet.bytes,
-            sent: packet.sent,
-            is_retransmission: packet.is_retransmission,
-        });
+        self.schedule.push(Event::arrival(time, self.flow, 0, packet));
     }
 
     fn ack(&mut self, time: Time, ack: &Ack<'_>) {
-        self.schedule.push(&Event {
-            time,
-            flow: self.flow,
-            stage: Stage::Arrival(self.forward_hops),
-            sequence_low: self.acks.put(ack),
-            bytes: self.ack_bytes,
-            sent: time,
-            is_retransmission: false,
-        });
+        let slot = self.acks.put(ack);
+        let event = Event::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
+        self.schedule.push(event);
     }
 }
 
@@ -143,15 +129,7 @@ impl Flow {
         let wake = connection.next_wake();
         if wake < self.wake_at {
             self.wake_at = wake;
-            schedule.push(&Event {
-                time: wake,
-                flow,
-                stage: Stage::Wake,
-                sequence_low: 0,
-                bytes: 0,
-                sent: wake,
-                is_retransmission: false,
-            });
+            schedule.push(Event::wake(wake, flow));
         }
     }
 }
@@ -207,9 +185,7 @@ impl Simulation {
         let Simulation { flows, schedule, acks, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
             let (ends, mut door) = flow.ends_and_door(index as u32, schedule, acks);
-            if let Ends::Unresponsive(source) = ends {
-                source.emit(&mut door);
-            }
+            ends.emit_next(&mut door);
             flow.arm(index as u32, schedule);
         }
     }
@@ -219,85 +195,63 @@ impl Simulation {
         let until = time.min(self.network.duration);
         while let Some(event) = self.schedule.pop_before(until) {
             self.events += 1;
-            if event.time >= self.link_marks.next {
-                self.pass_link_marks(event.time);
+            if event.time() >= self.link_marks.next {
+                self.pass_link_marks(event.time());
             }
-            match event.stage {
-                Stage::Arrival(hop) => self.on_arrival(&event, hop),
-                Stage::Wake => self.on_wake(&event),
+            match event.stage() {
+                Stage::Arrival(hop) => self.on_arrival(event, hop),
+                Stage::Wake => self.on_wake(event),
             }
         }
     }
 
     #[inline]
-    fn on_arrival(&mut self, event: &Event, hop: u8) {
-        let flow = &mut self.flows[event.flow as usize];
-        let is_data = hop < flow.forward_hops;
-        let link = self.circuits[flow.circuit as usize + usize::from(hop)];
-        let fate = self.links[link as usize].arrive(event.time, event.flow, event.bytes);
-        // A source's next packet is known once this one is out; it cannot arrive earlier.
-        if hop == 0 && matches!(flow.ends, Ends::Unresponsive(_)) {
-            let (ends, mut door) =
-                flow.ends_and_door(event.flow, &mut self.schedule, &mut self.acks);
-            if let Ends::Unresponsive(source) = ends {
-                source.emit(&mut door);
+    fn on_arrival(&mut self, event: Event, hop: u8) {
+        let Simulation { flows, links, circuits, schedule, acks, .. } = self;
+        let index = event.flow();
+        let flow = &mut flows[index as usize];
+        let link = &mut links[circuits[flow.circuit as usize + usize::from(hop)] as usize];
+        let fate = link.arrive(event.time(), index, event.bytes());
+        let (forward_hops, hops) = (flow.forward_hops, flow.hops);
+        let next = hop + 1;
+        match fate {
+            Fate::Delivered(at) if next == forward_hops => {
+                flow.account.received += 1;
+                let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
+                ends.deliver(at, event, &mut door);
+                flow.arm(index, schedule);
             }
-        }
-        let Fate::Delivered(at) = fate else {
-            if is_data {
+            Fate::Delivered(at) if next == hops => {
+                let ack = acks.take(event.slot());
+                let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
+                ends.deliver_ack(at, &ack.ack(), &mut door);
+                flow.arm(index, schedule);
+            }
+            Fate::Delivered(at) => schedule.push(event.at_next_link(at)),
+            Fate::Dropped | Fate::Lost if hop < forward_hops => {
                 flow.account.lost += 1;
                 flow.account.lost_measured += u64::from(self.is_measuring);
-            } else {
-                self.acks.take(event.sequence_low);
             }
-            return;
-        };
-        let next = hop + 1;
-        if next == flow.forward_hops {
-            flow.account.received += 1;
-            self.deliver(event, at);
-        } else if next == flow.hops {
-            self.deliver_ack(event, at);
-        } else {
-            self.schedule.push(&Event { time: at, stage: Stage::Arrival(next), ..*event });
+            Fate::Dropped | Fate::Lost => drop(acks.take(event.slot())),
+        }
+        // A source's next packet is known once this one is out; it cannot arrive earlier.
+        if hop == 0 {
+            let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
+            ends.emit_next(&mut door);
         }
     }
 
-    #[inline]
-    fn deliver(&mut self, event: &Event, at: Time) {
-        let flow = &mut self.flows[event.flow as usize];
-        let (ends, mut door) = flow.ends_and_door(event.flow, &mut self.schedule, &mut self.acks);
-        match ends {
-            Ends::Tcp(connection) => {
-                let packet = event.packet(connection.receiver.next());
-                connection.deliver(at, &packet, &mut door);
-                flow.arm(event.flow, &mut self.schedule);
-            }
-            Ends::Unresponsive(source) => source.deliver(at, &event.packet(0)),
-        }
-    }
-
-    fn deliver_ack(&mut self, event: &Event, at: Time) {
-        let ack = self.acks.take(event.sequence_low);
-        let flow = &mut self.flows[event.flow as usize];
-        let (ends, mut door) = flow.ends_and_door(event.flow, &mut self.schedule, &mut self.acks);
-        if let Ends::Tcp(connection) = ends {
-            connection.deliver_ack(at, &ack.ack(), &mut door);
-        }
-        flow.arm(event.flow, &mut self.schedule);
-    }
-
-    fn on_wake(&mut self, event: &Event) {
-        let flow = &mut self.flows[event.flow as usize];
-        if event.time != flow.wake_at {
+    fn on_wake(&mut self, event: Event) {
+        let flow = &mut self.flows[event.flow() as usize];
+        if event.time() != flow.wake_at {
             return; // an earlier one has taken its place
         }
         flow.wake_at = Time::NEVER;
-        let (ends, mut door) = flow.ends_and_door(event.flow, &mut self.schedule, &mut self.acks);
+        let (ends, mut door) = flow.ends_and_door(event.flow(), &mut self.schedule, &mut self.acks);
         if let Ends::Tcp(connection) = ends {
-            connection.wake(event.time, &mut door);
+            connection.wake(event.time(), &mut door);
         }
-        flow.arm(event.flow, &mut self.schedule);
+        flow.arm(event.flow(), &mut self.schedule);
     }
 
     /// Lets every link record its state as of the marks up to `now`.
@@ -346,9 +300,9 @@ impl Simulation {
         let mut on_the_way = vec![0_u64; self.flows.len()];
         let mut acks_on_the_way = 0;
         for event in self.schedule.pending() {
-            let Stage::Arrival(hop) = event.stage else { continue };
-            if hop < self.flows[event.flow as usize].forward_hops {
-                on_the_way[event.flow as usize] += 1;
+            let Stage::Arrival(hop) = event.stage() else { continue };
+            if hop < self.flows[event.flow() as usize].forward_hops {
+                on_the_way[event.flow() as usize] += 1;
             } else {
                 acks_on_the_way += 1;
             }

@@ -1,5 +1,8 @@
 //! Scenarios from text to network: what is read exactly, what is refused and how, what is shipped.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::float_cmp, reason = "the numbers compared are exact")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -100,7 +103,7 @@ fn unknown_keys_are_refused_with_the_nearest_name() {
 fn missing_keys_are_named_with_an_example() {
     assert_eq!(
         message("duration = \"60 s\"\n", ""),
-        "duration: is missing; add it, as in `duration = \"100 ms\"`"
+        "duration: is missing; add it, as in `duration = \"60 s\"`"
     );
     assert_eq!(
         message("queue = { kind = \"drop_tail\", limit = \"100 packets\" }\n", ""),
@@ -399,6 +402,10 @@ fn overrides_replace_add_and_take_the_blame() {
         "--set flows.tcp.cuont: there is no such key here; did you mean `count`?"
     );
     assert_eq!(
+        blame("serise.interval", "1 s"),
+        "--set serise: there is no such key here; did you mean `series`?"
+    );
+    assert_eq!(
         blame("flows tcp", "1"),
         "--set flows tcp: is not a dotted key; write it as in links.bottleneck.queue.limit"
     );
@@ -565,7 +572,7 @@ series = {}
 [links."b"]
 trace = "good.trace"
 delay = "0 s"
-queue = { kind = "drop_tail", limit = "0.0312500001 bdp" }
+queue = { kind = "drop_tail", limit = "1.0312500001 bdp" }
 loss = { kind = "bernoulli", probability = 1e-7 }
 changes = [{ at = "3 min", delay = "1.5 ms" }]
 packet_log = 10

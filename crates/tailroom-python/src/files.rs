@@ -22,18 +22,15 @@ impl Directory {
 
 impl FileLoader for Directory {
     fn load(&self, path: &str) -> Result<String, String> {
-        let path = self.base.join(path);
-        let place = path.display();
-        let file = File::open(&path).map_err(|error| format!("cannot open {place}: {error}"))?;
         let mut bytes = Vec::new();
-        file.take(LARGEST_FILE_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| format!("cannot read {place}: {error}"))?;
+        File::open(self.base.join(path))
+            .and_then(|file| file.take(LARGEST_FILE_BYTES + 1).read_to_end(&mut bytes))
+            .map_err(|error| error.to_string())?;
         if bytes.len() as u64 > LARGEST_FILE_BYTES {
-            return Err(format!("{place} is larger than 64 MiB"));
+            return Err("it is larger than 64 MiB".to_owned());
         }
         String::from_utf8(bytes).map_err(|error| {
-            format!("{place} is not UTF-8 text: byte {}", error.utf8_error().valid_up_to() + 1)
+            format!("its byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1)
         })
     }
 }

@@ -16,10 +16,12 @@ MOST_FLOWS = 20
 def show(result: Result, console: Console) -> None:
     """Prints links, groups, few flows one by one, warnings and the speed of the run."""
     summary = result.summary
-    console.print(f"[bold]{escape(summary['title'])}[/bold]")
+    if summary["title"]:
+        console.print(f"[bold]{escape(summary['title'])}[/bold]", highlight=False)
     console.print(
         f"seed {summary['seed']}, statistics from {summary['measured_from_s']:g} s "
-        f"to {summary['measured_to_s']:g} s\n"
+        f"to {summary['measured_to_s']:g} s\n",
+        highlight=False,
     )
     console.print(_links(result))
     console.print(_groups(result))
@@ -68,10 +70,9 @@ def _groups(result: Result) -> Table:
         "Groups of flows", "group", "flows", "goodput", "loss", "RTT mean", "Jain", "reductions"
     )
     for name, group in result.groups.items():
-        members = sum(flow["group"] == name for flow in result.flows)
         table.add_row(
             escape(name),
-            count(members),
+            count(group["flows"]),
             rate(group["goodput_bps"]),
             fraction(group["loss_fraction"]),
             milliseconds(group["rtt_s_mean"]),
@@ -149,12 +150,10 @@ def rate(value_bps: float | None) -> str:
 
 def limit(link: dict[str, Any]) -> str:
     """Writes a buffer limit in packets, bytes, milliseconds at the link's rate, and bdp."""
-    limit_bytes, capacity_bps = link["limit_bytes"], link["capacity_bps"]
-    held_s = 8 * limit_bytes / capacity_bps if limit_bytes is not None and capacity_bps else None
     lines = (
         number(link["limit_packets"], "{:,.0f} packets"),
-        number(limit_bytes, "{:,.0f} B"),
-        milliseconds(held_s),
+        number(link["limit_bytes"], "{:,.0f} B"),
+        number(link["limit_ms"], "{:,.2f} ms"),
         number(link["limit_bdp"], "{:.3f} bdp"),
     )
     return "\n".join(line for line in lines if line != "-") or "-"

@@ -144,7 +144,6 @@ impl FlowProbe {
     }
 
     /// Records `state` at every mark up to `now`; call before the step at `now` is taken.
-    #[cold]
     pub fn pass_marks(&mut self, now: Time, state: &FlowState) {
         while self.next_mark <= now {
             let mark = self.next_mark;

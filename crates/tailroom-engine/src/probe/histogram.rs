@@ -11,7 +11,12 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
     /// Adds `weight` at `value`.
     #[inline]
     pub fn add(&mut self, value: u64, weight: u64) {
-        let bin = Self::bin(value);
+        self.add_to_bin(Self::bin(value), weight);
+    }
+
+    /// Adds `weight` to a bin, which may serve several histograms of one value.
+    #[inline]
+    pub fn add_to_bin(&mut self, bin: usize, weight: u64) {
         match self.weights.get_mut(bin) {
             Some(slot) => *slot += weight,
             None => self.grow(bin, weight),
@@ -24,8 +29,9 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         self.weights[bin] = weight;
     }
 
+    /// The bin that `value` falls into.
     #[inline]
-    fn bin(value: u64) -> usize {
+    pub fn bin(value: u64) -> usize {
         let octave = (63 - (value | 1).leading_zeros()).saturating_sub(PRECISION);
         ((u64::from(octave) << PRECISION) + (value >> octave)) as usize
     }

@@ -118,13 +118,13 @@ impl LinkProbe {
         }
     }
 
-    /// A packet reached the buffer and found `waiting` packets there. A burst is a run of packets of
-    /// one flow that follow one another faster than the link can send them, that is, closer than
-    /// `burst_gap`.
+    /// A packet reached the buffer. A burst is a run of packets of one flow that follow one another
+    /// faster than the link can send them, that is, closer than `burst_gap`.
     #[inline]
-    pub(crate) fn on_arrival(&mut self, now: Time, flow: u32, waiting: u64, burst_gap: Time) {
+    pub(crate) fn on_arrival(&mut self, now: Time, flow: u32, burst_gap: Time) {
         self.now.arrivals += 1;
-        self.queue_seen.add(waiting, 1);
+        let bin = self.account_queue(now);
+        self.queue_seen.add_to_bin(bin, 1);
         if flow == self.burst_flow && now.since(self.last_arrival) < burst_gap {
             self.burst_length += 1;
         } else {
@@ -133,7 +133,9 @@ impl LinkProbe {
             self.burst_length = 1;
         }
         self.last_arrival = now;
-        self.record(now, flow, LogEvent::Arrival);
+        if self.log_limit > 0 {
+            self.record(now, flow, LogEvent::Arrival);
+        }
     }
 
     #[inline]
@@ -146,24 +148,41 @@ impl LinkProbe {
     #[inline]
     pub(crate) fn on_drop(&mut self, now: Time, flow: u32) {
         self.now.drops += 1;
-        self.record(now, flow, LogEvent::Drop);
+        if self.log_limit > 0 {
+            self.record(now, flow, LogEvent::Drop);
+        }
     }
 
+    /// The packet that just arrived was taken in; it waits `delay` and has left by `departure`.
     #[inline]
-    pub(crate) fn on_accept(
-        &mut self,
-        now: Time,
-        flow: u32,
-        bytes: u32,
-        start: Time,
-        departure: Time,
-    ) {
+    pub(crate) fn on_accept(&mut self, flow: u32, bytes: u32, delay: Time, departure: Time) {
         self.now.accepted += 1;
         self.now.accepted_bytes += u64::from(bytes);
-        let delay = start.since(now).picoseconds();
+        let delay = delay.picoseconds();
+        self.queue += u64::from(delay > 0);
         self.delay.add(delay, 1);
         self.delay_sum += u128::from(delay);
-        self.record(departure, flow, LogEvent::Departure);
+        if self.log_limit > 0 {
+            self.record(departure, flow, LogEvent::Departure);
+        }
+    }
+
+    /// A packet that waited begins transmission.
+    #[inline]
+    pub(crate) fn on_transmission(&mut self, at: Time) {
+        self.account_queue(at);
+        self.queue -= 1;
+    }
+
+    /// Books the time since the last change under the length that the queue had; returns its bin.
+    #[inline]
+    fn account_queue(&mut self, now: Time) -> usize {
+        let span = now.since(self.changed_at).picoseconds();
+        let bin = Histogram::<10>::bin(self.queue);
+        self.queue_over_time.add_to_bin(bin, span);
+        self.queue_area += u128::from(self.queue) * u128::from(span);
+        self.changed_at = now;
+        bin
     }
 
     #[inline]
@@ -171,17 +190,7 @@ impl LinkProbe {
         self.now.random_losses += 1;
     }
 
-    /// From `at` on, `packets` wait.
-    #[inline]
-    pub(crate) fn on_queue_change(&mut self, at: Time, packets: u64) {
-        let span = at.since(self.changed_at).picoseconds();
-        self.queue_over_time.add(self.queue, span);
-        self.queue_area += u128::from(self.queue) * u128::from(span);
-        self.changed_at = at;
-        self.queue = packets;
-    }
-
-    #[inline]
+    #[cold]
     fn record(&mut self, time: Time, flow: u32, event: LogEvent) {
         if self.log.len() < self.log_limit {
             self.log.push(LogEntry { time, flow, event });
@@ -206,20 +215,20 @@ impl LinkProbe {
         self.bursts.clear();
     }
 
-    /// Closes the statistics at `now`, when `queue` packets wait.
-    pub(crate) fn end(&mut self, now: Time, queue: u64, backlog: u64, backlog_bytes: u64) {
-        self.on_queue_change(now, queue);
+    /// Closes the statistics at `now`.
+    pub(crate) fn end(&mut self, now: Time, backlog: u64, backlog_bytes: u64) {
+        self.account_queue(now);
         self.close_burst();
         self.now = self.snapshot(backlog, backlog_bytes);
     }
 
-    pub(crate) fn sample(&mut self, time: Time, queue_packets: u64, backlog_bytes: u64) {
+    pub(crate) fn sample(&mut self, time: Time, backlog_bytes: u64) {
         let now = self.snapshot(0, backlog_bytes);
         let last = self.last_sample;
         let departed = |counters: Counters| counters.accepted_bytes - counters.backlog_bytes;
         self.samples.push(LinkSample {
             time,
-            queue_packets,
+            queue_packets: self.queue,
             departed_bytes: departed(now) - departed(last),
             drops: now.drops - last.drops,
         });

@@ -1,7 +1,7 @@
 //! Compares what a user wrote with the schema and says what is wrong, where.
 //!
 //! The schema is made from the types that the document is read into, so a parameter's range, unit
-//! and documentation are written once, beside the parameter, and a new component needs nothing here.
+//! and documentation are written once, beside the parameter; a new component needs nothing here.
 
 use serde_json::Value as Json;
 use toml::{Table, Value};

@@ -104,7 +104,11 @@ impl Document {
 
     /// Adds the place to a fault.
     pub(super) fn locate(&self, fault: Fault) -> ScenarioError {
-        let is_override = |path: &Path| fault.path.starts_with(path);
+        let is_written = self.lines.contains_key(&fault.path.to_string());
+        // An override also answers for the tables that it made.
+        let is_override = |path: &Path| {
+            fault.path.starts_with(path) || (!is_written && path.starts_with(&fault.path))
+        };
         let place = if self.overridden.iter().any(is_override) {
             Place::Option("--set")
         } else if self.has_seed_option && is_override(&Path::of(&["seed"])) {
@@ -119,8 +123,8 @@ impl Document {
     /// The line of the key or, where the text lacks it, of the innermost table it belongs to.
     fn line(&self, path: &Path) -> Place {
         let ancestors = (1..=path.0.len()).rev().map(|depth| Path(path.0[..depth].to_vec()));
-        let mut known = ancestors.map(|ancestor| ancestor.to_string());
-        let line = known.find_map(|ancestor| self.lines.get(&ancestor));
+        let mut keys = ancestors.map(|ancestor| ancestor.to_string());
+        let line = keys.find_map(|key| self.lines.get(&key));
         line.map_or(Place::Text, |line| Place::Line(*line))
     }
 }

@@ -18,6 +18,7 @@ pub(super) struct ScenarioFile {
     #[serde(default)]
     pub(super) title: String,
     /// How long the run lasts, in simulated time.
+    #[schemars(example = "60 s")]
     pub(super) duration: PositiveDuration,
     /// Statistics cover `[measure_from, duration]`; before it the flows settle.
     #[serde(default = "from_the_start")]

@@ -27,9 +27,10 @@ pub(super) struct FlowsFile {
     /// How much of a packet is header.
     #[serde(default = "small_packet")]
     pub(super) header_size: Size,
-    /// Two-way propagation delay of the whole path, shared links included: one value, `{ from, to }`
-    /// to spread it evenly (flow i of n, from 0, gets `from + (to - from) * i / (n - 1)`), or
-    /// `{ uniform = [a, b] }` to draw it. Left out, the path's own: its shared links there and back.
+    /// Two-way propagation delay of the whole path, shared links included: one value,
+    /// `{ from, to }` to spread it evenly (flow i of n, from 0, gets
+    /// `from + (to - from) * i / (n - 1)`), or `{ uniform = [a, b] }` to draw it. Left out, the
+    /// path's own: its shared links there and back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rtt: Option<Spread<PositiveDuration>>,
     /// Rate of each flow's own access link. Left out, the access link takes no time.

@@ -119,3 +119,47 @@ impl JsonSchema for QueueLimit {
         schema_of("queue_limit", meaning, &units(), EXAMPLES)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn counts_in_the_unit_that_is_written() {
+        let amount = |text: &str| QueueLimit::read(text).unwrap().amount();
+        assert_eq!(amount("1249 packets"), Amount::Packets(1249));
+        assert_eq!(amount("1 packet"), Amount::Packets(1));
+        assert_eq!(amount("1.25 MB"), Amount::Bytes(1_250_000));
+        assert_eq!(amount("20 ms"), Amount::Span(Time::from_milliseconds(20)));
+        assert!(matches!(amount("0.1 bdp"), Amount::Bdp(_)));
+    }
+
+    #[test]
+    fn refuses_limits_that_hold_nothing() {
+        for text in ["0 packets", "0 B", "0 s", "0.0 bdp"] {
+            let bad = QueueLimit::read(text).unwrap_err();
+            assert_eq!(bad.problem, format!("\"{text}\" lets no packet wait"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_limit_reads_back_as_printed(
+            number in "(0|[1-9][0-9]{0,5})(\\.[0-9]{1,6})?(e-?[0-9])?",
+            unit in prop::sample::select(vec!["packets", "B", "MB", "KiB", "ms", "s", "bdp"]),
+        ) {
+            if let Ok(limit) = QueueLimit::read(&format!("{number} {unit}")) {
+                let again = QueueLimit::read(&limit.to_string()).unwrap();
+                let value = |limit: QueueLimit| match limit.amount() {
+                    // 1.0 and 1 are the same number.
+                    Amount::Bdp(number) => number.times(1_000_000_000_000_000),
+                    _ => None,
+                };
+                prop_assert_eq!(value(again), value(limit));
+                prop_assert_eq!(again.to_string(), limit.to_string());
+            }
+        }
+    }
+}

@@ -1,9 +1,9 @@
 //! Reads packet-delivery traces in Mahimahi's format as a schedule of rates.
 //!
-//! Such a file has one timestamp in milliseconds a line, in order; each is an opportunity to deliver
-//! 1500 bytes, and after the last the file repeats from the start. Mahimahi wastes an opportunity
-//! that finds no packet; here each millisecond's opportunities become that millisecond's rate, the
-//! fluid reading of the trace.
+//! Such a file has one timestamp in milliseconds a line, in order; each is an opportunity to
+//! deliver 1500 bytes, and after the last the file repeats from the start. Mahimahi wastes an
+//! opportunity that finds no packet; here each millisecond's opportunities become that
+//! millisecond's rate, the fluid reading of the trace.
 
 use crate::topology::RateChange;
 use crate::units::{Rate, Time};

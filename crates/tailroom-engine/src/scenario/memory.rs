@@ -1,8 +1,8 @@
 //! How much memory a run may need, estimated before it starts.
 //!
 //! An upper bound, computed in floating point so that nothing overflows: what a link holds in
-//! flight is at most a pipe of its rate times the longest RTT plus its buffer, twice that while slow
-//! start overshoots, and never more than the windows of the flows that cross it.
+//! flight is at most a pipe of its rate times the longest RTT plus its buffer, twice that while
+//! slow start overshoots, and never more than the windows of the flows that cross it.
 
 use super::error::{Fault, Path};
 use super::quantity::Size;

@@ -1,12 +1,13 @@
 //! From the text of a scenario to a [`Network`]: units, defaults, names and ranges end here.
 //!
 //! The text's journey, a file for each station: `document` (TOML, lines, overrides), `check` (the
-//! schema says what is allowed where), `file` and `flows` (the typed form, whose doc comments are the
-//! user's documentation; `quantity`, `limit` and `decimal` read its values), `resolve` (names to
-//! indices, groups to flows, limits to bytes), `memory` (whether the run fits). `components` lists
-//! what can be plugged in, and `mahimahi` reads rate traces.
+//! schema says what is allowed where), `file` and `flows` (the typed form, whose doc comments are
+//! the user's documentation; `quantity`, `limit` and `decimal` read its values), `resolve` (names
+//! to indices, groups to flows; with `buffer`, `spread` and `transport`), `memory` (whether the run
+//! fits). `components` lists what can be plugged in, and `mahimahi` reads rate traces.
 //!
-//! A new congestion control, queue discipline or source needs nothing here but its parameters' types.
+//! A new congestion control needs nothing here: schema, check and list follow the registry. A new
+//! queue discipline or source is a variant in `file` or `flows` and an arm where it is resolved.
 
 mod buffer;
 mod check;
@@ -60,8 +61,8 @@ pub struct Scenario {
 
 /// Reads a scenario.
 ///
-/// `overrides` are pairs of a dotted key and a value, applied in order; a value is TOML if it parses
-/// as a TOML value, otherwise a string. `seed` overrides the seed.
+/// `overrides` are pairs of a dotted key and a value, applied in order; a value is TOML if it
+/// parses as a TOML value, otherwise a string. `seed` overrides the seed.
 ///
 /// # Errors
 /// The first thing that is wrong with the text, an override, or a file that it names.

@@ -372,3 +372,90 @@ pub(super) fn schema_of(name: &str, meaning: &str, units: &[Unit], examples: &[&
         "x-quantity": name,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn problem<K: Kind>(text: &str) -> String {
+        Quantity::<K>::read(text).unwrap_err().problem
+    }
+
+    #[test]
+    fn decimals_are_exact() {
+        let picoseconds = |text: &str| Duration::read(text).unwrap().base_units();
+        assert_eq!(picoseconds("0.1 ms"), 100_000_000);
+        assert_eq!(picoseconds("115.5ms"), 115_500_000_000);
+        assert_eq!(picoseconds(" 2 min "), 120_000_000_000_000);
+        assert_eq!(picoseconds("1.5 h"), 5_400_000_000_000_000);
+        assert_eq!(picoseconds("0 s"), 0);
+        // What a float prints when 0.3 was meant is rounded to the nearest picosecond.
+        assert_eq!(picoseconds("0.30000000000000004 s"), 300_000_000_000);
+        assert_eq!(picoseconds("1e-05 s"), 10_000_000);
+    }
+
+    #[test]
+    fn both_ways_to_write_a_rate_agree() {
+        let rate = |text: &str| BitRate::read(text).unwrap().rate();
+        assert_eq!(rate("2.5 Gbit/s"), rate("2500 Mbps"));
+        assert_eq!(rate("64 kbit/s"), Rate::from_bits_per_second(64_000));
+        assert_eq!(BitRateOrZero::read("0 bit/s").unwrap().rate(), Rate::from_bits_per_second(0));
+    }
+
+    #[test]
+    fn sizes_are_whole_bytes() {
+        assert_eq!(Size::read("1.5 KiB").unwrap().bytes(), 1536);
+        assert_eq!(Size::read("0.0015 MB").unwrap().bytes(), 1500);
+        assert_eq!(problem::<SizeKind>("1.0001 kB"), "\"1.0001 kB\" is not a whole number of B");
+    }
+
+    #[test]
+    fn refuses_zero_only_where_it_makes_no_sense() {
+        assert_eq!(problem::<PositiveDurationKind>("0 s"), "\"0 s\" must not be zero");
+        assert_eq!(problem::<BitRateKind>("0 bps"), "\"0 bps\" must not be zero");
+        assert!(Duration::read("0.000 s").is_ok());
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_number_with_a_unit_of_its_kind() {
+        assert_eq!(problem::<DurationKind>("10"), "\"10\" has no unit");
+        assert_eq!(problem::<DurationKind>("10 MB"), "\"MB\" is not a unit known here");
+        assert_eq!(problem::<DurationKind>("10 S"), "\"S\" is not a unit known here");
+        assert_eq!(problem::<DurationKind>("inf s"), "\"inf s\" is not a number with a unit");
+        assert_eq!(problem::<DurationKind>("-3 s"), "\"-3 s\" is negative");
+        assert_eq!(problem::<DurationKind>("1e400 s"), "\"1e400 s\" is too large");
+        assert_eq!(problem::<DurationKind>("31e6 s"), "\"31e6 s\" is too large");
+    }
+
+    #[test]
+    fn prints_in_the_unit_that_reads_best() {
+        let printed = |text: &str| Duration::read(text).unwrap().to_string();
+        assert_eq!(printed("160000 ms"), "160 s");
+        assert_eq!(printed("0.1155 s"), "115.5 ms");
+        assert_eq!(printed("0 ms"), "0 s");
+        assert_eq!(BitRate::read("2500 Mbps").unwrap().to_string(), "2.5 Gbit/s");
+        assert_eq!(Size::read("1 kB").unwrap().to_string(), "1000 B");
+        assert_eq!(Size::read("4 GB").unwrap().to_string(), "4 GB");
+    }
+
+    proptest! {
+        #[test]
+        fn every_quantity_reads_back_as_printed(value in 1..=TIME.maximum) {
+            let duration = Duration::new(value);
+            prop_assert_eq!(Duration::read(&duration.to_string()).unwrap(), duration);
+            let rate = BitRate::new(value % RATE.maximum + 1);
+            prop_assert_eq!(BitRate::read(&rate.to_string()).unwrap(), rate);
+            let size = Size::new(value % SIZE.maximum + 1);
+            prop_assert_eq!(Size::read(&size.to_string()).unwrap(), size);
+        }
+
+        #[test]
+        fn no_text_makes_reading_panic(text in "[-+0-9.eE ]{0,40}[a-zA-Z/ ]{0,8}") {
+            let _ = Duration::read(&text);
+            let _ = BitRate::read(&text);
+            let _ = Size::read(&text);
+        }
+    }
+}

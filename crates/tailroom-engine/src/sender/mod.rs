@@ -201,6 +201,7 @@ impl Sender {
     }
 
     /// A timer or a paced release is due at `now`.
+    #[inline(never)]
     pub fn on_deadline(&mut self, now: Time, out: &mut impl Outlet) {
         self.pass_marks(now);
         if self.rto_deadline <= now {
@@ -216,9 +217,14 @@ impl Sender {
     #[inline]
     pub fn pass_marks(&mut self, now: Time) {
         if self.probe.is_mark_due(now) {
-            let state = self.state();
-            self.probe.pass_marks(now, &state);
+            self.record_marks(now);
         }
+    }
+
+    #[cold]
+    fn record_marks(&mut self, now: Time) {
+        let state = self.state();
+        self.probe.pass_marks(now, &state);
     }
 
     fn state(&self) -> FlowState {
@@ -266,6 +272,7 @@ impl Sender {
         self.cwnd = self.cwnd.min(self.max_window);
     }
 
+    #[inline(never)]
     fn grow_in_slow_start(&mut self, acked: u64, rtt: Option<Time>) {
         let event = SlowStartEvent { acked_packets: acked, rtt, una: self.una, next: self.next };
         let (growth, is_over) = self.slow_start.on_ack(self.cwnd, &event);

@@ -33,8 +33,13 @@ impl Pacer {
     pub fn on_sent(&mut self, now: Time, cwnd_packets: f64, is_slow_start: bool, srtt: Time) {
         if self.is_on {
             let gain = if is_slow_start { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
-            let gap = srtt.picoseconds() as f64 / (gain * cwnd_packets);
-            self.next = self.next.max(now) + Time::from_picoseconds(gap as u64);
+            self.postpone(now, gain * cwnd_packets, srtt);
         }
+    }
+
+    #[cold]
+    fn postpone(&mut self, now: Time, packets_per_rtt: f64, srtt: Time) {
+        let gap = srtt.picoseconds() as f64 / packets_per_rtt;
+        self.next = self.next.max(now) + Time::from_picoseconds(gap as u64);
     }
 }

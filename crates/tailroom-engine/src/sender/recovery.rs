@@ -19,6 +19,7 @@ struct News {
 
 impl Sender {
     /// An ACK outside the plain case: a duplicate, one with SACK blocks, or one during a repair.
+    #[inline(never)]
     pub(super) fn on_unusual_ack(
         &mut self,
         now: Time,

@@ -205,7 +205,7 @@ mod tests {
         (0..8).for_each(|_| drop(hystart.on_ack(&event(1, 2_000, 120))));
         assert!(hystart.baseline.is_some());
         hystart.round_end = 0;
-        (0..9).for_each(|_| drop(hystart.on_ack(&event(1, 0, 101))));
+        (0..9).for_each(|_| drop(hystart.on_ack(&event(1, 2_000, 101))));
         assert!(hystart.baseline.is_none());
     }
 }

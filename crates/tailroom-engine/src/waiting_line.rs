@@ -1,0 +1,119 @@
+//! The packets that wait in a buffer, first come first served, as a ring that grows.
+
+use crate::units::Time;
+
+/// A packet that has not begun transmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// When its transmission begins.
+    pub start: Time,
+    /// Its size on the wire.
+    pub bytes: u32,
+}
+
+/// Packets in the order of their transmission.
+#[derive(Debug)]
+pub struct WaitingLine {
+    /// When the first transmission begins; [`Time::NEVER`] if none waits. One comparison an arrival
+    /// tells that nothing has changed.
+    next_start: Time,
+    head: u64,
+    tail: u64,
+    bytes: u64,
+    /// Its length is a power of two.
+    ring: Vec<Waiting>,
+}
+
+impl Default for WaitingLine {
+    fn default() -> Self {
+        let ring = vec![Waiting::default(); 64];
+        WaitingLine { next_start: Time::NEVER, head: 0, tail: 0, bytes: 0, ring }
+    }
+}
+
+impl WaitingLine {
+    /// Packets that wait.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        self.tail - self.head
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes that wait.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Adds a packet behind all others.
+    #[inline]
+    pub fn push(&mut self, packet: Waiting) {
+        if self.len() == self.ring.len() as u64 {
+            self.grow();
+        }
+        if self.is_empty() {
+            self.next_start = packet.start;
+        }
+        let slot = self.slot(self.tail);
+        self.ring[slot] = packet;
+        self.tail += 1;
+        self.bytes += u64::from(packet.bytes);
+    }
+
+    /// Takes the first packet if its transmission begins at `now` or before.
+    #[inline]
+    pub fn pop_until(&mut self, now: Time) -> Option<Waiting> {
+        if self.next_start > now {
+            return None;
+        }
+        let packet = self.ring[self.slot(self.head)];
+        self.head += 1;
+        self.bytes -= u64::from(packet.bytes);
+        self.next_start =
+            if self.is_empty() { Time::NEVER } else { self.ring[self.slot(self.head)].start };
+        Some(packet)
+    }
+
+    #[inline]
+    fn slot(&self, position: u64) -> usize {
+        position as usize & (self.ring.len() - 1)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let start = self.slot(self.head);
+        self.ring.rotate_left(start);
+        (self.head, self.tail) = (0, self.ring.len() as u64);
+        self.ring.resize(2 * self.ring.len(), Waiting::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_order_while_it_grows() {
+        let mut line = WaitingLine::default();
+        let packet = |number: u64| Waiting { start: Time::from_picoseconds(number), bytes: 10 };
+        let mut popped = 0;
+        for number in 0..1_000 {
+            line.push(packet(number));
+            if number % 3 == 0 {
+                assert_eq!(line.pop_until(Time::NEVER), Some(packet(popped)));
+                popped += 1;
+            }
+        }
+        assert_eq!((line.len(), line.bytes()), (1_000 - popped, (1_000 - popped) * 10));
+        assert_eq!(line.pop_until(Time::from_picoseconds(popped - 1)), None);
+        while let Some(next) = line.pop_until(Time::from_picoseconds(2_000)) {
+            assert_eq!(next, packet(popped));
+            popped += 1;
+        }
+        assert!(line.is_empty() && popped == 1_000);
+    }
+}

@@ -1,0 +1,59 @@
+"""What the tests of the Python package share: a small scenario and the command line."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tailroom.cli.main import app
+
+SMALL = """\
+title = "Two Reno flows"
+duration = "4 s"
+measure_from = "1 s"
+
+[links.bottleneck]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = { kind = "drop_tail", limit = "20 packets" }
+
+[flows.reno]
+count = 2
+path = ["bottleneck"]
+congestion = { kind = "reno" }
+rtt = "20 ms"
+"""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended."""
+
+    status: object
+    output: str
+    errors: str
+
+
+Tailroom = Callable[..., Finished]
+
+
+@pytest.fixture
+def tailroom(capfd: pytest.CaptureFixture[str]) -> Tailroom:
+    """Runs the command line in this process."""
+
+    def call(*arguments: object) -> Finished:
+        with pytest.raises(SystemExit) as ended:
+            app([str(argument) for argument in arguments], prog_name="tailroom")
+        captured = capfd.readouterr()
+        return Finished(ended.value.code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A scenario file that runs in an instant."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path

@@ -1,0 +1,62 @@
+"""`tailroom list`, `tailroom schema` and the shipped scenarios."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Tailroom
+from tailroom import _engine
+from tailroom.scenario import ScenarioText
+
+REPOSITORY = Path(__file__).parents[1]
+SCENARIOS = sorted((REPOSITORY / "scenarios").rglob("*.toml"))
+
+
+def test_there_are_shipped_scenarios() -> None:
+    assert SCENARIOS
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_shipped_scenario_is_valid(path: Path) -> None:
+    assert ScenarioText.of(path, {}).resolve(seed=None)
+
+
+def test_list_shows_every_component(tailroom: Tailroom) -> None:
+    ended = tailroom("list")
+    assert ended.status == 0
+    for components in json.loads(_engine.components()).values():
+        for component in components:
+            assert f'kind = "{component["kind"]}"' in ended.output
+    for path in SCENARIOS:
+        assert path.name in ended.output
+
+
+def test_list_shows_one_kind_with_parameters(tailroom: Tailroom) -> None:
+    ended = tailroom("list", "congestion")
+    assert "low_window" in ended.output
+    assert "83000" in ended.output
+    assert "drop_tail" not in ended.output
+
+
+def test_schema_is_json_schema(tailroom: Tailroom) -> None:
+    ended = tailroom("schema")
+    assert ended.status == 0
+    schema = json.loads(ended.output)
+    assert schema == json.loads(_engine.schema())
+    assert "duration" in schema["required"]
+
+
+def test_generated_files_are_up_to_date() -> None:
+    command = [sys.executable, str(REPOSITORY / "tools" / "generate.py"), "schema", "--check"]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "tailroom", "--help"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for name in ("run", "plot", "list", "schema"):
+        assert f"  {name} " in shown

@@ -1,0 +1,92 @@
+"""Pictures: the right labels, readable with many flows, written in every format."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+
+import tailroom as tr
+from conftest import Tailroom
+
+
+@pytest.fixture
+def recorded(small: Path) -> tr.Result:
+    return tr.run(small, series_samples=100)
+
+
+def labels(axes: Any) -> list[str]:
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_windows_above_the_queue(recorded: tr.Result) -> None:
+    figure = recorded.plot()
+    windows, queue = figure.axes
+    assert figure.get_suptitle() == "Two Reno flows"
+    assert windows.get_ylabel() == "congestion window (packets)"
+    assert labels(windows)[:2] == [flow["name"] for flow in recorded.flows]
+    assert queue.get_xlabel() == "time (s)"
+    assert queue.get_ylabel() == "queue at bottleneck\n(packets)"
+    assert labels(queue)[:2] == ["queue", "limit, 20 packets"]
+    assert windows.get_xlim() == queue.get_xlim() == (0.0, 4.0)
+
+
+def test_lines_differ_without_colour(recorded: tr.Result) -> None:
+    windows = recorded.plot().axes[0]
+    assert len({line.get_linestyle() for line in windows.lines}) == 2
+
+
+def test_many_flows_leave_a_short_legend(small: Path) -> None:
+    result = tr.run(small, set={"flows.reno.count": 30}, series_samples=20)
+    windows = result.plot().axes[0]
+    assert len(windows.lines) == 10
+    assert windows.get_title(loc="left") == "10 of 30 flows"
+    assert labels(windows)[0] == result.flows[0]["name"]
+    assert labels(windows)[9] == result.flows[29]["name"]
+
+
+def test_utilization_states_its_mean(recorded: tr.Result) -> None:
+    panel = recorded.plot("utilization").axes[0]
+    mean = recorded.links["bottleneck"]["utilization"]
+    assert labels(panel)[0] == f"bottleneck, mean {mean:.1%}"
+    assert panel.get_ylabel() == "utilization (%)"
+    assert panel.get_xlabel() == "time (s)"
+
+
+def test_no_series_no_picture(small: Path) -> None:
+    with pytest.raises(ValueError, match="no series was recorded"):
+        tr.run(small).plot()
+
+
+def test_unknown_kind_is_named(recorded: tr.Result) -> None:
+    with pytest.raises(ValueError, match="no plot 'pie'; choose one of windows, utilization"):
+        recorded.plot("pie")  # type: ignore[arg-type]
+
+
+SIGNATURES = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+
+
+@pytest.mark.parametrize("file_format", SIGNATURES)
+def test_command_draws_a_saved_result(
+    tailroom: Tailroom, recorded: tr.Result, tmp_path: Path, file_format: str
+) -> None:
+    recorded.save(tmp_path / "saved")
+    ended = tailroom("plot", tmp_path / "saved", "--kind", "windows", "--format", file_format)
+    assert ended.status == 0
+    picture = tmp_path / "saved" / f"windows_and_queue.{file_format}"
+    assert ended.output == f"{picture}\n"
+    assert picture.read_bytes().startswith(SIGNATURES[file_format])
+
+
+def test_command_draws_a_scenario(tailroom: Tailroom, small: Path) -> None:
+    ended = tailroom("plot", small)
+    assert ended.status == 0
+    assert ended.output.splitlines() == [
+        str(small.with_name("small-windows_and_queue.png")),
+        str(small.with_name("small-utilization.png")),
+    ]
+    assert all(Path(line).stat().st_size > 10_000 for line in ended.output.splitlines())
+
+
+def test_figures_need_no_display(recorded: tr.Result) -> None:
+    assert isinstance(recorded.plot(), Figure)

@@ -1,0 +1,93 @@
+"""`Result`: series without copies, saving and loading."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tailroom as tr
+from tailroom.series import link_table
+
+
+@pytest.fixture
+def recorded(small: Path) -> tr.Result:
+    return tr.run(small, set={"series.interval": "50 ms", "links.bottleneck.packet_log": 50})
+
+
+def test_tables_share_the_memory_of_the_arrays() -> None:
+    columns = {
+        "time_s": np.array([1.0, 2.0]),
+        "link": np.array([0, 0], dtype=np.uint32),
+        "queue_packets": np.array([3.0, 4.0]),
+    }
+    table = link_table(columns, ["bottleneck"])
+    assert table is not None
+    for name in ("time_s", "queue_packets"):
+        shared = table[name].chunk(0).to_numpy(zero_copy_only=True)
+        assert np.shares_memory(shared, columns[name])
+    positions = table["link"].chunk(0).indices.to_numpy(zero_copy_only=True)
+    assert np.shares_memory(positions, columns["link"])
+    assert table["link"].to_pylist() == ["bottleneck", "bottleneck"]
+
+
+def test_a_whole_series_is_not_copied(recorded: tr.Result) -> None:
+    table = recorded.link_series
+    assert table is not None
+    whole = table["queue_packets"].chunk(0).to_numpy(zero_copy_only=True)
+    series = recorded.series("queue")["queue_packets"].chunk(0).to_numpy(zero_copy_only=True)
+    assert np.shares_memory(whole, series)
+
+
+def test_series_of_one_link_and_one_flow(recorded: tr.Result) -> None:
+    queue = recorded.series("queue", link="bottleneck")
+    assert queue.column_names == ["time_s", "queue_packets"]
+    assert max(queue["queue_packets"].to_pylist()) <= 20
+    names = [flow["name"] for flow in recorded.flows]
+    window = recorded.series("cwnd", flow=names[1])
+    assert window.column_names == ["time_s", "cwnd_packets"]
+    assert window.num_rows == queue.num_rows
+    assert min(window["cwnd_packets"].to_pylist()) >= 1
+    assert recorded.series("cwnd").num_rows == 2 * window.num_rows
+
+
+def test_series_average_to_the_summary(recorded: tr.Result) -> None:
+    series = recorded.series("utilization", link="bottleneck")
+    time_s, utilization = np.array(series["time_s"]), np.array(series["utilization"])
+    mean = utilization[time_s > 1.0 + 1e-9].mean()
+    assert mean == pytest.approx(recorded.links["bottleneck"]["utilization"], abs=1e-3)
+
+
+def test_what_is_not_there_is_named(recorded: tr.Result, small: Path) -> None:
+    with pytest.raises(ValueError, match=r"no series 'speed'; choose one of queue, .*goodput"):
+        recorded.series("speed")
+    with pytest.raises(ValueError, match=r"no link 'middle'; choose one of bottleneck"):
+        recorded.series("queue", link="middle")
+    with pytest.raises(ValueError, match=r"no series was recorded; .*series\.interval"):
+        tr.run(small).series("queue")
+
+
+def test_series_samples_records_only_what_is_missing(small: Path) -> None:
+    assert tr.run(small, series_samples=20).series("queue").num_rows == pytest.approx(20, abs=1)
+    result = tr.run(small, set={"series.interval": "1 s"}, series_samples=20)
+    assert result.series("queue").num_rows == pytest.approx(4, abs=1)
+
+
+def test_saved_results_load_again(recorded: tr.Result, tmp_path: Path) -> None:
+    recorded.save(tmp_path / "saved")
+    loaded = tr.load(tmp_path / "saved")
+    assert loaded.summary == json.loads(json.dumps(recorded.summary))
+    assert loaded.scenario == recorded.scenario
+    for name in ("link_series", "flow_series", "packet_log"):
+        assert getattr(loaded, name).to_pylist() == getattr(recorded, name).to_pylist()
+    assert loaded.series("cwnd", flow=loaded.flows[0]["name"]).num_rows > 0
+    with pytest.raises(tr.OutputDirectoryError, match="holds files already"):
+        recorded.save(tmp_path / "saved")
+
+
+def test_tables_reach_pandas_and_numpy(recorded: tr.Result) -> None:
+    assert recorded.link_series is not None
+    assert isinstance(np.asarray(recorded.link_series["queue_packets"]), np.ndarray)
+    assert recorded.packet_log is not None
+    assert recorded.packet_log.num_rows == 50
+    assert np.all(np.diff(np.asarray(recorded.packet_log["time_s"])) >= 0)

@@ -1,0 +1,92 @@
+"""`tailroom.run` from Python: scenarios as files and as objects, progress, threads."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailroom as tr
+from conftest import SMALL
+from tailroom.scenario_types import DropTailQueue, Flows, Link, RenoCongestion
+
+
+def built_in_python() -> tr.Scenario:
+    return tr.Scenario(
+        title="Two Reno flows",
+        duration="4 s",
+        measure_from="1 s",
+        links={
+            "bottleneck": Link(
+                rate="10 Mbit/s",
+                delay="5 ms",
+                queue=DropTailQueue(kind="drop_tail", limit="20 packets"),
+            )
+        },
+        flows={
+            "reno": Flows(
+                count=2,
+                path=["bottleneck"],
+                congestion=RenoCongestion(kind="reno"),
+                rtt="20 ms",
+            )
+        },
+    )
+
+
+def measured(result: tr.Result) -> dict[str, Any]:
+    return {key: value for key, value in result.summary.items() if key != "timing"}
+
+
+def test_a_scenario_built_in_python_is_the_same_as_a_file(small: Path) -> None:
+    assert measured(tr.run(built_in_python())) == measured(tr.run(small))
+
+
+def test_the_resolved_scenario_gives_the_same_result(small: Path, tmp_path: Path) -> None:
+    result = tr.run(str(small), seed=3, set={"flows.reno.count": 4, "flows.reno.pacing": True})
+    resolved = tmp_path / "resolved.toml"
+    resolved.write_text(result.scenario, encoding="utf-8")
+    assert measured(tr.run(resolved)) == measured(result)
+
+
+def test_errors_name_the_file(small: Path) -> None:
+    small.write_text(SMALL.replace("rate", "rat"), encoding="utf-8")
+    with pytest.raises(tr.ScenarioError, match=r"small\.toml: line 6, links\.bottleneck\.rat: "):
+        tr.run(small)
+    with pytest.raises(ValueError, match=r"^scenario: .*duration"):
+        tr.run({"links": {}})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^scenario: "):
+        tr.run({"duration": None})  # type: ignore[arg-type]
+
+
+def test_progress_is_told_and_may_stop_the_run(small: Path) -> None:
+    told: list[tuple[float, float]] = []
+
+    class EnoughError(Exception):
+        pass
+
+    def progress(fraction: float, simulated_s: float) -> None:
+        told.append((fraction, simulated_s))
+        if len(told) == 3:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        tr.run(small, set={"duration": "100000 s"}, progress=progress)
+    assert told == sorted(told)
+    assert all(0 < fraction < 1 for fraction, _ in told)
+    assert told[0][1] == pytest.approx(100_000 * told[0][0])
+
+
+def test_runs_side_by_side_do_not_touch_each_other(small: Path) -> None:
+    alone = [measured(tr.run(small, seed=seed)) for seed in (1, 2)]
+    together: dict[int, dict[str, Any]] = {}
+
+    def work(seed: int) -> None:
+        together[seed] = measured(tr.run(small, seed=seed))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [together[1], together[2]] == alone

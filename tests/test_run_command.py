@@ -1,0 +1,238 @@
+"""`tailroom run`: what it prints, what it writes, and that both are the same each time."""
+
+import errno
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import SMALL, Tailroom
+
+NUMBER = (int, float)
+LINK_FIELDS = [
+    "capacity_bps",
+    "utilization",
+    "loss_fraction",
+    "arrivals_packets",
+    "drops_packets",
+    "marks_packets",
+    "random_losses_packets",
+    "departures_packets",
+    "queue_packets_mean",
+    "queue_packets_p01",
+    "queue_packets_p99",
+    "queue_seen_packets_mean",
+    "queue_seen_packets_p99",
+    "queue_delay_s_mean",
+    "queue_delay_s_p01",
+    "queue_delay_s_p99",
+    "limit_packets",
+    "limit_bytes",
+    "limit_bdp",
+    "burst_packets_mean",
+    "burst_packets_p99",
+    "burst_packets_max",
+    "congestion_episodes",
+    "loss_synchronization",
+]
+FLOW_FIELDS = [
+    "goodput_bps",
+    "throughput_bps",
+    "share",
+    "loss_fraction",
+    "retransmissions",
+    "rtt_s_mean",
+    "cwnd_packets_mean",
+    "congestion_events",
+    "timeouts",
+    "completed_flows",
+]
+ONE_FLOW_FIELDS = ["packets_between_reductions_mean", "seconds_between_reductions_mean"]
+
+
+def summary_of(tailroom: Tailroom, *arguments: object) -> dict[str, Any]:
+    ended = tailroom("run", *arguments, "--json")
+    assert ended.errors == ""
+    assert ended.status == 0
+    summary: dict[str, Any] = json.loads(ended.output)
+    return summary
+
+
+def without_timing(tailroom: Tailroom, *arguments: object) -> str:
+    summary = summary_of(tailroom, *arguments)
+    del summary["timing"]
+    return json.dumps(summary)
+
+
+def test_json_has_every_field_with_its_type(tailroom: Tailroom, small: Path) -> None:
+    summary = summary_of(tailroom, small)
+    assert isinstance(summary["engine_version"], str)
+    assert summary["title"] == "Two Reno flows"
+    assert len(summary["scenario_hash"]) == 64
+    assert summary["seed"] == 1
+    assert summary["measured_from_s"] == 1.0
+    assert summary["measured_to_s"] == 4.0
+    assert all(isinstance(warning, str) for warning in summary["warnings"])
+    assert "convergence_time_s" in summary
+    assert list(summary["timing"]) == ["wall_s", "events", "packet_hops", "ns_per_packet_hop"]
+    assert all(isinstance(value, NUMBER) for value in summary["timing"].values())
+    assert list(summary["links"]) == ["bottleneck"]
+    assert list(summary["groups"]) == ["reno"]
+    assert len(summary["flows"]) == 2
+    for field in LINK_FIELDS:
+        assert isinstance(summary["links"]["bottleneck"][field], NUMBER), field
+    for field in [*FLOW_FIELDS, "jain_index"]:
+        assert isinstance(summary["groups"]["reno"][field], NUMBER), field
+    for flow in summary["flows"]:
+        assert flow["group"] == "reno"
+        assert flow["congestion"] == "reno"
+        for field in [*FLOW_FIELDS, *ONE_FLOW_FIELDS]:
+            assert isinstance(flow[field], NUMBER), field
+
+
+def test_undefined_numbers_are_null(tailroom: Tailroom, small: Path) -> None:
+    text = SMALL.replace('congestion = { kind = "reno" }\n', "").replace(
+        'rtt = "20 ms"', 'source = { kind = "cbr", rate = "1 Mbit/s" }'
+    )
+    small.write_text(text, encoding="utf-8")
+    summary = summary_of(tailroom, small)
+    assert summary["flows"][0]["congestion"] is None
+    assert summary["flows"][0]["rtt_s_mean"] is None
+    assert summary["convergence_time_s"] is None
+    assert tailroom("run", small).status == 0
+
+
+def test_json_is_the_same_each_time(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
+    first = without_timing(tailroom, small)
+    assert without_timing(tailroom, small) == first
+    assert without_timing(tailroom, small, "--out", tmp_path / "out") == first
+    assert without_timing(tailroom, small, "--set", "links.bottleneck.packet_log=1000") != first
+    assert without_timing(tailroom, small, "--set", "series.interval=7 ms") != first
+
+
+def test_recording_changes_no_measurement(tailroom: Tailroom, small: Path) -> None:
+    plain = summary_of(tailroom, small)
+    recorded = summary_of(
+        tailroom,
+        small,
+        *("--set", "links.bottleneck.packet_log=1000"),
+        *("--set", "series.interval=7 ms"),
+    )
+    for part in ("links", "flows", "groups", "convergence_time_s"):
+        assert recorded[part] == plain[part]
+
+
+def test_hash_names_the_scenario_and_not_the_seed(tailroom: Tailroom, small: Path) -> None:
+    plain = summary_of(tailroom, small)
+    seeded = summary_of(tailroom, small, "--seed", 7)
+    assert seeded["seed"] == 7
+    assert seeded["scenario_hash"] == plain["scenario_hash"]
+    small.write_text("# The same.\n" + SMALL.replace('"20 ms"', '"0.02 s"'), encoding="utf-8")
+    assert summary_of(tailroom, small)["scenario_hash"] == plain["scenario_hash"]
+    changed = summary_of(tailroom, small, "--set", "links.bottleneck.queue.limit=21 packets")
+    assert changed["scenario_hash"] != plain["scenario_hash"]
+    assert changed["links"]["bottleneck"]["limit_packets"] == 21
+
+
+def test_set_replaces_values_of_every_type(tailroom: Tailroom, small: Path) -> None:
+    summary = summary_of(
+        tailroom,
+        small,
+        *("--set", "flows.reno.count=3"),
+        *("--set", "flows.reno.pacing=true"),
+        *("--set", "flows.reno.congestion.kind=highspeed"),
+        *("--set", "title=a = b"),
+    )
+    assert len(summary["flows"]) == 3
+    assert summary["flows"][0]["congestion"] == "highspeed"
+    assert summary["title"] == "a = b"
+
+
+def test_people_see_tables(tailroom: Tailroom, small: Path) -> None:
+    ended = tailroom("run", small, "--set", "duration=2 s", "--set", "measure_from=1 s")
+    assert ended.status == 0
+    assert ended.errors == ""
+    for words in ("Two Reno flows", "bottleneck", "20 packets", "reno", "Jain", "warning:"):
+        assert words in ended.output
+    assert "ns each" in ended.output
+    assert "times real time" in ended.output
+
+
+def test_out_holds_everything(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    ended = tailroom("run", small, "--set", "links.bottleneck.packet_log=100", "--out", out)
+    assert ended.status == 0
+    assert str(out) in ended.output
+    assert sorted(path.name for path in out.iterdir()) == [
+        "flow_series.parquet",
+        "link_series.parquet",
+        "packet_log.parquet",
+        "scenario.toml",
+        "summary.json",
+        "utilization.png",
+        "windows_and_queue.png",
+    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "small.toml"]
+    links = pq.read_table(out / "link_series.parquet")
+    assert links.num_rows == pytest.approx(500, abs=1)
+    assert set(links["link"].to_pylist()) == {"bottleneck"}
+    log = pq.read_table(out / "packet_log.parquet")
+    assert log.num_rows == 100
+    assert set(log["event"].to_pylist()) <= {"arrival", "departure", "drop"}
+    assert json.loads((out / "summary.json").read_text(encoding="utf-8"))["seed"] == 1
+
+
+def test_an_empty_output_directory_is_used(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    assert tailroom("run", small, "--out", out).status == 0
+    assert (out / "summary.json").exists()
+
+
+def test_the_saved_scenario_gives_the_same_result(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    first = without_timing(
+        tailroom, small, "--seed", 5, "--set", "flows.reno.rtt.uniform=['15 ms', '30 ms']"
+    )
+    ended = tailroom(
+        "run",
+        small,
+        *("--seed", 5, "--set", "flows.reno.rtt.uniform=['15 ms', '30 ms']", "--out", out),
+    )
+    assert ended.status == 0, ended.errors
+    assert without_timing(tailroom, out / "scenario.toml") == first
+
+
+def test_the_saved_scenario_brings_its_trace(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    trace = tmp_path / "cellular.trace"
+    trace.write_text("".join(f"{time_ms}\n" for time_ms in range(1, 101)), encoding="utf-8")
+    text = SMALL.replace('rate = "10 Mbit/s"', 'trace = "cellular.trace"')
+    small.write_text(text, encoding="utf-8")
+    out = tmp_path / "out"
+    assert tailroom("run", small, "--out", out).status == 0
+    first = without_timing(tailroom, small)
+    trace.unlink()
+    assert without_timing(tailroom, out / "scenario.toml") == first
+    (out / "cellular.trace").write_text("1\n2\n3\n5\n", encoding="utf-8")
+    changed = summary_of(tailroom, out / "scenario.toml")
+    assert changed["scenario_hash"] != json.loads(first)["scenario_hash"]
+
+
+def test_a_full_disk_leaves_nothing(
+    tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
+    ended = tailroom("run", small, "--out", tmp_path / "new" / "out")
+    assert ended.status == 1
+    assert "No space left on device" in ended.errors
+    assert ended.errors.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [small]
