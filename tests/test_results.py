@@ -1,6 +1,7 @@
 """`Result`: series without copies, saving and loading."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,13 @@ def test_series_samples_records_only_what_is_missing(small: Path) -> None:
     assert tr.run(small, series_samples=20).series("queue").num_rows == pytest.approx(20, abs=1)
     result = tr.run(small, set={"series.interval": "1 s"}, series_samples=20)
     assert result.series("queue").num_rows == pytest.approx(4, abs=1)
+
+
+def test_series_that_nobody_asked_for_stay_small(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("tailroom.run"), "MOST_SERIES_ROWS", 30)
+    assert tr.run(small, series_samples=500).series("cwnd").num_rows == pytest.approx(30, abs=2)
 
 
 def test_saved_results_load_again(recorded: tr.Result, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_out_holds_everything(tailroom: Tailroom, small: Path, tmp_path: Path) -
     out = tmp_path / "new" / "out"
     ended = tailroom("run", small, "--set", "links.bottleneck.packet_log=100", "--out", out)
     assert ended.status == 0
-    assert str(out) in ended.output
+    assert f"{out} (a sample each 0.008 s, as the scenario has no [series])" in ended.output
     assert sorted(path.name for path in out.iterdir()) == [
         "flow_series.parquet",
         "link_series.parquet",
@@ -196,12 +196,12 @@ def test_the_saved_scenario_gives_the_same_result(
 ) -> None:
     out = tmp_path / "out"
     first = without_timing(
-        tailroom, small, "--seed", 5, "--set", "flows.reno.rtt.uniform=['15 ms', '30 ms']"
+        tailroom, small, "--seed", 5, "--set", "flows.reno.rtt={ uniform = ['15 ms', '30 ms'] }"
     )
     ended = tailroom(
         "run",
         small,
-        *("--seed", 5, "--set", "flows.reno.rtt.uniform=['15 ms', '30 ms']", "--out", out),
+        *("--seed", 5, "--set", "flows.reno.rtt={ uniform = ['15 ms', '30 ms'] }", "--out", out),
     )
     assert ended.status == 0, ended.errors
     assert without_timing(tailroom, out / "scenario.toml") == first

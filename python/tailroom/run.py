@@ -13,6 +13,9 @@ from tailroom.scenario import ScenarioText
 from tailroom.scenario_types import Scenario
 from tailroom.series import flow_table, link_table, packet_table
 
+MOST_SERIES_ROWS = 5_000_000
+"""Series that nobody asked for stay below this many rows, some 200 MB."""
+
 
 def run(
     scenario: str | PathLike[str] | Scenario,
@@ -34,8 +37,8 @@ def run(
             value, as `--set` on the command line.
         progress: Called with the fraction done and the simulated seconds, at most ten times a
             second. An exception in it ends the run.
-        series_samples: Records time series at this many instants if the scenario asks for none.
-            What is recorded changes nothing else.
+        series_samples: Records time series at this many instants (fewer above 10,000 flows) if
+            the scenario asks for none. What is recorded changes nothing else.
 
     Raises:
         ScenarioError: The scenario is wrong; the message names the place and the remedy.
@@ -68,6 +71,8 @@ def _with_series(
     """Adds an interval for the time series if there is none yet."""
     if samples is None or "series" in document:
         return list(overrides)
+    flows = sum(group["count"] for group in document["flows"].values())
+    samples = max(1, min(samples, MOST_SERIES_ROWS // flows))
     number, unit = document["duration"].split()
     return [*overrides, ("series.interval", f"{float(number) / samples:.12f} {unit}")]
 

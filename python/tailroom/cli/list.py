@@ -2,7 +2,6 @@
 
 import json
 import tomllib
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,41 +17,42 @@ from tailroom.cli import failures
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 """The shipped scenarios, in a checkout of the repository."""
 
-
-class Kind(StrEnum):
-    """What can be listed."""
-
-    CONGESTION = "congestion"
-    QUEUE = "queue"
-    SOURCE = "source"
-    SCENARIOS = "scenarios"
+SCENARIO_KIND = "scenarios"
 
 
 def list_components(
-    kind: Annotated[Kind | None, typer.Argument(help="What to list; all if left out.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            help="congestion, queue, source, slow_start, loss or scenarios; all if left out."
+        ),
+    ] = None,
 ) -> None:
-    """List congestion controls, queue disciplines, sources and shipped scenarios."""
+    """List what a scenario may be made of, and the shipped scenarios."""
     with failures.reported():
-        console = Console()
+        console = Console(highlight=False)
         components = json.loads(_engine.components())
-        for chosen in [kind] if kind else list(Kind):
-            if chosen is Kind.SCENARIOS:
+        kinds = [*components, SCENARIO_KIND]
+        if kind not in (None, *kinds):
+            raise failures.InputError(f"list {kind}: unknown; choose one of {', '.join(kinds)}")
+        for chosen in [kind] if kind else kinds:
+            if chosen == SCENARIO_KIND:
                 console.print(_scenarios())
             else:
-                for component in components[chosen.value]:
-                    _print_component(console, chosen.value, component)
+                for component in components[chosen]:
+                    _print_component(console, chosen, component)
 
 
 def _print_component(console: Console, kind: str, component: dict[str, Any]) -> None:
     console.print(Text(f'{kind} = {{ kind = "{component["kind"]}" }}', style="bold"))
     console.print(Text(component["doc"]))
     if component["parameters"]:
-        table = Table("parameter", "default", "range", "meaning", box=box.SIMPLE_HEAD)
+        table = Table("parameter", "default", "values", "meaning", box=box.SIMPLE_HEAD)
         for parameter in component["parameters"]:
             table.add_row(
                 Text(parameter["name"]),
                 _shown(parameter.get("default")),
-                _range(parameter),
+                values_text(parameter),
                 Text(parameter["doc"]),
             )
         console.print(table)
@@ -60,13 +60,16 @@ def _print_component(console: Console, kind: str, component: dict[str, Any]) -> 
         console.print()
 
 
-def _range(parameter: dict[str, Any]) -> str:
+def values_text(parameter: dict[str, Any]) -> str:
+    """Writes which values a parameter takes: its choices, its range or its type."""
+    if "choices" in parameter:
+        return " or ".join(parameter["choices"])
     minimum, maximum = parameter.get("minimum"), parameter.get("maximum")
-    if minimum is None and maximum is None:
-        return _shown(parameter.get("type"))
-    if maximum is None:
-        return f"from {_shown(minimum)}"
-    return f"{_shown(minimum)} to {_shown(maximum)}"
+    if minimum is not None and maximum is not None:
+        return f"{minimum:,} to {maximum:,}"
+    if minimum is not None:
+        return f"from {minimum:,}"
+    return str(parameter["type"]).replace("_", " ")
 
 
 def _shown(value: object) -> str:
@@ -74,7 +77,9 @@ def _shown(value: object) -> str:
 
 
 def _scenarios() -> Table:
-    table = Table("scenario", "title", box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("scenario", no_wrap=True)
+    table.add_column("title")
     for path in sorted(SCENARIOS.rglob("*.toml")):
         title = tomllib.loads(path.read_text(encoding="utf-8")).get("title", "")
         table.add_row(Text(_nearby(path)), Text(title))

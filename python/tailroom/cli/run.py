@@ -1,5 +1,6 @@
 """`tailroom run`: simulate a scenario, show or save what happened."""
 
+import tomllib
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -56,7 +57,15 @@ def run(
         else:
             report.show(result, Console())
             if out:
-                print(f"Scenario, summary, series and pictures are in {out}")
+                print(f"Scenario, summary, series and pictures are in {out}{_automatic(result)}")
+
+
+def _automatic(result: tailroom.Result) -> str:
+    """Says that series were recorded although the scenario has none."""
+    if "series" in tomllib.loads(result.scenario):
+        return ""
+    interval_s = result.series("queue")["time_s"][0].as_py()
+    return f" (a sample each {interval_s:g} s, as the scenario has no [series])"
 
 
 def parse_overrides(settings: list[str]) -> dict[str, str]:

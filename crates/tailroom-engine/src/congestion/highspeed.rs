@@ -4,7 +4,7 @@ use libm::{exp, log};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind};
+use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
 
 /// Parameters of HighSpeed TCP; defaults as RFC 3649 sec. 5.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,27 +57,6 @@ impl Default for HighspeedParams {
 }
 
 impl HighspeedParams {
-    /// Says what is wrong with parameters that contradict one another.
-    ///
-    /// # Errors
-    /// A sentence that names the parameter and its range.
-    pub fn validate(&self) -> Result<(), String> {
-        let finite = [self.low_window, self.high_window, self.low_p, self.high_p];
-        if finite.iter().any(|value| !value.is_finite()) {
-            return Err("low_window, high_window, low_p and high_p must be finite".into());
-        }
-        if self.low_window < 1.0 || self.high_window <= self.low_window {
-            return Err("needs 1 <= low_window < high_window".into());
-        }
-        if !(0.0 < self.high_p && self.high_p < self.low_p && self.low_p < 1.0) {
-            return Err("needs 0 < high_p < low_p < 1".into());
-        }
-        if !(0.0 < self.high_decrease && self.high_decrease <= 0.5) {
-            return Err("high_decrease must be in (0, 0.5]".into());
-        }
-        Ok(())
-    }
-
     /// Position of `window` between the two anchors on the logarithmic axis: 0 at `low_window`.
     fn position(&self, window: f64) -> f64 {
         log(window / self.low_window) / log(self.high_window / self.low_window)
@@ -105,6 +84,25 @@ impl HighspeedParams {
         let decrease = self.decrease(window);
         // Continuous at low_window only if low_p is 1.5 / low_window^2; never slower than Reno.
         (window * window * self.loss_fraction(window) * 2.0 * decrease / (2.0 - decrease)).max(1.0)
+    }
+}
+
+impl Parameters for HighspeedParams {
+    fn validate(&self) -> Result<(), String> {
+        let finite = [self.low_window, self.high_window, self.low_p, self.high_p];
+        if finite.iter().any(|value| !value.is_finite()) {
+            return Err("low_window, high_window, low_p and high_p must be finite".into());
+        }
+        if self.low_window < 1.0 || self.high_window <= self.low_window {
+            return Err("needs 1 <= low_window < high_window".into());
+        }
+        if !(0.0 < self.high_p && self.high_p < self.low_p && self.low_p < 1.0) {
+            return Err("needs 0 < high_p < low_p < 1".into());
+        }
+        if !(0.0 < self.high_decrease && self.high_decrease <= 0.5) {
+            return Err("high_decrease must be in (0, 0.5]".into());
+        }
+        Ok(())
     }
 }
 

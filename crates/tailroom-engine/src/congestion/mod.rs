@@ -53,6 +53,17 @@ pub trait CongestionControl {
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64;
 }
 
+/// Parameters of a control, as a scenario gives them.
+pub trait Parameters {
+    /// Says what is wrong with parameters that contradict one another or lie out of range.
+    ///
+    /// # Errors
+    /// A sentence that names the parameter and its range.
+    fn validate(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
 /// Expands to the modules, the configuration enum (`kind = "..."` in a scenario) and the state enum
 /// that dispatches on the packet path without a virtual call.
 macro_rules! registry {
@@ -103,6 +114,16 @@ macro_rules! registry {
         }
 
         impl CongestionConfig {
+            /// See [`Parameters::validate`].
+            ///
+            /// # Errors
+            /// A sentence that names the parameter and its range.
+            pub fn validate(&self) -> Result<(), String> {
+                match self {
+                    $(CongestionConfig::$control(params) => params.validate(),)+
+                }
+            }
+
             /// The name that a scenario and the results use.
             pub fn name(&self) -> &'static str {
                 match self {

@@ -3,12 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent};
+use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
 
 /// Reno has no parameters; `aimd` is the form with free ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RenoParams {}
+
+impl Parameters for RenoParams {}
 
 /// Grows by one packet a round trip and halves on congestion.
 #[derive(Debug)]
