@@ -6,6 +6,8 @@ from typing import Any, TypeAlias, TypedDict, type_check_only
 
 from numpy.typing import NDArray
 
+__all__ = ["RunError", "ScenarioError", "components", "resolve", "run", "schema"]
+
 _Columns: TypeAlias = dict[str, NDArray[Any]]
 
 @type_check_only

@@ -37,7 +37,7 @@ def list_components(
             raise failures.InputError(f"list {kind}: unknown; choose one of {', '.join(kinds)}")
         for chosen in [kind] if kind else kinds:
             if chosen == SCENARIO_KIND:
-                console.print(_scenarios())
+                _print_scenarios(console)
             else:
                 for component in components[chosen]:
                     _print_component(console, chosen, component)
@@ -76,14 +76,11 @@ def _shown(value: object) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-def _scenarios() -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("scenario", no_wrap=True)
-    table.add_column("title")
+def _print_scenarios(console: Console) -> None:
     for path in sorted(SCENARIOS.rglob("*.toml")):
+        console.print(Text(_nearby(path), style="bold"), soft_wrap=True)
         title = tomllib.loads(path.read_text(encoding="utf-8")).get("title", "")
-        table.add_row(Text(_nearby(path)), Text(title))
-    return table
+        console.print(Text(f"  {title}"), soft_wrap=True)
 
 
 def _nearby(path: Path) -> str:

@@ -20,13 +20,14 @@ def show(result: Result, console: Console) -> None:
         console.print(f"[bold]{escape(summary['title'])}[/bold]", highlight=False)
     console.print(
         f"seed {summary['seed']}, statistics from {summary['measured_from_s']:g} s "
-        f"to {summary['measured_to_s']:g} s\n",
+        f"to {summary['measured_to_s']:g} s",
         highlight=False,
     )
     console.print(_links(result))
     console.print(_groups(result))
     if 1 < len(result.flows) <= MOST_FLOWS:
         console.print(_flows(result))
+    console.print()
     for warning in summary["warnings"]:
         console.print(f"[yellow]warning:[/yellow] {escape(warning)}")
     console.print(_speed(summary), highlight=False)
@@ -34,7 +35,13 @@ def show(result: Result, console: Console) -> None:
 
 def _table(title: str, *headings: str) -> Table:
     table = Table(
-        title=f"[bold]{title}[/bold]", title_justify="left", title_style="", box=box.SIMPLE_HEAD
+        title=f"\n[bold]{title}[/bold]",
+        title_justify="left",
+        title_style="",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        collapse_padding=True,
     )
     table.add_column(headings[0], overflow="fold")
     for heading in headings[1:]:
@@ -135,7 +142,7 @@ def packets(value: float | None) -> str:
 
 def milliseconds(value_s: float | None) -> str:
     """Writes seconds as milliseconds."""
-    return "-" if value_s is None else f"{1e3 * value_s:,.2f} ms"
+    return "-" if value_s is None else f"{1e3 * value_s:,.1f} ms"
 
 
 def rate(value_bps: float | None) -> str:

@@ -55,6 +55,8 @@ def _draw_queue(panel: "Axes", result: "Result", link: str) -> None:
     panel.plot(queue["time_s"], queue["queue_packets"], color="black", linewidth=0.8, label="queue")
     limit_packets = result.links[link]["limit_packets"]
     if limit_packets is not None:
-        label = f"limit, {limit_packets:,.0f} packets"
+        # A limit in bytes is converted at the mean packet size, so a queue of small ones may pass.
+        about = "" if limit_packets == round(limit_packets) else "about "
+        label = f"limit, {about}{limit_packets:,.0f} packets"
         panel.axhline(limit_packets, label=label, **style.LIMIT_LINE)
     panel.set_ylabel(f"queue at {link}\n(packets)")
