@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Tailroom
 from tailroom import _engine
 from tailroom.scenario import ScenarioText
+from tests.conftest import Tailroom
 
 REPOSITORY = Path(__file__).parents[1]
 SCENARIOS = sorted((REPOSITORY / "scenarios").rglob("*.toml"))

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import tailroom as tr
-from conftest import Tailroom
+from tests.conftest import SMALL, Tailroom
 
 
 @pytest.fixture
@@ -43,6 +43,17 @@ def test_many_flows_leave_a_short_legend(small: Path) -> None:
     assert windows.get_title(loc="left") == "10 of 30 flows"
     assert labels(windows)[0] == result.flows[0]["name"]
     assert labels(windows)[9] == result.flows[29]["name"]
+
+
+def test_flows_without_a_window_leave_their_panel_empty(small: Path) -> None:
+    uncontrolled = SMALL.replace('congestion = { kind = "reno" }', "").replace(
+        'rtt = "20 ms"', 'source = { kind = "poisson", rate = "4 Mbit/s" }'
+    )
+    small.write_text(uncontrolled, encoding="utf-8")
+    windows, queue = tr.run(small, set={"measure_from": "0 s"}, series_samples=20).plot().axes
+    assert windows.get_title(loc="left") == "no flow under congestion control"
+    assert windows.get_legend() is None
+    assert labels(queue) == ["queue", "limit, 20 packets"]
 
 
 def test_utilization_states_its_mean(recorded: tr.Result) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import tailroom as tr
-from conftest import SMALL
 from tailroom.scenario_types import DropTailQueue, Flows, Link, RenoCongestion
+from tests.conftest import SMALL
 
 
 def built_in_python() -> tr.Scenario:

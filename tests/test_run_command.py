@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import SMALL, Tailroom
+from tests.conftest import SMALL, Tailroom
 
 NUMBER = (int, float)
 LINK_FIELDS = [

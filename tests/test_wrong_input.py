@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SMALL, Tailroom
+from tests.conftest import SMALL, Tailroom
 
 SECOND_LINK = """
 [links.second]

@@ -100,6 +100,7 @@ class Case:
             delayed_ack = false
             initial_window = 2
             min_rto = "200 ms"
+            rto_granularity = "10 ms"
             slow_start = {self.slow_start}
             forget_sack_at_timeout = {str(as_ns2).lower()}
             {f"initial_ssthresh = {self.initial_ssthresh}" if self.initial_ssthresh else ""}

@@ -42,6 +42,7 @@ fn barman_figure_3() -> Network {
         initial_window: 2,
         initial_ssthresh: None,
         min_rto: Time::from_milliseconds(200),
+        rto_granularity: Time::from_milliseconds(200),
         rtt_samples: RttSamples::Timestamps,
         max_window: None,
         slow_start: SlowStartSpec::Standard,

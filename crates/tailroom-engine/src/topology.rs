@@ -198,6 +198,8 @@ pub struct TcpSpec {
     pub initial_ssthresh: Option<u32>,
     /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
     pub min_rto: Time,
+    /// Clock granularity G of RFC 6298 sec. 2.3; Linux in effect takes its minimum here.
+    pub rto_granularity: Time,
     /// Which packets give RTT samples.
     pub rtt_samples: RttSamples,
     /// Upper bound of the window in packets.

@@ -603,6 +603,7 @@ ack_aggregation = "2 ms"
 initial_window = 3
 initial_ssthresh = 50
 min_rto = "1 s"
+rto_granularity = "1 ms"
 max_window = 1000
 rtt_samples = "karn"
 slow_start = { kind = "limited" }

@@ -42,4 +42,5 @@ def time_axis(axes: "Axes", result: "Result") -> None:
 
 def legend_beside(axes: "Axes") -> None:
     """The legend right of the panel, where it hides nothing."""
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize="small", frameon=False)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize="small", frameon=False)

@@ -46,7 +46,9 @@ def _draw_windows(panel: "Axes", result: "Result") -> None:
         window = result.series("cwnd", flow=flow)
         panel.plot(window["time_s"], window["cwnd_packets"], label=flow, **line)
     panel.set_ylabel("congestion window (packets)")
-    if len(shown) < len(flows):
+    if not flows:
+        panel.set_title("no flow under congestion control", fontsize="small", loc="left")
+    elif len(shown) < len(flows):
         panel.set_title(f"{len(shown)} of {len(flows)} flows", fontsize="small", loc="left")
 
 

@@ -165,6 +165,11 @@ pub(super) struct TcpFile {
     /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
     #[serde(default = "linux_min_rto")]
     pub(super) min_rto: PositiveDuration,
+    /// Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus this. Left out, it
+    /// is `min_rto`, as Linux has it: a timer that only just exceeds a steady RTT fires while the ACK of
+    /// a retransmission is on its way. ns-2: "10 ms".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rto_granularity: Option<PositiveDuration>,
     /// Which packets give RTT samples (RFC 6298 sec. 3).
     #[serde(default)]
     pub(super) rtt_samples: RttSamplesFile,

@@ -120,7 +120,7 @@ impl Sender {
             is_sack: spec.recovery == Recovery::Sack,
             max_window: spec.max_window.map_or(f64::INFINITY, |packets| packets as f64),
             scoreboard: Scoreboard::default(),
-            rtt: RttEstimator::new(spec.min_rto),
+            rtt: RttEstimator::new(spec.min_rto, spec.rto_granularity),
             congestion: Congestion::new(&spec.congestion),
             slow_start: SlowStart::new(spec.slow_start, spec.pacing),
             pacer: Pacer::new(spec.pacing),

@@ -13,14 +13,22 @@ pub struct RttEstimator {
     srtt: u64,
     variation: u64,
     min_rto: Time,
+    granularity: u64,
     rto: Time,
     backoff: u32,
 }
 
 impl RttEstimator {
     /// An estimator without samples.
-    pub fn new(min_rto: Time) -> Self {
-        RttEstimator { srtt: 0, variation: 0, min_rto, rto: INITIAL_RTO.max(min_rto), backoff: 0 }
+    pub fn new(min_rto: Time, granularity: Time) -> Self {
+        RttEstimator {
+            srtt: 0,
+            variation: 0,
+            min_rto,
+            granularity: granularity.picoseconds(),
+            rto: INITIAL_RTO.max(min_rto),
+            backoff: 0,
+        }
     }
 
     /// Takes a sample and ends the backoff.
@@ -36,8 +44,7 @@ impl RttEstimator {
             self.variation = self.variation - self.variation / 4 + error / 4;
             self.srtt = self.srtt - self.srtt / 8 + sample / 8;
         }
-        // The clock granularity G of sec. 2.3 is one picosecond here.
-        let rto = Time::from_picoseconds(self.srtt + (4 * self.variation).max(1));
+        let rto = Time::from_picoseconds(self.srtt + (4 * self.variation).max(self.granularity));
         self.rto = rto.max(self.min_rto).min(MAX_RTO);
         self.backoff = 0;
     }
@@ -75,7 +82,7 @@ mod tests {
 
     #[test]
     fn follows_rfc_6298_by_hand() {
-        let mut rtt = RttEstimator::new(Time::from_milliseconds(200));
+        let mut rtt = RttEstimator::new(Time::from_milliseconds(200), Time::from_milliseconds(1));
         assert_eq!(rtt.rto(), Time::from_milliseconds(1_000));
         rtt.on_sample(Time::from_milliseconds(100));
         // SRTT = 100, RTTVAR = 50, RTO = 100 + 4 * 50.
@@ -94,8 +101,12 @@ mod tests {
 
     #[test]
     fn the_minimum_holds() {
-        let mut rtt = RttEstimator::new(Time::from_milliseconds(1_000));
+        let mut rtt = RttEstimator::new(Time::from_milliseconds(1_000), Time::from_milliseconds(1));
         (0..100).for_each(|_| rtt.on_sample(Time::from_milliseconds(10)));
         assert_eq!(rtt.rto(), Time::from_milliseconds(1_000));
+        // As Linux has it: 200 ms above a steady RTT of 300 ms.
+        let mut rtt = RttEstimator::new(Time::from_milliseconds(200), Time::from_milliseconds(200));
+        (0..100).for_each(|_| rtt.on_sample(Time::from_milliseconds(300)));
+        assert_eq!(rtt.rto(), Time::from_milliseconds(500));
     }
 }
