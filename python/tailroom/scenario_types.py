@@ -324,6 +324,10 @@ class Flows(TypedDict):
     min_rto: NotRequired[PositiveDuration]
     """Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
     Default: '200 ms'."""
+    rto_granularity: NotRequired[PositiveDuration]
+    """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus this. Left
+    out, it is `min_rto`, as Linux has it: a timer that only just exceeds a steady RTT fires
+    while the ACK of a retransmission is on its way. ns-2: "10 ms"."""
     rtt_samples: NotRequired[RttSamples]
     """Which packets give RTT samples (RFC 6298 sec. 3). Default: 'timestamps'."""
     max_window: NotRequired[int]

@@ -40,8 +40,11 @@ impl Wiring {
         let private = flow.rtt.since(forward + backward).picoseconds();
         let quarter = Time::from_picoseconds(private / 4);
         let rest = Time::from_picoseconds(private - 3 * (private / 4));
-        let (from_receiver, to_sender) =
-            if has_reverse_path { (quarter, rest) } else { (quarter + backward + rest, Time::ZERO) };
+        let (from_receiver, to_sender) = if has_reverse_path {
+            (quarter, rest)
+        } else {
+            (quarter + backward + rest, Time::ZERO)
+        };
         Wiring {
             access: group.access_rate.map(Serializer::constant),
             access_free_at: Time::ZERO,
@@ -150,16 +153,25 @@ impl Connection {
     pub fn deliver(&mut self, time: Time, packet: &Packet, entrance: &mut impl Entrance) {
         let Connection { sender, receiver, wiring } = self;
         let now = wiring.reach_receiver(time);
-        let deadline = receiver.deadline();
-        if deadline < now {
-            answer(sender, wiring, deadline, &receiver.on_deadline(), entrance);
+        if receiver.deadline() < now {
+            self.send_delayed_ack(entrance);
+            return self.deliver(time, packet, entrance);
         }
         if let Some(ack) = receiver.on_packet(now, packet) {
             answer(sender, wiring, now, &ack, entrance);
         }
     }
 
+    /// The receiver's timer fires.
+    #[cold]
+    fn send_delayed_ack(&mut self, entrance: &mut impl Entrance) {
+        let Connection { sender, receiver, wiring } = self;
+        let deadline = receiver.deadline();
+        answer(sender, wiring, deadline, &receiver.on_deadline(), entrance);
+    }
+
     /// An ACK leaves the last link of the reverse path at `time`.
+    #[cold]
     pub fn deliver_ack(&mut self, time: Time, ack: &Ack<'_>, entrance: &mut impl Entrance) {
         let now = self.wiring.reach_sender(time);
         acknowledge(&mut self.sender, &mut self.wiring, now, ack, entrance);
@@ -175,11 +187,15 @@ impl Connection {
         self.sender.deadline().saturating_add(self.wiring.to_first_link)
     }
 
+    #[inline]
     fn receiver_wake(&self) -> Time {
         let deadline = self.receiver.deadline();
-        if deadline == Time::NEVER {
-            return deadline;
-        }
+        if deadline == Time::NEVER { deadline } else { self.delayed_ack_wake(deadline) }
+    }
+
+    /// When a delayed ACK that leaves at `deadline` can touch a shared link.
+    #[inline(never)]
+    fn delayed_ack_wake(&self, deadline: Time) -> Time {
         let arrival = self.wiring.leave_receiver(deadline);
         if self.wiring.has_reverse_path {
             arrival
@@ -193,10 +209,9 @@ impl Connection {
     pub fn wake(&mut self, time: Time, entrance: &mut impl Entrance) {
         loop {
             let (receiver_wake, sender_wake) = (self.receiver_wake(), self.sender_wake());
-            let Connection { sender, receiver, wiring } = self;
+            let Connection { sender, wiring, .. } = self;
             if receiver_wake <= time && receiver_wake <= sender_wake {
-                let deadline = receiver.deadline();
-                answer(sender, wiring, deadline, &receiver.on_deadline(), entrance);
+                self.send_delayed_ack(entrance);
             } else if sender_wake <= time {
                 sender.on_deadline(sender.deadline(), &mut Access { wiring, entrance });
             } else {
@@ -302,7 +317,8 @@ impl Ends {
         let group = &network.groups[flow.group];
         let wiring = Wiring::new(network, group, flow);
         let stop = group.stop.unwrap_or(Time::NEVER);
-        match (&group.tcp, Source::new(group, flow.start, network.seed, &network.flow_name(index))) {
+        match (&group.tcp, Source::new(group, flow.start, network.seed, &network.flow_name(index)))
+        {
             (_, Some(source)) => Ends::Unresponsive(Box::new(Unresponsive {
                 source,
                 stop,

@@ -15,24 +15,24 @@
 pub mod scenario;
 pub mod topology;
 
-pub mod simulation;
 pub mod schedule;
+pub mod simulation;
 
-pub mod source;
-pub mod sender;
 pub mod congestion;
 pub mod flow;
 pub mod link;
-pub mod waiting_line;
-pub mod queue;
-pub mod serializer;
 pub mod loss;
+pub mod queue;
 pub mod receiver;
+pub mod sender;
+pub mod serializer;
+pub mod source;
+pub mod waiting_line;
 
 pub mod packet;
 pub mod random;
 pub mod units;
 
+pub mod error;
 pub mod probe;
 pub mod results;
-pub mod error;

@@ -18,9 +18,20 @@ pub struct LossProcess {
 enum Kind {
     None,
     /// Packets still to pass before the next loss: one logarithm a loss, none a packet.
-    Bernoulli { probability: f64, passing: u64 },
-    Periodic { every: u64, count: u64 },
-    GilbertElliott { good_to_bad: f64, bad_to_good: f64, loss: [f64; 2], is_bad: bool },
+    Bernoulli {
+        probability: f64,
+        passing: u64,
+    },
+    Periodic {
+        every: u64,
+        count: u64,
+    },
+    GilbertElliott {
+        good_to_bad: f64,
+        bad_to_good: f64,
+        loss: [f64; 2],
+        is_bad: bool,
+    },
 }
 
 impl LossProcess {

@@ -212,7 +212,8 @@ mod tests {
             (0, vec![range(2, 6), range(11, 12), range(8, 9)]),
             (1, vec![range(11, 12), range(8, 9)]),
         ] {
-            let ack = receiver.on_packet(Time::ZERO, &packet(sequence)).expect("a gap is acknowledged");
+            let ack =
+                receiver.on_packet(Time::ZERO, &packet(sequence)).expect("a gap is acknowledged");
             assert_eq!(ack.blocks, blocks, "after packet {sequence}");
         }
         assert_eq!(receiver.next(), 6);

@@ -49,7 +49,7 @@ pub struct Summary {
     pub groups: Named<GroupSummary>,
     /// Events that the engine handled.
     pub events: u64,
-    /// Packets that were offered to a link in the measured window, links added up.
+    /// Packets that were offered to a link in the whole run, links added up.
     pub packet_hops: u64,
 }
 
@@ -328,17 +328,20 @@ pub(crate) fn collect(
         .iter()
         .zip(links)
         .enumerate()
-        .map(|(index, (spec, link))| (spec.name.clone(), link_summary(network, &data, index, spec, link)))
+        .map(|(index, (spec, link))| {
+            (spec.name.clone(), link_summary(network, &data, index, spec, link))
+        })
         .collect();
     let capacities: Vec<f64> = link_summaries.iter().map(|(_, link)| link.capacity_bps).collect();
-    let flows: Vec<FlowSummary> =
-        (0..data.len()).map(|index| flow_summary(network, &data[index], index, &capacities)).collect();
+    let flows: Vec<FlowSummary> = (0..data.len())
+        .map(|index| flow_summary(network, &data[index], index, &capacities))
+        .collect();
     let groups = network.groups.iter().enumerate().map(|(index, group)| {
         let first = network.flows.partition_point(|flow| flow.group < index);
         let last = network.flows.partition_point(|flow| flow.group <= index);
         (group.name.clone(), group_summary(&flows[first..last], &data[first..last]))
     });
-    let packet_hops = link_summaries.iter().map(|(_, link)| link.arrivals_packets).sum();
+    let packet_hops = links.iter().map(|link| link.probe.account().0).sum();
     let summary = Summary {
         engine_version: env!("CARGO_PKG_VERSION"),
         seed: network.seed,
@@ -537,7 +540,8 @@ fn convergence_time(network: &Network, data: &[FlowData<'_>]) -> Option<f64> {
     let interval = network.marks().progress_interval;
     let intervals = network.duration.picoseconds() / interval.picoseconds();
     let from = last_start.picoseconds().div_ceil(interval.picoseconds()).max(1) - 1;
-    let end = first_fair_interval(&progress, from as usize, (intervals / 20).max(1) as usize, FAIR)?;
+    let end =
+        first_fair_interval(&progress, from as usize, (intervals / 20).max(1) as usize, FAIR)?;
     let time = (end as u64 + 1) * interval.picoseconds();
     Some(Time::from_picoseconds(time).since(last_start).seconds())
 }
@@ -552,7 +556,9 @@ fn link_series(network: &Network, links: &[Link], interval: Time) -> LinkSeries 
             series.link.push(index as u32);
             series.queue_packets.push(row.queue_packets as f64);
             let capacity = link.capacity_bits(from, row.time.min(network.duration));
-            series.utilization.push(ratio(row.departed_bytes as f64 * 8.0, capacity).unwrap_or(0.0));
+            series
+                .utilization
+                .push(ratio(row.departed_bytes as f64 * 8.0, capacity).unwrap_or(0.0));
             series.drops_packets.push(row.drops as f64);
         }
     }

@@ -318,9 +318,9 @@ impl Schedule {
     /// bucket's came first: it was there before the bucket was opened.
     fn near_is_first(&self, event: Event) -> bool {
         let flow = if self.tie_break == TieBreak::Flow { event.flow() } else { 0 };
-        self.near.peek().is_some_and(|Reverse(first)| {
-            (first.key.0, first.key.1) < (event.time, flow)
-        })
+        self.near
+            .peek()
+            .is_some_and(|Reverse(first)| (first.key.0, first.key.1) < (event.time, flow))
     }
 
     fn pop_near(&mut self, until: Time) -> Option<Event> {
@@ -463,9 +463,8 @@ impl Schedule {
             if !is_tie {
                 if index - from > 1 {
                     let current = &self.current;
-                    self.keys[from..index].sort_by_key(|&key| {
-                        current[key as usize & ((1 << INDEX_BITS) - 1)].flow()
-                    });
+                    self.keys[from..index]
+                        .sort_by_key(|&key| current[key as usize & ((1 << INDEX_BITS) - 1)].flow());
                 }
                 from = index;
             }
@@ -566,8 +565,12 @@ mod tests {
 
     #[test]
     fn nothing_comes_out_at_or_after_the_limit() {
-        let mut schedule =
-            Schedule::new(1e6, Time::from_milliseconds(1), Time::from_milliseconds(100), TieBreak::Flow);
+        let mut schedule = Schedule::new(
+            1e6,
+            Time::from_milliseconds(1),
+            Time::from_milliseconds(100),
+            TieBreak::Flow,
+        );
         schedule.push(Event::wake(Time::from_picoseconds(5_000_000_000), 0));
         assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_000)).is_none());
         assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_001)).is_some());

@@ -174,8 +174,14 @@ mod tests {
         let schedule = RateSchedule {
             initial: GIGABIT.bits_per_second(),
             changes: vec![
-                RateChange { at: Time::from_picoseconds(4_000_000), rate: Rate::from_bits_per_second(0) },
-                RateChange { at: Time::from_milliseconds(1), rate: Rate::from_bits_per_second(500_000_000) },
+                RateChange {
+                    at: Time::from_picoseconds(4_000_000),
+                    rate: Rate::from_bits_per_second(0),
+                },
+                RateChange {
+                    at: Time::from_milliseconds(1),
+                    rate: Rate::from_bits_per_second(500_000_000),
+                },
             ],
             period: None,
             period_capacity: 0,
@@ -188,8 +194,16 @@ mod tests {
     fn a_repeating_schedule_carries_its_capacity_each_period() {
         let schedule = RateSchedule {
             initial: 8_000,
-            changes: vec![RateChange { at: Time::from_milliseconds(500), rate: Rate::from_bits_per_second(0) },
-                RateChange { at: Time::from_milliseconds(750), rate: Rate::from_bits_per_second(8_000) }],
+            changes: vec![
+                RateChange {
+                    at: Time::from_milliseconds(500),
+                    rate: Rate::from_bits_per_second(0),
+                },
+                RateChange {
+                    at: Time::from_milliseconds(750),
+                    rate: Rate::from_bits_per_second(8_000),
+                },
+            ],
             period: Some(Time::from_milliseconds(1_000)),
             period_capacity: 6_000 * u128::from(PICOSECONDS_PER_SECOND),
         };

@@ -98,8 +98,8 @@ impl Rate {
 
     /// The whole bytes that this rate carries in `span`, rounded down.
     pub fn bytes_in(self, span: Time) -> u64 {
-        let bits =
-            u128::from(self.0) * u128::from(span.picoseconds()) / u128::from(PICOSECONDS_PER_SECOND);
+        let bits = u128::from(self.0) * u128::from(span.picoseconds())
+            / u128::from(PICOSECONDS_PER_SECOND);
         u64::try_from(bits / 8).unwrap_or(u64::MAX)
     }
 }

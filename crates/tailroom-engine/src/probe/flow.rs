@@ -147,8 +147,9 @@ impl FlowProbe {
     pub fn pass_marks(&mut self, now: Time, state: &FlowState) {
         while self.next_mark <= now {
             let mark = self.next_mark;
-            self.on_window(mark, state.cwnd_packets);
+            // Read, not summed up: a mark must leave no trace in the rounding of what comes after.
             let counters = FlowCounters {
+                cwnd_area: self.cwnd_area_at(mark, state.cwnd_packets),
                 delivered: state.delivered,
                 delivered_bytes: state.delivered_bytes,
                 ..self.counters
@@ -161,9 +162,15 @@ impl FlowProbe {
     /// The window was `cwnd_packets` up to `now`.
     #[inline]
     pub fn on_window(&mut self, now: Time, cwnd_packets: f64) {
-        let span = now.since(self.changed_at).picoseconds().cast_signed(); // signed converts faster
-        self.counters.cwnd_area += cwnd_packets * span as f64;
+        self.counters.cwnd_area = self.cwnd_area_at(now, cwnd_packets);
         self.changed_at = now;
+    }
+
+    /// The area under the window at `now`, the window having been `cwnd_packets` since it changed.
+    #[inline]
+    fn cwnd_area_at(&self, now: Time, cwnd_packets: f64) -> f64 {
+        let span = now.since(self.changed_at).picoseconds().cast_signed(); // signed converts faster
+        self.counters.cwnd_area + cwnd_packets * span as f64
     }
 
     /// A packet left the sender.

@@ -32,7 +32,11 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
     /// The bin that `value` falls into.
     #[inline]
     pub fn bin(value: u64) -> usize {
-        let octave = (63 - (value | 1).leading_zeros()).saturating_sub(PRECISION);
+        // Queue lengths nearly always stay in the exact part.
+        if value < 2 << PRECISION {
+            return value as usize;
+        }
+        let octave = (63 - value.leading_zeros()) - PRECISION;
         ((u64::from(octave) << PRECISION) + (value >> octave)) as usize
     }
 

@@ -261,6 +261,7 @@ impl LinkProbe {
     /// Mean time that accepted packets waited, in seconds; `None` when none was accepted.
     pub fn mean_delay_s(&self) -> Option<f64> {
         let accepted = self.now.accepted - self.before.accepted;
-        (accepted > 0).then(|| Time::from_picoseconds(1).seconds() * self.delay_sum as f64 / accepted as f64)
+        (accepted > 0)
+            .then(|| Time::from_picoseconds(1).seconds() * self.delay_sum as f64 / accepted as f64)
     }
 }

@@ -49,9 +49,9 @@ pub(super) fn resolve_transport(
 }
 
 fn check(at: &Path, tcp: &TcpFile, congestion: &CongestionConfig) -> Result<(), Fault> {
-    congestion.validate().map_err(|problem| {
-        Fault::new(&at.key("congestion"), problem, "correct the parameters")
-    })?;
+    congestion
+        .validate()
+        .map_err(|problem| Fault::new(&at.key("congestion"), problem, "correct the parameters"))?;
     if tcp.prr && tcp.recovery != RecoveryFile::Sack {
         let problem = "proportional rate reduction needs selective acknowledgements";
         return Err(Fault::new(&at.key("prr"), problem, "set `recovery = \"sack\"` or drop prr"));

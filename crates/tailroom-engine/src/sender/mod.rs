@@ -13,9 +13,7 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
 
-use crate::congestion::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind,
-};
+use crate::congestion::{AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind};
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
 use crate::topology::{Recovery, RttSamples, TcpSpec};
@@ -368,10 +366,15 @@ impl Sender {
     }
 
     #[inline]
-    fn transmit(&mut self, now: Time, sequence: u64, is_retransmission: bool, out: &mut impl Outlet) {
+    fn transmit(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        is_retransmission: bool,
+        out: &mut impl Outlet,
+    ) {
         let is_last = sequence + 1 == self.demand.packets;
-        let bytes =
-            if is_last { self.demand.last_packet_bytes } else { self.demand.packet_bytes };
+        let bytes = if is_last { self.demand.last_packet_bytes } else { self.demand.packet_bytes };
         self.probe.on_sent(bytes, is_retransmission);
         self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());
         if self.rto_deadline == Time::NEVER {

@@ -166,6 +166,7 @@ impl Sender {
         }
     }
 
+    #[inline(never)]
     fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl Outlet) {
         self.scoreboard.on_retransmission(sequence);
         self.count_prr_sent();
@@ -225,7 +226,9 @@ impl Sender {
                 self.send_in_recovery(now, out);
             }
             // RFC 6582 sec. 3.2 step 2: only beyond the last repair, or these may be echoes of it.
-            Phase::Open if self.duplicates == DUPLICATE_THRESHOLD && self.is_beyond_last_repair() => {
+            Phase::Open
+                if self.duplicates == DUPLICATE_THRESHOLD && self.is_beyond_last_repair() =>
+            {
                 self.enter_newreno_recovery(now, out);
             }
             Phase::Open => self.send_new(now, out),

@@ -89,7 +89,10 @@ mod tests {
         assert_eq!(rtt.rto(), Time::from_milliseconds(300));
         rtt.on_sample(Time::from_milliseconds(180));
         // RTTVAR = 3/4 * 50 + 1/4 * 80 = 57.5; SRTT = 7/8 * 100 + 1/8 * 180 = 110; RTO = 340.
-        assert_eq!((rtt.srtt(), rtt.rto()), (Time::from_milliseconds(110), Time::from_milliseconds(340)));
+        assert_eq!(
+            (rtt.srtt(), rtt.rto()),
+            (Time::from_milliseconds(110), Time::from_milliseconds(340))
+        );
         rtt.back_off();
         rtt.back_off();
         assert_eq!(rtt.rto(), Time::from_milliseconds(1_360));

@@ -299,8 +299,9 @@ mod tests {
                     }
                     _ => {}
                 }
-                let unsacked =
-                    |packets: std::ops::Range<u64>| packets.filter(|&p| !sacked[p as usize]).count() as u64;
+                let unsacked = |packets: std::ops::Range<u64>| {
+                    packets.filter(|&p| !sacked[p as usize]).count() as u64
+                };
                 let in_flight = unsacked(una..next);
                 let lost = unsacked(una..lost_edge.max(una));
                 let retransmitted = unsacked(una..retransmitted_edge.max(una));

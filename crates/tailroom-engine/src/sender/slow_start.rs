@@ -42,7 +42,9 @@ impl SlowStart {
             SlowStartSpec::Limited { max_ssthresh } => {
                 SlowStart::Limited { max_ssthresh: f64::from(max_ssthresh) }
             }
-            SlowStartSpec::HystartPlusPlus => SlowStart::HystartPlusPlus(Box::new(Hystart::new(is_paced))),
+            SlowStartSpec::HystartPlusPlus => {
+                SlowStart::HystartPlusPlus(Box::new(Hystart::new(is_paced)))
+            }
         }
     }
 
@@ -139,7 +141,8 @@ impl Hystart {
         }
         match self.baseline {
             None if self.last_round_min != Time::NEVER => {
-                let eighth = Time::from_picoseconds(self.last_round_min.picoseconds() / MIN_RTT_DIVISOR);
+                let eighth =
+                    Time::from_picoseconds(self.last_round_min.picoseconds() / MIN_RTT_DIVISOR);
                 let threshold = eighth.max(MIN_RTT_THRESHOLD).min(MAX_RTT_THRESHOLD);
                 if self.round_min >= self.last_round_min + threshold {
                     self.baseline = Some(self.round_min);

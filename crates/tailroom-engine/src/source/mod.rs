@@ -40,8 +40,14 @@ impl Source {
         match group.source {
             SourceSpec::Bulk { .. } => None,
             SourceSpec::Poisson { rate, exponential_sizes } => {
-                let poisson =
-                    Poisson::new(rate, group.packet_size, exponential_sizes, start, seed, flow_name);
+                let poisson = Poisson::new(
+                    rate,
+                    group.packet_size,
+                    exponential_sizes,
+                    start,
+                    seed,
+                    flow_name,
+                );
                 Some(Source::Poisson(Box::new(poisson)))
             }
             SourceSpec::Cbr { rate } => Some(Source::Cbr(Cbr::new(rate, group.packet_size, start))),
