@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::packet::Range;
+use crate::packet::{MAX_SACK_BLOCKS, Range};
 
 /// Sacked packets above a hole before it is lost (RFC 6675 sec. 2, `DupThresh`).
 pub const DUPLICATE_THRESHOLD: u64 = 3;
@@ -16,6 +16,8 @@ pub const DUPLICATE_THRESHOLD: u64 = 3;
 pub struct Scoreboard {
     /// Sacked ranges above `una`, sorted, disjoint, not touching.
     ranges: VecDeque<Range>,
+    /// The blocks of the ACK before: most of them come again, and are passed over without a search.
+    reported: [Range; MAX_SACK_BLOCKS],
     una: u64,
     sacked: u64,
     /// Unsacked packets below this edge are lost (RFC 6675 `IsLost`).
@@ -92,12 +94,15 @@ impl Scoreboard {
     /// newly report.
     pub fn add(&mut self, blocks: &[Range], next: u64) -> u64 {
         let before = self.sacked;
-        for block in blocks {
+        let reported = self.reported;
+        for block in blocks.iter().filter(|block| !reported.contains(block)) {
             let block = Range { start: block.start.max(self.una), end: block.end.min(next) };
             if !block.is_empty() {
                 self.add_block(block);
             }
         }
+        self.reported = [Range::default(); MAX_SACK_BLOCKS];
+        self.reported[..blocks.len()].copy_from_slice(blocks);
         if self.sacked > before {
             self.find_lost();
         }
@@ -105,6 +110,22 @@ impl Scoreboard {
     }
 
     fn add_block(&mut self, block: Range) {
+        // Without reordering a packet lies in the last range or behind it.
+        match self.ranges.back_mut() {
+            Some(last) if last.start <= block.start && block.start <= last.end => {
+                let fresh = Range { start: last.end, end: block.end };
+                last.end = last.end.max(block.end);
+                self.count_sacked(fresh);
+            }
+            Some(last) if block.start <= last.end => self.merge_block(block),
+            _ => {
+                self.ranges.push_back(block);
+                self.count_sacked(block);
+            }
+        }
+    }
+
+    fn merge_block(&mut self, block: Range) {
         // The ranges that overlap or touch the block: [first, last).
         let first = self.ranges.partition_point(|range| range.end < block.start);
         let mut merged = block;
@@ -210,6 +231,7 @@ impl Scoreboard {
     pub fn lose_everything(&mut self, next: u64, forget_sacked: bool) {
         if forget_sacked {
             self.ranges.clear();
+            self.reported = [Range::default(); MAX_SACK_BLOCKS];
             self.sacked = 0;
         }
         self.retransmitted = 0;
