@@ -3,9 +3,12 @@
 //!
 //! `cargo run --release --example dumbbell` runs Barman et al. 2004, Figure 3, at a buffer of 10 %.
 
+#![expect(clippy::disallowed_methods, reason = "an example may read a clock")]
+
 use std::time::Instant;
 
 use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::congestion::highspeed::HighspeedParams;
 use tailroom_engine::error::RunError;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::topology::{
@@ -19,7 +22,7 @@ fn main() -> Result<(), RunError> {
     let started = Instant::now();
     let mut simulation = Simulation::new(&network);
     for second in (20..=160).step_by(20) {
-        simulation.run_until(Time::from_milliseconds(second * 1_000));
+        simulation.run_until(Time::from_milliseconds(second * 1_000))?;
         println!("{second:>4} s simulated after {:.2} s", started.elapsed().as_secs_f64());
     }
     let summary = simulation.finish()?.summary;
@@ -34,7 +37,7 @@ fn main() -> Result<(), RunError> {
 
 fn barman_figure_3() -> Network {
     let tcp = TcpSpec {
-        congestion: CongestionConfig::Highspeed(Default::default()),
+        congestion: CongestionConfig::Highspeed(HighspeedParams::default()),
         recovery: Recovery::Sack,
         prr: false,
         delayed_ack: None,
@@ -88,5 +91,6 @@ fn barman_figure_3() -> Network {
         groups: vec![group],
         flows: flows.collect(),
         series_interval: None,
+        memory_limit_bytes: 1 << 30,
     }
 }

@@ -1,5 +1,7 @@
 //! What can go wrong in a run.
 
+use crate::units::Time;
+
 /// A run that cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
@@ -15,5 +17,19 @@ pub enum RunError {
         expected: u64,
         /// What it shows.
         found: u64,
+    },
+    /// Packets pile up without bound, although the estimate before the run was within the limit.
+    #[error(
+        "at {time} the packets under way need {needed_bytes} bytes, more than memory_limit \
+         ({limit_bytes} bytes); a flow whose access_rate is not above its bottleneck's rate never \
+         sees a loss and lets its window grow: raise access_rate, or set max_window"
+    )]
+    Memory {
+        /// When.
+        time: Time,
+        /// What the pending events take.
+        needed_bytes: u64,
+        /// What the scenario allows.
+        limit_bytes: u64,
     },
 }

@@ -257,15 +257,20 @@ fn acknowledge(
 /// A flow that nothing controls: a source, an access link, a counter at the far end.
 #[derive(Debug)]
 pub struct Unresponsive {
-    source: Source,
-    stop: Time,
-    header_bytes: u32,
-    wiring: Wiring,
+    /// What it sends, and when.
+    pub source: Source,
+    /// From when on it sends nothing.
+    pub stop: Time,
+    /// Part of a packet that is header.
+    pub header_bytes: u32,
+    /// The ways between its ends.
+    pub wiring: Wiring,
     /// Packets sent, in the sender's time.
     pub sent: FlowProbe,
     /// Packets received, in the receiver's time.
     pub received: FlowProbe,
-    delivered: FlowState,
+    /// What has arrived.
+    pub delivered: FlowState,
 }
 
 impl Unresponsive {

@@ -314,7 +314,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Puts together what the probes of a finished run recorded.
-pub(crate) fn collect(
+pub fn collect(
     network: &Network,
     links: &[Link],
     ends: &[&Ends],

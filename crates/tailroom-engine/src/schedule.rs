@@ -73,6 +73,7 @@ impl Event {
 
     /// The same packet at the next link of its circuit.
     #[inline]
+    #[must_use]
     pub fn at_next_link(self, time: Time) -> Self {
         let age = (self.age_and_size >> 17) + (time.picoseconds() - self.time);
         Event {
@@ -469,6 +470,12 @@ impl Schedule {
                 from = index;
             }
         }
+    }
+
+    /// Memory that the pending events take.
+    pub fn memory_bytes(&self) -> u64 {
+        let heaps = (self.near.capacity() + self.far.capacity()) * size_of::<Ordered>();
+        (self.events.capacity() * size_of::<Event>() + heaps) as u64
     }
 
     /// Every event still pending, in no particular order: for the final account of packets.

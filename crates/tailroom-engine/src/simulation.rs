@@ -10,6 +10,9 @@ use crate::schedule::{Event, Schedule, Stage, TieBreak};
 use crate::topology::Network;
 use crate::units::Time;
 
+/// A power of two: a million events add at most some tens of MB.
+const EVENTS_BETWEEN_MEMORY_CHECKS: u64 = 1 << 20;
+
 /// A run in progress.
 #[derive(Debug)]
 pub struct Simulation {
@@ -190,11 +193,22 @@ impl Simulation {
         }
     }
 
+    /// Packets that have been offered to a link so far, links added up.
+    pub fn packet_hops(&self) -> u64 {
+        self.links.iter().map(|link| link.probe.account().0).sum()
+    }
+
     /// Runs until `time` or the end of the run: every event before it is done.
-    pub fn run_until(&mut self, time: Time) {
+    ///
+    /// # Errors
+    /// [`RunError::Memory`] when pending packets need more than the network's limit.
+    pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
         let until = time.min(self.network.duration);
         while let Some(event) = self.schedule.pop_before(until) {
             self.events += 1;
+            if self.events.is_multiple_of(EVENTS_BETWEEN_MEMORY_CHECKS) {
+                self.check_memory(event.time())?;
+            }
             if event.time() >= self.link_marks.next {
                 self.pass_link_marks(event.time());
             }
@@ -203,6 +217,16 @@ impl Simulation {
                 Stage::Wake => self.on_wake(event),
             }
         }
+        Ok(())
+    }
+
+    fn check_memory(&self, time: Time) -> Result<(), RunError> {
+        let needed_bytes = self.schedule.memory_bytes();
+        let limit_bytes = self.network.memory_limit_bytes;
+        if needed_bytes > limit_bytes {
+            return Err(RunError::Memory { time, needed_bytes, limit_bytes });
+        }
+        Ok(())
     }
 
     #[inline]
@@ -276,10 +300,11 @@ impl Simulation {
     /// Runs to the end, closes the statistics, and checks that no packet appeared or vanished.
     ///
     /// # Errors
-    /// [`RunError`] when the account of packets does not balance, which is a bug of the engine.
+    /// [`RunError::Memory`] as [`Simulation::run_until`]; [`RunError::Conservation`] when the account of
+    /// packets does not balance, which is a bug of the engine.
     pub fn finish(mut self) -> Result<Results, RunError> {
         let end = self.network.duration;
-        self.run_until(end);
+        self.run_until(end)?;
         self.pass_link_marks(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         for flow in &mut self.flows {

@@ -27,6 +27,8 @@ pub struct Network {
     pub flows: Vec<FlowSpec>,
     /// Interval of the time series, if any are recorded.
     pub series_interval: Option<Time>,
+    /// The run ends with an error when its pending packets need more than this.
+    pub memory_limit_bytes: u64,
 }
 
 /// A shared link: a queue, a rate, a propagation delay, and what may go wrong on the way.
@@ -260,7 +262,7 @@ pub enum SlowStartSpec {
 
 impl Network {
     /// When links and flows record their state.
-    pub(crate) fn marks(&self) -> Marks {
+    pub fn marks(&self) -> Marks {
         // Enough points to see a convergence, bounded where there are many flows.
         let intervals = (1_000_000 / self.flows.len().max(1) as u64).clamp(20, 400);
         Marks {

@@ -45,11 +45,13 @@ impl Time {
     }
 
     /// The span since `earlier`, or zero when `earlier` is later.
+    #[must_use]
     pub const fn since(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
     }
 
     /// Adds without passing [`Time::NEVER`].
+    #[must_use]
     pub const fn saturating_add(self, span: Time) -> Time {
         Time(self.0.saturating_add(span.0))
     }

@@ -62,7 +62,7 @@ fn simulate(
     while now < duration {
         let started = wall_clock();
         now = duration.min(now.saturating_add(Time::from_picoseconds(slice)));
-        simulation.run_until(now);
+        simulation.run_until(now)?;
         let took = started.elapsed();
         if took > LONG_SLICE {
             slice = (slice / 2).max(1);

@@ -36,7 +36,7 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         if value < 2 << PRECISION {
             return value as usize;
         }
-        let octave = (63 - value.leading_zeros()) - PRECISION;
+        let octave = value.ilog2() - PRECISION;
         ((u64::from(octave) << PRECISION) + (value >> octave)) as usize
     }
 

@@ -50,6 +50,7 @@ pub(super) fn resolve(
         groups,
         flows,
         series_interval: file.series.as_ref().map(|series| series.interval.time()),
+        memory_limit_bytes: file.memory_limit.bytes(),
     };
     memory::check(&network, file.memory_limit)?;
     Ok(network)

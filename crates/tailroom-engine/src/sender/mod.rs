@@ -63,6 +63,7 @@ const MIN_SSTHRESH: f64 = 2.0;
 
 /// A TCP sender.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts; the states are in `Phase`")]
 pub struct Sender {
     una: u64,
     next: u64,

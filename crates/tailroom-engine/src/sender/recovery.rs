@@ -245,7 +245,7 @@ impl Sender {
         self.phase = Phase::Recovery;
         self.recovery_point = self.next;
         self.cwnd = self.ssthresh;
-        self.inflation = DUPLICATE_THRESHOLD as i64;
+        self.inflation = DUPLICATE_THRESHOLD.cast_signed();
         self.is_first_partial = true;
         self.scoreboard.lose_first();
         self.retransmit(now, self.una, out);
@@ -255,7 +255,7 @@ impl Sender {
 
     /// RFC 6582 sec. 3.2 step 3: the next hole starts right behind a partial ACK.
     fn on_partial_ack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
-        self.inflation -= news.acked as i64 - 1;
+        self.inflation -= news.acked.cast_signed() - 1;
         self.scoreboard.lose_first();
         self.retransmit(now, self.una, out);
         // The "impatient" variant: only the first partial ACK restarts the timer.

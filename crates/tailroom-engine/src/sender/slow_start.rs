@@ -205,10 +205,14 @@ mod tests {
         let mut hystart = Hystart::new(false);
         hystart.last_round_min = Time::from_milliseconds(100);
         hystart.round_end = 1_000;
-        (0..8).for_each(|_| drop(hystart.on_ack(&event(1, 2_000, 120))));
+        (0..8).for_each(|_| {
+            hystart.on_ack(&event(1, 2_000, 120));
+        });
         assert!(hystart.baseline.is_some());
         hystart.round_end = 0;
-        (0..9).for_each(|_| drop(hystart.on_ack(&event(1, 2_000, 101))));
+        (0..9).for_each(|_| {
+            hystart.on_ack(&event(1, 2_000, 101));
+        });
         assert!(hystart.baseline.is_none());
     }
 }

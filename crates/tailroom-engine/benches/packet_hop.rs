@@ -1,0 +1,162 @@
+//! Nanoseconds per packet-hop: one packet through one shared link, everything on (SACK, RTO,
+//! statistics), in steady state.
+//!
+//! `cargo bench` prints the median of five runs for each case; `cargo bench -- two_hops` picks cases by
+//! name. What is timed begins after the slow starts.
+
+#![expect(clippy::disallowed_methods, reason = "a bench is where a clock is read")]
+
+use std::time::Instant;
+
+use tailroom_engine::scenario;
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::units::Time;
+
+const RUNS: usize = 5;
+
+/// A scenario, the simulated second at which timing begins, and the goal of the design in ns.
+struct Case {
+    name: &'static str,
+    text: String,
+    warm_up_s: f64,
+    acceptable_ns: f64,
+}
+
+fn main() {
+    // Cargo passes `--bench`; anything else picks cases by name.
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    println!(
+        "{:<34} {:>8} {:>8} {:>8} {:>11} {:>11}",
+        "case", "min", "median", "max", "acceptable", "real time"
+    );
+    for case in cases() {
+        if wanted.is_empty() || wanted.iter().any(|word| case.name.contains(word.as_str())) {
+            measure(&case);
+        }
+    }
+}
+
+fn measure(case: &Case) {
+    let network = scenario::parse(&case.text, &[], None, &NoFiles)
+        .and_then(|scenario| scenario.resolve())
+        .expect("the bench's scenario is right");
+    let mut figures: Vec<(f64, f64)> = (0..RUNS)
+        .map(|_| {
+            let mut simulation = Simulation::new(&network);
+            simulation.run_until(Time::from_seconds(case.warm_up_s)).expect("it fits in memory");
+            let before = simulation.packet_hops();
+            let started = Instant::now();
+            simulation.run_until(network.duration).expect("it fits in memory");
+            let wall = started.elapsed().as_secs_f64();
+            let hops = (simulation.packet_hops() - before) as f64;
+            (wall * 1e9 / hops, (network.duration.seconds() - case.warm_up_s) / wall)
+        })
+        .collect();
+    figures.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (median, real_time) = figures[RUNS / 2];
+    println!(
+        "{:<34} {:>5.1} ns {:>5.1} ns {:>5.1} ns {:>8.0} ns {:>9.1} x",
+        case.name,
+        figures[0].0,
+        median,
+        figures[RUNS - 1].0,
+        case.acceptable_ns,
+        real_time
+    );
+}
+
+struct NoFiles;
+
+impl scenario::FileLoader for NoFiles {
+    fn load(&self, path: &str) -> Result<String, String> {
+        Err(format!("a bench has no files, not even {path}"))
+    }
+}
+
+fn cases() -> [Case; 5] {
+    [
+        Case {
+            name: "10 HighSpeed flows, 1 Gbit/s",
+            text: dumbbell(
+                "1 Gbit/s",
+                10,
+                "highspeed",
+                "1000 B",
+                "115.5 ms",
+                "124.5 ms",
+                "1249 packets",
+                60,
+            ),
+            warm_up_s: 20.0,
+            acceptable_ns: 20.0,
+        },
+        Case {
+            name: "100 Reno flows, 10 Gbit/s",
+            text: dumbbell("10 Gbit/s", 100, "reno", "1500 B", "36 ms", "44 ms", "20 ms", 12),
+            warm_up_s: 4.0,
+            acceptable_ns: 20.0,
+        },
+        Case {
+            name: "10,000 Reno flows, 100 Gbit/s",
+            text: dumbbell("100 Gbit/s", 10_000, "reno", "1500 B", "40 ms", "60 ms", "5 ms", 3),
+            warm_up_s: 1.0,
+            acceptable_ns: 25.0,
+        },
+        Case {
+            name: "100,000 Reno flows, 400 Gbit/s",
+            text: dumbbell("400 Gbit/s", 100_000, "reno", "1500 B", "40 ms", "60 ms", "5 ms", 2),
+            warm_up_s: 1.0,
+            acceptable_ns: 30.0,
+        },
+        Case {
+            name: "two_hops: 10 HighSpeed flows",
+            text: dumbbell(
+                "1 Gbit/s",
+                10,
+                "highspeed",
+                "1000 B",
+                "115.5 ms",
+                "124.5 ms",
+                "1249 packets",
+                60,
+            )
+            .replace("path = [\"bottleneck\"]", "path = [\"bottleneck\", \"second\"]")
+                + "[links.second]\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\nqueue = { kind = \"drop_tail\", limit = \"1249 packets\" }\n",
+            warm_up_s: 20.0,
+            acceptable_ns: 18.0,
+        },
+    ]
+}
+
+#[expect(clippy::too_many_arguments, reason = "a table of cases reads best as rows")]
+fn dumbbell(
+    rate: &str,
+    flows: u32,
+    congestion: &str,
+    packet_size: &str,
+    shortest: &str,
+    longest: &str,
+    limit: &str,
+    duration_s: u32,
+) -> String {
+    format!(
+        r#"
+title = "bench"
+duration = "{duration_s} s"
+memory_limit = "16 GB"
+[links.bottleneck]
+rate = "{rate}"
+delay = "10 ms"
+queue = {{ kind = "drop_tail", limit = "{limit}" }}
+[flows.tcp]
+count = {flows}
+path = ["bottleneck"]
+congestion = {{ kind = "{congestion}" }}
+packet_size = "{packet_size}"
+rtt = {{ from = "{shortest}", to = "{longest}" }}
+access_rate = "40 Gbit/s"
+start = {{ from = "0 s", to = "0.5 s" }}
+"#
+    )
+}

@@ -1,0 +1,299 @@
+//! What every congestion control owes the sender, whatever happens to it; and that sender and
+//! receiver survive any sequence of packets and ACKs.
+
+mod transport;
+
+use proptest::prelude::*;
+
+use tailroom_engine::congestion::{
+    AckEvent, Congestion, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind,
+};
+use tailroom_engine::packet::{Ack, Packet, Range};
+use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::receiver::Receiver;
+use tailroom_engine::sender::{Demand, Outlet, Sender};
+use tailroom_engine::topology::{DelayedAck, Recovery, SlowStartSpec, TcpSpec};
+use tailroom_engine::units::Time;
+
+/// Every entry of the registry with its default parameters, found by its name in the schema.
+fn registry() -> Vec<(String, CongestionConfig)> {
+    let schema = schemars::schema_for!(CongestionConfig);
+    let entries = schema.as_value()["oneOf"].as_array().expect("one alternative a control").clone();
+    let named = entries.iter().map(|entry| {
+        let name = entry["properties"]["kind"]["const"].as_str().expect("a name").to_owned();
+        let config = serde_json::json!({ "kind": name });
+        (name, serde_json::from_value(config).expect("every parameter has a default"))
+    });
+    named.collect()
+}
+
+#[test]
+fn the_registry_names_its_controls() {
+    let registry = registry();
+    assert!(registry.len() >= 2);
+    for (name, config) in registry {
+        assert_eq!(config.name(), name);
+    }
+}
+
+/// Something that happens to a control.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Ack {
+        acked_packets: u64,
+        srtt_ms: u64,
+    },
+    Loss {
+        is_slow_start: bool,
+    },
+    Timeout,
+    /// The sender sets the window itself: after slow start, or to `max_window`.
+    Set {
+        cwnd_packets: f64,
+    },
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        6 => (1_u64..300, 0_u64..2_000)
+            .prop_map(|(acked_packets, srtt_ms)| Operation::Ack { acked_packets, srtt_ms }),
+        1 => any::<bool>().prop_map(|is_slow_start| Operation::Loss { is_slow_start }),
+        1 => Just(Operation::Timeout),
+        1 => (0.0_f64..7.0)
+            .prop_map(|exponent| Operation::Set { cwnd_packets: libm::pow(10.0, exponent) }),
+    ]
+}
+
+/// The windows of a control, with the sender's bound.
+fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
+    let mut control = Congestion::new(config);
+    let (mut cwnd, mut now) = (10.0, Time::ZERO);
+    let congest = |control: &mut Congestion, now, cwnd: f64, kind, is_slow_start| {
+        let event = CongestionEvent { now, kind, cwnd_packets: cwnd, is_slow_start };
+        let target = control.on_congestion(&event);
+        assert!(target <= cwnd, "{event:?} made the window grow to {target}");
+        target.max(2.0)
+    };
+    let apply = |operation: &Operation| {
+        now += Time::from_milliseconds(1);
+        cwnd = match *operation {
+            Operation::Ack { acked_packets, srtt_ms } => {
+                let srtt = Time::from_milliseconds(srtt_ms);
+                control.on_ack(cwnd, &AckEvent { now, acked_packets, srtt })
+            }
+            Operation::Loss { is_slow_start } => {
+                congest(&mut control, now, cwnd, CongestionKind::Loss, is_slow_start)
+            }
+            Operation::Timeout => {
+                congest(&mut control, now, cwnd, CongestionKind::Timeout, false);
+                1.0
+            }
+            Operation::Set { cwnd_packets } => cwnd_packets,
+        };
+        cwnd
+    };
+    operations.iter().map(apply).collect()
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    let persistence = proptest::test_runner::FileFailurePersistence::WithSource("regressions");
+    ProptestConfig {
+        cases,
+        failure_persistence: Some(Box::new(persistence)),
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(500))]
+
+    #[test]
+    fn every_window_is_finite_and_at_least_one_packet(
+        operations in prop::collection::vec(operation(), 1..300),
+    ) {
+        for (name, config) in registry() {
+            let first = windows(&config, &operations);
+            for (window, operation) in first.iter().zip(&operations) {
+                prop_assert!(
+                    window.is_finite() && *window >= 1.0,
+                    "{name}: {window} after {operation:?}"
+                );
+            }
+            let second = windows(&config, &operations);
+            prop_assert!(first == second, "{name} is not deterministic");
+        }
+    }
+
+    /// An ACK of new data never shrinks the window of a loss-based control, and one packet never
+    /// adds more than one window's worth.
+    #[test]
+    fn an_ack_lets_the_window_grow_a_little(cwnd in 1.0_f64..1e6, acked_packets in 1_u64..10) {
+        for (name, config) in registry() {
+            let event = AckEvent { now: Time::ZERO, acked_packets, srtt: Time::ZERO };
+            let after = Congestion::new(&config).on_ack(cwnd, &event);
+            let most = cwnd * (1.0 + acked_packets as f64);
+            prop_assert!(cwnd <= after && after <= most, "{name}: from {cwnd} to {after}");
+        }
+    }
+}
+
+/// Counts what a sender sends.
+#[derive(Default)]
+struct Counter {
+    sent: u64,
+    highest: u64,
+}
+
+impl Outlet for Counter {
+    fn send(&mut self, packet: Packet) {
+        self.sent += 1;
+        self.highest = self.highest.max(packet.sequence + 1);
+    }
+}
+
+/// What reaches a sender: an ACK, relative to what it has sent, or its timer.
+#[derive(Clone, Debug)]
+struct Step {
+    after: Time,
+    is_timer: bool,
+    /// Advance of the cumulative ACK, negative for an old one.
+    advance: i64,
+    blocks: Vec<(u64, u64)>,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let block = (0_u64..40, 1_u64..20);
+    let after = (0_u64..300).prop_map(Time::from_milliseconds);
+    (after, prop::bool::weighted(0.1), -3_i64..6, prop::collection::vec(block, 0..=3))
+        .prop_map(|(after, is_timer, advance, blocks)| Step { after, is_timer, advance, blocks })
+}
+
+fn tcp() -> impl Strategy<Value = TcpSpec> {
+    let recovery = prop::sample::select(vec![
+        (Recovery::NewReno, false),
+        (Recovery::Sack, false),
+        (Recovery::Sack, true),
+    ]);
+    let slow_start = prop::sample::select(vec![
+        SlowStartSpec::Standard,
+        SlowStartSpec::Limited { max_ssthresh: 10 },
+        SlowStartSpec::HystartPlusPlus,
+    ]);
+    let control = prop::sample::select(registry());
+    (recovery, slow_start, control, any::<bool>(), any::<bool>(), 1_u32..30).prop_map(
+        |((recovery, prr), slow_start, (_, congestion), pacing, forgets, initial_window)| TcpSpec {
+            recovery,
+            prr,
+            slow_start,
+            congestion,
+            pacing,
+            initial_window,
+            forget_sack_at_timeout: forgets,
+            ..transport::reno()
+        },
+    )
+}
+
+fn marks() -> Marks {
+    Marks {
+        measure_from: Time::ZERO,
+        duration: Time::NEVER,
+        series_interval: Time::NEVER,
+        progress_interval: Time::NEVER,
+        reductions_kept: 10,
+    }
+}
+
+proptest! {
+    #![proptest_config(config(2_000))]
+
+    /// ACKs may be old, acknowledge what was never sacked, sack what was acknowledged: the sender
+    /// keeps a sane window and sends nothing beyond what its application has.
+    #[test]
+    fn a_sender_survives_any_acks(
+        tcp in tcp(),
+        steps in prop::collection::vec(step(), 1..200),
+        packets in prop_oneof![Just(u64::MAX), 1_u64..200],
+    ) {
+        let demand = Demand {
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            packets,
+            packet_bytes: 1_000,
+            last_packet_bytes: 500,
+            header_bytes: 40,
+        };
+        let (mut sender, mut out) = (Sender::new(&tcp, demand, marks()), Counter::default());
+        let mut now = Time::ZERO;
+        for step in steps {
+            if step.is_timer && sender.deadline() != Time::NEVER {
+                now = now.max(sender.deadline());
+            } else {
+                now += step.after;
+            }
+            while sender.deadline() <= now {
+                let deadline = sender.deadline();
+                sender.on_deadline(deadline, &mut out);
+                prop_assert!(sender.deadline() > deadline, "a timer that fires makes progress");
+            }
+            let una = sender.delivered();
+            let cumulative = una.saturating_add_signed(step.advance).min(out.highest);
+            let blocks: Vec<Range> = step
+                .blocks
+                .iter()
+                .map(|&(start, length)| Range { start: una + start, end: una + start + length })
+                .collect();
+            let ack = Ack {
+                cumulative,
+                echo: Time::ZERO,
+                echoes_retransmission: false,
+                blocks: &blocks,
+            };
+            sender.on_ack(now, &ack, &mut out);
+            prop_assert!(sender.delivered() == una.max(cumulative));
+            prop_assert!(sender.cwnd_packets().is_finite() && sender.cwnd_packets() >= 1.0);
+            prop_assert!(sender.ssthresh_packets() >= 2.0);
+            prop_assert!(out.highest <= packets && out.sent == sender.probe.counters.sent);
+        }
+    }
+
+    /// Whatever arrives, the receiver acknowledges exactly what it has: the cumulative ACK stands
+    /// behind the first gap, and its blocks hold received packets only, disjoint and above it.
+    #[test]
+    fn a_receiver_reports_what_it_has(
+        sequences in prop::collection::vec(0_u64..60, 1..200),
+        delayed in prop::option::of(2_u32..4),
+    ) {
+        let delayed = delayed
+            .map(|packets| DelayedAck { packets, timeout: Time::from_milliseconds(40) });
+        let mut receiver = Receiver::new(delayed);
+        let mut has = [false; 61];
+        let mut unanswered = 0;
+        for (index, sequence) in sequences.into_iter().enumerate() {
+            let now = Time::from_picoseconds(index as u64);
+            has[sequence as usize] = true;
+            let packet = Packet { sequence, bytes: 1_000, sent: now, is_retransmission: false };
+            let first_gap = has.iter().position(|has| !has).expect("60 is never sent") as u64;
+            let Some(ack) = receiver.on_packet(now, &packet) else {
+                unanswered += 1;
+                prop_assert!(delayed.is_some_and(|delayed| unanswered < delayed.packets));
+                prop_assert!(receiver.deadline() > now && receiver.deadline() != Time::NEVER);
+                continue;
+            };
+            unanswered = 0;
+            prop_assert_eq!(ack.cumulative, first_gap);
+            for (index, block) in ack.blocks.iter().enumerate() {
+                prop_assert!(ack.cumulative < block.start && block.start < block.end);
+                prop_assert!((block.start..block.end).all(|packet| has[packet as usize]));
+                // A block is as long as it can be (RFC 2018 sec. 4).
+                prop_assert!(!has[block.end as usize] && !has[block.start as usize - 1]);
+                let others = &ack.blocks[index + 1..];
+                prop_assert!(others.iter().all(|other| other != block));
+            }
+            if sequence > first_gap {
+                prop_assert!(ack.blocks[0].start <= sequence && sequence < ack.blocks[0].end);
+            }
+        }
+        prop_assert_eq!(receiver.next(), has.iter().position(|has| !has).expect("60") as u64);
+    }
+}

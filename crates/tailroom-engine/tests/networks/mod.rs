@@ -1,0 +1,42 @@
+//! The links and flows that tests build their networks from.
+
+use tailroom_engine::topology::{
+    FlowSpec, GroupSpec, Limit, LinkSpec, LossSpec, QueueSpec, SourceSpec, TcpSpec,
+};
+use tailroom_engine::units::{Rate, Time};
+
+/// A plain link without loss or changes.
+pub(crate) fn link(name: &str, rate_bps: u64, delay: Time, limit: Limit) -> LinkSpec {
+    LinkSpec {
+        name: name.into(),
+        rate: Rate::from_bits_per_second(rate_bps),
+        delay,
+        queue: QueueSpec::DropTail { limit },
+        loss: LossSpec::None,
+        rate_changes: Vec::new(),
+        rate_period: None,
+        delay_changes: Vec::new(),
+        packet_log: 0,
+        bdp_bytes: 0.0,
+    }
+}
+
+/// A group of permanent flows over the first link.
+pub(crate) fn bulk(name: &str, tcp: TcpSpec) -> GroupSpec {
+    GroupSpec {
+        name: name.into(),
+        path: vec![0],
+        reverse_path: Vec::new(),
+        source: SourceSpec::Bulk { bytes: None },
+        access_rate: None,
+        stop: None,
+        packet_size: 1_000,
+        header_size: 40,
+        tcp: Some(tcp),
+    }
+}
+
+/// Flows of group 0 that start together and have one RTT.
+pub(crate) fn alike(count: usize, rtt: Time) -> Vec<FlowSpec> {
+    vec![FlowSpec { group: 0, rtt, start: Time::ZERO }; count]
+}

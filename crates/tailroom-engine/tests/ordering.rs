@@ -1,0 +1,237 @@
+//! Nothing depends on the ordering machinery: the engine and the reference event loop, a plain heap
+//! over every stage of every packet, give the same results to the last bit, whatever the network,
+//! the threads and the slices that a run is cut into.
+
+mod networks;
+mod random_networks;
+mod reference;
+mod transport;
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{FileFailurePersistence, TestRunner};
+
+use tailroom_engine::results::Results;
+use tailroom_engine::schedule::TieBreak;
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::topology::{
+    DelayedAck, GroupSpec, Limit, Network, RateChange, SourceSpec, TcpSpec,
+};
+use tailroom_engine::units::{Rate, Time};
+
+/// What to tell whoever meets a failure.
+const REPLAY: &str = "the case is kept in tests/ordering.regressions; \
+                      `cargo test -p tailroom-engine --test ordering` runs it again first";
+
+/// Random cases are few enough for every run of the tests; `PROPTEST_CASES` asks for more.
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases: std::env::var("PROPTEST_CASES").map_or(cases, |text| text.parse().unwrap_or(cases)),
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        max_shrink_iters: 4_000,
+        ..ProptestConfig::default()
+    }
+}
+
+/// The results, the number of events aside: the loops count theirs differently.
+fn comparable(mut results: Results) -> Results {
+    results.summary.events = 0;
+    results
+}
+
+fn finish(simulation: Simulation) -> Results {
+    comparable(simulation.finish().expect("the account of packets balances"))
+}
+
+fn run(network: &Network) -> Results {
+    finish(Simulation::new(network))
+}
+
+/// Where two results differ, part by part, so that a failure is short enough to read.
+fn difference(left: &Results, right: &Results) -> Option<String> {
+    if left == right {
+        return None;
+    }
+    let first = (left.packet_log.time_s.iter().zip(&right.packet_log.time_s))
+        .position(|(left, right)| left.to_bits() != right.to_bits());
+    let parts = [
+        ("links", format!("{:#?}", left.summary.links), format!("{:#?}", right.summary.links)),
+        ("flows", format!("{:#?}", left.summary.flows), format!("{:#?}", right.summary.flows)),
+        ("link series", format!("{:#?}", left.link_series), format!("{:#?}", right.link_series)),
+        ("flow series", format!("{:#?}", left.flow_series), format!("{:#?}", right.flow_series)),
+        ("packet log", format!("{:#?}", left.packet_log), format!("{:#?}", right.packet_log)),
+    ];
+    let mut text = format!("first packet log line that differs: {first:?}\n");
+    for (name, left, right) in parts {
+        let lines = left.lines().zip(right.lines()).filter(|(left, right)| left != right);
+        for (left, right) in lines.take(4) {
+            let _ = writeln!(text, "{name}: {} | {}", left.trim(), right.trim());
+        }
+    }
+    Some(text)
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn engine_and_reference_agree_on_random_networks(network in random_networks::network()) {
+        let difference = difference(&run(&network), &comparable(reference::run(&network)));
+        prop_assert!(
+            difference.is_none(),
+            "seed {}; {REPLAY}; engine | reference:\n{}",
+            network.seed,
+            difference.unwrap_or_default()
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    #[test]
+    fn the_same_seed_gives_the_same_results_in_any_thread(network in random_networks::network()) {
+        let alone = run(&network);
+        let together: Vec<Results> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..3).map(|_| scope.spawn(|| run(&network))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        for results in together {
+            prop_assert!(alone == results, "seed {}; {REPLAY}", network.seed);
+        }
+    }
+
+    #[test]
+    fn slices_change_nothing(
+        network in random_networks::network(),
+        mut stops in prop::collection::vec(0_u64..2_500_000_000_000, 0..20),
+    ) {
+        stops.sort_unstable();
+        let mut sliced = Simulation::new(&network);
+        for stop in stops {
+            sliced.run_until(Time::from_picoseconds(stop)).expect("memory has no limit");
+        }
+        prop_assert!(run(&network) == finish(sliced), "seed {}; {REPLAY}", network.seed);
+    }
+}
+
+/// The random networks are worth comparing: most of what can happen happens in some of them.
+#[test]
+fn random_networks_see_losses_timeouts_and_reductions() {
+    let mut runner = TestRunner::deterministic();
+    let (mut drops, mut losses, mut fast_repairs, mut timeouts, mut complete) = (0, 0, 0, 0, 0);
+    for _ in 0..100 {
+        let tree = random_networks::network().new_tree(&mut runner).expect("nothing is filtered");
+        let summary = run(&tree.current()).summary;
+        for (_, link) in &summary.links.0 {
+            drops += u64::from(link.drops_packets > 0);
+            losses += u64::from(link.random_losses_packets > 0);
+        }
+        for flow in &summary.flows {
+            timeouts += u64::from(flow.timeouts > 0);
+            fast_repairs += u64::from(flow.congestion_events > flow.timeouts);
+            complete += flow.completed_flows;
+        }
+    }
+    for count in [drops, losses, fast_repairs, timeouts, complete] {
+        let counts = [drops, losses, fast_repairs, timeouts, complete];
+        assert!(count >= 30, "drops, losses, fast repairs, timeouts, completions: {counts:?}");
+    }
+}
+
+/// Equal flows without access links: every packet of one flow meets a packet of every other.
+fn full_of_ties() -> Network {
+    let mut link =
+        networks::link("bottleneck", 8_000_000, Time::from_milliseconds(5), Limit::Packets(7));
+    link.packet_log = 100_000;
+    let background = GroupSpec {
+        source: SourceSpec::Cbr { rate: Rate::from_bits_per_second(800_000) },
+        tcp: None,
+        ..networks::bulk("background", transport::reno())
+    };
+    let mut flows = networks::alike(4, Time::from_milliseconds(50));
+    flows.extend(networks::alike(2, Time::from_milliseconds(50)));
+    flows[4..].iter_mut().for_each(|flow| flow.group = 1);
+    Network {
+        duration: Time::from_milliseconds(5_000),
+        measure_from: Time::ZERO,
+        seed: 1,
+        memory_limit_bytes: u64::MAX,
+        links: vec![link],
+        groups: vec![networks::bulk("reno", transport::reno()), background],
+        flows,
+        series_interval: Some(Time::from_milliseconds(100)),
+    }
+}
+
+#[test]
+fn engine_and_reference_agree_where_everything_ties() {
+    let network = full_of_ties();
+    let difference = difference(&run(&network), &comparable(reference::run(&network)));
+    assert!(difference.is_none(), "{}", difference.unwrap_or_default());
+}
+
+/// One flow whose delayed ACKs wait for `packets` packets or this long; a packet takes 1 ms on the
+/// link.
+fn one_flow_with_delayed_acks(packets: u32, timeout_ms: u64) -> Network {
+    let mut network = full_of_ties();
+    let timeout = Time::from_milliseconds(timeout_ms);
+    let tcp = TcpSpec {
+        delayed_ack: Some(DelayedAck { packets, timeout }),
+        initial_window: 1,
+        ..transport::reno()
+    };
+    network.groups = vec![networks::bulk("reno", tcp)];
+    network.flows.truncate(1);
+    network
+}
+
+/// A packet that arrives at the very deadline of a delayed ACK comes before the timer.
+#[test]
+fn engine_and_reference_agree_where_packets_meet_the_receivers_timer() {
+    let network = one_flow_with_delayed_acks(3, 1);
+    let difference = difference(&run(&network), &comparable(reference::run(&network)));
+    assert!(difference.is_none(), "{}", difference.unwrap_or_default());
+}
+
+/// The first packet's ACK is delayed so that it arrives when the first timeout is due: 1 ms on the
+/// link, 50 ms on the way and 949 ms of delay make the initial 1 s (RFC 6298 sec. 2.1). It comes
+/// before the timer.
+#[test]
+fn engine_and_reference_agree_where_an_ack_meets_the_senders_timer() {
+    let network = one_flow_with_delayed_acks(2, 949);
+    let results = run(&network);
+    let difference = difference(&results, &comparable(reference::run(&network)));
+    assert!(difference.is_none(), "{}", difference.unwrap_or_default());
+    assert_eq!(results.summary.flows[0].timeouts, 0);
+    let later = one_flow_with_delayed_acks(2, 950);
+    assert!(run(&later).summary.flows[0].timeouts > 0, "a millisecond later it is too late");
+}
+
+/// The comparison is worth something: a wrong order at ties does not pass it.
+#[test]
+fn a_tie_break_by_insertion_is_noticed() {
+    let network = full_of_ties();
+    let wrong = finish(Simulation::with_tie_break(&network, TieBreak::InsertionOnly));
+    let right = comparable(reference::run(&network));
+    assert!(difference(&wrong, &right).is_some());
+    assert_ne!(wrong.packet_log, right.packet_log);
+}
+
+/// A link that stops for good keeps its packets; its flows time out and give up nothing.
+#[test]
+fn a_link_that_stands_still_for_good_ends_nothing_but_its_flows() {
+    let mut network = full_of_ties();
+    network.links[0].rate_changes = vec![RateChange {
+        at: Time::from_milliseconds(1_000),
+        rate: Rate::from_bits_per_second(0),
+    }];
+    let results = run(&network);
+    let difference = difference(&results, &comparable(reference::run(&network)));
+    assert!(difference.is_none(), "{}", difference.unwrap_or_default());
+    let reno = results.summary.groups.get("reno").expect("the group exists");
+    // RTO of at least 200 ms, doubled each time: 4 s hold 4 of them (0.2 + 0.4 + 0.8 + 1.6 = 3).
+    assert!((12..=16).contains(&reno.timeouts), "{} timeouts of 4 flows", reno.timeouts);
+}

@@ -1,0 +1,264 @@
+//! Random networks: every option of the engine, and as many ties as possible.
+
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::networks;
+use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
+use tailroom_engine::congestion::reno::RenoParams;
+use tailroom_engine::topology::{
+    DelayChange, DelayedAck, FlowSpec, GroupSpec, Limit, LinkSpec, LossSpec, Network, RateChange,
+    Recovery, RttSamples, SlowStartSpec, SourceSpec, TcpSpec,
+};
+use tailroom_engine::units::{Rate, Time};
+
+/// Times of a grid, so that many of them are equal, or any.
+fn time(most_milliseconds: u64) -> impl Strategy<Value = Time> {
+    prop_oneof![
+        4 => (0..=most_milliseconds).prop_map(Time::from_milliseconds),
+        1 => (0..=most_milliseconds * 1_000_000_000).prop_map(Time::from_picoseconds),
+    ]
+}
+
+fn limit() -> impl Strategy<Value = Limit> {
+    prop_oneof![
+        select(vec![1, 2, 5, 20, 100, 1_000, 100_000]).prop_map(Limit::Packets),
+        select(vec![1, 1_500, 10_000, 100_000, 10_000_000]).prop_map(Limit::Bytes),
+    ]
+}
+
+fn loss() -> impl Strategy<Value = LossSpec> {
+    prop_oneof![
+        3 => Just(LossSpec::None),
+        1 => select(vec![0.001, 0.01, 0.1])
+            .prop_map(|probability| LossSpec::Bernoulli { probability }),
+        1 => (2_u64..300).prop_map(|every| LossSpec::Periodic { every }),
+        1 => Just(LossSpec::GilbertElliott {
+            good_to_bad: 0.005,
+            bad_to_good: 0.2,
+            loss_good: 0.001,
+            loss_bad: 0.5,
+        }),
+    ]
+}
+
+/// Changes of rate inside the first two seconds, some of them for good.
+fn rate_changes() -> impl Strategy<Value = (Vec<RateChange>, Option<Time>)> {
+    let change = (time(1_500), select(vec![0, 0, 500_000, 3_000_000, 20_000_000]));
+    let changes = prop::collection::vec(change, 0..4).prop_map(|mut changes| {
+        changes.sort_unstable();
+        changes.dedup_by_key(|(at, _)| *at);
+        let rate = Rate::from_bits_per_second;
+        changes.into_iter().map(|(at, bits)| RateChange { at, rate: rate(bits) }).collect()
+    });
+    let period =
+        option::of(select(vec![1_600, 2_500])).prop_map(|ms| ms.map(Time::from_milliseconds));
+    prop_oneof![
+        2 => Just((Vec::new(), None)),
+        1 => (changes, period).prop_map(|(mut changes, period): (Vec<RateChange>, _)| {
+            let period = period.filter(|_| !changes.is_empty());
+            if period.is_some() {
+                // A schedule that repeats begins at once and lets something pass.
+                changes[0] = RateChange {
+                    at: Time::ZERO,
+                    rate: Rate::from_bits_per_second(2_000_000),
+                };
+            }
+            (changes, period)
+        }),
+    ]
+}
+
+fn delay_changes() -> impl Strategy<Value = Vec<DelayChange>> {
+    let change = (time(1_500), time(40));
+    let changes = prop::collection::vec(change, 0..4).prop_map(|mut changes| {
+        changes.sort_unstable();
+        changes.dedup_by_key(|(at, _)| *at);
+        changes.into_iter().map(|(at, delay)| DelayChange { at, delay }).collect()
+    });
+    prop_oneof![3 => Just(Vec::new()), 1 => changes]
+}
+
+fn random_link() -> impl Strategy<Value = LinkSpec> {
+    let rate = select(vec![1_000_000, 4_000_000, 8_000_000, 20_000_000, 7_777_777]);
+    (rate, time(20), limit(), loss(), rate_changes(), delay_changes()).prop_map(
+        |(rate_bps, delay, limit, loss, (rate_changes, rate_period), delay_changes)| LinkSpec {
+            loss,
+            rate_changes,
+            rate_period,
+            delay_changes,
+            packet_log: 20_000,
+            bdp_bytes: 12_345.0,
+            ..networks::link("", rate_bps, delay, limit)
+        },
+    )
+}
+
+fn congestion() -> impl Strategy<Value = CongestionConfig> {
+    let highspeed = |low_window, increase, halve_in_slow_start| {
+        CongestionConfig::Highspeed(HighspeedParams {
+            low_window,
+            increase,
+            halve_in_slow_start,
+            ..HighspeedParams::default()
+        })
+    };
+    prop_oneof![
+        Just(CongestionConfig::Reno(RenoParams::default())),
+        Just(highspeed(38.0, IncreaseRule::Continuous, false)),
+        // A low threshold, so that the small windows of these runs reach the law.
+        Just(highspeed(4.0, IncreaseRule::Continuous, true)),
+        Just(highspeed(38.0, IncreaseRule::Table, false)),
+    ]
+}
+
+fn delayed_ack() -> impl Strategy<Value = Option<DelayedAck>> {
+    option::of((2_u32..5, select(vec![1, 10, 40, 200])).prop_map(|(packets, timeout)| DelayedAck {
+        packets,
+        timeout: Time::from_milliseconds(timeout),
+    }))
+}
+
+fn tcp() -> impl Strategy<Value = TcpSpec> {
+    let recovery =
+        select(vec![(Recovery::NewReno, false), (Recovery::Sack, false), (Recovery::Sack, true)]);
+    let slow_start = select(vec![
+        SlowStartSpec::Standard,
+        SlowStartSpec::Limited { max_ssthresh: 8 },
+        SlowStartSpec::HystartPlusPlus,
+    ]);
+    let windows = (1_u32..20, option::of(2_u32..50), option::weighted(0.3, 1_u64..60));
+    let times = (
+        delayed_ack(),
+        option::weighted(0.3, select(vec![1, 3, 10]).prop_map(Time::from_milliseconds)),
+        select(vec![50, 200, 1_000]).prop_map(Time::from_milliseconds),
+        select(vec![0, 1, 200]).prop_map(Time::from_milliseconds),
+        select(vec![RttSamples::Timestamps, RttSamples::Karn]),
+    );
+    let switches = (any::<bool>(), select(vec![1_u32, 1, 4, 16]), any::<bool>());
+    (congestion(), recovery, slow_start, windows, times, switches).prop_map(
+        |(congestion, (recovery, prr), slow_start, windows, times, switches)| TcpSpec {
+            congestion,
+            recovery,
+            prr,
+            delayed_ack: times.0,
+            ack_aggregation: times.1,
+            initial_window: windows.0,
+            initial_ssthresh: windows.1,
+            min_rto: times.2,
+            rto_granularity: times.3,
+            rtt_samples: times.4,
+            max_window: windows.2,
+            slow_start,
+            pacing: switches.0,
+            send_burst: switches.1,
+            forget_sack_at_timeout: switches.2,
+            ack_size: 40,
+        },
+    )
+}
+
+fn source() -> impl Strategy<Value = SourceSpec> {
+    let rate = || select(vec![80_000, 800_000, 2_000_000]).prop_map(Rate::from_bits_per_second);
+    prop_oneof![
+        4 => option::of(1_u64..200_000).prop_map(|bytes| SourceSpec::Bulk { bytes }),
+        1 => (rate(), any::<bool>())
+            .prop_map(|(rate, exponential_sizes)| SourceSpec::Poisson { rate, exponential_sizes }),
+        1 => rate().prop_map(|rate| SourceSpec::Cbr { rate }),
+    ]
+}
+
+/// A group and its flows' starts and RTTs beyond the propagation of its path.
+type Members = (GroupSpec, Vec<(Time, Time)>);
+
+fn group(links: usize) -> impl Strategy<Value = Members> {
+    let path = |least| {
+        prop::sample::subsequence((0..links).collect::<Vec<_>>(), least..=links).prop_shuffle()
+    };
+    let reverse = prop_oneof![2 => Just(Vec::new()), 1 => path(0)];
+    let access = option::of(select(vec![500_000, 8_000_000, 100_000_000]));
+    let stop = option::weighted(0.2, time(1_500));
+    let flow = || (prop_oneof![3 => Just(Time::ZERO), 1 => time(500)], member_rtt());
+    let members = prop_oneof![
+        // All alike: their packets meet at the same instants.
+        (1_usize..5, flow()).prop_map(|(count, flow)| vec![flow; count]),
+        prop::collection::vec(flow(), 1..4),
+    ];
+    let size = select(vec![1_000_u32, 1_000, 1_500, 100]);
+    (path(1), reverse, source(), access, stop, size, tcp(), members).prop_map(
+        |(path, reverse_path, source, access, stop, packet_size, tcp, members)| {
+            let is_bulk = matches!(source, SourceSpec::Bulk { .. });
+            let group = GroupSpec {
+                path,
+                reverse_path: if is_bulk { reverse_path } else { Vec::new() },
+                source,
+                access_rate: access.map(Rate::from_bits_per_second),
+                stop: stop.map(|stop| stop + Time::from_milliseconds(501)),
+                packet_size,
+                ..networks::bulk("", tcp)
+            };
+            (if is_bulk { group } else { GroupSpec { tcp: None, ..group } }, members)
+        },
+    )
+}
+
+/// RTT beyond the propagation of the path; a multiple of 4 ms puts whole milliseconds on each part.
+fn member_rtt() -> impl Strategy<Value = Time> {
+    prop_oneof![
+        1 => Just(Time::ZERO),
+        3 => (1_u64..30).prop_map(|quarter| Time::from_milliseconds(4 * quarter)),
+        1 => time(100),
+    ]
+}
+
+/// A network of one to three links and one to four groups that runs for two seconds.
+pub(crate) fn network() -> impl Strategy<Value = Network> {
+    let topology = (1_usize..4).prop_flat_map(|links| {
+        (prop::collection::vec(random_link(), links), prop::collection::vec(group(links), 1..5))
+    });
+    let series = option::of(select(vec![10, 100, 333]));
+    (topology, any::<u64>(), time(1_900), series).prop_map(
+        |((links, groups), seed, measure_from, series)| {
+            let series_interval = series.map(Time::from_milliseconds);
+            assemble(links, groups, seed, measure_from, series_interval)
+        },
+    )
+}
+
+fn assemble(
+    mut links: Vec<LinkSpec>,
+    members: Vec<Members>,
+    seed: u64,
+    measure_from: Time,
+    series_interval: Option<Time>,
+) -> Network {
+    for (index, link) in links.iter_mut().enumerate() {
+        link.name = format!("link{index}");
+    }
+    let delay = |path: &[usize]| path.iter().fold(Time::ZERO, |sum, &link| sum + links[link].delay);
+    let (mut groups, mut flows) = (Vec::new(), Vec::new());
+    for (index, (mut group, members)) in members.into_iter().enumerate() {
+        let forward = delay(&group.path);
+        let back = if group.reverse_path.is_empty() { forward } else { delay(&group.reverse_path) };
+        flows.extend(members.into_iter().map(|(start, beyond)| FlowSpec {
+            group: index,
+            // A round trip takes time (the scenario file demands it too).
+            rtt: (forward + back + beyond).max(Time::from_milliseconds(1)),
+            start,
+        }));
+        group.name = format!("group{index}");
+        groups.push(group);
+    }
+    Network {
+        duration: Time::from_milliseconds(2_000),
+        measure_from,
+        seed,
+        memory_limit_bytes: u64::MAX,
+        links,
+        groups,
+        flows,
+        series_interval,
+    }
+}

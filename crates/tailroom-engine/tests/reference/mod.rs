@@ -1,0 +1,433 @@
+//! The reference event loop: a plain heap over every stage of every packet, each handled at its
+//! true time. It drives the same senders, receivers, links and sources as the engine, but shares
+//! none of the engine's ordering: no timing wheel, nothing computed ahead, no lazy wake-ups.
+//!
+//! Events of one instant come in the order of [`Rank`]: what is private to a flow before arrivals
+//! at shared links, a packet before the receiver's timer, an ACK before the sender's; then by flow,
+//! by hop, and by insertion.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tailroom_engine::flow::{Connection, Ends, Unresponsive, Wiring};
+use tailroom_engine::link::{Fate, Link};
+use tailroom_engine::packet::{Packet, StoredAck};
+use tailroom_engine::probe::flow::{FlowProbe, FlowState, Marks};
+use tailroom_engine::receiver::Receiver;
+use tailroom_engine::results::{self, Results};
+use tailroom_engine::sender::{Outlet, Sender};
+use tailroom_engine::simulation::FlowAccount;
+use tailroom_engine::source::{Source, TrafficSource};
+use tailroom_engine::topology::Network;
+use tailroom_engine::units::Time;
+
+/// Runs `network` to its end; `events` of the summary counts this loop's own.
+pub(crate) fn run(network: &Network) -> Results {
+    let mut reference = Reference::new(network);
+    reference.run();
+    reference.finish()
+}
+
+/// What happens, and what is needed for it.
+#[derive(Clone, Copy, Debug)]
+enum Happening {
+    /// A data packet reaches the receiver.
+    ReachReceiver(Packet),
+    /// A delayed ACK may be due.
+    ReceiverTimer,
+    /// An ACK reaches the sender.
+    ReachSender(StoredAck),
+    /// A timeout or a paced release may be due.
+    SenderTimer,
+    /// An uncontrolled source emits a packet of this size.
+    Emission(u32),
+    /// A packet reaches the flow's access link.
+    ReachAccess(Packet),
+    /// A packet reaches the shared link at this position of the forward path.
+    PacketAtLink(usize, Packet),
+    /// An ACK reaches the shared link at this position of the reverse path.
+    AckAtLink(usize, StoredAck),
+}
+
+/// Order of happenings of one instant; derived from the order of the variants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Receiver,
+    ReceiverTimer,
+    Sender,
+    SenderTimer,
+    Access,
+    Link,
+}
+
+impl Happening {
+    fn rank(&self) -> Rank {
+        match self {
+            Happening::ReachReceiver(_) => Rank::Receiver,
+            Happening::ReceiverTimer => Rank::ReceiverTimer,
+            Happening::ReachSender(_) => Rank::Sender,
+            Happening::SenderTimer | Happening::Emission(_) => Rank::SenderTimer,
+            Happening::ReachAccess(_) => Rank::Access,
+            Happening::PacketAtLink(..) | Happening::AckAtLink(..) => Rank::Link,
+        }
+    }
+
+    /// Position in the flow's circuit; a packet and an ACK of one flow may meet at a link.
+    fn hop(&self) -> usize {
+        match self {
+            Happening::PacketAtLink(hop, _) => *hop,
+            Happening::AckAtLink(hop, _) => REVERSE + *hop,
+            _ => 0,
+        }
+    }
+}
+
+/// More hops than a path can have, so that ACKs come behind the data of their flow.
+const REVERSE: usize = 1_000;
+
+/// A happening of a flow at a time; ordered by `key` alone.
+#[derive(Debug)]
+struct Scheduled {
+    key: (Time, Rank, usize, usize, u64),
+    happening: Happening,
+}
+
+impl PartialEq for Scheduled {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+impl Eq for Scheduled {}
+impl PartialOrd for Scheduled {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Scheduled {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Heap {
+    pending: BinaryHeap<Reverse<Scheduled>>,
+    inserted: u64,
+}
+
+impl Heap {
+    fn push(&mut self, time: Time, flow: usize, happening: Happening) {
+        self.inserted += 1;
+        let key = (time, happening.rank(), flow, happening.hop(), self.inserted);
+        self.pending.push(Reverse(Scheduled { key, happening }));
+    }
+}
+
+/// Collects what a sender sends.
+#[derive(Debug, Default)]
+struct Tray(Vec<Packet>);
+
+impl Outlet for Tray {
+    fn send(&mut self, packet: Packet) {
+        self.0.push(packet);
+    }
+}
+
+#[derive(Debug)]
+struct TcpFlow {
+    sender: Sender,
+    receiver: Receiver,
+    wiring: Wiring,
+}
+
+#[derive(Debug)]
+struct OpenFlow {
+    source: Source,
+    stop: Time,
+    header_bytes: u32,
+    wiring: Wiring,
+    sent: FlowProbe,
+    received: FlowProbe,
+    delivered: FlowState,
+}
+
+#[derive(Debug)]
+enum Flow {
+    Tcp(Box<TcpFlow>),
+    Open(Box<OpenFlow>),
+}
+
+#[derive(Debug)]
+struct Reference<'a> {
+    network: &'a Network,
+    marks: Marks,
+    links: Vec<Link>,
+    flows: Vec<Flow>,
+    accounts: Vec<FlowAccount>,
+    heap: Heap,
+    handled: u64,
+    next_sample: Time,
+    is_measuring: bool,
+}
+
+impl Flow {
+    fn new(network: &Network, index: usize, marks: Marks) -> Self {
+        match Ends::new(network, index, marks) {
+            Ends::Tcp(connection) => {
+                let Connection { sender, receiver, wiring } = connection;
+                Flow::Tcp(Box::new(TcpFlow { sender, receiver, wiring }))
+            }
+            Ends::Unresponsive(ends) => Flow::Open(Box::new(OpenFlow {
+                source: ends.source,
+                stop: ends.stop,
+                header_bytes: ends.header_bytes,
+                wiring: ends.wiring,
+                sent: ends.sent,
+                received: ends.received,
+                delivered: ends.delivered,
+            })),
+        }
+    }
+
+    /// Put together again, for the results.
+    fn into_ends(self) -> Ends {
+        match self {
+            Flow::Tcp(flow) => {
+                let TcpFlow { sender, receiver, wiring } = *flow;
+                Ends::Tcp(Connection { sender, receiver, wiring })
+            }
+            Flow::Open(flow) => {
+                let OpenFlow { source, stop, header_bytes, wiring, sent, received, delivered } =
+                    *flow;
+                let ends =
+                    Unresponsive { source, stop, header_bytes, wiring, sent, received, delivered };
+                Ends::Unresponsive(Box::new(ends))
+            }
+        }
+    }
+}
+
+impl<'a> Reference<'a> {
+    fn new(network: &'a Network) -> Self {
+        let marks = network.marks();
+        let mut reference = Reference {
+            network,
+            marks,
+            links: network.links.iter().map(|link| Link::new(link, network.seed)).collect(),
+            flows: (0..network.flows.len()).map(|index| Flow::new(network, index, marks)).collect(),
+            accounts: vec![FlowAccount::default(); network.flows.len()],
+            heap: Heap::default(),
+            handled: 0,
+            next_sample: marks.series_interval,
+            is_measuring: false,
+        };
+        for index in 0..reference.flows.len() {
+            match &reference.flows[index] {
+                Flow::Tcp(_) => reference.set_timers(index),
+                Flow::Open(_) => reference.draw_emission(index),
+            }
+        }
+        reference
+    }
+
+    fn run(&mut self) {
+        while let Some(Reverse(next)) = self.heap.pending.peek() {
+            let (time, _, flow, ..) = next.key;
+            if time >= self.network.duration {
+                break;
+            }
+            let Some(Reverse(next)) = self.heap.pending.pop() else { break };
+            self.handled += 1;
+            self.pass_link_marks(time);
+            self.handle(time, flow, next.happening);
+        }
+    }
+
+    fn handle(&mut self, now: Time, flow: usize, happening: Happening) {
+        match happening {
+            Happening::ReachReceiver(packet) => self.reach_receiver(now, flow, &packet),
+            Happening::ReceiverTimer => self.fire_receiver_timer(now, flow),
+            Happening::ReachSender(ack) => {
+                self.step_sender(now, flow, |sender, tray| sender.on_ack(now, &ack.ack(), tray));
+            }
+            Happening::SenderTimer => self.fire_sender_timer(now, flow),
+            Happening::Emission(bytes) => self.emit(now, flow, bytes),
+            Happening::ReachAccess(packet) => {
+                let wiring = match &mut self.flows[flow] {
+                    Flow::Tcp(tcp) => &mut tcp.wiring,
+                    Flow::Open(open) => &mut open.wiring,
+                };
+                let arrival = wiring.enter(now, packet.bytes);
+                self.heap.push(arrival, flow, Happening::PacketAtLink(0, packet));
+            }
+            Happening::PacketAtLink(hop, packet) => self.packet_at_link(now, flow, hop, packet),
+            Happening::AckAtLink(hop, ack) => self.ack_at_link(now, flow, hop, ack),
+        }
+    }
+
+    // Links.
+
+    fn packet_at_link(&mut self, now: Time, flow: usize, hop: usize, packet: Packet) {
+        let path = &self.network.groups[self.network.flows[flow].group].path;
+        match self.links[path[hop]].arrive(now, flow as u32, packet.bytes) {
+            Fate::Dropped | Fate::Lost => {
+                self.accounts[flow].lost += 1;
+                self.accounts[flow].lost_measured += u64::from(self.is_measuring);
+            }
+            // The link stands still for good.
+            Fate::Delivered(Time::NEVER) => {}
+            Fate::Delivered(at) if hop + 1 < path.len() => {
+                self.heap.push(at, flow, Happening::PacketAtLink(hop + 1, packet));
+            }
+            Fate::Delivered(at) => {
+                self.accounts[flow].received += 1;
+                let at = match &self.flows[flow] {
+                    Flow::Tcp(tcp) => tcp.wiring.reach_receiver(at),
+                    Flow::Open(open) => open.wiring.reach_receiver(at),
+                };
+                self.heap.push(at, flow, Happening::ReachReceiver(packet));
+            }
+        }
+    }
+
+    fn ack_at_link(&mut self, now: Time, flow: usize, hop: usize, ack: StoredAck) {
+        let group = &self.network.groups[self.network.flows[flow].group];
+        let bytes = group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size);
+        let Flow::Tcp(tcp) = &self.flows[flow] else { unreachable!("only TCP sends ACKs") };
+        match self.links[group.reverse_path[hop]].arrive(now, flow as u32, bytes) {
+            Fate::Dropped | Fate::Lost | Fate::Delivered(Time::NEVER) => {}
+            Fate::Delivered(at) if hop + 1 < group.reverse_path.len() => {
+                self.heap.push(at, flow, Happening::AckAtLink(hop + 1, ack));
+            }
+            Fate::Delivered(at) => {
+                self.heap.push(tcp.wiring.reach_sender(at), flow, Happening::ReachSender(ack));
+            }
+        }
+    }
+
+    // Receivers.
+
+    fn reach_receiver(&mut self, now: Time, flow: usize, packet: &Packet) {
+        match &mut self.flows[flow] {
+            Flow::Tcp(tcp) => {
+                let ack = tcp.receiver.on_packet(now, packet).map(|ack| StoredAck::from(&ack));
+                if let Some(ack) = ack {
+                    self.answer(now, flow, ack);
+                }
+                self.set_timers(flow);
+            }
+            Flow::Open(open) => {
+                open.received.pass_marks(now, &open.delivered);
+                open.delivered.delivered += 1;
+                let payload = packet.bytes.saturating_sub(open.header_bytes);
+                open.delivered.delivered_bytes += u64::from(payload);
+            }
+        }
+    }
+
+    fn fire_receiver_timer(&mut self, now: Time, flow: usize) {
+        let Flow::Tcp(tcp) = &mut self.flows[flow] else { return };
+        if tcp.receiver.deadline() == now {
+            let ack = StoredAck::from(&tcp.receiver.on_deadline());
+            self.answer(now, flow, ack);
+        }
+    }
+
+    fn answer(&mut self, now: Time, flow: usize, ack: StoredAck) {
+        let Flow::Tcp(tcp) = &self.flows[flow] else { return };
+        let happening = if tcp.wiring.has_reverse_path() {
+            Happening::AckAtLink(0, ack)
+        } else {
+            Happening::ReachSender(ack)
+        };
+        self.heap.push(tcp.wiring.leave_receiver(now), flow, happening);
+    }
+
+    // Senders and sources.
+
+    fn step_sender(&mut self, now: Time, flow: usize, step: impl FnOnce(&mut Sender, &mut Tray)) {
+        let Flow::Tcp(tcp) = &mut self.flows[flow] else { return };
+        let mut tray = Tray::default();
+        step(&mut tcp.sender, &mut tray);
+        for packet in tray.0 {
+            assert_eq!(packet.sent, now, "a sender sends at the time it is told");
+            self.heap.push(now, flow, Happening::ReachAccess(packet));
+        }
+        self.set_timers(flow);
+    }
+
+    fn fire_sender_timer(&mut self, now: Time, flow: usize) {
+        let Flow::Tcp(tcp) = &self.flows[flow] else { return };
+        if tcp.sender.deadline() == now {
+            self.step_sender(now, flow, |sender, tray| sender.on_deadline(now, tray));
+        }
+    }
+
+    /// Schedules both timers anew; whoever comes for an earlier deadline finds it gone.
+    fn set_timers(&mut self, flow: usize) {
+        let Flow::Tcp(tcp) = &self.flows[flow] else { return };
+        for (deadline, timer) in [
+            (tcp.sender.deadline(), Happening::SenderTimer),
+            (tcp.receiver.deadline(), Happening::ReceiverTimer),
+        ] {
+            if deadline < self.network.duration {
+                self.heap.push(deadline, flow, timer);
+            }
+        }
+    }
+
+    fn draw_emission(&mut self, flow: usize) {
+        let Flow::Open(open) = &mut self.flows[flow] else { return };
+        let emission = open.source.next_emission();
+        if emission.time < open.stop {
+            self.heap.push(emission.time, flow, Happening::Emission(emission.bytes));
+        }
+    }
+
+    fn emit(&mut self, now: Time, flow: usize, bytes: u32) {
+        let Flow::Open(open) = &mut self.flows[flow] else { return };
+        open.sent.pass_marks(now, &FlowState::default());
+        open.sent.on_sent(bytes, false);
+        let packet = Packet { sequence: 0, bytes, sent: now, is_retransmission: false };
+        self.heap.push(now, flow, Happening::ReachAccess(packet));
+        self.draw_emission(flow);
+    }
+
+    // Statistics.
+
+    /// Lets every link record its state as of the marks up to `now`.
+    fn pass_link_marks(&mut self, now: Time) {
+        while self.next_sample <= now {
+            self.begin_measuring(self.next_sample);
+            self.links.iter_mut().for_each(|link| link.sample(self.next_sample));
+            self.next_sample = self.next_sample.saturating_add(self.marks.series_interval);
+        }
+        self.begin_measuring(now);
+    }
+
+    fn begin_measuring(&mut self, now: Time) {
+        let from = self.marks.measure_from;
+        if !self.is_measuring && now >= from {
+            self.links.iter_mut().for_each(|link| link.begin_measuring(from));
+            self.is_measuring = true;
+        }
+    }
+
+    fn finish(mut self) -> Results {
+        let end = self.network.duration;
+        self.pass_link_marks(end);
+        self.links.iter_mut().for_each(|link| link.end_measuring(end));
+        for flow in &mut self.flows {
+            match flow {
+                Flow::Tcp(tcp) => tcp.sender.pass_marks(end),
+                Flow::Open(open) => {
+                    open.sent.pass_marks(end, &FlowState::default());
+                    open.received.pass_marks(end, &open.delivered);
+                }
+            }
+        }
+        let ends: Vec<Ends> = self.flows.into_iter().map(Flow::into_ends).collect();
+        let ends: Vec<&Ends> = ends.iter().collect();
+        results::collect(self.network, &self.links, &ends, &self.accounts, self.handled)
+    }
+}

@@ -1,0 +1,29 @@
+//! The transport that most tests start from.
+
+use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::congestion::reno::RenoParams;
+use tailroom_engine::topology::{Recovery, RttSamples, SlowStartSpec, TcpSpec};
+use tailroom_engine::units::Time;
+
+/// A plain Reno transport with SACK and without delayed ACKs.
+pub(crate) fn reno() -> TcpSpec {
+    TcpSpec {
+        congestion: CongestionConfig::Reno(RenoParams::default()),
+        recovery: Recovery::Sack,
+        prr: false,
+        delayed_ack: None,
+        ack_aggregation: None,
+        initial_window: 2,
+        initial_ssthresh: None,
+        min_rto: Time::from_milliseconds(200),
+        // None: a granularity would hide a timer that is managed badly.
+        rto_granularity: Time::ZERO,
+        rtt_samples: RttSamples::Timestamps,
+        max_window: None,
+        slow_start: SlowStartSpec::Standard,
+        pacing: false,
+        send_burst: 1,
+        forget_sack_at_timeout: false,
+        ack_size: 40,
+    }
+}
