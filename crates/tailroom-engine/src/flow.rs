@@ -177,6 +177,12 @@ impl Connection {
         acknowledge(&mut self.sender, &mut self.wiring, now, ack, entrance);
     }
 
+    /// Fires the timers that are due before `end` though what they send reaches no link by then.
+    pub fn run_out(&mut self, end: Time, entrance: &mut impl Entrance) {
+        let last = Time::from_picoseconds(end.picoseconds() - 1);
+        self.wake(last + self.wiring.to_first_link, entrance);
+    }
+
     /// When the flow's next timer can touch a shared link: the wake-up must come then.
     #[inline]
     pub fn next_wake(&self) -> Time {
@@ -274,11 +280,11 @@ pub struct Unresponsive {
 }
 
 impl Unresponsive {
-    /// Emits the next packet, unless the source has stopped.
-    pub fn emit(&mut self, entrance: &mut impl Entrance) {
+    /// Emits the next packet; false when the source has stopped.
+    pub fn emit(&mut self, entrance: &mut impl Entrance) -> bool {
         let Emission { time, bytes } = self.source.next_emission();
         if time >= self.stop {
-            return;
+            return false;
         }
         if self.sent.is_mark_due(time) {
             self.sent.pass_marks(time, &FlowState::default());
@@ -286,6 +292,12 @@ impl Unresponsive {
         self.sent.on_sent(bytes, false);
         let packet = Packet { sequence: 0, bytes, sent: time, is_retransmission: false };
         entrance.packet(self.wiring.enter(time, bytes), &packet);
+        true
+    }
+
+    /// Emits what is due before the end of the run though it reaches no link by then.
+    pub fn run_out(&mut self, entrance: &mut impl Entrance) {
+        while self.sent.is_open() && self.emit(entrance) {}
     }
 
     /// A packet leaves the last shared link at `time`.

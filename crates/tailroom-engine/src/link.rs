@@ -94,10 +94,10 @@ impl Link {
         if !self.delay_changes.is_empty() {
             let passed = self.delay_changes.partition_point(|change| change.at <= departure);
             let delay = passed.checked_sub(1).map_or(self.delay, |at| self.delay_changes[at].delay);
-            self.last_delivery = self.last_delivery.max(departure + delay);
+            self.last_delivery = self.last_delivery.max(departure.saturating_add(delay));
             return self.last_delivery;
         }
-        departure + self.delay
+        departure.saturating_add(self.delay)
     }
 
     /// Lets every transmission that begins up to `now` begin: at equal times a departure frees its

@@ -282,7 +282,7 @@ impl<'a> FlowData<'a> {
                     record: probe.record(),
                     window: between(probe),
                     account,
-                    is_complete: connection.sender.is_complete(),
+                    is_complete: connection.sender.is_complete_at_end(),
                     is_controlled: true,
                 }
             }
@@ -387,7 +387,8 @@ fn link_summary(
     let seconds = |picoseconds: Option<f64>| picoseconds.map(|value| value * 1e-12);
     LinkSummary {
         capacity_bps,
-        utilization: totals.departed_bytes as f64 * 8.0 / (capacity_bps * span.seconds()),
+        utilization: ratio(totals.departed_bytes as f64 * 8.0, capacity_bps * span.seconds())
+            .unwrap_or(0.0),
         loss_fraction: ratio(totals.drops as f64, totals.arrivals as f64),
         arrivals_packets: totals.arrivals,
         drops_packets: totals.drops,
@@ -461,7 +462,7 @@ fn flow_summary(
         congestion: group.tcp.as_ref().map(|tcp| tcp.congestion.name()),
         goodput_bps: window.delivered_bytes as f64 * 8.0 / span,
         throughput_bps,
-        share: throughput_bps / capacity,
+        share: ratio(throughput_bps, capacity).unwrap_or(0.0),
         loss_fraction: ratio(data.account.lost_measured as f64, window.sent as f64),
         retransmissions: window.retransmissions,
         rtt_s_mean: ratio(window.rtt_sum as f64 * 1e-12, window.rtt_count as f64),

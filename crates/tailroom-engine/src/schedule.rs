@@ -5,7 +5,7 @@
 //! arrives late for the open bucket goes to a small heap. What lies beyond the wheel's horizon waits
 //! in a second heap. Correctness does not depend on the bucket width; only speed does.
 //!
-//! The order is (time, flow, order of insertion), whatever the widths: the reference loop of the
+//! The order is (time, flow, hop, insertion), a wake-up before arrivals: the reference loop of the
 //! tests, a plain heap over every stage of every packet, must give the same results.
 
 use std::cmp::Reverse;
@@ -37,7 +37,8 @@ pub struct Event {
 
 /// Oldest packet that an event can carry, 140 s; an older one is taken as that old.
 const MAX_AGE: u64 = (1 << 47) - 1;
-const WAKE: u32 = 0xff;
+/// Before the arrivals, which have their hop + 1: a wake-up may cause arrivals at its own instant.
+const WAKE: u32 = 0;
 
 impl Event {
     /// `packet` of `flow` (below 2^24) reaches the link at position `hop` (below 255) of its circuit.
@@ -49,7 +50,7 @@ impl Event {
             age_and_size: age << 17
                 | u64::from(packet.is_retransmission) << 16
                 | u64::from(packet.bytes & 0xffff),
-            flow_and_stage: flow << 8 | u32::from(hop),
+            flow_and_stage: flow << 8 | (u32::from(hop) + 1),
             sequence_low: packet.sequence as u32,
         }
     }
@@ -84,6 +85,11 @@ impl Event {
         }
     }
 
+    /// The same packet, stuck on a link.
+    pub fn never(self) -> Self {
+        Event { time: u64::MAX, ..self }
+    }
+
     /// When it happens.
     #[inline]
     pub fn time(self) -> Time {
@@ -100,7 +106,7 @@ impl Event {
     #[inline]
     pub fn stage(self) -> Stage {
         let stage = self.flow_and_stage & 0xff;
-        if stage == WAKE { Stage::Wake } else { Stage::Arrival(stage as u8) }
+        if stage == WAKE { Stage::Wake } else { Stage::Arrival((stage - 1) as u8) }
     }
 
     /// Size on the wire.
@@ -128,7 +134,7 @@ impl Event {
     }
 }
 
-/// An event in one of the heaps, ordered by (time, flow, insertion).
+/// An event in one of the heaps, ordered by (time, flow, hop, insertion).
 #[derive(Clone, Copy, Debug)]
 struct Ordered {
     key: (u64, u32, u64),
@@ -280,8 +286,8 @@ impl Schedule {
     #[cold]
     fn push_to_heap(&mut self, event: Event, ahead: u64) {
         self.inserted += 1;
-        let flow = if self.tie_break == TieBreak::Flow { event.flow() } else { 0 };
-        let ordered = Reverse(Ordered { key: (event.time, flow, self.inserted), event });
+        let order = if self.tie_break == TieBreak::Flow { event.flow_and_stage } else { 0 };
+        let ordered = Reverse(Ordered { key: (event.time, order, self.inserted), event });
         // A bucket before the open one wraps around to a huge distance: it can only be the open
         // bucket's past, which the heap sorts in.
         if ahead == 0 || ahead > u64::MAX / 2 {
@@ -318,10 +324,10 @@ impl Schedule {
     /// Whether the near heap's first event comes before `event`. At a tie of time and flow the
     /// bucket's came first: it was there before the bucket was opened.
     fn near_is_first(&self, event: Event) -> bool {
-        let flow = if self.tie_break == TieBreak::Flow { event.flow() } else { 0 };
+        let order = if self.tie_break == TieBreak::Flow { event.flow_and_stage } else { 0 };
         self.near
             .peek()
-            .is_some_and(|Reverse(first)| (first.key.0, first.key.1) < (event.time, flow))
+            .is_some_and(|Reverse(first)| (first.key.0, first.key.1) < (event.time, order))
     }
 
     fn pop_near(&mut self, until: Time) -> Option<Event> {
@@ -395,7 +401,7 @@ impl Schedule {
         }
     }
 
-    /// Sorts the open bucket by (time, flow, insertion).
+    /// Sorts the open bucket by (time, flow, hop, insertion).
     fn sort(&mut self) {
         assert!(self.current.len() < 1 << INDEX_BITS, "a bucket holds at most 2^24 events");
         self.distribute();
@@ -464,8 +470,9 @@ impl Schedule {
             if !is_tie {
                 if index - from > 1 {
                     let current = &self.current;
-                    self.keys[from..index]
-                        .sort_by_key(|&key| current[key as usize & ((1 << INDEX_BITS) - 1)].flow());
+                    self.keys[from..index].sort_by_key(|&key| {
+                        current[key as usize & ((1 << INDEX_BITS) - 1)].flow_and_stage
+                    });
                 }
                 from = index;
             }

@@ -21,7 +21,7 @@ struct RateSchedule {
     initial: u64,
     changes: Vec<RateChange>,
     period: Option<Time>,
-    /// What a period can carry, in bit * ps / s.
+    /// What every period but the first can carry, in bit * ps / s.
     period_capacity: u128,
 }
 
@@ -36,7 +36,7 @@ impl Serializer {
                 period_capacity: 0,
             };
             if let Some(period) = spec.rate_period {
-                schedule.period_capacity = schedule.capacity(Time::ZERO, period);
+                schedule.period_capacity = schedule.capacity(period, period + period);
             }
             Box::new(schedule)
         });
@@ -133,11 +133,13 @@ impl RateSchedule {
     fn finish(&self, start: Time, bytes: u32) -> Time {
         let mut work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
         let mut time = start;
-        if self.period.is_some() && self.period_capacity == 0 && self.rate_at(start).0 == 0 {
-            return Time::NEVER;
-        }
         loop {
             let (rate, span) = self.rate_at(time);
+            let is_dead =
+                self.period_capacity == 0 && self.period.is_some_and(|period| time >= period);
+            if is_dead {
+                return Time::NEVER;
+            }
             let possible = u128::from(rate) * u128::from(span.picoseconds());
             if rate > 0 && (span == Time::NEVER || possible >= work) {
                 let span = work.div_ceil(u128::from(rate));

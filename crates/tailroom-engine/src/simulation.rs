@@ -239,6 +239,8 @@ impl Simulation {
         let (forward_hops, hops) = (flow.forward_hops, flow.hops);
         let next = hop + 1;
         match fate {
+            // The link stands still for good: the packet stays where it is.
+            Fate::Delivered(Time::NEVER) => schedule.push(event.never()),
             Fate::Delivered(at) if next == forward_hops => {
                 flow.account.received += 1;
                 let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
@@ -305,6 +307,7 @@ impl Simulation {
     pub fn finish(mut self) -> Result<Results, RunError> {
         let end = self.network.duration;
         self.run_until(end)?;
+        self.run_flows_out(end);
         self.pass_link_marks(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         for flow in &mut self.flows {
@@ -317,6 +320,19 @@ impl Simulation {
         let ends: Vec<&Ends> = self.flows.iter().map(|flow| &flow.ends).collect();
         let accounts: Vec<FlowAccount> = self.flows.iter().map(|flow| flow.account).collect();
         Ok(results::collect(&self.network, &self.links, &ends, &accounts, self.events))
+    }
+
+    /// Lets flows do what is due before `end` but sends nothing that reaches a link by then: no
+    /// event calls for it, and their counts would stop short of the window.
+    fn run_flows_out(&mut self, end: Time) {
+        let Simulation { flows, schedule, acks, .. } = self;
+        for (index, flow) in flows.iter_mut().enumerate() {
+            let (ends, mut door) = flow.ends_and_door(index as u32, schedule, acks);
+            match ends {
+                Ends::Tcp(connection) => connection.run_out(end, &mut door),
+                Ends::Unresponsive(source) => source.run_out(&mut door),
+            }
+        }
     }
 
     /// Sent = received + lost + on the way, for each flow and for the ACKs; arrived = dropped + taken

@@ -161,6 +161,8 @@ struct Law {
 }
 
 const CELL_RATIO: f64 = 1.02;
+/// Where a(w) is still 1, cells are narrow: the chord over its kink is off by a fifth of the width.
+const FLAT_CELL_RATIO: f64 = 1.002;
 
 impl Highspeed {
     /// Starts the control.
@@ -200,8 +202,9 @@ impl Highspeed {
             (self.cell_from, self.cell_to) = (0.0, params.low_window);
             self.increase_from = 1.0;
         } else {
-            (self.cell_from, self.cell_to) = (window, window * CELL_RATIO);
             self.increase_from = params.increase(window);
+            let ratio = if self.increase_from > 1.0 { CELL_RATIO } else { FLAT_CELL_RATIO };
+            (self.cell_from, self.cell_to) = (window, window * ratio);
             self.slope = (params.increase(self.cell_to) - self.increase_from)
                 / (self.cell_to - self.cell_from);
         }

@@ -137,6 +137,11 @@ impl FlowProbe {
         probe
     }
 
+    /// Whether the mark at the end of the run is still to come.
+    pub fn is_open(&self) -> bool {
+        self.record.after.is_none()
+    }
+
     /// Whether a mark lies at or before `now`.
     #[inline]
     pub fn is_mark_due(&self, now: Time) -> bool {

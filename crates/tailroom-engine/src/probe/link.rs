@@ -11,6 +11,8 @@ struct Counters {
     random_losses: u64,
     accepted: u64,
     accepted_bytes: u64,
+    /// Packets taken in whose departure is known.
+    served: u64,
     /// Taken in but not yet out, at the moment of the snapshot.
     backlog: u64,
     backlog_bytes: u64,
@@ -160,8 +162,12 @@ impl LinkProbe {
         self.now.accepted_bytes += u64::from(bytes);
         let delay = delay.picoseconds();
         self.queue += u64::from(delay > 0);
-        self.delay.add(delay, 1);
-        self.delay_sum += u128::from(delay);
+        // A packet on a link that stands still for good has no delay yet.
+        if departure < Time::NEVER {
+            self.delay.add(delay, 1);
+            self.delay_sum += u128::from(delay);
+            self.now.served += 1;
+        }
         if self.log_limit > 0 {
             self.record(departure, flow, LogEvent::Departure);
         }
@@ -260,8 +266,7 @@ impl LinkProbe {
 
     /// Mean time that accepted packets waited, in seconds; `None` when none was accepted.
     pub fn mean_delay_s(&self) -> Option<f64> {
-        let accepted = self.now.accepted - self.before.accepted;
-        (accepted > 0)
-            .then(|| Time::from_picoseconds(1).seconds() * self.delay_sum as f64 / accepted as f64)
+        let served = self.now.served - self.before.served;
+        (served > 0).then(|| 1e-12 * self.delay_sum as f64 / served as f64)
     }
 }

@@ -177,6 +177,11 @@ impl Sender {
         self.una == self.demand.packets
     }
 
+    /// Whether that was so at the end of the run, which the sender may have passed.
+    pub fn is_complete_at_end(&self) -> bool {
+        self.probe.record().after.is_some_and(|counters| counters.delivered == self.demand.packets)
+    }
+
     /// An ACK arrives.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>, out: &mut impl Outlet) {

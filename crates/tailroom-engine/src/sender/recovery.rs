@@ -15,6 +15,8 @@ struct News {
     /// Packets newly known to have arrived.
     delivered: u64,
     rtt: Option<Time>,
+    /// Whether more packets are taken for lost than before.
+    is_more_lost: bool,
 }
 
 impl Sender {
@@ -31,6 +33,7 @@ impl Sender {
             return; // overtaken by a later ACK
         }
         let acked = ack.cumulative - self.una;
+        let lost_edge = self.scoreboard.lost_edge();
         let mut delivered = 0;
         if acked > 0 {
             delivered += self.scoreboard.advance(ack.cumulative);
@@ -40,7 +43,8 @@ impl Sender {
         if self.is_sack {
             delivered += self.scoreboard.add(ack.blocks, self.next);
         }
-        let news = News { acked, delivered, rtt };
+        let is_more_lost = self.scoreboard.lost_edge() > lost_edge;
+        let news = News { acked, delivered, rtt, is_more_lost };
         if self.is_sack {
             self.react_with_sack(now, news, out);
         } else {
@@ -97,12 +101,12 @@ impl Sender {
                 delivered: news.delivered,
                 pipe,
                 ssthresh: self.ssthresh,
-                is_safe: news.acked > 0 && self.scoreboard.next_lost().is_none(),
+                is_safe: news.acked > 0 && !news.is_more_lost,
             };
             let allowance = prr.allowance(&event);
             self.prr = Some(prr);
             self.probe.on_window(now, self.cwnd);
-            self.cwnd = (pipe + allowance) as f64;
+            self.cwnd = (pipe + allowance).max(1) as f64;
         }
         self.send_in_recovery(now, out);
     }
@@ -168,6 +172,11 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl Outlet) {
+        // RFC 6675 sec. 6: the careful variant re-arms the timer on each retransmission in recovery;
+        // else it would expire while the first one is on its way, a round trip after the last ACK.
+        if self.is_sack && self.phase == Phase::Recovery {
+            self.rto_deadline = now.saturating_add(self.rtt.rto());
+        }
         self.scoreboard.on_retransmission(sequence);
         self.count_prr_sent();
         self.transmit(now, sequence, true, out);

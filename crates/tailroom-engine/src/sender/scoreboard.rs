@@ -46,6 +46,11 @@ impl Scoreboard {
         self.ranges.back().map_or(self.una, |range| range.end)
     }
 
+    /// Unsacked packets below this edge are lost; it only rises.
+    pub fn lost_edge(&self) -> u64 {
+        self.lost_edge
+    }
+
     /// Whether the first packet in flight is lost.
     pub fn is_first_lost(&self) -> bool {
         self.lost_edge > self.una
