@@ -12,6 +12,8 @@
 //! which order is the business of [`schedule`] and [`simulation`]; what is measured, of [`probe`] and
 //! [`results`]. A [`scenario`] resolves to the [`topology`] that a [`simulation::Simulation`] runs.
 
+#![forbid(unsafe_code)]
+
 pub mod scenario;
 pub mod topology;
 

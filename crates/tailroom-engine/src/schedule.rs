@@ -264,7 +264,12 @@ impl Schedule {
     #[cold]
     fn grow(&mut self, slot: usize) -> u32 {
         let chunk = if self.free_chunk == NO_CHUNK {
-            self.events.resize(self.events.len() + CHUNK, Event::default());
+            let length = self.events.len() + CHUNK;
+            if length > self.events.capacity() {
+                // An eighth more, not twice as much: the pool is most of a run's memory.
+                self.events.reserve_exact(CHUNK + self.events.len() / 8);
+            }
+            self.events.resize(length, Event::default());
             self.next_chunk.push(NO_CHUNK);
             self.next_chunk.len() as u32 - 1
         } else {
