@@ -54,8 +54,9 @@ lint: setup
 	$(BIN)/stubtest tailroom._engine
 	$(BIN)/python tools/generate.py schema docs --check
 
-bench:
-	cargo bench --package tailroom-engine --locked
+bench: setup
+	cargo bench --package tailroom-engine --bench packet_hop --locked
+	$(BIN)/python benchmarks/against_ns2.py
 
 validate: setup
 	$(BIN)/python -m tests.validation
