@@ -238,7 +238,9 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> int:
     with REFERENCE.open(encoding="utf-8") as file:
         reference = {row["case"]: row for row in csv.DictReader(file)}
     chosen = {name: case for name, case in cases() if options.only in name}
-    show(f"{'case':42} {'utilization: ours':>20} {'ns-2':>17} {'loss: ours':>20} {'ns-2':>17}  misses")
+    show(
+        f"{'case':42} {'utilization: ours':>20} {'ns-2':>17} {'loss: ours':>20} {'ns-2':>17}  misses"
+    )
     outside = 0
     with ThreadPoolExecutor(2) as pool:
         for name, case in chosen.items():

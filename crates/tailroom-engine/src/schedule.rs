@@ -86,6 +86,7 @@ impl Event {
     }
 
     /// The same packet, stuck on a link.
+    #[must_use]
     pub fn never(self) -> Self {
         Event { time: u64::MAX, ..self }
     }
