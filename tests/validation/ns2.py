@@ -1,14 +1,14 @@
 """Our results beside ns-2.35's on the same scenarios and as many seeds.
 
-`ns2_reference.csv` holds means and sample standard deviations of ns-2 runs made for this comparison
-(Debian's ns2 2.35): S1 and S2 are Barman et al. 2004, Figures 3 and 4, S3 their Figures 5 and 6, S6
-Auge and Roberts 2006 under FIFO, S7 one flow with Bernoulli loss. ns-2's DropTail limit B counts the
-packet in transmission, so it is our limit B - 1.
+`ns2_reference.csv` holds means and sample standard deviations of ns-2 runs made for this
+comparison (Debian's ns2 2.35): S1 and S2 are Barman et al. 2004, Figures 3 and 4, S3 their Figures
+5 and 6, S6 Auge and Roberts 2006 under FIFO, S7 one flow with Bernoulli loss. ns-2's DropTail limit
+B counts the packet in transmission, so it is our limit B - 1.
 
     python -m tests.validation [--as-ns2] [--only TEXT]
 
-`--as-ns2` switches on the rules in which ns-2 differs from the RFCs: the loss fraction 1.5 / 38^2 at
-low_window, half the window at a loss in slow start, a scoreboard forgotten at a timeout.
+`--as-ns2` switches on the rules in which ns-2 differs from the RFCs: the loss fraction 1.5 / 38^2
+at low_window, half the window at a loss in slow start, a scoreboard forgotten at a timeout.
 """
 
 import argparse
@@ -206,7 +206,7 @@ def verdict(name: str, ours: list[Figures], theirs: dict[str, str]) -> str:
     def within(key: str, tolerance: float) -> bool:
         expected = float(theirs[key])
         spread = sd.get(f"{key}_sd", math.nan)
-        allowed = max(tolerance, 2 * spread) if spread == spread else tolerance
+        allowed = max(tolerance, 2 * spread) if math.isfinite(spread) else tolerance
         return abs(mean(key) - expected) <= allowed
 
     if name.startswith("S7") and theirs["per_rtt_sd"]:
@@ -238,9 +238,8 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> int:
     with REFERENCE.open(encoding="utf-8") as file:
         reference = {row["case"]: row for row in csv.DictReader(file)}
     chosen = {name: case for name, case in cases() if options.only in name}
-    show(
-        f"{'case':42} {'utilization: ours':>20} {'ns-2':>17} {'loss: ours':>20} {'ns-2':>17}  misses"
-    )
+    columns = f"{'utilization: ours':>20} {'ns-2':>17} {'loss: ours':>20} {'ns-2':>17}"
+    show(f"{'case':42} {columns}  misses")
     outside = 0
     with ThreadPoolExecutor(2) as pool:
         for name, case in chosen.items():
