@@ -169,7 +169,7 @@ pub enum TieBreak {
     InsertionOnly,
 }
 
-/// Events a chunk holds: 768 bytes, so that a bucket of 256 wastes little and copies in runs.
+/// Events a chunk holds: 768 bytes, so that a bucket of 1000 wastes little and copies in runs.
 const CHUNK: usize = 32;
 const NO_CHUNK: u32 = u32::MAX;
 /// Bits of a sort key that hold the position in the open bucket.
@@ -205,7 +205,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A wheel whose buckets hold about 256 events at `events_per_second`, are no wider than
+    /// A wheel whose buckets hold about 1000 events at `events_per_second`, are no wider than
     /// `lookahead` (the shortest time in which an event causes another), and together cover
     /// `horizon`.
     pub fn new(
@@ -214,7 +214,7 @@ impl Schedule {
         horizon: Time,
         tie_break: TieBreak,
     ) -> Self {
-        let ideal = Time::from_seconds(256.0 / events_per_second.max(1.0)).picoseconds();
+        let ideal = Time::from_seconds(1024.0 / events_per_second.max(1.0)).picoseconds();
         // Where the lookahead is tiny (links in a row without delay) the heap has to do.
         let width = ideal.min(lookahead.picoseconds()).max(ideal / 64).max(1);
         let shift = width.ilog2().clamp(10, MAX_SHIFT);
