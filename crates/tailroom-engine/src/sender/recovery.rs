@@ -172,9 +172,10 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl Outlet) {
-        // RFC 6675 sec. 6: the careful variant re-arms the timer on each retransmission in recovery;
-        // else it would expire while the first one is on its way, a round trip after the last ACK.
-        if self.is_sack && self.phase == Phase::Recovery {
+        // The timer guards the first packet in flight, which has just been sent again: without a new
+        // start it would expire a round trip after the last ACK, while this one is on its way. Only
+        // for the first: a timer that every retransmission pushes back never notices a lost one.
+        if self.phase == Phase::Recovery && sequence == self.una && self.is_sack {
             self.rto_deadline = now.saturating_add(self.rtt.rto());
         }
         self.scoreboard.on_retransmission(sequence);
