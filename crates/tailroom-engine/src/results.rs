@@ -8,7 +8,7 @@ use crate::link::Link;
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowRecord, Reduction};
 use crate::probe::progress::{first_fair_interval, jain_index};
 use crate::simulation::FlowAccount;
-use crate::topology::{Limit, LinkSpec, Network, QueueSpec};
+use crate::topology::{Limit, LinkSpec, Network, QueueSpec, SourceSpec};
 use crate::units::Time;
 
 /// Everything a run returns.
@@ -43,7 +43,7 @@ pub struct Summary {
     pub convergence_time_s: Option<f64>,
     /// By name, in the order of the scenario.
     pub links: Named<LinkSummary>,
-    /// Permanent flows, in the order of the scenario.
+    /// Every flow, in the order of the scenario.
     pub flows: Vec<FlowSummary>,
     /// By name, in the order of the scenario.
     pub groups: Named<GroupSummary>,
@@ -510,7 +510,9 @@ fn warnings(network: &Network, data: &[FlowData<'_>]) -> Vec<String> {
     for (index, group) in network.groups.iter().enumerate() {
         let members = network.flows.iter().zip(data).filter(|(flow, _)| flow.group == index);
         let reductions = members.map(|(_, data)| data.window.reductions as f64);
-        let Some(mean) = mean(reductions).filter(|_| group.tcp.is_some()) else { continue };
+        // A transfer that ends has no steady state to miss.
+        let is_permanent = group.source == SourceSpec::Bulk { bytes: None };
+        let Some(mean) = mean(reductions).filter(|_| is_permanent) else { continue };
         if mean < REDUCTIONS_FOR_STEADY_STATE {
             warnings.push(format!(
                 "flows.{}: {mean:.1} window reductions a flow in the measured window; with fewer than \
