@@ -41,7 +41,7 @@ class Result:
 
     @property
     def flows(self) -> list[dict[str, Any]]:
-        """Statistics of each permanent flow."""
+        """Statistics of each flow, in the order of the scenario."""
         flows: list[dict[str, Any]] = self.summary["flows"]
         return flows
 

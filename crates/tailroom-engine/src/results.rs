@@ -240,7 +240,7 @@ pub struct PacketLog {
     pub event: Vec<u8>,
 }
 
-/// Share of flows below which reductions per flow are too few for a steady state.
+/// Fewer window reductions a flow than this are not a steady state.
 const REDUCTIONS_FOR_STEADY_STATE: f64 = 10.0;
 /// Jain's index from which flows count as converged.
 const FAIR: f64 = 0.9;

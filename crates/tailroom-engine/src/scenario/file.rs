@@ -30,7 +30,7 @@ pub(super) struct ScenarioFile {
     /// The run is refused when it may need more memory than this, estimated before it starts.
     #[serde(default = "four_gigabytes")]
     pub(super) memory_limit: Size,
-    /// Time series of every link and permanent flow; off without this table.
+    /// Time series of every link and of every flow under congestion control; off without this table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) series: Option<SeriesFile>,
     /// Shared links by name: every queue that two flows may meet in.
