@@ -361,7 +361,8 @@ class Scenario(TypedDict):
     """The run is refused when it may need more memory than this, estimated before it starts.
     Default: '4 GB'."""
     series: NotRequired[Series]
-    """Time series of every link and permanent flow; off without this table."""
+    """Time series of every link and of every flow under congestion control; off without this
+    table."""
     links: NotRequired[dict[str, Link]]
     """Shared links by name: every queue that two flows may meet in."""
     flows: NotRequired[dict[str, Flows]]
