@@ -1,0 +1,237 @@
+//! What a run returns: a summary, the fields of `tailroom run --json`, and columns.
+
+mod collect;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+pub use collect::collect;
+
+/// Everything a run returns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// Statistics over the measured window.
+    pub summary: Summary,
+    /// Time series of the links, if recorded.
+    pub link_series: Option<LinkSeries>,
+    /// Time series of the congestion-controlled flows, if recorded.
+    pub flow_series: Option<FlowSeries>,
+    /// The packet logs of the links that keep one, by time.
+    pub packet_log: PacketLog,
+}
+
+/// Statistics over `[measured_from_s, measured_to_s]`. Units are in the last word of a name; fractions
+/// lie in [0, 1]; `None` (null) where nothing was there to measure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Version of the engine that ran.
+    pub engine_version: &'static str,
+    /// Root of the random streams.
+    pub seed: u64,
+    /// Start of the measured window.
+    pub measured_from_s: f64,
+    /// End of the measured window and of the run.
+    pub measured_to_s: f64,
+    /// What a reader of the figures should know.
+    pub warnings: Vec<String>,
+    /// From the last start until Jain's index over a sliding window of a twentieth of the run reaches
+    /// 0.9; null if it never does or there are fewer than two flows.
+    pub convergence_time_s: Option<f64>,
+    /// By name, in the order of the scenario.
+    pub links: Named<LinkSummary>,
+    /// Every flow, in the order of the scenario.
+    pub flows: Vec<FlowSummary>,
+    /// By name, in the order of the scenario.
+    pub groups: Named<GroupSummary>,
+    /// Events that the engine handled.
+    pub events: u64,
+    /// Packets that were offered to a link in the whole run, links added up.
+    pub packet_hops: u64,
+}
+
+/// Entries that serialize as an object and keep their order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named<T>(pub Vec<(String, T)>);
+
+impl<T> Named<T> {
+    /// The entry with this name.
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+}
+
+impl<T: Serialize> Serialize for Named<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in &self.0 {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+/// Statistics of a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkSummary {
+    /// Mean capacity over the window, from the schedule of rates.
+    pub capacity_bps: f64,
+    /// Bits that left, headers included, over capacity times time.
+    pub utilization: f64,
+    /// Drops over arrivals.
+    pub loss_fraction: Option<f64>,
+    /// Packets that reached the buffer.
+    pub arrivals_packets: u64,
+    /// Packets that the queue discipline dropped.
+    pub drops_packets: u64,
+    /// Packets that it marked.
+    pub marks_packets: u64,
+    /// Packets lost on the wire.
+    pub random_losses_packets: u64,
+    /// Packets whose last bit left.
+    pub departures_packets: u64,
+    /// Time-weighted mean of the packets that wait, the one in transmission not counted.
+    pub queue_packets_mean: f64,
+    /// Time-weighted 1st percentile of the same.
+    pub queue_packets_p01: Option<f64>,
+    /// Time-weighted 99th percentile of the same.
+    pub queue_packets_p99: Option<f64>,
+    /// Mean of the packets that an arriving packet finds waiting.
+    pub queue_seen_packets_mean: Option<f64>,
+    /// 99th percentile of the same.
+    pub queue_seen_packets_p99: Option<f64>,
+    /// Mean time that accepted packets wait before transmission.
+    pub queue_delay_s_mean: Option<f64>,
+    /// 1st percentile of the same.
+    pub queue_delay_s_p01: Option<f64>,
+    /// 99th percentile of the same.
+    pub queue_delay_s_p99: Option<f64>,
+    /// The buffer in packets (of the mean size that passed, if the limit is in bytes).
+    pub limit_packets: Option<f64>,
+    /// The buffer in bytes (of the mean size that passed, if the limit is in packets).
+    pub limit_bytes: Option<f64>,
+    /// The buffer in milliseconds at the mean capacity.
+    pub limit_ms: Option<f64>,
+    /// The buffer over rate times mean propagation RTT of the flows under congestion control.
+    pub limit_bdp: Option<f64>,
+    /// Mean length of a burst: packets of one flow in a row, closer than the link can send them.
+    pub burst_packets_mean: Option<f64>,
+    /// 99th percentile of the same.
+    pub burst_packets_p99: Option<f64>,
+    /// Longest burst.
+    pub burst_packets_max: Option<f64>,
+    /// Groups of window reductions that lie within one largest RTT of the first of them.
+    pub congestion_episodes: u64,
+    /// Mean share of the crossing flows that reduce in an episode.
+    pub loss_synchronization: Option<f64>,
+}
+
+/// Statistics of a flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowSummary {
+    /// Group, and place in it where there are several.
+    pub name: String,
+    /// Its group.
+    pub group: String,
+    /// Its congestion control; null for an uncontrolled source.
+    pub congestion: Option<&'static str>,
+    /// New payload delivered, per second.
+    pub goodput_bps: f64,
+    /// Everything sent, headers and retransmissions included, per second.
+    pub throughput_bps: f64,
+    /// Throughput over the smallest capacity on the path.
+    pub share: f64,
+    /// Packets dropped or lost on the path over packets sent.
+    pub loss_fraction: Option<f64>,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// Mean of the RTT samples.
+    pub rtt_s_mean: Option<f64>,
+    /// Time-weighted mean window.
+    pub cwnd_packets_mean: Option<f64>,
+    /// Window reductions, timeouts included.
+    pub congestion_events: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Mean packets sent between reductions (Barman's `N_d`).
+    pub packets_between_reductions_mean: Option<f64>,
+    /// Mean time between reductions (Barman's `T_d`).
+    pub seconds_between_reductions_mean: Option<f64>,
+    /// 1 if the flow had a last byte and it was acknowledged, else 0.
+    pub completed_flows: u64,
+}
+
+/// Statistics of a group: sums of rates and counts, means of the rest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupSummary {
+    /// Flows in the group.
+    pub flows: u64,
+    /// The group's congestion control; null for an uncontrolled source.
+    pub congestion: Option<&'static str>,
+    /// Sum over flows.
+    pub goodput_bps: f64,
+    /// Sum over flows.
+    pub throughput_bps: f64,
+    /// Sum over flows.
+    pub share: f64,
+    /// Packets dropped or lost over packets sent, of all flows together.
+    pub loss_fraction: Option<f64>,
+    /// Sum over flows.
+    pub retransmissions: u64,
+    /// Mean over flows.
+    pub rtt_s_mean: Option<f64>,
+    /// Mean over flows.
+    pub cwnd_packets_mean: Option<f64>,
+    /// Sum over flows.
+    pub congestion_events: u64,
+    /// Sum over flows.
+    pub timeouts: u64,
+    /// Sum over flows.
+    pub completed_flows: u64,
+    /// Jain's index of the flows' goodputs.
+    pub jain_index: Option<f64>,
+}
+
+/// Time series of the links: a row for each sample and link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkSeries {
+    /// When.
+    pub time_s: Vec<f64>,
+    /// Index of the link.
+    pub link: Vec<u32>,
+    /// Packets waiting at that instant.
+    pub queue_packets: Vec<f64>,
+    /// Bits that left since the sample before, over what the link could carry.
+    pub utilization: Vec<f64>,
+    /// Drops since the sample before.
+    pub drops_packets: Vec<f64>,
+}
+
+/// Time series of the flows under congestion control: a row for each sample and flow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowSeries {
+    /// When.
+    pub time_s: Vec<f64>,
+    /// Index of the flow, in the order of the scenario.
+    pub flow: Vec<u32>,
+    /// Window.
+    pub cwnd_packets: Vec<f64>,
+    /// Slow-start threshold; infinite before the first reduction.
+    pub ssthresh_packets: Vec<f64>,
+    /// Smoothed RTT; 0 before the first sample.
+    pub srtt_s: Vec<f64>,
+    /// New payload delivered since the sample before, per second.
+    pub goodput_bps: Vec<f64>,
+}
+
+/// Packet logs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PacketLog {
+    /// When.
+    pub time_s: Vec<f64>,
+    /// Index of the link.
+    pub link: Vec<u32>,
+    /// Index of the flow.
+    pub flow: Vec<u32>,
+    /// 0 arrival, 1 departure, 2 drop.
+    pub event: Vec<u8>,
+}
