@@ -8,7 +8,8 @@ B counts the packet in transmission, so it is our limit B - 1.
     python -m tests.validation [--as-ns2] [--only TEXT]
 
 `--as-ns2` switches on the rules in which ns-2 differs from the RFCs: the loss fraction 1.5 / 38^2
-at low_window, half the window at a loss in slow start, a scoreboard forgotten at a timeout.
+at low_window, half the window at a loss in slow start, a scoreboard forgotten at a timeout, a timer
+that only new data restart.
 """
 
 import argparse
@@ -101,6 +102,7 @@ class Case:
             initial_window = 2
             min_rto = "200 ms"
             rto_granularity = "10 ms"
+            restart_rto_at_retransmission = {str(not as_ns2).lower()}
             slow_start = {self.slow_start}
             forget_sack_at_timeout = {str(as_ns2).lower()}
             {f"initial_ssthresh = {self.initial_ssthresh}" if self.initial_ssthresh else ""}

@@ -46,6 +46,7 @@ fn barman_figure_3() -> Network {
         initial_ssthresh: None,
         min_rto: Time::from_milliseconds(200),
         rto_granularity: Time::from_milliseconds(200),
+        restart_rto_at_retransmission: true,
         rtt_samples: RttSamples::Timestamps,
         max_window: None,
         slow_start: SlowStartSpec::Standard,

@@ -604,6 +604,7 @@ initial_window = 3
 initial_ssthresh = 50
 min_rto = "1 s"
 rto_granularity = "1 ms"
+restart_rto_at_retransmission = false
 max_window = 1000
 rtt_samples = "karn"
 slow_start = { kind = "limited" }

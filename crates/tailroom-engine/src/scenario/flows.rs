@@ -170,6 +170,10 @@ pub(super) struct TcpFile {
     /// a retransmission is on its way. ns-2: "10 ms".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rto_granularity: Option<PositiveDuration>,
+    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux does),
+    /// not only when new data are acknowledged (RFC 6298 sec. 5.3, ns-2).
+    #[serde(default = "yes")]
+    pub(super) restart_rto_at_retransmission: bool,
     /// Which packets give RTT samples (RFC 6298 sec. 3).
     #[serde(default)]
     pub(super) rtt_samples: RttSamplesFile,
@@ -202,6 +206,10 @@ impl TcpFile {
 
 fn ten() -> u32 {
     10
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn linux_min_rto() -> PositiveDuration {

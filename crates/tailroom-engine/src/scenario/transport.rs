@@ -85,6 +85,7 @@ fn specification(tcp: &TcpFile, congestion: CongestionConfig) -> TcpSpec {
         initial_window: tcp.initial_window,
         initial_ssthresh: tcp.initial_ssthresh,
         min_rto: tcp.min_rto.time(),
+        restart_rto_at_retransmission: tcp.restart_rto_at_retransmission,
         rto_granularity: tcp.rto_granularity.unwrap_or(tcp.min_rto).time(),
         rtt_samples: match tcp.rtt_samples {
             RttSamplesFile::Timestamps => RttSamples::Timestamps,

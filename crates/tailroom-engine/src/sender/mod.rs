@@ -97,9 +97,11 @@ pub struct Sender {
 
 /// Switches that stay as they were set.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the scenario file")]
 struct Options {
     uses_karn: bool,
     uses_prr: bool,
+    restart_at_retransmission: bool,
     forget_sack_at_timeout: bool,
     send_burst: u64,
 }
@@ -133,6 +135,7 @@ impl Sender {
             options: Options {
                 uses_karn: spec.rtt_samples == RttSamples::Karn,
                 uses_prr: spec.prr,
+                restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
                 send_burst: u64::from(spec.send_burst),
             },

@@ -175,7 +175,8 @@ impl Sender {
         // The timer guards the first packet in flight, which has just been sent again: without a new
         // start it would expire a round trip after the last ACK, while this one is on its way. Only
         // for the first: a timer that every retransmission pushes back never notices a lost one.
-        if self.phase == Phase::Recovery && sequence == self.una && self.is_sack {
+        let restarts = self.options.restart_at_retransmission && self.is_sack;
+        if restarts && self.phase == Phase::Recovery && sequence == self.una {
             self.rto_deadline = now.saturating_add(self.rtt.rto());
         }
         self.scoreboard.on_retransmission(sequence);

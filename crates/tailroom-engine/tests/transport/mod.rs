@@ -18,6 +18,7 @@ pub(crate) fn reno() -> TcpSpec {
         min_rto: Time::from_milliseconds(200),
         // None: a granularity would hide a timer that is managed badly.
         rto_granularity: Time::ZERO,
+        restart_rto_at_retransmission: true,
         rtt_samples: RttSamples::Timestamps,
         max_window: None,
         slow_start: SlowStartSpec::Standard,
