@@ -328,6 +328,9 @@ class Flows(TypedDict):
     """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus this. Left
     out, it is `min_rto`, as Linux has it: a timer that only just exceeds a steady RTT fires
     while the ACK of a retransmission is on its way. ns-2: "10 ms"."""
+    restart_rto_at_retransmission: NotRequired[bool]
+    """Restart the timer when SACK recovery sends the first packet in flight again (as Linux
+    does), not only when new data are acknowledged (RFC 6298 sec. 5.3, ns-2). Default: True."""
     rtt_samples: NotRequired[RttSamples]
     """Which packets give RTT samples (RFC 6298 sec. 3). Default: 'timestamps'."""
     max_window: NotRequired[int]
