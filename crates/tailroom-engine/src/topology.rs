@@ -182,6 +182,7 @@ pub enum SourceSpec {
 
 /// How the transport of a group behaves; the congestion control is one part of it.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the scenario file")]
 pub struct TcpSpec {
     /// How large the window is.
     pub congestion: CongestionConfig,

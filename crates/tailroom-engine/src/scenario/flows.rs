@@ -130,6 +130,7 @@ pub(super) enum SizesFile {
 
 /// The transport of a group under congestion control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the scenario file")]
 pub(super) struct TcpFile {
     /// How large the window is. Needed by a bulk source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
