@@ -137,7 +137,7 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
         select(vec![0, 1, 200]).prop_map(Time::from_milliseconds),
         select(vec![RttSamples::Timestamps, RttSamples::Karn]),
     );
-    let switches = (any::<bool>(), select(vec![1_u32, 1, 4, 16]), any::<bool>());
+    let switches = (any::<bool>(), select(vec![1_u32, 1, 4, 16]), any::<bool>(), any::<bool>());
     (congestion(), recovery, slow_start, windows, times, switches).prop_map(
         |(congestion, (recovery, prr), slow_start, windows, times, switches)| TcpSpec {
             congestion,
@@ -155,6 +155,7 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
             pacing: switches.0,
             send_burst: switches.1,
             forget_sack_at_timeout: switches.2,
+            restart_rto_at_retransmission: switches.3,
             ack_size: 40,
         },
     )
