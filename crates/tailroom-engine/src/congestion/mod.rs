@@ -81,8 +81,6 @@ macro_rules! registry {
         #[derive(Debug)]
         pub enum Congestion {
             $($(#[$doc])* $control($module::$control),)+
-            /// One that a Rust user brings along.
-            Custom(Box<dyn CustomControl>),
         }
 
         impl Congestion {
@@ -101,14 +99,12 @@ macro_rules! registry {
             fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
                 match self {
                     $(Congestion::$control(control) => control.on_ack(cwnd_packets, event),)+
-                    Congestion::Custom(control) => control.on_ack(cwnd_packets, event),
                 }
             }
 
             fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
                 match self {
                     $(Congestion::$control(control) => control.on_congestion(event),)+
-                    Congestion::Custom(control) => control.on_congestion(event),
                 }
             }
         }
@@ -133,10 +129,6 @@ macro_rules! registry {
         }
     };
 }
-
-/// A [`CongestionControl`] that can live outside the registry.
-pub trait CustomControl: CongestionControl + std::fmt::Debug + Send {}
-impl<T: CongestionControl + std::fmt::Debug + Send> CustomControl for T {}
 
 registry! {
     /// Standard TCP: one packet a round trip, half the window (RFC 5681).

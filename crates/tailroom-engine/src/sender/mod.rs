@@ -109,17 +109,18 @@ struct Options {
 impl Sender {
     /// A sender that will start at `demand.start`.
     pub fn new(spec: &TcpSpec, demand: Demand, marks: Marks) -> Self {
+        let max_window = spec.max_window.map_or(f64::INFINITY, |packets| packets as f64);
         Sender {
             una: 0,
             next: 0,
-            cwnd: f64::from(spec.initial_window),
+            cwnd: f64::from(spec.initial_window).min(max_window),
             ssthresh: spec.initial_ssthresh.map_or(f64::INFINITY, f64::from),
             rto_deadline: Time::NEVER,
             release_at: demand.start,
             phase: Phase::Open,
             is_window_limited: true,
             is_sack: spec.recovery == Recovery::Sack,
-            max_window: spec.max_window.map_or(f64::INFINITY, |packets| packets as f64),
+            max_window,
             scoreboard: Scoreboard::default(),
             rtt: RttEstimator::new(spec.min_rto, spec.rto_granularity),
             congestion: Congestion::new(&spec.congestion),
@@ -141,17 +142,6 @@ impl Sender {
             },
             probe: FlowProbe::new(marks),
         }
-        .bounded()
-    }
-
-    fn bounded(mut self) -> Self {
-        self.cwnd = self.cwnd.min(self.max_window);
-        self
-    }
-
-    /// Replaces the congestion control by one that is not in the registry.
-    pub fn set_congestion(&mut self, congestion: Congestion) {
-        self.congestion = congestion;
     }
 
     /// When the sender must be woken; [`Time::NEVER`] if only an ACK can move it.
