@@ -31,9 +31,14 @@ pub(super) fn check(network: &Network, limit: Size) -> Result<(), Fault> {
     }
     let largest = parts.iter().max_by(|one, other| one.0.total_cmp(&other.0));
     let cure = largest.map_or("less", |(_, cure)| *cure);
+    let needed = if total < 1e9 {
+        format!("{:.1} MB", total / 1e6)
+    } else {
+        format!("{:.1} GB", total / 1e9)
+    };
     Err(Fault::new(
         &Path::of(&["memory_limit"]),
-        format!("the run may need {:.1} GB of memory, more than {limit}", total / 1e9),
+        format!("the run may need {needed} of memory, more than {limit}"),
         format!("raise memory_limit, or use {cure}"),
     ))
 }
