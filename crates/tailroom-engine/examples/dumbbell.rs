@@ -10,10 +10,13 @@ use std::time::Instant;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
 use tailroom_engine::error::RunError;
+use tailroom_engine::quantity::limit::QueueLimit;
+use tailroom_engine::queue::QueueConfig;
+use tailroom_engine::queue::drop_tail::DropTailParams;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::topology::{
-    FlowSpec, GroupSpec, Limit, LinkSpec, LossSpec, Network, QueueSpec, Recovery, RttSamples,
-    SlowStartSpec, SourceSpec, TcpSpec,
+    EcnMode, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, Recovery, RttSamples, SlowStartSpec,
+    SourceSpec, TcpSpec,
 };
 use tailroom_engine::units::{Rate, Time};
 
@@ -53,6 +56,7 @@ fn barman_figure_3() -> Network {
         pacing: false,
         send_burst: 1,
         forget_sack_at_timeout: false,
+        ecn: EcnMode::Off,
         ack_size: 40,
     };
     let rate = Rate::from_bits_per_second(1_000_000_000);
@@ -60,7 +64,7 @@ fn barman_figure_3() -> Network {
         name: "bottleneck".into(),
         rate,
         delay: Time::from_milliseconds(50),
-        queue: QueueSpec::DropTail { limit: Limit::Packets(1_249) },
+        queue: QueueConfig::DropTail(DropTailParams { limit: QueueLimit::packets(1_249) }),
         loss: LossSpec::None,
         rate_changes: Vec::new(),
         rate_period: None,

@@ -290,7 +290,7 @@ impl Unresponsive {
             self.sent.pass_marks(time, &FlowState::default());
         }
         self.sent.on_sent(bytes, false);
-        let packet = Packet { sequence: 0, bytes, sent: time, is_retransmission: false };
+        let packet = Packet { bytes, sent: time, ..Packet::default() };
         entrance.packet(self.wiring.enter(time, bytes), &packet);
         true
     }
@@ -347,7 +347,7 @@ impl Ends {
             })),
             (Some(tcp), None) => Ends::Tcp(Connection {
                 sender: Sender::new(tcp, demand(group, flow.start, stop), marks),
-                receiver: Receiver::new(tcp.delayed_ack),
+                receiver: Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate()),
                 wiring,
             }),
             (None, None) => unreachable!("a bulk source comes with a transport"),

@@ -32,6 +32,7 @@ pub mod source;
 pub mod waiting_line;
 
 pub mod packet;
+pub mod quantity;
 pub mod random;
 pub mod units;
 

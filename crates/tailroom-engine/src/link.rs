@@ -1,17 +1,24 @@
 //! A shared link: buffer, serialization, propagation, random loss.
 //!
-//! Serving first come, first served at a known rate, a link knows a packet's departure when the
-//! packet arrives; no departure needs an event.
+//! Behind an admission rule the link serves first come, first served at a known rate, so it knows a
+//! packet's departure when the packet arrives; no departure needs an event. Behind a scheduler it
+//! names the time of its [next service](Link::next_service), and whoever drives it calls
+//! [`Link::serve`] then, before any arrival of that instant.
 
 use crate::loss::LossProcess;
+use crate::packet::Ecn;
 use crate::probe::link::LinkProbe;
-use crate::queue::{EnqueueEvent, Queue, QueueDiscipline, Verdict};
+use crate::queue::buffer::{Buffer, Dropped};
+use crate::queue::{
+    Admission, AdmissionQueue, EnqueueEvent, Gauge, Queue, Scheduler, SchedulerQueue, Verdict,
+};
+use crate::schedule::Event;
 use crate::serializer::Serializer;
-use crate::topology::{DelayChange, LinkSpec};
+use crate::topology::{DelayChange, Network};
 use crate::units::Time;
 use crate::waiting_line::{Waiting, WaitingLine};
 
-/// What becomes of a packet that arrived at a link.
+/// What becomes of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It reaches the far end at this time.
@@ -20,6 +27,8 @@ pub enum Fate {
     Dropped,
     /// It was sent and lost on the wire.
     Lost,
+    /// A scheduler has it, or has dropped it or others: see [`Link::drain_dropped`].
+    Held,
 }
 
 /// A link with its queue.
@@ -27,9 +36,8 @@ pub enum Fate {
 pub struct Link {
     serializer: Serializer,
     busy_until: Time,
-    waiting: WaitingLine,
     in_transmission_bytes: u32,
-    queue: Queue,
+    queue: LinkQueue,
     delay: Time,
     delay_changes: Vec<DelayChange>,
     last_delivery: Time,
@@ -38,48 +46,180 @@ pub struct Link {
     pub probe: LinkProbe,
 }
 
+/// What stands in front of the link, by the shape of its discipline.
+#[derive(Debug)]
+enum LinkQueue {
+    Line { rule: AdmissionQueue, waiting: WaitingLine },
+    Held(Held),
+}
+
+/// The queue of a scheduler.
+#[derive(Debug)]
+struct Held {
+    scheduler: Box<SchedulerQueue>,
+    buffer: Buffer,
+    next_service: Time,
+}
+
 impl Link {
-    /// The link that `spec` describes, with random loss drawn from `seed`'s stream for it.
-    pub fn new(spec: &LinkSpec, seed: u64) -> Self {
+    /// The link at `index` of `network`.
+    pub fn new(network: &Network, index: usize) -> Self {
+        let spec = &network.links[index];
+        let queue = match Queue::new(&spec.queue, &network.link_facts(index)) {
+            Queue::Admission(rule) => LinkQueue::Line { rule, waiting: WaitingLine::default() },
+            Queue::Scheduler(scheduler) => LinkQueue::Held(Held {
+                scheduler,
+                buffer: Buffer::default(),
+                next_service: Time::NEVER,
+            }),
+        };
         Link {
             serializer: Serializer::new(spec),
             busy_until: Time::ZERO,
-            waiting: WaitingLine::default(),
             in_transmission_bytes: 0,
-            queue: Queue::new(&spec.queue),
+            queue,
             delay: spec.delay,
             delay_changes: spec.delay_changes.clone(),
             last_delivery: Time::ZERO,
-            loss: LossProcess::new(spec.loss, seed, &spec.name),
+            loss: LossProcess::new(spec.loss, network.seed, &spec.name),
             probe: LinkProbe::new(spec.packet_log),
         }
     }
 
-    /// Takes in a packet of `flow`; arrivals come in order of time.
+    /// Takes in a packet at `packet.time()`, or marks or drops it; arrivals come in order of time.
     #[inline]
-    pub fn arrive(&mut self, now: Time, flow: u32, bytes: u32) -> Fate {
-        self.settle(now);
+    pub fn arrive(&mut self, packet: &mut Event) -> Fate {
+        let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
+        let LinkQueue::Line { rule, waiting } = &mut self.queue else {
+            return self.hold(*packet);
+        };
+        settle(waiting, now, &mut self.in_transmission_bytes, &mut self.probe);
         let event = EnqueueEvent {
             now,
             bytes,
-            is_link_idle: self.busy_until <= now,
-            waiting_packets: self.waiting.len(),
-            waiting_bytes: self.waiting.bytes(),
+            ecn: packet.ecn(),
+            free_at: self.busy_until,
+            waiting_packets: waiting.len(),
+            waiting_bytes: waiting.bytes(),
         };
         let serialization = self.serializer.nominal_time(bytes);
         self.probe.on_arrival(now, flow, serialization);
-        if self.queue.on_enqueue(&event) == Verdict::Drop {
-            self.probe.on_drop(now, flow);
-            return Fate::Dropped;
+        match rule.on_enqueue(&event) {
+            Verdict::Accept => {}
+            Verdict::Mark => {
+                self.probe.count_marks(u64::from(packet.ecn() != Ecn::Ce));
+                packet.set_congestion_experienced();
+            }
+            Verdict::Drop(reason) => {
+                self.probe.on_drop(now, flow, reason);
+                return Fate::Dropped;
+            }
         }
         let start = now.max(self.busy_until);
         self.busy_until = self.serializer.finish(start, bytes);
         self.probe.on_accept(flow, bytes, start.since(now), self.busy_until);
         if start > now {
-            self.waiting.push(Waiting { start, bytes });
+            waiting.push(Waiting { start, bytes });
         } else {
             self.in_transmission_bytes = bytes;
         }
+        self.depart()
+    }
+
+    /// Hands a packet to the scheduler.
+    fn hold(&mut self, packet: Event) -> Fate {
+        let LinkQueue::Held(held) = &mut self.queue else { return Fate::Held };
+        let now = packet.time();
+        let serialization = self.serializer.nominal_time(packet.bytes());
+        self.probe.on_arrival(now, packet.flow(), serialization);
+        held.scheduler.enqueue(packet, &mut held.buffer);
+        self.probe.set_queue(held.buffer.packets());
+        self.probe.count_marks(held.buffer.take_marks());
+        if held.buffer.packets() == 0 {
+            held.next_service = Time::NEVER;
+        } else if held.next_service == Time::NEVER {
+            held.next_service = now.max(self.busy_until);
+        }
+        Fate::Held
+    }
+
+    /// When a scheduler's next packet begins transmission; [`Time::NEVER`] if none waits.
+    #[inline]
+    pub fn next_service(&self) -> Time {
+        match &self.queue {
+            LinkQueue::Line { .. } => Time::NEVER,
+            LinkQueue::Held(held) => held.next_service,
+        }
+    }
+
+    /// Lets a scheduler's next packet begin transmission, at [`Link::next_service`]; `None` when the
+    /// scheduler has dropped all that waited.
+    pub fn serve(&mut self) -> Option<(Event, Fate)> {
+        let LinkQueue::Held(held) = &mut self.queue else { return None };
+        let now = held.next_service;
+        self.probe.account_queue(now);
+        let packet = held.scheduler.dequeue(now, &mut held.buffer);
+        self.probe.set_queue(held.buffer.packets());
+        self.probe.count_marks(held.buffer.take_marks());
+        if let Some(packet) = packet {
+            self.in_transmission_bytes = packet.bytes();
+            self.busy_until = self.serializer.finish(now, packet.bytes());
+            let waited = now.since(packet.time());
+            self.probe.on_service(packet.flow(), packet.bytes(), waited, self.busy_until);
+        }
+        let is_empty = held.buffer.packets() == 0;
+        debug_assert!(is_empty || packet.is_some(), "a scheduler must serve what waits");
+        held.next_service = if is_empty { Time::NEVER } else { self.busy_until };
+        packet.map(|packet| (packet, self.depart()))
+    }
+
+    /// Hands over the packets that a scheduler has dropped at `now`, since the last call.
+    pub fn drain_dropped(&mut self, now: Time) -> impl Iterator<Item = Dropped> + '_ {
+        let dropped = match &mut self.queue {
+            LinkQueue::Line { .. } => None,
+            LinkQueue::Held(held) => Some(held.buffer.drain_dropped()),
+        };
+        let probe = &mut self.probe;
+        dropped.into_iter().flatten().inspect(move |dropped| {
+            probe.on_drop(now, dropped.packet.flow(), dropped.reason);
+        })
+    }
+
+    /// Whether a scheduler has dropped packets since [`Link::drain_dropped`].
+    #[inline]
+    pub fn has_dropped(&self) -> bool {
+        matches!(&self.queue, LinkQueue::Held(held) if held.buffer.has_dropped())
+    }
+
+    /// The packets that a scheduler holds. Behind an admission rule none is held: the packets that wait
+    /// are already on their way to the far end.
+    pub fn held(&self) -> impl Iterator<Item = Event> + '_ {
+        let buffer = match &self.queue {
+            LinkQueue::Line { .. } => None,
+            LinkQueue::Held(held) => Some(&held.buffer),
+        };
+        buffer.into_iter().flat_map(Buffer::waiting)
+    }
+
+    /// Memory of the packets that a scheduler holds.
+    pub fn memory_bytes(&self) -> u64 {
+        match &self.queue {
+            LinkQueue::Line { .. } => 0,
+            LinkQueue::Held(held) => held.buffer.memory_bytes(),
+        }
+    }
+
+    /// What the discipline reports of itself.
+    pub fn gauges(&self, now: Time) -> Vec<Gauge> {
+        match &self.queue {
+            LinkQueue::Line { rule, .. } => rule.gauges(now),
+            LinkQueue::Held(held) => held.scheduler.gauges(now),
+        }
+    }
+
+    /// What becomes of the packet whose last bit leaves when the link is free again.
+    #[inline]
+    fn depart(&mut self) -> Fate {
         if self.loss.loses_next() {
             self.probe.on_random_loss();
             return Fate::Lost;
@@ -100,23 +240,18 @@ impl Link {
         departure.saturating_add(self.delay)
     }
 
-    /// Lets every transmission that begins up to `now` begin: at equal times a departure frees its
-    /// place before an arrival takes one.
-    #[inline]
-    fn settle(&mut self, now: Time) {
-        while let Some(next) = self.waiting.pop_until(now) {
-            self.in_transmission_bytes = next.bytes;
-            self.probe.on_transmission(next.start);
-        }
-    }
-
-    /// Packets and bytes taken in that have not left by `now`, the one in transmission included.
+    /// Packets and bytes taken in that have not left by `now`, the one in transmission included; of
+    /// a scheduler's, those whose transmission has begun.
     fn backlog(&mut self, now: Time) -> (u64, u64) {
-        self.settle(now);
-        let in_transmission = self.busy_until > now;
-        let packets = self.waiting.len() + u64::from(in_transmission);
-        let bytes = self.waiting.bytes()
-            + if in_transmission { u64::from(self.in_transmission_bytes) } else { 0 };
+        let (mut packets, mut bytes) = (0, 0);
+        if let LinkQueue::Line { waiting, .. } = &mut self.queue {
+            settle(waiting, now, &mut self.in_transmission_bytes, &mut self.probe);
+            (packets, bytes) = (waiting.len(), waiting.bytes());
+        }
+        if self.busy_until > now {
+            packets += 1;
+            bytes += u64::from(self.in_transmission_bytes);
+        }
         (packets, bytes)
     }
 
@@ -124,6 +259,9 @@ impl Link {
     pub fn begin_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);
         self.probe.begin(now, packets, bytes);
+        if let LinkQueue::Held(held) = &mut self.queue {
+            held.scheduler.restart_gauges(now);
+        }
     }
 
     /// Closes the statistics at `now`.
@@ -141,5 +279,20 @@ impl Link {
     /// Bits that the link could carry in `[from, to)`.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         self.serializer.capacity_bits(from, to)
+    }
+}
+
+/// Lets every transmission that begins up to `now` begin: at equal times a departure frees its place
+/// before an arrival takes one.
+#[inline]
+fn settle(
+    waiting: &mut WaitingLine,
+    now: Time,
+    in_transmission_bytes: &mut u32,
+    probe: &mut LinkProbe,
+) {
+    while let Some(next) = waiting.pop_until(now) {
+        *in_transmission_bytes = next.bytes;
+        probe.on_transmission(next.start);
     }
 }

@@ -5,8 +5,41 @@
 
 use crate::units::Time;
 
+/// The ECN field of the IP header (RFC 3168 sec. 5), its two bits as the value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// The transport cannot be told of congestion by a mark.
+    #[default]
+    NotEct = 0b00,
+    /// Capable; RFC 9331 makes it the mark of a scalable (L4S) control.
+    Ect1 = 0b01,
+    /// Capable.
+    Ect0 = 0b10,
+    /// Congestion was experienced.
+    Ce = 0b11,
+}
+
+impl Ecn {
+    /// From the two bits of the field.
+    #[inline]
+    pub fn from_bits(bits: u32) -> Self {
+        match bits & 0b11 {
+            0b00 => Ecn::NotEct,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
+    /// Whether a queue may mark the packet instead of dropping it.
+    #[inline]
+    pub fn is_capable(self) -> bool {
+        self != Ecn::NotEct
+    }
+}
+
 /// A data packet on its way to the receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Position in the flow, from 0.
     pub sequence: u64,
@@ -16,6 +49,10 @@ pub struct Packet {
     pub sent: Time,
     /// Whether it has been sent before.
     pub is_retransmission: bool,
+    /// What queues may do, or have done, instead of dropping it.
+    pub ecn: Ecn,
+    /// Congestion Window Reduced: the sender has answered the echo (RFC 3168 sec. 6.1.2).
+    pub is_cwr: bool,
 }
 
 /// The half-open range of sequence numbers `[start, end)`.
@@ -58,6 +95,11 @@ pub struct Ack<'a> {
     pub echo: Time,
     /// Whether that packet was a retransmission (Karn's rule needs to know).
     pub echoes_retransmission: bool,
+    /// ECN-Echo (RFC 3168 sec. 6.1.3): a mark has arrived that the sender has not answered yet.
+    pub ece: bool,
+    /// Marked packets that have arrived so far: the feedback of Accurate ECN (RFC 9768), whose
+    /// counter of three bits never wraps here.
+    pub marked_packets: u64,
     /// SACK blocks, the most recent first; at most [`MAX_SACK_BLOCKS`].
     pub blocks: &'a [Range],
 }
@@ -67,7 +109,9 @@ pub struct Ack<'a> {
 pub struct StoredAck {
     cumulative: u64,
     echo: Time,
+    marked_packets: u64,
     echoes_retransmission: bool,
+    ece: bool,
     block_count: u8,
     blocks: [Range; MAX_SACK_BLOCKS],
 }
@@ -79,6 +123,8 @@ impl StoredAck {
             cumulative: self.cumulative,
             echo: self.echo,
             echoes_retransmission: self.echoes_retransmission,
+            ece: self.ece,
+            marked_packets: self.marked_packets,
             blocks: &self.blocks[..usize::from(self.block_count)],
         }
     }
@@ -92,6 +138,8 @@ impl From<&Ack<'_>> for StoredAck {
             cumulative: ack.cumulative,
             echo: ack.echo,
             echoes_retransmission: ack.echoes_retransmission,
+            ece: ack.ece,
+            marked_packets: ack.marked_packets,
             block_count: ack.blocks.len() as u8,
             blocks,
         }

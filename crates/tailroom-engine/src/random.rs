@@ -18,6 +18,11 @@ pub fn uniform(random: &mut impl Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
+/// A draw from the whole numbers below `bound`, all but 2^-64 `bound` of them equally likely.
+pub fn below(random: &mut impl Rng, bound: u64) -> u64 {
+    ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64
+}
+
 /// 64-bit FNV-1a (Fowler, Noll, Vo; offset basis and prime as in RFC 9923).
 fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

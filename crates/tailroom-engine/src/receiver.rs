@@ -1,15 +1,16 @@
-//! The TCP receiver: reassembly, delayed ACKs, SACK blocks.
+//! The TCP receiver: reassembly, delayed ACKs, SACK blocks, the echo of ECN marks.
 //!
 //! Sans I/O like the sender: it answers a packet, or its delayed-ACK deadline, with ACKs.
 
 use std::collections::VecDeque;
 
-use crate::packet::{Ack, MAX_SACK_BLOCKS, Packet, Range};
+use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
 use crate::topology::DelayedAck;
 use crate::units::Time;
 
 /// A TCP receiver; sequence numbers count packets.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the packets that came")]
 pub struct Receiver {
     next: u64,
     ack_deadline: Time,
@@ -17,6 +18,13 @@ pub struct Receiver {
     unacknowledged: u32,
     echo: Time,
     echoes_retransmission: bool,
+    /// RFC 3168 sec. 6.1.3: set by a mark, held until the sender says that it has reduced.
+    ece: bool,
+    marked_packets: u64,
+    /// Whether the packet before was marked.
+    was_marked: bool,
+    has_accurate_feedback: bool,
+    acks_at_once: bool,
     /// Received ranges above `next`, sorted, disjoint, not touching.
     ranges: VecDeque<Range>,
     /// The ranges of `ranges` that were reported last, the latest first (RFC 2018 sec. 4).
@@ -25,8 +33,9 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that expects packet 0.
-    pub fn new(delayed: Option<DelayedAck>) -> Self {
+    /// A receiver that expects packet 0. With accurate feedback a change of the marks is not held back
+    /// by a delayed ACK.
+    pub fn new(delayed: Option<DelayedAck>, has_accurate_feedback: bool) -> Self {
         Receiver {
             next: 0,
             ack_deadline: Time::NEVER,
@@ -34,6 +43,11 @@ impl Receiver {
             unacknowledged: 0,
             echo: Time::ZERO,
             echoes_retransmission: false,
+            ece: false,
+            marked_packets: 0,
+            was_marked: false,
+            has_accurate_feedback,
+            acks_at_once: false,
             ranges: VecDeque::new(),
             recent: [Range::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
@@ -55,6 +69,9 @@ impl Receiver {
     /// A data packet arrives; returns the ACK to send at once, if any.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Option<Ack<'_>> {
+        if self.was_marked || packet.ecn == Ecn::Ce || packet.is_cwr {
+            self.note_marks(packet);
+        }
         if packet.sequence == self.next && self.ranges.is_empty() {
             self.next += 1;
             return self.on_in_order(now, packet);
@@ -62,6 +79,17 @@ impl Receiver {
         self.on_gap(packet);
         self.note_echo(packet);
         Some(self.acknowledge())
+    }
+
+    /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 (as RFC 8257 sec. 3.2) for an ACK at
+    /// once when marks begin or end.
+    #[cold]
+    fn note_marks(&mut self, packet: &Packet) {
+        let is_marked = packet.ecn == Ecn::Ce;
+        self.ece = is_marked || self.ece && !packet.is_cwr;
+        self.marked_packets += u64::from(is_marked);
+        self.acks_at_once = self.has_accurate_feedback && is_marked != self.was_marked;
+        self.was_marked = is_marked;
     }
 
     /// The delayed ACK that is due.
@@ -74,7 +102,7 @@ impl Receiver {
         self.note_echo(packet);
         if let Some(delayed) = self.delayed {
             self.unacknowledged += 1;
-            if self.unacknowledged < delayed.packets {
+            if self.unacknowledged < delayed.packets && !self.acks_at_once {
                 if self.unacknowledged == 1 {
                     self.ack_deadline = now + delayed.timeout;
                 }
@@ -97,11 +125,14 @@ impl Receiver {
     #[inline]
     fn acknowledge(&mut self) -> Ack<'_> {
         self.unacknowledged = 0;
+        self.acks_at_once = false;
         self.ack_deadline = Time::NEVER;
         Ack {
             cumulative: self.next,
             echo: self.echo,
             echoes_retransmission: self.echoes_retransmission,
+            ece: self.ece,
+            marked_packets: self.marked_packets,
             blocks: &self.recent[..self.recent_count],
         }
     }
@@ -190,7 +221,7 @@ mod tests {
 
     fn packet(sequence: u64) -> Packet {
         let sent = Time::from_picoseconds(sequence);
-        Packet { sequence, bytes: 1_000, sent, is_retransmission: false }
+        Packet { sequence, bytes: 1_000, sent, ..Packet::default() }
     }
 
     fn range(start: u64, end: u64) -> Range {
@@ -201,7 +232,7 @@ mod tests {
     /// recently reported others.
     #[test]
     fn blocks_come_latest_first() {
-        let mut receiver = Receiver::new(None);
+        let mut receiver = Receiver::new(None, false);
         for (sequence, blocks) in [
             (2, vec![range(2, 3)]),
             (5, vec![range(5, 6), range(2, 3)]),
@@ -222,7 +253,7 @@ mod tests {
     #[test]
     fn every_second_packet_is_acknowledged_and_a_lone_one_after_the_timeout() {
         let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
-        let mut receiver = Receiver::new(Some(delayed));
+        let mut receiver = Receiver::new(Some(delayed), false);
         assert!(receiver.on_packet(Time::ZERO, &packet(0)).is_none());
         let ack = receiver.on_packet(Time::ZERO, &packet(1)).expect("the second");
         assert_eq!((ack.cumulative, ack.echo), (2, Time::ZERO));

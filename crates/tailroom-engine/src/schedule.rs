@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use crate::units::Time;
 
 /// What happens when an event's time has come.
@@ -32,11 +32,16 @@ pub struct Event {
     age_and_size: u64,
     /// Flow (24 bits), stage (8 bits).
     flow_and_stage: u32,
-    sequence_low: u32,
+    /// Low bits of the sequence number (29 bits), CWR (1 bit), ECN field (2 bits).
+    sequence_and_ecn: u32,
 }
 
 /// Oldest packet that an event can carry, 140 s; an older one is taken as that old.
 const MAX_AGE: u64 = (1 << 47) - 1;
+/// Bits below the sequence number, and what they hold.
+const SEQUENCE_SHIFT: u32 = 3;
+const CWR_BIT: u32 = 0b100;
+const ECN_BITS: u32 = 0b011;
 /// Before the arrivals, which have their hop + 1: a wake-up may cause arrivals at its own instant.
 const WAKE: u32 = 0;
 
@@ -51,14 +56,17 @@ impl Event {
                 | u64::from(packet.is_retransmission) << 16
                 | u64::from(packet.bytes & 0xffff),
             flow_and_stage: flow << 8 | (u32::from(hop) + 1),
-            sequence_low: packet.sequence as u32,
+            sequence_and_ecn: (packet.sequence as u32) << SEQUENCE_SHIFT
+                | u32::from(packet.is_cwr) << 2
+                | packet.ecn as u32,
         }
     }
 
     /// The ACK that is stored in `slot` reaches a link.
     pub fn ack_arrival(time: Time, flow: u32, hop: u8, bytes: u32, slot: u32) -> Self {
         let sequence = u64::from(slot);
-        let packet = Packet { sequence, bytes, sent: time, is_retransmission: false };
+        // Pure ACKs are not ECN-capable (RFC 3168 sec. 6.1.4).
+        let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };
         Event::arrival(time, flow, hop, &packet)
     }
 
@@ -68,7 +76,7 @@ impl Event {
             time: time.picoseconds(),
             age_and_size: 0,
             flow_and_stage: flow << 8 | WAKE,
-            sequence_low: 0,
+            sequence_and_ecn: 0,
         }
     }
 
@@ -81,7 +89,7 @@ impl Event {
             time: time.picoseconds(),
             age_and_size: age.min(MAX_AGE) << 17 | self.age_and_size & 0x1_ffff,
             flow_and_stage: self.flow_and_stage + 1,
-            sequence_low: self.sequence_low,
+            sequence_and_ecn: self.sequence_and_ecn,
         }
     }
 
@@ -116,21 +124,36 @@ impl Event {
         (self.age_and_size & 0xffff) as u32
     }
 
-    /// The slot of the ACK.
+    /// The slot (below 2^29) of the ACK.
     pub fn slot(self) -> u32 {
-        self.sequence_low
+        self.sequence_and_ecn >> SEQUENCE_SHIFT
+    }
+
+    /// The packet's ECN field.
+    #[inline]
+    pub fn ecn(self) -> Ecn {
+        Ecn::from_bits(self.sequence_and_ecn & ECN_BITS)
+    }
+
+    /// Sets the ECN field to Congestion Experienced.
+    #[inline]
+    pub fn set_congestion_experienced(&mut self) {
+        self.sequence_and_ecn |= Ecn::Ce as u32;
     }
 
     /// The data packet that arrives; of its sequence number the nearest to `expected` that has the
-    /// right low 32 bits.
+    /// right low bits.
     #[inline]
     pub fn packet(self, expected: u64) -> Packet {
-        let ahead = self.sequence_low.wrapping_sub(expected as u32).cast_signed();
+        let sequence = self.sequence_and_ecn & !(CWR_BIT | ECN_BITS);
+        let ahead = sequence.wrapping_sub((expected as u32) << SEQUENCE_SHIFT).cast_signed();
         Packet {
-            sequence: expected.wrapping_add_signed(i64::from(ahead)),
+            sequence: expected.wrapping_add_signed(i64::from(ahead >> SEQUENCE_SHIFT)),
             bytes: self.bytes(),
             sent: Time::from_picoseconds(self.time - (self.age_and_size >> 17)),
             is_retransmission: self.age_and_size >> 16 & 1 == 1,
+            ecn: self.ecn(),
+            is_cwr: self.sequence_and_ecn & CWR_BIT != 0,
         }
     }
 }
@@ -537,13 +560,23 @@ mod tests {
     fn a_packet_survives_packing() {
         let sequence = 5 << 32 | 0xffff_fff0;
         let sent = Time::from_milliseconds(1);
-        let packet = Packet { sequence, bytes: 65_535, sent, is_retransmission: true };
+        let packet = Packet {
+            sequence,
+            bytes: 65_535,
+            sent,
+            is_retransmission: true,
+            ecn: Ecn::Ect1,
+            is_cwr: true,
+        };
         let event = Event::arrival(Time::from_milliseconds(5_000), 16_777_215, 249, &packet);
         let moved = event.at_next_link(Time::from_milliseconds(6_000));
         for expected in [sequence - 1_000_000, sequence, sequence + 1_000_000] {
             assert_eq!(event.packet(expected), packet);
             assert_eq!(moved.packet(expected), packet);
         }
+        let mut marked = moved;
+        marked.set_congestion_experienced();
+        assert_eq!(marked.packet(sequence), Packet { ecn: Ecn::Ce, ..packet });
         assert_eq!((event.flow(), event.stage()), (16_777_215, Stage::Arrival(249)));
         assert_eq!((moved.flow(), moved.stage()), (16_777_215, Stage::Arrival(250)));
         assert_eq!(size_of::<Event>(), 24);

@@ -3,7 +3,7 @@
 use crate::error::RunError;
 use crate::flow::{Ends, Entrance};
 use crate::link::{Fate, Link};
-use crate::packet::{Ack, Packet, StoredAck};
+use crate::packet::{Ack, Ecn, Packet, StoredAck};
 use crate::probe::flow::Marks;
 use crate::results::{self, Results};
 use crate::schedule::{Event, Schedule, Stage, TieBreak};
@@ -19,6 +19,7 @@ pub struct Simulation {
     network: Network,
     schedule: Schedule,
     links: Vec<Link>,
+    services: Services,
     link_marks: LinkMarks,
     flows: Vec<Flow>,
     /// The circuits of all groups, one behind the other: link indices, forward path first.
@@ -50,6 +51,40 @@ pub struct FlowAccount {
     pub lost: u64,
     /// The same, inside the measured window.
     pub lost_measured: u64,
+    /// Packets that left the last shared link with a mark, inside the measured window.
+    pub marked_measured: u64,
+}
+
+/// When the links whose discipline holds the packets send next.
+#[derive(Debug)]
+struct Services {
+    /// By link; [`Time::NEVER`] where nothing waits or nothing is held.
+    times: Vec<Time>,
+    first: usize,
+}
+
+impl Services {
+    fn new(links: usize) -> Self {
+        Services { times: vec![Time::NEVER; links], first: 0 }
+    }
+
+    /// The earliest; [`Time::NEVER`] if there is none.
+    #[inline]
+    fn next(&self) -> Time {
+        self.times.get(self.first).copied().unwrap_or(Time::NEVER)
+    }
+
+    #[inline]
+    fn set(&mut self, link: usize, time: Time) {
+        self.times[link] = time;
+        if time < self.next() {
+            self.first = link;
+        } else if link == self.first {
+            // Few links: a scan costs less than a heap.
+            let earliest = (0..self.times.len()).min_by_key(|&link| self.times[link]);
+            self.first = earliest.unwrap_or(0);
+        }
+    }
 }
 
 /// When the links record.
@@ -167,7 +202,8 @@ impl Simulation {
         });
         let mut simulation = Simulation {
             schedule: network.schedule(tie_break),
-            links: network.links.iter().map(|link| Link::new(link, network.seed)).collect(),
+            links: (0..network.links.len()).map(|index| Link::new(network, index)).collect(),
+            services: Services::new(network.links.len()),
             link_marks: LinkMarks {
                 next: marks.measure_from.min(marks.series_interval),
                 next_sample: marks.series_interval,
@@ -204,24 +240,40 @@ impl Simulation {
     /// [`RunError::Memory`] when pending packets need more than the network's limit.
     pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
         let until = time.min(self.network.duration);
-        while let Some(event) = self.schedule.pop_before(until) {
-            self.events += 1;
-            if self.events.is_multiple_of(EVENTS_BETWEEN_MEMORY_CHECKS) {
-                self.check_memory(event.time())?;
+        loop {
+            // At equal times a departure frees its place before an arrival takes one.
+            let service = self.services.next();
+            if let Some(event) = self.schedule.pop_before(until.min(service)) {
+                self.begin_event(event.time())?;
+                match event.stage() {
+                    Stage::Arrival(hop) => self.on_arrival(event, hop),
+                    Stage::Wake => self.on_wake(event),
+                }
+            } else if service < until {
+                self.begin_event(service)?;
+                self.on_service(self.services.first);
+            } else {
+                return Ok(());
             }
-            if event.time() >= self.link_marks.next {
-                self.pass_link_marks(event.time());
-            }
-            match event.stage() {
-                Stage::Arrival(hop) => self.on_arrival(event, hop),
-                Stage::Wake => self.on_wake(event),
-            }
+        }
+    }
+
+    /// What must be done before anything happens at `time`.
+    #[inline]
+    fn begin_event(&mut self, time: Time) -> Result<(), RunError> {
+        self.events += 1;
+        if self.events.is_multiple_of(EVENTS_BETWEEN_MEMORY_CHECKS) {
+            self.check_memory(time)?;
+        }
+        if time >= self.link_marks.next {
+            self.pass_link_marks(time);
         }
         Ok(())
     }
 
     fn check_memory(&self, time: Time) -> Result<(), RunError> {
-        let needed_bytes = self.schedule.memory_bytes();
+        let held_bytes: u64 = self.links.iter().map(Link::memory_bytes).sum();
+        let needed_bytes = self.schedule.memory_bytes() + held_bytes;
         let limit_bytes = self.network.memory_limit_bytes;
         if needed_bytes > limit_bytes {
             return Err(RunError::Memory { time, needed_bytes, limit_bytes });
@@ -230,12 +282,51 @@ impl Simulation {
     }
 
     #[inline]
-    fn on_arrival(&mut self, event: Event, hop: u8) {
-        let Simulation { flows, links, circuits, schedule, acks, .. } = self;
+    fn on_arrival(&mut self, mut event: Event, hop: u8) {
+        let index = event.flow();
+        let flow = &mut self.flows[index as usize];
+        let link = self.circuits[flow.circuit as usize + usize::from(hop)] as usize;
+        match self.links[link].arrive(&mut event) {
+            Fate::Held => self.after_scheduler(link, event.time()),
+            fate => self.follow(event, hop, fate),
+        }
+        // A source's next packet is known once this one is out; it cannot arrive earlier.
+        if hop == 0 {
+            let Simulation { flows, schedule, acks, .. } = self;
+            let (ends, mut door) = flows[index as usize].ends_and_door(index, schedule, acks);
+            ends.emit_next(&mut door);
+        }
+    }
+
+    /// The link's scheduler sends its next packet.
+    fn on_service(&mut self, link: usize) {
+        let now = self.services.next();
+        if let Some((packet, fate)) = self.links[link].serve()
+            && let Stage::Arrival(hop) = packet.stage()
+        {
+            self.follow(packet, hop, fate);
+        }
+        self.after_scheduler(link, now);
+    }
+
+    /// Notes what a link's scheduler has dropped, and when the link sends next.
+    #[inline]
+    fn after_scheduler(&mut self, link: usize, now: Time) {
+        self.services.set(link, self.links[link].next_service());
+        if self.links[link].has_dropped() {
+            let Simulation { flows, links, acks, is_measuring, .. } = self;
+            for dropped in links[link].drain_dropped(now) {
+                lose(flows, acks, dropped.packet, *is_measuring);
+            }
+        }
+    }
+
+    /// Lets a packet that a link has sent, or not, cause what it causes.
+    #[inline]
+    fn follow(&mut self, event: Event, hop: u8, fate: Fate) {
+        let Simulation { flows, schedule, acks, is_measuring, .. } = self;
         let index = event.flow();
         let flow = &mut flows[index as usize];
-        let link = &mut links[circuits[flow.circuit as usize + usize::from(hop)] as usize];
-        let fate = link.arrive(event.time(), index, event.bytes());
         let (forward_hops, hops) = (flow.forward_hops, flow.hops);
         let next = hop + 1;
         match fate {
@@ -243,6 +334,8 @@ impl Simulation {
             Fate::Delivered(Time::NEVER) => schedule.push(event.never()),
             Fate::Delivered(at) if next == forward_hops => {
                 flow.account.received += 1;
+                let is_marked = event.ecn() == Ecn::Ce;
+                flow.account.marked_measured += u64::from(is_marked && *is_measuring);
                 let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
                 ends.deliver(at, event, &mut door);
                 flow.arm(index, schedule);
@@ -254,16 +347,8 @@ impl Simulation {
                 flow.arm(index, schedule);
             }
             Fate::Delivered(at) => schedule.push(event.at_next_link(at)),
-            Fate::Dropped | Fate::Lost if hop < forward_hops => {
-                flow.account.lost += 1;
-                flow.account.lost_measured += u64::from(self.is_measuring);
-            }
-            Fate::Dropped | Fate::Lost => drop(acks.take(event.slot())),
-        }
-        // A source's next packet is known once this one is out; it cannot arrive earlier.
-        if hop == 0 {
-            let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
-            ends.emit_next(&mut door);
+            Fate::Dropped | Fate::Lost => lose(flows, acks, event, *is_measuring),
+            Fate::Held => {}
         }
     }
 
@@ -340,7 +425,7 @@ impl Simulation {
     fn check_conservation(&mut self) -> Result<(), RunError> {
         let mut on_the_way = vec![0_u64; self.flows.len()];
         let mut acks_on_the_way = 0;
-        for event in self.schedule.pending() {
+        for event in self.schedule.pending().chain(self.links.iter().flat_map(Link::held)) {
             let Stage::Arrival(hop) = event.stage() else { continue };
             if hop < self.flows[event.flow() as usize].forward_hops {
                 on_the_way[event.flow() as usize] += 1;
@@ -367,8 +452,9 @@ impl Simulation {
         for (link, spec) in self.links.iter().zip(&self.network.links) {
             let (arrivals, drops, accepted) = link.probe.account();
             let place = format!("link {}", spec.name);
-            if arrivals != drops + accepted {
-                let found = drops + accepted;
+            let held = link.held().count() as u64;
+            if arrivals != drops + accepted + held {
+                let found = drops + accepted + held;
                 return Err(RunError::Conservation { place, expected: arrivals, found });
             }
             let found = link.probe.queue_over_time.total() as u64;
@@ -377,5 +463,16 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+}
+
+/// A packet or an ACK was dropped by a queue or lost on a wire.
+fn lose(flows: &mut [Flow], acks: &mut AckStore, event: Event, is_measuring: bool) {
+    let flow = &mut flows[event.flow() as usize];
+    if matches!(event.stage(), Stage::Arrival(hop) if hop < flow.forward_hops) {
+        flow.account.lost += 1;
+        flow.account.lost_measured += u64::from(is_measuring);
+    } else {
+        let _ = acks.take(event.slot());
     }
 }

@@ -4,9 +4,13 @@
 //! a receiver, and an ACK path that is either private (the default) or a reverse path through shared
 //! links. Everything between two shared links is private to the flow and in order.
 
+use std::ops::Range;
+
 use crate::congestion::CongestionConfig;
 use crate::flow::Wiring;
+use crate::packet::Ecn;
 use crate::probe::flow::Marks;
+use crate::queue::{LinkFacts, QueueConfig};
 use crate::schedule::{Schedule, TieBreak};
 use crate::units::{Rate, Time};
 
@@ -41,7 +45,7 @@ pub struct LinkSpec {
     /// One-way propagation delay until the first change.
     pub delay: Time,
     /// The queue discipline that guards the buffer.
-    pub queue: QueueSpec,
+    pub queue: QueueConfig,
     /// Random loss on the wire, after serialization.
     pub loss: LossSpec,
     /// Changes of rate, sorted by time.
@@ -73,25 +77,6 @@ pub struct DelayChange {
     pub at: Time,
     /// The new one-way delay.
     pub delay: Time,
-}
-
-/// A queue discipline with its limit resolved.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum QueueSpec {
-    /// Refuses what does not fit.
-    DropTail {
-        /// How much may wait.
-        limit: Limit,
-    },
-}
-
-/// How much may wait in a buffer, the packet in transmission not counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// At most this many packets wait.
-    Packets(u64),
-    /// The packets that wait hold at most this many bytes.
-    Bytes(u64),
 }
 
 /// Random loss on a wire.
@@ -219,8 +204,39 @@ pub struct TcpSpec {
     /// Forget the SACK scoreboard at a timeout (RFC 2018 sec. 8, ns-2) instead of keeping it
     /// (RFC 6675 sec. 5.1, Linux).
     pub forget_sack_at_timeout: bool,
+    /// Explicit congestion notification.
+    pub ecn: EcnMode,
     /// Size of a pure ACK on the wire, in bytes; it matters on a reverse path.
     pub ack_size: u32,
+}
+
+/// What a connection makes of explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnMode {
+    /// Packets are not ECN-capable.
+    Off,
+    /// RFC 3168: ECT(0), echoed until the sender has answered.
+    Classic,
+    /// ECT(0), every mark counted (RFC 9768).
+    Accurate,
+    /// ECT(1), every mark counted: what RFC 9331 asks of a scalable control.
+    L4s,
+}
+
+impl EcnMode {
+    /// Whether the receiver reports how many packets came marked.
+    pub fn is_accurate(self) -> bool {
+        matches!(self, EcnMode::Accurate | EcnMode::L4s)
+    }
+
+    /// What new data packets carry.
+    pub fn codepoint(self) -> Ecn {
+        match self {
+            EcnMode::Off => Ecn::NotEct,
+            EcnMode::Classic | EcnMode::Accurate => Ecn::Ect0,
+            EcnMode::L4s => Ecn::Ect1,
+        }
+    }
 }
 
 /// Delayed acknowledgement.
@@ -311,15 +327,39 @@ impl Network {
         reactions.min().unwrap_or(Time::ZERO)
     }
 
+    /// What the queue discipline of link `index` may know about it.
+    pub fn link_facts(&self, index: usize) -> LinkFacts {
+        let data = || self.groups.iter().filter(|group| group.path.contains(&index));
+        let largest = data().map(|group| group.packet_size).max();
+        let acks = self.groups.iter().filter(|group| group.reverse_path.contains(&index));
+        let largest_ack = acks.filter_map(|group| group.tcp.as_ref()).map(|tcp| tcp.ack_size).max();
+        let groups = self.groups.iter().enumerate().filter(|(_, group)| {
+            group.path.contains(&index) || group.reverse_path.contains(&index)
+        });
+        LinkFacts {
+            name: self.links[index].name.clone(),
+            seed: self.seed,
+            rate: self.links[index].rate,
+            packet_bytes: largest.or(largest_ack).unwrap_or(1_500),
+            groups: groups.map(|(at, group)| (group.name.clone(), self.members(at))).collect(),
+        }
+    }
+
+    /// The flows of a group.
+    pub fn members(&self, group: usize) -> Range<u32> {
+        let first = self.flows.partition_point(|flow| flow.group < group);
+        let last = self.flows.partition_point(|flow| flow.group <= group);
+        first as u32..last as u32
+    }
+
     /// Name of flow `index`: its group's name, and its place in the group where there are several.
     pub fn flow_name(&self, index: usize) -> String {
         let group = self.flows[index].group;
-        let first = self.flows.partition_point(|flow| flow.group < group);
-        let count = self.flows.partition_point(|flow| flow.group <= group) - first;
-        if count == 1 {
+        let members = self.members(group);
+        if members.len() == 1 {
             self.groups[group].name.clone()
         } else {
-            format!("{}.{}", self.groups[group].name, index - first)
+            format!("{}.{}", self.groups[group].name, index - members.start as usize)
         }
     }
 }

@@ -6,10 +6,11 @@ mod transport;
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
+use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::{LinkSummary, Summary};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::topology::{
-    FlowSpec, GroupSpec, Limit, LinkSpec, LossSpec, Network, SourceSpec, TcpSpec,
+    FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, SourceSpec, TcpSpec,
 };
 use tailroom_engine::units::{Rate, Time};
 

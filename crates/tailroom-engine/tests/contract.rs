@@ -247,6 +247,8 @@ proptest! {
                 cumulative,
                 echo: Time::ZERO,
                 echoes_retransmission: false,
+                ece: false,
+                marked_packets: 0,
                 blocks: &blocks,
             };
             sender.on_ack(now, &ack, &mut out);
@@ -266,13 +268,13 @@ proptest! {
     ) {
         let delayed = delayed
             .map(|packets| DelayedAck { packets, timeout: Time::from_milliseconds(40) });
-        let mut receiver = Receiver::new(delayed);
+        let mut receiver = Receiver::new(delayed, false);
         let mut has = [false; 61];
         let mut unanswered = 0;
         for (index, sequence) in sequences.into_iter().enumerate() {
             let now = Time::from_picoseconds(index as u64);
             has[sequence as usize] = true;
-            let packet = Packet { sequence, bytes: 1_000, sent: now, is_retransmission: false };
+            let packet = Packet { sequence, bytes: 1_000, sent: now, ..Packet::default() };
             let first_gap = has.iter().position(|has| !has).expect("60 is never sent") as u64;
             let Some(ack) = receiver.on_packet(now, &packet) else {
                 unanswered += 1;

@@ -2,6 +2,7 @@
 //! over every stage of every packet, give the same results to the last bit, whatever the network,
 //! the threads and the slices that a run is cut into.
 
+mod disciplines;
 mod networks;
 mod random_networks;
 mod reference;
@@ -13,12 +14,11 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{FileFailurePersistence, TestRunner};
 
+use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Results;
 use tailroom_engine::schedule::TieBreak;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{
-    DelayedAck, GroupSpec, Limit, Network, RateChange, SourceSpec, TcpSpec,
-};
+use tailroom_engine::topology::{DelayedAck, GroupSpec, Network, RateChange, SourceSpec, TcpSpec};
 use tailroom_engine::units::{Rate, Time};
 
 /// What to tell whoever meets a failure.

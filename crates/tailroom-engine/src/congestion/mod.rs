@@ -28,6 +28,8 @@ pub enum CongestionKind {
     Loss,
     /// A retransmission timeout.
     Timeout,
+    /// ECN marks; at most once per round trip.
+    Mark,
 }
 
 /// What a control learns when the sender concludes that there is congestion.

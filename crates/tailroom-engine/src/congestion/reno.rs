@@ -3,23 +3,32 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
 
-/// Reno has no parameters; `aimd` is the form with free ones.
+/// Parameters of Reno; `aimd` is the form with a free increase and decrease.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct RenoParams {}
+pub struct RenoParams {
+    /// Alternative backoff with ECN (RFC 8511): fall to 0.8 of the window on a mark, because a queue
+    /// that marks is short; a loss still halves it.
+    pub abe: bool,
+}
 
 impl Parameters for RenoParams {}
 
 /// Grows by one packet a round trip and halves on congestion.
 #[derive(Debug)]
-pub struct Reno;
+pub struct Reno {
+    beta_ecn: f64,
+}
+
+const BETA: f64 = 0.5; // RFC 5681 sec. 3.1, Eq. 4
+const BETA_ECN: f64 = 0.8; // RFC 8511 sec. 3.1
 
 impl Reno {
     /// Starts the control.
-    pub fn new(_params: &RenoParams) -> Self {
-        Reno
+    pub fn new(params: &RenoParams) -> Self {
+        Reno { beta_ecn: if params.abe { BETA_ECN } else { BETA } }
     }
 }
 
@@ -32,6 +41,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
-        event.cwnd_packets / 2.0 // RFC 5681 sec. 3.1, Eq. 4
+        let beta = if event.kind == CongestionKind::Mark { self.beta_ecn } else { BETA };
+        beta * event.cwnd_packets
     }
 }

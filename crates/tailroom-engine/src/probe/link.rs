@@ -1,13 +1,15 @@
 //! What a link measures: its queue over time and as packets see it, what passed, what was dropped.
 
 use crate::probe::histogram::Histogram;
+use crate::queue::buffer::DropReason;
 use crate::units::Time;
 
 /// Counts since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     arrivals: u64,
-    drops: u64,
+    drops: [u64; DropReason::COUNT],
+    marks: u64,
     random_losses: u64,
     accepted: u64,
     accepted_bytes: u64,
@@ -16,6 +18,12 @@ struct Counters {
     /// Taken in but not yet out, at the moment of the snapshot.
     backlog: u64,
     backlog_bytes: u64,
+}
+
+impl Counters {
+    fn dropped(&self) -> u64 {
+        self.drops.iter().sum()
+    }
 }
 
 /// One row of a link's time series.
@@ -29,6 +37,8 @@ pub struct LinkSample {
     pub departed_bytes: u64,
     /// Drops since the sample before.
     pub drops: u64,
+    /// Marks since the sample before.
+    pub marks: u64,
 }
 
 /// What happened to a packet, for the packet log.
@@ -58,8 +68,10 @@ pub struct LogEntry {
 pub struct LinkTotals {
     /// Packets that reached the buffer.
     pub arrivals: u64,
-    /// Packets the discipline dropped.
-    pub drops: u64,
+    /// Packets the discipline dropped, by the number of the [`DropReason`].
+    pub drops: [u64; DropReason::COUNT],
+    /// Packets the discipline marked.
+    pub marks: u64,
     /// Packets lost on the wire.
     pub random_losses: u64,
     /// Packets whose last bit left.
@@ -148,20 +160,32 @@ impl LinkProbe {
     }
 
     #[inline]
-    pub(crate) fn on_drop(&mut self, now: Time, flow: u32) {
-        self.now.drops += 1;
+    pub(crate) fn on_drop(&mut self, now: Time, flow: u32, reason: DropReason) {
+        self.now.drops[reason as usize] += 1;
         if self.log_limit > 0 {
             self.record(now, flow, LogEvent::Drop);
         }
     }
 
+    /// So many packets were marked.
+    #[inline]
+    pub(crate) fn count_marks(&mut self, marks: u64) {
+        self.now.marks += marks;
+    }
+
     /// The packet that just arrived was taken in; it waits `delay` and has left by `departure`.
     #[inline]
     pub(crate) fn on_accept(&mut self, flow: u32, bytes: u32, delay: Time, departure: Time) {
+        self.queue += u64::from(delay > Time::ZERO);
+        self.on_service(flow, bytes, delay, departure);
+    }
+
+    /// A packet was, or will be, sent; it waits `delay` and has left by `departure`.
+    #[inline]
+    pub(crate) fn on_service(&mut self, flow: u32, bytes: u32, delay: Time, departure: Time) {
         self.now.accepted += 1;
         self.now.accepted_bytes += u64::from(bytes);
         let delay = delay.picoseconds();
-        self.queue += u64::from(delay > 0);
         // A packet on a link that stands still for good has no delay yet.
         if departure < Time::NEVER {
             self.delay.add(delay, 1);
@@ -182,13 +206,19 @@ impl LinkProbe {
 
     /// Books the time since the last change under the length that the queue had; returns its bin.
     #[inline]
-    fn account_queue(&mut self, now: Time) -> usize {
+    pub(crate) fn account_queue(&mut self, now: Time) -> usize {
         let span = now.since(self.changed_at).picoseconds();
         let bin = Histogram::<10>::bin(self.queue);
         self.queue_over_time.add_to_bin(bin, span);
         self.queue_area += u128::from(self.queue) * u128::from(span);
         self.changed_at = now;
         bin
+    }
+
+    /// From now on so many packets wait.
+    #[inline]
+    pub(crate) fn set_queue(&mut self, packets: u64) {
+        self.queue = packets;
     }
 
     #[inline]
@@ -236,7 +266,8 @@ impl LinkProbe {
             time,
             queue_packets: self.queue,
             departed_bytes: departed(now) - departed(last),
-            drops: now.drops - last.drops,
+            drops: now.dropped() - last.dropped(),
+            marks: now.marks - last.marks,
         });
         self.last_sample = now;
     }
@@ -246,7 +277,8 @@ impl LinkProbe {
         let (now, before) = (self.now, self.before);
         LinkTotals {
             arrivals: now.arrivals - before.arrivals,
-            drops: now.drops - before.drops,
+            drops: std::array::from_fn(|reason| now.drops[reason] - before.drops[reason]),
+            marks: now.marks - before.marks,
             random_losses: now.random_losses - before.random_losses,
             departures: (now.accepted - now.backlog) - (before.accepted - before.backlog),
             departed_bytes: (now.accepted_bytes - now.backlog_bytes)
@@ -256,7 +288,7 @@ impl LinkProbe {
 
     /// Packets that arrived, were dropped and were taken in since the start of the run.
     pub fn account(&self) -> (u64, u64, u64) {
-        (self.now.arrivals, self.now.drops, self.now.accepted)
+        (self.now.arrivals, self.now.dropped(), self.now.accepted)
     }
 
     /// Time-weighted mean of the packets that wait, over a window of length `span`.

@@ -1,8 +1,30 @@
 //! DropTail: a packet that does not fit is dropped. The limit counts what waits, not what is being
 //! sent, as Linux's pfifo and bfifo do; ns-2's DropTail limit B is our B - 1 packets.
 
-use super::{EnqueueEvent, QueueDiscipline, Verdict};
-use crate::topology::Limit;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::DropReason;
+use super::{Admission, EnqueueEvent, LinkFacts, Parameters, Verdict};
+use crate::quantity::limit::{Limit, QueueLimit};
+
+/// Parameters of a tail-drop buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropTailParams {
+    /// How much may wait.
+    pub limit: QueueLimit,
+}
+
+impl Parameters for DropTailParams {
+    fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)> {
+        vec![("limit", &mut self.limit)]
+    }
+}
 
 /// A tail-drop buffer.
 #[derive(Debug)]
@@ -11,20 +33,15 @@ pub struct DropTail {
 }
 
 impl DropTail {
-    /// A buffer with this limit.
-    pub fn new(limit: Limit) -> Self {
-        DropTail { limit }
+    /// Starts the discipline.
+    pub fn new(params: &DropTailParams, link: &LinkFacts) -> Self {
+        DropTail { limit: params.limit.at_rate(link.rate) }
     }
 }
 
-impl QueueDiscipline for DropTail {
+impl Admission for DropTail {
     #[inline]
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
-        let fits = match self.limit {
-            Limit::Packets(limit) => event.waiting_packets < limit,
-            Limit::Bytes(limit) => event.waiting_bytes + u64::from(event.bytes) <= limit,
-        };
-        // A packet that finds the link idle never waits, so no limit applies to it.
-        if fits || event.is_link_idle { Verdict::Accept } else { Verdict::Drop }
+        if event.fits(self.limit) { Verdict::Accept } else { Verdict::Drop(DropReason::Overflow) }
     }
 }

@@ -1,13 +1,28 @@
-//! The buffer under study: what may enter, what is dropped or marked.
+//! The buffer under study: what may enter, what is dropped or marked, which packet leaves next.
 //!
-//! A discipline decides; the link counts, times and transmits. Adding one takes a file here, a variant of
-//! [`crate::topology::QueueSpec`] and a line in [`Queue`].
+//! There are two shapes of queue discipline. An [`Admission`] rule decides when a packet arrives;
+//! who is in is served first come, first served and never dropped, so that the link knows every
+//! departure at once. A [`Scheduler`] holds the packets in a [`Buffer`], chooses which leaves next
+//! and may drop any of them at any time. Use an admission rule where it suffices: it is faster.
+//!
+//! A discipline decides; the link and the buffer count, time and transmit. Adding one takes a file
+//! here and a line in the registry at the end of this file.
 
-pub mod drop_tail;
+pub mod buffer;
+#[cfg(test)]
+mod script;
 
-use crate::topology::QueueSpec;
-use crate::units::Time;
-use drop_tail::DropTail;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+use crate::packet::Ecn;
+use crate::quantity::limit::{Limit, QueueLimit};
+use crate::random::stream;
+use crate::schedule::Event;
+use crate::units::{Rate, Time};
+use buffer::{Buffer, DropReason};
 
 /// A packet at the entrance of a buffer, and what stands in it.
 #[derive(Clone, Copy, Debug)]
@@ -16,50 +31,286 @@ pub struct EnqueueEvent {
     pub now: Time,
     /// Its size on the wire.
     pub bytes: u32,
-    /// Whether the link is idle, so that the packet need not wait.
-    pub is_link_idle: bool,
+    /// Whether it may be marked.
+    pub ecn: Ecn,
+    /// When the link has sent all that it has taken in so far; the past when it is idle.
+    pub free_at: Time,
     /// Packets that wait, the one in transmission not counted.
     pub waiting_packets: u64,
     /// Bytes that wait, the packet in transmission not counted.
     pub waiting_bytes: u64,
 }
 
-/// What a discipline decides about a packet.
+impl EnqueueEvent {
+    /// Whether the link is idle, so that the packet need not wait.
+    #[inline]
+    pub fn is_link_idle(&self) -> bool {
+        self.free_at <= self.now
+    }
+
+    /// Whether the packet fits into a buffer of this size. One that finds the link idle never
+    /// waits, so no limit applies to it.
+    #[inline]
+    pub fn fits(&self, limit: Limit) -> bool {
+        let bytes = self.waiting_bytes + u64::from(self.bytes);
+        limit.holds(self.waiting_packets + 1, bytes) || self.is_link_idle()
+    }
+
+    /// Tells the transport of congestion to come: by a mark if it understands one, else by a drop.
+    #[inline]
+    pub fn mark_or_drop(&self) -> Verdict {
+        if self.ecn.is_capable() { Verdict::Mark } else { Verdict::Drop(DropReason::Early) }
+    }
+}
+
+/// What an admission rule decides about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It enters.
     Accept,
+    /// It enters, marked; only for a packet whose transport understands marks.
+    Mark,
     /// It is dropped.
-    Drop,
+    Drop(DropReason),
 }
 
-/// The rule of a buffer.
-pub trait QueueDiscipline {
+/// A quantity that a discipline reports of itself, by name.
+pub type Gauge = (&'static str, f64);
+
+/// A rule that decides at arrival, over a buffer that is served first come, first served.
+pub trait Admission {
     /// Decides about an arriving packet.
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict;
-}
 
-/// A running discipline; an enum, so that the packet path has no virtual call.
-#[derive(Debug)]
-pub enum Queue {
-    /// Refuses what does not fit.
-    DropTail(DropTail),
-}
-
-impl Queue {
-    /// Starts the discipline that `spec` describes.
-    pub fn new(spec: &QueueSpec) -> Self {
-        match *spec {
-            QueueSpec::DropTail { limit } => Queue::DropTail(DropTail::new(limit)),
-        }
+    /// What it reports of itself at `now`; always the same names in the same order.
+    fn gauges(&self, _now: Time) -> Vec<Gauge> {
+        Vec::new()
     }
 }
 
-impl QueueDiscipline for Queue {
-    #[inline]
-    fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
-        match self {
-            Queue::DropTail(queue) => queue.on_enqueue(event),
+/// A rule that orders the packets of a buffer and may drop any of them.
+///
+/// A packet is the event of its arrival: its time is when it came.
+pub trait Scheduler {
+    /// Takes in a packet that arrives at `packet.time()`: puts it into a list of its own in
+    /// `buffer`, or drops it there. Others may be dropped to make room.
+    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer);
+
+    /// The packet to send now, if any; it may drop some on the way to it. It must find one if any
+    /// waits, unless it drops all.
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event>;
+
+    /// What it reports of itself at `now`, over the time since [`Scheduler::restart_gauges`] where it
+    /// is a mean; always the same names in the same order.
+    fn gauges(&self, _now: Time) -> Vec<Gauge> {
+        Vec::new()
+    }
+
+    /// Starts the means of [`Scheduler::gauges`] afresh.
+    fn restart_gauges(&mut self, _now: Time) {}
+}
+
+/// What a discipline may know about the link that it guards.
+#[derive(Clone, Debug)]
+pub struct LinkFacts {
+    /// Name of the link, which names its random stream.
+    pub name: String,
+    /// Root of every random stream.
+    pub seed: u64,
+    /// Rate until the first change.
+    pub rate: Rate,
+    /// Size of the largest data packet that crosses the link.
+    pub packet_bytes: u32,
+    /// The groups of flows that cross the link, by name.
+    pub groups: Vec<(String, Range<u32>)>,
+}
+
+impl LinkFacts {
+    /// The discipline's own stream of random numbers.
+    pub fn random(&self) -> Xoshiro256PlusPlus {
+        stream(self.seed, &format!("queue of {}", self.name))
+    }
+
+    /// How long the link sends a packet of the largest size, in seconds.
+    pub fn packet_time_s(&self) -> f64 {
+        8.0 * f64::from(self.packet_bytes) / self.rate.bits_per_second() as f64
+    }
+}
+
+/// A parameter that contradicts another one, or the link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadParameter {
+    /// Which.
+    pub key: &'static str,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do: the allowed range.
+    pub remedy: String,
+}
+
+impl BadParameter {
+    /// A fault of the parameter `key`.
+    pub fn new(key: &'static str, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        BadParameter { key, problem: problem.into(), remedy: remedy.into() }
+    }
+}
+
+/// Parameters of a discipline, as a scenario gives them.
+pub trait Parameters {
+    /// How much may wait.
+    fn limit(&self) -> QueueLimit;
+
+    /// Every parameter that is an amount in the buffer, by its key, so that a scenario can turn
+    /// bandwidth-delay products into bytes.
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)>;
+
+    /// Says what is wrong with parameters that contradict one another or the link. What lies out of
+    /// its own range, as the schema gives it, has been refused before.
+    ///
+    /// # Errors
+    /// The parameter, and its allowed range.
+    fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
+        Ok(())
+    }
+}
+
+/// Expands to the modules, the configuration enum (`kind = "..."` in a scenario) and the two state
+/// enums that dispatch on the packet path without a virtual call.
+macro_rules! registry {
+    (
+        admission { $($(#[$admission_doc:meta])*
+            $admission_module:ident :: $admission:ident ( $admission_params:ident ) = $admission_name:literal,)+ }
+        schedulers { $($(#[$scheduler_doc:meta])*
+            $scheduler_module:ident :: $scheduler:ident ( $scheduler_params:ident ) = $scheduler_name:literal,)+ }
+    ) => {
+        $(pub mod $admission_module;)+
+        $(pub mod $scheduler_module;)+
+
+        /// A queue discipline and its parameters, as a scenario names it.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind", deny_unknown_fields)]
+        pub enum QueueConfig {
+            $($(#[$admission_doc])* #[serde(rename = $admission_name)]
+                $admission($admission_module::$admission_params),)+
+            $($(#[$scheduler_doc])* #[serde(rename = $scheduler_name)]
+                $scheduler($scheduler_module::$scheduler_params),)+
         }
+
+        /// A running admission rule.
+        #[derive(Debug)]
+        pub enum AdmissionQueue {
+            $($(#[$admission_doc])* $admission($admission_module::$admission),)+
+        }
+
+        /// A running scheduler.
+        #[derive(Debug)]
+        pub enum SchedulerQueue {
+            $($(#[$scheduler_doc])* $scheduler($scheduler_module::$scheduler),)+
+        }
+
+        impl Queue {
+            /// Starts the discipline that `config` describes at the link of `facts`.
+            pub fn new(config: &QueueConfig, facts: &LinkFacts) -> Self {
+                match config {
+                    $(QueueConfig::$admission(params) => Queue::Admission(
+                        AdmissionQueue::$admission($admission_module::$admission::new(params, facts)),
+                    ),)+
+                    $(QueueConfig::$scheduler(params) => Queue::Scheduler(Box::new(
+                        SchedulerQueue::$scheduler($scheduler_module::$scheduler::new(params, facts)),
+                    )),)+
+                }
+            }
+        }
+
+        impl Admission for AdmissionQueue {
+            #[inline]
+            fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
+                match self {
+                    $(AdmissionQueue::$admission(rule) => rule.on_enqueue(event),)+
+                }
+            }
+
+            fn gauges(&self, now: Time) -> Vec<Gauge> {
+                match self {
+                    $(AdmissionQueue::$admission(rule) => rule.gauges(now),)+
+                }
+            }
+        }
+
+        impl Scheduler for SchedulerQueue {
+            #[inline]
+            fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+                match self {
+                    $(SchedulerQueue::$scheduler(queue) => queue.enqueue(packet, buffer),)+
+                }
+            }
+
+            #[inline]
+            fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+                match self {
+                    $(SchedulerQueue::$scheduler(queue) => queue.dequeue(now, buffer),)+
+                }
+            }
+
+            fn gauges(&self, now: Time) -> Vec<Gauge> {
+                match self {
+                    $(SchedulerQueue::$scheduler(queue) => queue.gauges(now),)+
+                }
+            }
+
+            fn restart_gauges(&mut self, now: Time) {
+                match self {
+                    $(SchedulerQueue::$scheduler(queue) => queue.restart_gauges(now),)+
+                }
+            }
+        }
+
+        impl QueueConfig {
+            /// The name that a scenario and the results use.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(QueueConfig::$admission(_) => $admission_name,)+
+                    $(QueueConfig::$scheduler(_) => $scheduler_name,)+
+                }
+            }
+
+            /// Its parameters.
+            pub fn parameters(&self) -> &dyn Parameters {
+                match self {
+                    $(QueueConfig::$admission(params) => params,)+
+                    $(QueueConfig::$scheduler(params) => params,)+
+                }
+            }
+
+            /// The same, to be changed.
+            pub fn parameters_mut(&mut self) -> &mut dyn Parameters {
+                match self {
+                    $(QueueConfig::$admission(params) => params,)+
+                    $(QueueConfig::$scheduler(params) => params,)+
+                }
+            }
+        }
+    };
+}
+
+/// A running queue discipline.
+#[derive(Debug)]
+pub enum Queue {
+    /// It decides at arrival.
+    Admission(AdmissionQueue),
+    /// It holds the packets.
+    Scheduler(Box<SchedulerQueue>),
+}
+
+registry! {
+    admission {
+        /// First in, first out; refuses what does not fit.
+        drop_tail::DropTail(DropTailParams) = "drop_tail",
+    }
+    schedulers {
+        /// First in, first out; a full buffer drops the packet that has waited longest.
+        drop_head::DropHead(DropHeadParams) = "drop_head",
+        /// First in, first out; a full buffer drops any of its packets, the arriving one included.
+        random_drop::RandomDrop(RandomDropParams) = "random_drop",
     }
 }

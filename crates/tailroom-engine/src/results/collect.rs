@@ -8,8 +8,10 @@ use crate::flow::Ends;
 use crate::link::Link;
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowRecord, Reduction};
 use crate::probe::progress::{first_fair_interval, jain_index};
+use crate::quantity::limit::Limit;
+use crate::queue::Gauge;
 use crate::simulation::FlowAccount;
-use crate::topology::{Limit, LinkSpec, Network, QueueSpec, SourceSpec};
+use crate::topology::{LinkSpec, Network, SourceSpec};
 use crate::units::Time;
 
 /// Fewer window reductions a flow than this are not a steady state.
@@ -109,9 +111,9 @@ pub fn collect(
         .map(|index| flow_summary(network, &data[index], index, &capacities))
         .collect();
     let groups = network.groups.iter().enumerate().map(|(index, group)| {
-        let first = network.flows.partition_point(|flow| flow.group < index);
-        let last = network.flows.partition_point(|flow| flow.group <= index);
-        (group.name.clone(), group_summary(&flows[first..last], &data[first..last]))
+        let members = network.members(index);
+        let members = members.start as usize..members.end as usize;
+        (group.name.clone(), group_summary(&flows[members.clone()], &data[members]))
     });
     let packet_hops = links.iter().map(|link| link.probe.account().0).sum();
     let summary = Summary {
@@ -147,24 +149,27 @@ fn link_summary(
     let probe = &link.probe;
     let totals = probe.totals();
     let mean_bytes = ratio(totals.departed_bytes as f64, totals.departures as f64);
-    let (limit_packets, limit_bytes) = match spec.queue {
-        QueueSpec::DropTail { limit: Limit::Packets(packets) } => {
+    let (limit_packets, limit_bytes) = match spec.queue.parameters().limit().at_rate(spec.rate) {
+        Limit::Packets(packets) => {
             (Some(packets as f64), mean_bytes.map(|bytes| bytes * packets as f64))
         }
-        QueueSpec::DropTail { limit: Limit::Bytes(bytes) } => {
-            (mean_bytes.map(|mean| bytes as f64 / mean), Some(bytes as f64))
-        }
+        Limit::Bytes(bytes) => (mean_bytes.map(|mean| bytes as f64 / mean), Some(bytes as f64)),
     };
+    let [drops_overflow, drops_early, drops_head] = totals.drops;
+    let drops = drops_overflow + drops_early + drops_head;
     let episodes = episodes(network, data, index);
     let seconds = |picoseconds: Option<f64>| picoseconds.map(|value| value * 1e-12);
     LinkSummary {
         capacity_bps,
         utilization: ratio(totals.departed_bytes as f64 * 8.0, capacity_bps * span.seconds())
             .unwrap_or(0.0),
-        loss_fraction: ratio(totals.drops as f64, totals.arrivals as f64),
+        loss_fraction: ratio(drops as f64, totals.arrivals as f64),
         arrivals_packets: totals.arrivals,
-        drops_packets: totals.drops,
-        marks_packets: 0,
+        drops_packets: drops,
+        drops_overflow_packets: drops_overflow,
+        drops_early_packets: drops_early,
+        drops_head_packets: drops_head,
+        marks_packets: totals.marks,
         random_losses_packets: totals.random_losses,
         departures_packets: totals.departures,
         queue_packets_mean: probe.mean_queue(span),
@@ -184,7 +189,13 @@ fn link_summary(
         burst_packets_max: probe.bursts.max(),
         congestion_episodes: episodes.0,
         loss_synchronization: episodes.1,
+        discipline: spec.queue.name(),
+        discipline_gauges: Named(named(link.gauges(network.duration))),
     }
+}
+
+fn named(gauges: Vec<Gauge>) -> Vec<(String, f64)> {
+    gauges.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Congestion episodes of the flows that cross a link, and the mean share of them that reduce in one.
@@ -236,6 +247,7 @@ fn flow_summary(
         throughput_bps,
         share: ratio(throughput_bps, capacity).unwrap_or(0.0),
         loss_fraction: ratio(data.account.lost_measured as f64, window.sent as f64),
+        marked_fraction: ratio(data.account.marked_measured as f64, window.sent as f64),
         retransmissions: window.retransmissions,
         rtt_s_mean: ratio(window.rtt_sum as f64 * 1e-12, window.rtt_count as f64),
         cwnd_packets_mean: data.is_controlled.then_some(window.cwnd_area * 1e-12 / span),
@@ -259,6 +271,7 @@ fn group_summary(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary {
     let sum = |value: fn(&FlowSummary) -> f64| flows.iter().map(value).sum::<f64>();
     let count = |value: fn(&FlowSummary) -> u64| flows.iter().map(value).sum::<u64>();
     let lost: u64 = data.iter().map(|flow| flow.account.lost_measured).sum();
+    let marked: u64 = data.iter().map(|flow| flow.account.marked_measured).sum();
     let sent: u64 = data.iter().map(|flow| flow.window.sent).sum();
     GroupSummary {
         flows: flows.len() as u64,
@@ -267,6 +280,7 @@ fn group_summary(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary {
         throughput_bps: sum(|flow| flow.throughput_bps),
         share: sum(|flow| flow.share),
         loss_fraction: ratio(lost as f64, sent as f64),
+        marked_fraction: ratio(marked as f64, sent as f64),
         retransmissions: count(|flow| flow.retransmissions),
         rtt_s_mean: mean(flows.iter().filter_map(|flow| flow.rtt_s_mean)),
         cwnd_packets_mean: mean(flows.iter().filter_map(|flow| flow.cwnd_packets_mean)),
@@ -335,6 +349,7 @@ fn link_series(network: &Network, links: &[Link], interval: Time) -> LinkSeries 
                 .utilization
                 .push(ratio(row.departed_bytes as f64 * 8.0, capacity).unwrap_or(0.0));
             series.drops_packets.push(row.drops as f64);
+            series.marks_packets.push(row.marks as f64);
         }
     }
     series

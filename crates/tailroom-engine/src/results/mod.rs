@@ -83,6 +83,12 @@ pub struct LinkSummary {
     pub arrivals_packets: u64,
     /// Packets that the queue discipline dropped.
     pub drops_packets: u64,
+    /// Of those, packets for which the buffer had no room, or that made room for others.
+    pub drops_overflow_packets: u64,
+    /// Of those, packets dropped at arrival though there was room.
+    pub drops_early_packets: u64,
+    /// Of those, packets dropped at the head of their queue for having waited too long.
+    pub drops_head_packets: u64,
     /// Packets that it marked.
     pub marks_packets: u64,
     /// Packets lost on the wire.
@@ -123,6 +129,11 @@ pub struct LinkSummary {
     pub congestion_episodes: u64,
     /// Mean share of the crossing flows that reduce in an episode.
     pub loss_synchronization: Option<f64>,
+    /// Kind of the queue discipline.
+    pub discipline: &'static str,
+    /// What the discipline reports of itself, by name: state at the end of the run, or means and
+    /// extremes over the measured window, as its documentation says.
+    pub discipline_gauges: Named<f64>,
 }
 
 /// Statistics of a flow.
@@ -142,6 +153,8 @@ pub struct FlowSummary {
     pub share: f64,
     /// Packets dropped or lost on the path over packets sent.
     pub loss_fraction: Option<f64>,
+    /// Packets that arrived with a mark over packets sent.
+    pub marked_fraction: Option<f64>,
     /// Packets sent again.
     pub retransmissions: u64,
     /// Mean of the RTT samples.
@@ -175,6 +188,8 @@ pub struct GroupSummary {
     pub share: f64,
     /// Packets dropped or lost over packets sent, of all flows together.
     pub loss_fraction: Option<f64>,
+    /// Packets that arrived with a mark over packets sent, of all flows together.
+    pub marked_fraction: Option<f64>,
     /// Sum over flows.
     pub retransmissions: u64,
     /// Mean over flows.
@@ -204,6 +219,8 @@ pub struct LinkSeries {
     pub utilization: Vec<f64>,
     /// Drops since the sample before.
     pub drops_packets: Vec<f64>,
+    /// Marks since the sample before.
+    pub marks_packets: Vec<f64>,
 }
 
 /// Time series of the flows under congestion control: a row for each sample and flow.

@@ -1,13 +1,12 @@
 //! Links and their buffers: a limit in time or bandwidth-delay products becomes bytes here.
 
 use super::error::{Fault, Path};
-use super::file::{LinkFile, LossFile, QueueFile};
-use super::limit::{Amount, QueueLimit};
+use super::file::{LinkFile, LossFile};
 use super::mahimahi::Trace;
-use super::quantity::Size;
-use crate::topology::{
-    DelayChange, FlowSpec, GroupSpec, Limit, LinkSpec, LossSpec, QueueSpec, RateChange,
-};
+use crate::quantity::Size;
+use crate::quantity::limit::{Amount, Limit, QueueLimit};
+use crate::queue::QueueConfig;
+use crate::topology::{DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate};
 
 /// The flows that cross a link on their way to the receiver.
@@ -76,13 +75,11 @@ pub(super) fn resolve_link(
     if let Some(trace) = trace {
         rate_changes.clone_from(&trace.changes);
     }
-    let QueueFile::DropTail { limit } = &link.queue;
-    let limit = resolve_limit(*limit, rate, load, &at.key("queue").key("limit"))?;
     Ok(LinkSpec {
         name: name.to_owned(),
         rate,
         delay: link.delay.time(),
-        queue: QueueSpec::DropTail { limit },
+        queue: resolve_queue(&link.queue, rate, load, &at.key("queue"))?,
         loss: loss(&link.loss),
         rate_changes,
         rate_period: trace.map(|trace| trace.period),
@@ -129,8 +126,34 @@ fn loss(loss: &LossFile) -> LossSpec {
     }
 }
 
-/// A limit in packets or bytes, rounded down.
-fn resolve_limit(limit: QueueLimit, rate: Rate, load: &Load, at: &Path) -> Result<Limit, Fault> {
+/// Turns every amount of a discipline into packets or bytes.
+fn resolve_queue(
+    queue: &QueueConfig,
+    rate: Rate,
+    load: &Load,
+    at: &Path,
+) -> Result<QueueConfig, Fault> {
+    let mut queue = queue.clone();
+    for (key, amount) in queue.parameters_mut().amounts() {
+        *amount = resolve_amount(*amount, rate, load, &at.key(key))?.into();
+    }
+    Ok(queue)
+}
+
+/// Refuses disciplines whose parameters contradict one another or their link.
+pub(super) fn check_queues(network: &Network) -> Result<(), Fault> {
+    for (index, link) in network.links.iter().enumerate() {
+        let checked = link.queue.parameters().validate(&network.link_facts(index));
+        checked.map_err(|bad| {
+            let at = Path::of(&["links", &link.name, "queue", bad.key]);
+            Fault::new(&at, bad.problem, bad.remedy)
+        })?;
+    }
+    Ok(())
+}
+
+/// An amount in packets or bytes, rounded down.
+fn resolve_amount(limit: QueueLimit, rate: Rate, load: &Load, at: &Path) -> Result<Limit, Fault> {
     let bytes = match limit.amount() {
         Amount::Packets(packets) => return Ok(Limit::Packets(packets)),
         Amount::Bytes(bytes) => bytes,

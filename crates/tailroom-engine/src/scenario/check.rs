@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 use toml::{Table, Value};
 
 use super::error::{Fault, Path, suggestion};
-use super::quantity;
 use super::schema::{alternatives, follow, kind_of};
+use crate::quantity;
 
 /// Finds the first fault of `table` against the schema `root`.
 pub(super) fn check(root: &Json, table: &Table) -> Result<(), Fault> {

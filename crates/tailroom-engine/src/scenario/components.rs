@@ -8,7 +8,7 @@ use super::schema::{alternatives, follow, kind_of, schema};
 /// Keys of the answer, and the schema definitions that list their kinds.
 const REGISTRIES: &[(&str, &str)] = &[
     ("congestion", "CongestionConfig"),
-    ("queue", "QueueFile"),
+    ("queue", "QueueConfig"),
     ("source", "SourceFile"),
     ("slow_start", "SlowStartFile"),
     ("loss", "LossFile"),

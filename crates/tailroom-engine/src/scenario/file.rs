@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flows::FlowsFile;
-use super::limit::QueueLimit;
-use super::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
+use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
+use crate::queue::QueueConfig;
 
 /// A tailroom scenario: links, flows, and what is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +77,7 @@ pub(super) struct LinkFile {
     pub(super) delay: Duration,
     /// The buffer in front of the link and the rule that guards it.
     #[schemars(example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" }))]
-    pub(super) queue: QueueFile,
+    pub(super) queue: QueueConfig,
     /// Random loss on the wire, after the packet has used the link.
     #[serde(default)]
     pub(super) loss: LossFile,
@@ -98,17 +98,6 @@ pub(super) struct LinkFile {
     #[serde(default)]
     #[schemars(range(max = 1_000_000_000))]
     pub(super) packet_log: u64,
-}
-
-/// The rule that decides which packets wait and which are dropped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum QueueFile {
-    /// First in, first out; refuses what does not fit.
-    DropTail {
-        /// How much may wait.
-        limit: QueueLimit,
-    },
 }
 
 /// Random loss on the wire.

@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::quantity::{BitRate, Duration, PositiveDuration, Size};
 use crate::congestion::CongestionConfig;
+use crate::quantity::{BitRate, Duration, PositiveDuration, Size};
 
 /// A group of flows on one path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -196,6 +196,10 @@ pub(super) struct TcpFile {
     /// (RFC 6675 sec. 5.1, Linux).
     #[serde(default)]
     pub(super) forget_sack_at_timeout: bool,
+    /// Explicit congestion notification: whether queues may mark the flow's packets instead of
+    /// dropping them, and how its receiver reports marks.
+    #[serde(default)]
+    pub(super) ecn: EcnFile,
 }
 
 impl TcpFile {
@@ -238,6 +242,21 @@ pub(super) enum RttSamplesFile {
     Timestamps,
     /// No sample from a retransmitted packet (Karn's rule).
     Karn,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum EcnFile {
+    /// Packets are not ECN-capable: queues drop them.
+    #[default]
+    Off,
+    /// RFC 3168: ECT(0); the receiver echoes a mark until the sender has answered it.
+    Classic,
+    /// ECT(0), and the receiver counts every mark (RFC 9768), as DCTCP needs it.
+    Accurate,
+    /// ECT(1), and the receiver counts every mark: for scalable controls (RFC 9331).
+    L4s,
 }
 
 /// Delayed acknowledgements: on, off, or with numbers of their own.

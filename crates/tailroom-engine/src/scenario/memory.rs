@@ -5,11 +5,11 @@
 //! slow start overshoots, and never more than the windows of the flows that cross it.
 
 use super::error::{Fault, Path};
-use super::quantity::Size;
-use crate::topology::{GroupSpec, Limit, LinkSpec, Network, QueueSpec, SourceSpec};
+use crate::quantity::Size;
+use crate::topology::{GroupSpec, LinkSpec, Network, SourceSpec};
 
 // Bytes of each kind of state, rounded up; MARGIN covers what containers hold in reserve.
-const PACKET: f64 = 24.0;
+const PACKET: f64 = 32.0;
 const FLOW: f64 = 700.0;
 const LINK_SERIES_ROW: f64 = 36.0;
 const FLOW_SERIES_ROW: f64 = 44.0;
@@ -92,11 +92,7 @@ fn highest_rate(link: &LinkSpec) -> f64 {
 }
 
 fn buffer_packets(link: &LinkSpec, smallest_packet: u32) -> f64 {
-    let QueueSpec::DropTail { limit } = link.queue;
-    match limit {
-        Limit::Packets(packets) => packets as f64,
-        Limit::Bytes(bytes) => bytes as f64 / f64::from(smallest_packet),
-    }
+    link.queue.parameters().limit().at_rate(link.rate).in_packets(smallest_packet)
 }
 
 fn series_bytes(network: &Network) -> f64 {

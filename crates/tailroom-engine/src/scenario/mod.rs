@@ -2,7 +2,7 @@
 //!
 //! The text's journey, a file for each station: `document` (TOML, lines, overrides), `check` (the
 //! schema says what is allowed where), `file` and `flows` (the typed form, whose doc comments are
-//! the user's documentation; `quantity`, `limit` and `decimal` read its values), `resolve` (names
+//! the user's documentation; [`crate::quantity`] reads its values), `resolve` (names
 //! to indices, groups to flows; with `buffer`, `spread` and `transport`), `memory` (whether the run
 //! fits). `components` lists what can be plugged in, and `mahimahi` reads rate traces.
 //!
@@ -12,15 +12,12 @@
 mod buffer;
 mod check;
 mod components;
-mod decimal;
 mod document;
 mod error;
 mod file;
 mod flows;
-mod limit;
 mod mahimahi;
 mod memory;
-mod quantity;
 mod resolve;
 mod schema;
 mod spread;

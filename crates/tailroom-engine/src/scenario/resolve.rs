@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use super::buffer::{Load, resolve_link};
+use super::buffer::{Load, check_queues, resolve_link};
 use super::document::Document;
 use super::error::{Fault, Path, suggestion};
 use super::file::{LinkFile, ScenarioFile};
 use super::flows::{FlowsFile, SizesFile, SourceFile, Spread};
 use super::mahimahi::Trace;
 use super::memory;
-use super::quantity::{BitRate, PositiveDuration, Size};
 use super::transport::resolve_transport;
+use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::random;
 use crate::topology::{FlowSpec, GroupSpec, Network, SourceSpec};
 use crate::units::Time;
@@ -52,6 +52,7 @@ pub(super) fn resolve(
         series_interval: file.series.as_ref().map(|series| series.interval.time()),
         memory_limit_bytes: file.memory_limit.bytes(),
     };
+    check_queues(&network)?;
     memory::check(&network, file.memory_limit)?;
     Ok(network)
 }

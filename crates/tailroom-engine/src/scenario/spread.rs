@@ -4,7 +4,7 @@ use rand_core::Rng;
 
 use super::error::{Fault, Path};
 use super::flows::Spread;
-use super::quantity::{Kind, Quantity};
+use crate::quantity::{Kind, Quantity};
 use crate::units::Time;
 
 impl<K: Kind> Spread<Quantity<K>> {
@@ -51,8 +51,8 @@ fn draw_up_to(span: u64, stream: &mut impl Rng) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quantity::Duration;
     use crate::random;
-    use crate::scenario::quantity::Duration;
 
     fn spread(values: &Spread<Duration>, count: u32, parts: u32) -> Vec<u64> {
         let stream = random::stream(1, "flows.a.start");

@@ -3,14 +3,14 @@
 use super::document::Document;
 use super::error::{Fault, Path};
 use super::flows::{
-    DelayedAckFile, FlowsFile, RecoveryFile, RttSamplesFile, SlowStartFile, SourceFile, TcpFile,
-    linux_delayed_ack, two,
+    DelayedAckFile, EcnFile, FlowsFile, RecoveryFile, RttSamplesFile, SlowStartFile, SourceFile,
+    TcpFile, linux_delayed_ack, two,
 };
-use super::quantity::PositiveDuration;
 use super::resolve::MAX_PACKET_BYTES;
 use super::schema::{alternatives, kind_of, schema, tcp_keys};
 use crate::congestion::CongestionConfig;
-use crate::topology::{DelayedAck, Recovery, RttSamples, SlowStartSpec, TcpSpec};
+use crate::quantity::PositiveDuration;
+use crate::topology::{DelayedAck, EcnMode, Recovery, RttSamples, SlowStartSpec, TcpSpec};
 
 /// The transport of a group, or `None` for a source that nothing controls.
 pub(super) fn resolve_transport(
@@ -100,6 +100,12 @@ fn specification(tcp: &TcpFile, congestion: CongestionConfig) -> TcpSpec {
         pacing: tcp.pacing,
         send_burst: tcp.send_burst,
         forget_sack_at_timeout: tcp.forget_sack_at_timeout,
+        ecn: match tcp.ecn {
+            EcnFile::Off => EcnMode::Off,
+            EcnFile::Classic => EcnMode::Classic,
+            EcnFile::Accurate => EcnMode::Accurate,
+            EcnFile::L4s => EcnMode::L4s,
+        },
         // Checked above to be at most an IP packet.
         ack_size: tcp.ack_size.bytes() as u32,
     }

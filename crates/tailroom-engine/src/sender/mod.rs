@@ -6,6 +6,7 @@
 //! [`deadline`](Sender::deadline), and whoever drives it calls [`Sender::on_deadline`] then, unless an
 //! ACK at or before that time comes first.
 
+pub mod ecn;
 pub mod pacer;
 pub mod prr;
 pub mod recovery;
@@ -18,6 +19,7 @@ use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
 use crate::topology::{Recovery, RttSamples, TcpSpec};
 use crate::units::Time;
+use ecn::EcnState;
 use pacer::Pacer;
 use prr::Prr;
 use rtt::RttEstimator;
@@ -90,6 +92,7 @@ pub struct Sender {
     /// `NewReno`: no partial ACK has come yet in this episode.
     is_first_partial: bool,
     prr: Option<Prr>,
+    ecn: EcnState,
     options: Options,
     /// What is measured here.
     pub probe: FlowProbe,
@@ -133,6 +136,7 @@ impl Sender {
             is_rescue_spent: false,
             is_first_partial: false,
             prr: None,
+            ecn: EcnState::new(spec.ecn),
             options: Options {
                 uses_karn: spec.rtt_samples == RttSamples::Karn,
                 uses_prr: spec.prr,
@@ -184,7 +188,8 @@ impl Sender {
         let is_plain = self.phase == Phase::Open
             && acked > 0
             && ack.blocks.is_empty()
-            && self.scoreboard.is_clear();
+            && self.scoreboard.is_clear()
+            && !self.ecn.is_news(ack);
         if is_plain {
             self.scoreboard.advance_clear(ack.cumulative);
             self.una = ack.cumulative;
@@ -297,6 +302,7 @@ impl Sender {
             let event = CongestionEvent { now, kind, cwnd_packets: self.cwnd, is_slow_start };
             self.ssthresh = self.congestion.on_congestion(&event).max(MIN_SSTHRESH);
         }
+        self.ecn.on_reduction();
     }
 
     /// Sends what the phase allows.
@@ -379,6 +385,7 @@ impl Sender {
         if self.rto_deadline == Time::NEVER {
             self.rto_deadline = now.saturating_add(self.rtt.rto()); // RFC 6298 sec. 5.1
         }
-        out.send(Packet { sequence, bytes, sent: now, is_retransmission });
+        let (ecn, is_cwr) = self.ecn.on_sent(is_retransmission);
+        out.send(Packet { sequence, bytes, sent: now, is_retransmission, ecn, is_cwr });
     }
 }

@@ -1,4 +1,5 @@
-//! What a sender does when packets are missing: `NewReno` (RFC 6582), SACK (RFC 6675), timeout (RFC 6298).
+//! What a sender does when packets are missing: `NewReno` (RFC 6582), SACK (RFC 6675), timeout (RFC
+//! 6298); or marked (RFC 3168).
 
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
@@ -17,6 +18,8 @@ struct News {
     rtt: Option<Time>,
     /// Whether more packets are taken for lost than before.
     is_more_lost: bool,
+    /// Whether it echoes a mark.
+    is_marked: bool,
 }
 
 impl Sender {
@@ -44,11 +47,36 @@ impl Sender {
             delivered += self.scoreboard.add(ack.blocks, self.next);
         }
         let is_more_lost = self.scoreboard.lost_edge() > lost_edge;
-        let news = News { acked, delivered, rtt, is_more_lost };
+        let is_marked = self.ecn.note(ack);
+        let news = News { acked, delivered, rtt, is_more_lost, is_marked };
+        if is_marked {
+            self.react_to_mark(now);
+        }
         if self.is_sack {
             self.react_with_sack(now, news, out);
         } else {
             self.react_without_sack(now, news, out);
+        }
+    }
+
+    // RFC 3168: ECN.
+
+    /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, at most once for a window of data,
+    /// whether losses or marks came first.
+    fn react_to_mark(&mut self, now: Time) {
+        let Some(last_acked) = self.una.checked_sub(1) else { return };
+        let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
+        if self.phase == Phase::Open && is_new {
+            self.reduce(now, CongestionKind::Mark);
+            self.cwnd = self.cwnd.min(self.ssthresh);
+            self.ecn.on_marked_reduction(self.next);
+        }
+    }
+
+    /// Lost packets reduce the window, unless a mark in the same window of data has done so.
+    fn reduce_for_loss(&mut self, now: Time) {
+        if !self.ecn.has_reduced_since(self.una) {
+            self.reduce(now, CongestionKind::Loss);
         }
     }
 
@@ -77,7 +105,7 @@ impl Sender {
     /// fill the pipe up to the new window.
     fn enter_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
         let in_flight = self.next - self.una;
-        self.reduce(now, CongestionKind::Loss);
+        self.reduce_for_loss(now);
         self.phase = Phase::Recovery;
         self.recovery_point = self.next;
         self.is_rescue_spent = false;
@@ -203,7 +231,11 @@ impl Sender {
 
     /// Growth on a cumulative ACK outside fast recovery. After a timeout an ACK that jumps over packets that
     /// had arrived earlier is worth one packet (RFC 3465 sec. 2.3).
+    /// One that echoes a mark lets nothing grow (RFC 3168 sec. 6.1.2).
     fn grow_after(&mut self, now: Time, news: News) {
+        if news.is_marked {
+            return;
+        }
         let acked = if self.phase == Phase::Timeout { 1 } else { news.acked };
         self.grow(now, acked, news.rtt);
     }
@@ -252,7 +284,7 @@ impl Sender {
     }
 
     fn enter_newreno_recovery(&mut self, now: Time, out: &mut impl Outlet) {
-        self.reduce(now, CongestionKind::Loss);
+        self.reduce_for_loss(now);
         self.phase = Phase::Recovery;
         self.recovery_point = self.next;
         self.cwnd = self.ssthresh;

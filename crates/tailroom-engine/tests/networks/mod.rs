@@ -1,8 +1,9 @@
 //! The links and flows that tests build their networks from.
 
-use tailroom_engine::topology::{
-    FlowSpec, GroupSpec, Limit, LinkSpec, LossSpec, QueueSpec, SourceSpec, TcpSpec,
-};
+use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::queue::QueueConfig;
+use tailroom_engine::queue::drop_tail::DropTailParams;
+use tailroom_engine::topology::{FlowSpec, GroupSpec, LinkSpec, LossSpec, SourceSpec, TcpSpec};
 use tailroom_engine::units::{Rate, Time};
 
 /// A plain link without loss or changes.
@@ -11,7 +12,7 @@ pub(crate) fn link(name: &str, rate_bps: u64, delay: Time, limit: Limit) -> Link
         name: name.into(),
         rate: Rate::from_bits_per_second(rate_bps),
         delay,
-        queue: QueueSpec::DropTail { limit },
+        queue: drop_tail(limit),
         loss: LossSpec::None,
         rate_changes: Vec::new(),
         rate_period: None,
@@ -19,6 +20,11 @@ pub(crate) fn link(name: &str, rate_bps: u64, delay: Time, limit: Limit) -> Link
         packet_log: 0,
         bdp_bytes: 0.0,
     }
+}
+
+/// A tail-drop buffer.
+pub(crate) fn drop_tail(limit: Limit) -> QueueConfig {
+    QueueConfig::DropTail(DropTailParams { limit: limit.into() })
 }
 
 /// A group of permanent flows over the first link.

@@ -131,7 +131,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         reductions_kept: 100,
     };
     let mut sender = Sender::new(tcp, demand, marks);
-    let mut receiver = Receiver::new(tcp.delayed_ack);
+    let mut receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate());
     let mut path = Path {
         script,
         packets: BTreeMap::new(),

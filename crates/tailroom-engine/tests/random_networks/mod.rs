@@ -4,12 +4,15 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::disciplines;
 use crate::networks;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
+use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::topology::{
-    DelayChange, DelayedAck, FlowSpec, GroupSpec, Limit, LinkSpec, LossSpec, Network, RateChange,
+    DelayChange, DelayedAck, EcnMode, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange,
     Recovery, RttSamples, SlowStartSpec, SourceSpec, TcpSpec,
 };
 use tailroom_engine::units::{Rate, Time};
@@ -22,11 +25,15 @@ fn time(most_milliseconds: u64) -> impl Strategy<Value = Time> {
     ]
 }
 
-fn limit() -> impl Strategy<Value = Limit> {
-    prop_oneof![
-        select(vec![1, 2, 5, 20, 100, 1_000, 100_000]).prop_map(Limit::Packets),
-        select(vec![1, 1_500, 10_000, 100_000, 10_000_000]).prop_map(Limit::Bytes),
-    ]
+fn queue() -> impl Strategy<Value = QueueConfig> {
+    let packets = ["1 packet", "2 packets", "5 packets", "20 packets", "100 packets"];
+    let many = ["1000 packets", "100000 packets"];
+    let bytes = ["1500 B", "10 kB", "100 kB", "10 MB"];
+    let limit = select([&packets[..], &many, &bytes].concat());
+    let any = limit.prop_flat_map(|limit| select(disciplines::all(limit)));
+    // The plain buffer is where most ties are.
+    let plain = select(vec![1, 2, 5, 20, 100, 1_000, 100_000]).prop_map(Limit::Packets);
+    prop_oneof![1 => any, 1 => plain.prop_map(networks::drop_tail)]
 }
 
 fn loss() -> impl Strategy<Value = LossSpec> {
@@ -83,15 +90,16 @@ fn delay_changes() -> impl Strategy<Value = Vec<DelayChange>> {
 
 fn random_link() -> impl Strategy<Value = LinkSpec> {
     let rate = select(vec![1_000_000, 4_000_000, 8_000_000, 20_000_000, 7_777_777]);
-    (rate, time(20), limit(), loss(), rate_changes(), delay_changes()).prop_map(
-        |(rate_bps, delay, limit, loss, (rate_changes, rate_period), delay_changes)| LinkSpec {
+    (rate, time(20), queue(), loss(), rate_changes(), delay_changes()).prop_map(
+        |(rate_bps, delay, queue, loss, (rate_changes, rate_period), delay_changes)| LinkSpec {
+            queue,
             loss,
             rate_changes,
             rate_period,
             delay_changes,
             packet_log: 20_000,
             bdp_bytes: 12_345.0,
-            ..networks::link("", rate_bps, delay, limit)
+            ..networks::link("", rate_bps, delay, Limit::Packets(1))
         },
     )
 }
@@ -106,7 +114,7 @@ fn congestion() -> impl Strategy<Value = CongestionConfig> {
         })
     };
     prop_oneof![
-        Just(CongestionConfig::Reno(RenoParams::default())),
+        any::<bool>().prop_map(|abe| CongestionConfig::Reno(RenoParams { abe })),
         Just(highspeed(38.0, IncreaseRule::Continuous, false)),
         // A low threshold, so that the small windows of these runs reach the law.
         Just(highspeed(4.0, IncreaseRule::Continuous, true)),
@@ -137,7 +145,9 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
         select(vec![0, 1, 200]).prop_map(Time::from_milliseconds),
         select(vec![RttSamples::Timestamps, RttSamples::Karn]),
     );
-    let switches = (any::<bool>(), select(vec![1_u32, 1, 4, 16]), any::<bool>(), any::<bool>());
+    let ecn = select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s]);
+    let switches =
+        (any::<bool>(), select(vec![1_u32, 1, 4, 16]), any::<bool>(), any::<bool>(), ecn);
     (congestion(), recovery, slow_start, windows, times, switches).prop_map(
         |(congestion, (recovery, prr), slow_start, windows, times, switches)| TcpSpec {
             congestion,
@@ -156,6 +166,7 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
             send_burst: switches.1,
             forget_sack_at_timeout: switches.2,
             restart_rto_at_retransmission: switches.3,
+            ecn: switches.4,
             ack_size: 40,
         },
     )

@@ -7,14 +7,15 @@
 //! by hop, and by insertion.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use tailroom_engine::flow::{Connection, Ends, Unresponsive, Wiring};
 use tailroom_engine::link::{Fate, Link};
-use tailroom_engine::packet::{Packet, StoredAck};
+use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::{FlowProbe, FlowState, Marks};
 use tailroom_engine::receiver::Receiver;
 use tailroom_engine::results::{self, Results};
+use tailroom_engine::schedule::Event;
 use tailroom_engine::sender::{Outlet, Sender};
 use tailroom_engine::simulation::FlowAccount;
 use tailroom_engine::source::{Source, TrafficSource};
@@ -47,6 +48,8 @@ enum Happening {
     PacketAtLink(usize, Packet),
     /// An ACK reaches the shared link at this position of the reverse path.
     AckAtLink(usize, StoredAck),
+    /// The scheduler of a shared link sends its next packet; no flow's, but the link's.
+    Service,
 }
 
 /// Order of happenings of one instant; derived from the order of the variants.
@@ -57,6 +60,7 @@ enum Rank {
     Sender,
     SenderTimer,
     Access,
+    Service,
     Link,
 }
 
@@ -68,6 +72,7 @@ impl Happening {
             Happening::ReachSender(_) => Rank::Sender,
             Happening::SenderTimer | Happening::Emission(_) => Rank::SenderTimer,
             Happening::ReachAccess(_) => Rank::Access,
+            Happening::Service => Rank::Service,
             Happening::PacketAtLink(..) | Happening::AckAtLink(..) => Rank::Link,
         }
     }
@@ -162,6 +167,9 @@ struct Reference<'a> {
     network: &'a Network,
     marks: Marks,
     links: Vec<Link>,
+    /// What is at a link, by the slot that the link knows it by.
+    at_links: HashMap<u32, Happening>,
+    next_slot: u32,
     flows: Vec<Flow>,
     accounts: Vec<FlowAccount>,
     heap: Heap,
@@ -213,7 +221,9 @@ impl<'a> Reference<'a> {
         let mut reference = Reference {
             network,
             marks,
-            links: network.links.iter().map(|link| Link::new(link, network.seed)).collect(),
+            links: (0..network.links.len()).map(|index| Link::new(network, index)).collect(),
+            at_links: HashMap::new(),
+            next_slot: 0,
             flows: (0..network.flows.len()).map(|index| Flow::new(network, index, marks)).collect(),
             accounts: vec![FlowAccount::default(); network.flows.len()],
             heap: Heap::default(),
@@ -260,27 +270,90 @@ impl<'a> Reference<'a> {
                 let arrival = wiring.enter(now, packet.bytes);
                 self.heap.push(arrival, flow, Happening::PacketAtLink(0, packet));
             }
-            Happening::PacketAtLink(hop, packet) => self.packet_at_link(now, flow, hop, packet),
-            Happening::AckAtLink(hop, ack) => self.ack_at_link(now, flow, hop, ack),
+            Happening::PacketAtLink(..) | Happening::AckAtLink(..) => {
+                self.reach_link(now, flow, happening);
+            }
+            Happening::Service => self.serve(now, flow),
         }
     }
 
     // Links.
 
-    fn packet_at_link(&mut self, now: Time, flow: usize, hop: usize, packet: Packet) {
+    fn reach_link(&mut self, now: Time, flow: usize, happening: Happening) {
+        let group = &self.network.groups[self.network.flows[flow].group];
+        let (link, bytes, ecn) = match &happening {
+            Happening::PacketAtLink(hop, packet) => (group.path[*hop], packet.bytes, packet.ecn),
+            Happening::AckAtLink(hop, _) => {
+                let bytes = group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size);
+                (group.reverse_path[*hop], bytes, Ecn::NotEct)
+            }
+            _ => unreachable!("only packets and ACKs reach links"),
+        };
+        // A link needs no more than this; the slot leads back to the rest.
+        let slot = self.next_slot;
+        self.next_slot += 1;
+        self.at_links.insert(slot, happening);
+        let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
+        let mut event = Event::arrival(now, flow as u32, 0, &packet);
+        let fate = self.links[link].arrive(&mut event);
+        self.follow(event, fate);
+        self.after_scheduler(now, link);
+    }
+
+    fn serve(&mut self, now: Time, link: usize) {
+        if self.links[link].next_service() != now {
+            return;
+        }
+        if let Some((packet, fate)) = self.links[link].serve() {
+            self.follow(packet, fate);
+        }
+        self.after_scheduler(now, link);
+    }
+
+    /// Notes what a scheduler dropped; schedules its next service anew, so that many come in vain.
+    fn after_scheduler(&mut self, now: Time, link: usize) {
+        let dropped: Vec<Event> =
+            self.links[link].drain_dropped(now).map(|dropped| dropped.packet).collect();
+        for packet in dropped {
+            self.follow(packet, Fate::Dropped);
+        }
+        let next = self.links[link].next_service();
+        if next < self.network.duration {
+            self.heap.push(next, link, Happening::Service);
+        }
+    }
+
+    /// Lets a packet or an ACK that a link has sent, or not, cause what it causes.
+    fn follow(&mut self, event: Event, fate: Fate) {
+        if fate == Fate::Held {
+            return;
+        }
+        let flow = event.flow() as usize;
+        match self.at_links.remove(&event.slot()).expect("what leaves a link has reached it") {
+            Happening::PacketAtLink(hop, packet) => {
+                self.follow_packet(flow, hop, Packet { ecn: event.ecn(), ..packet }, fate);
+            }
+            Happening::AckAtLink(hop, ack) => self.follow_ack(flow, hop, ack, fate),
+            _ => unreachable!("only packets and ACKs reach links"),
+        }
+    }
+
+    fn follow_packet(&mut self, flow: usize, hop: usize, packet: Packet, fate: Fate) {
         let path = &self.network.groups[self.network.flows[flow].group].path;
-        match self.links[path[hop]].arrive(now, flow as u32, packet.bytes) {
+        match fate {
             Fate::Dropped | Fate::Lost => {
                 self.accounts[flow].lost += 1;
                 self.accounts[flow].lost_measured += u64::from(self.is_measuring);
             }
             // The link stands still for good.
-            Fate::Delivered(Time::NEVER) => {}
+            Fate::Held | Fate::Delivered(Time::NEVER) => {}
             Fate::Delivered(at) if hop + 1 < path.len() => {
                 self.heap.push(at, flow, Happening::PacketAtLink(hop + 1, packet));
             }
             Fate::Delivered(at) => {
                 self.accounts[flow].received += 1;
+                let is_marked = packet.ecn == Ecn::Ce && self.is_measuring;
+                self.accounts[flow].marked_measured += u64::from(is_marked);
                 let at = match &self.flows[flow] {
                     Flow::Tcp(tcp) => tcp.wiring.reach_receiver(at),
                     Flow::Open(open) => open.wiring.reach_receiver(at),
@@ -290,12 +363,11 @@ impl<'a> Reference<'a> {
         }
     }
 
-    fn ack_at_link(&mut self, now: Time, flow: usize, hop: usize, ack: StoredAck) {
+    fn follow_ack(&mut self, flow: usize, hop: usize, ack: StoredAck, fate: Fate) {
         let group = &self.network.groups[self.network.flows[flow].group];
-        let bytes = group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size);
         let Flow::Tcp(tcp) = &self.flows[flow] else { unreachable!("only TCP sends ACKs") };
-        match self.links[group.reverse_path[hop]].arrive(now, flow as u32, bytes) {
-            Fate::Dropped | Fate::Lost | Fate::Delivered(Time::NEVER) => {}
+        match fate {
+            Fate::Dropped | Fate::Lost | Fate::Held | Fate::Delivered(Time::NEVER) => {}
             Fate::Delivered(at) if hop + 1 < group.reverse_path.len() => {
                 self.heap.push(at, flow, Happening::AckAtLink(hop + 1, ack));
             }
@@ -388,7 +460,7 @@ impl<'a> Reference<'a> {
         let Flow::Open(open) = &mut self.flows[flow] else { return };
         open.sent.pass_marks(now, &FlowState::default());
         open.sent.on_sent(bytes, false);
-        let packet = Packet { sequence: 0, bytes, sent: now, is_retransmission: false };
+        let packet = Packet { bytes, sent: now, ..Packet::default() };
         self.heap.push(now, flow, Happening::ReachAccess(packet));
         self.draw_emission(flow);
     }

@@ -2,7 +2,7 @@
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::reno::RenoParams;
-use tailroom_engine::topology::{Recovery, RttSamples, SlowStartSpec, TcpSpec};
+use tailroom_engine::topology::{EcnMode, Recovery, RttSamples, SlowStartSpec, TcpSpec};
 use tailroom_engine::units::Time;
 
 /// A plain Reno transport with SACK and without delayed ACKs.
@@ -25,6 +25,7 @@ pub(crate) fn reno() -> TcpSpec {
         pacing: false,
         send_burst: 1,
         forget_sack_at_timeout: false,
+        ecn: EcnMode::Off,
         ack_size: 40,
     }
 }

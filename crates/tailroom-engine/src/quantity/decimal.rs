@@ -2,20 +2,20 @@
 
 /// `mantissa` times ten to the power of `exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Decimal {
+pub(crate) struct Decimal {
     mantissa: u128,
     exponent: i32,
 }
 
 /// A decimal times a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Product {
+pub(crate) struct Product {
     /// Rounded to the nearest integer, halves up.
-    pub(super) nearest: u128,
+    pub(crate) nearest: u128,
     /// Rounded down.
-    pub(super) floor: u128,
+    pub(crate) floor: u128,
     /// Whether nothing was rounded.
-    pub(super) is_exact: bool,
+    pub(crate) is_exact: bool,
 }
 
 /// Significant digits that a number may have: more than a float prints, and few enough that its
@@ -26,7 +26,7 @@ impl Decimal {
     /// Reads an unsigned decimal (`12`, `0.5`, `1e-5`) from the start of `text`; returns it with
     /// what follows. `None` if `text` does not start with a number, and a sentence's end if it
     /// starts with one that cannot be used.
-    pub(super) fn read(text: &str) -> Option<Result<(Decimal, &str), &'static str>> {
+    pub(crate) fn read(text: &str) -> Option<Result<(Decimal, &str), &'static str>> {
         if text.strip_prefix('-').is_some_and(|rest| Self::read(rest).is_some()) {
             return Some(Err("is negative"));
         }
@@ -53,17 +53,17 @@ impl Decimal {
         }
     }
 
-    pub(super) fn is_zero(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         self.mantissa == 0
     }
 
     /// Times `factor`; `None` if that is too large to hold.
-    pub(super) fn times(self, factor: u64) -> Option<Product> {
+    pub(crate) fn times(self, factor: u64) -> Option<Product> {
         self.times_ratio(u128::from(factor), 1)
     }
 
     /// Times `numerator / denominator`; `None` if that is too large to hold.
-    pub(super) fn times_ratio(self, numerator: u128, denominator: u128) -> Option<Product> {
+    pub(crate) fn times_ratio(self, numerator: u128, denominator: u128) -> Option<Product> {
         if self.is_zero() || numerator == 0 {
             return Some(Product { nearest: 0, floor: 0, is_exact: true });
         }

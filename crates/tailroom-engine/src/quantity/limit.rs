@@ -1,4 +1,4 @@
-//! How much may wait in a buffer, as a scenario writes it.
+//! How much may wait in a buffer, as a scenario writes it and as the engine counts it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,16 +7,61 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::decimal::Decimal;
-use super::quantity::{BadQuantity, Dimension, Unit, schema_of, split};
-use crate::units::Time;
+use super::{BadQuantity, Dimension, Unit, schema_of, split};
+use crate::units::{Rate, Time};
 
 /// A queue limit in packets, bytes, time at link rate, or bandwidth-delay products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct QueueLimit(Amount);
+pub struct QueueLimit(Amount);
+
+/// How much may wait in a buffer, the packet in transmission not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// At most this many packets wait.
+    Packets(u64),
+    /// The packets that wait hold at most this many bytes.
+    Bytes(u64),
+}
+
+impl Limit {
+    /// Whether so much may wait.
+    #[inline]
+    pub fn holds(self, packets: u64, bytes: u64) -> bool {
+        match self {
+            Limit::Packets(limit) => packets <= limit,
+            Limit::Bytes(limit) => bytes <= limit,
+        }
+    }
+
+    /// In bytes, for packets of this size.
+    pub fn in_bytes(self, packet_bytes: u32) -> u64 {
+        match self {
+            Limit::Packets(packets) => packets.saturating_mul(u64::from(packet_bytes)),
+            Limit::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// In packets of this size; a fraction where the limit is in bytes.
+    pub fn in_packets(self, packet_bytes: u32) -> f64 {
+        match self {
+            Limit::Packets(packets) => packets as f64,
+            Limit::Bytes(bytes) => bytes as f64 / f64::from(packet_bytes),
+        }
+    }
+}
+
+impl From<Limit> for QueueLimit {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Packets(packets) => QueueLimit::packets(packets),
+            Limit::Bytes(bytes) => QueueLimit::bytes(bytes),
+        }
+    }
+}
 
 /// What a [`QueueLimit`] counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Amount {
+pub(crate) enum Amount {
     Packets(u64),
     Bytes(u64),
     /// At the link's rate.
@@ -36,12 +81,35 @@ fn units() -> Vec<Unit> {
 }
 
 impl QueueLimit {
+    /// So many packets.
+    pub const fn packets(packets: u64) -> Self {
+        QueueLimit(Amount::Packets(packets))
+    }
+
+    /// So many bytes.
+    pub const fn bytes(bytes: u64) -> Self {
+        QueueLimit(Amount::Bytes(bytes))
+    }
+
+    /// What it holds at a link of this rate.
+    ///
+    /// # Panics
+    /// If it is in bandwidth-delay products, which a scenario turns into bytes when it is resolved.
+    pub fn at_rate(self, rate: Rate) -> Limit {
+        match self.0 {
+            Amount::Packets(packets) => Limit::Packets(packets),
+            Amount::Bytes(bytes) => Limit::Bytes(bytes),
+            Amount::Span(span) => Limit::Bytes(rate.bytes_in(span)),
+            Amount::Bdp(_) => panic!("a limit in bdp must be resolved first"),
+        }
+    }
+
     /// Reads a number with a unit.
     ///
     /// # Errors
     /// Says what is wrong and which units are accepted. Zero is refused: a limit counts the packets
     /// that wait, and a queue where none may wait is a link that drops whatever finds it busy.
-    pub(super) fn read(text: &str) -> Result<Self, BadQuantity> {
+    pub(crate) fn read(text: &str) -> Result<Self, BadQuantity> {
         let (number, unit) = split(text, &units(), EXAMPLES[0])?;
         if number.is_zero() {
             return Err(BadQuantity {
@@ -62,7 +130,7 @@ impl QueueLimit {
         Ok(QueueLimit(amount))
     }
 
-    pub(super) const fn amount(self) -> Amount {
+    pub(crate) const fn amount(self) -> Amount {
         self.0
     }
 }

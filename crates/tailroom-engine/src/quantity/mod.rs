@@ -3,6 +3,10 @@
 //! Decimals are never floats on the way: `"0.1 ms"` is 10^8 ps. Times and rates are rounded to the
 //! nearest whole picosecond or bit/s; sizes must be whole bytes.
 
+pub mod limit;
+
+pub(crate) mod decimal;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,16 +14,16 @@ use std::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::decimal::Decimal;
 use crate::units::{Rate, Time};
+use decimal::Decimal;
 
 /// What is wrong with a quantity, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BadQuantity {
+pub struct BadQuantity {
     /// What is wrong.
-    pub(super) problem: String,
+    pub problem: String,
     /// What to do.
-    pub(super) remedy: String,
+    pub remedy: String,
 }
 
 impl fmt::Display for BadQuantity {
@@ -29,10 +33,10 @@ impl fmt::Display for BadQuantity {
 }
 
 /// A unit and how many base units it holds.
-pub(super) type Unit = (&'static str, u64);
+pub type Unit = (&'static str, u64);
 
 /// Time, rate or size: its units and its range.
-pub(super) struct Dimension {
+pub struct Dimension {
     /// Accepted units; the first is the base unit.
     units: &'static [Unit],
     /// Units to print in, largest first, each a power of ten of the base.
@@ -102,20 +106,20 @@ const SIZE: Dimension = Dimension {
 };
 
 impl Dimension {
-    pub(super) const fn time() -> &'static Dimension {
+    pub(crate) const fn time() -> &'static Dimension {
         &TIME
     }
 
-    pub(super) const fn size() -> &'static Dimension {
+    pub(crate) const fn size() -> &'static Dimension {
         &SIZE
     }
 
-    pub(super) fn units(&self) -> &'static [Unit] {
+    pub(crate) fn units(&self) -> &'static [Unit] {
         self.units
     }
 
     /// Reads `number` of `unit` in base units.
-    pub(super) fn convert(
+    pub(crate) fn convert(
         &self,
         text: &str,
         number: Decimal,
@@ -154,7 +158,7 @@ impl Dimension {
     }
 
     /// Writes base units so that reading them again gives the same value.
-    pub(super) fn print(&self, value: u64) -> String {
+    pub(crate) fn print(&self, value: u64) -> String {
         let fits = self.printed.iter().find(|(_, scale)| value >= *scale);
         // Zero is below every unit; it reads best in the dimension's large one.
         let (unit, scale) = fits.copied().unwrap_or(self.printed[0]);
@@ -169,7 +173,7 @@ impl Dimension {
 }
 
 /// Splits a quantity into number and unit.
-pub(super) fn split<'a>(
+pub(crate) fn split<'a>(
     text: &'a str,
     units: &[Unit],
     example: &str,
@@ -193,7 +197,7 @@ pub(super) fn split<'a>(
 }
 
 /// One use of a [`Dimension`]: its name in the schema and whether zero makes sense.
-pub(super) trait Kind {
+pub trait Kind {
     /// Name in the schema, and key of the check that belongs to it.
     const NAME: &'static str;
     /// What a reader of the schema must know.
@@ -210,7 +214,7 @@ macro_rules! kinds {
         $(
             /// Marks a quantity's kind.
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-            pub(super) struct $kind;
+            pub struct $kind;
 
             impl Kind for $kind {
                 const NAME: &'static str = $name;
@@ -220,14 +224,14 @@ macro_rules! kinds {
             }
 
             $(#[$doc])*
-            pub(super) type $quantity = Quantity<$kind>;
+            pub type $quantity = Quantity<$kind>;
         )+
 
         /// Reads `text` as the kind of quantity that the schema calls `name`, to see what is wrong.
-        pub(super) fn verify(name: &str, text: &str) -> Result<(), BadQuantity> {
+        pub(crate) fn verify(name: &str, text: &str) -> Result<(), BadQuantity> {
             match name {
                 $($name => Quantity::<$kind>::read(text).map(drop),)+
-                _ => super::limit::QueueLimit::read(text).map(drop),
+                _ => limit::QueueLimit::read(text).map(drop),
             }
         }
     };
@@ -252,11 +256,11 @@ kinds! {
 }
 
 /// A quantity of kind `K` in base units: picoseconds, bit/s or bytes.
-pub(super) struct Quantity<K>(u64, PhantomData<K>);
+pub struct Quantity<K>(u64, PhantomData<K>);
 
 impl<K: Kind> Quantity<K> {
     /// From base units: picoseconds, bit/s or bytes.
-    pub(super) const fn new(base_units: u64) -> Self {
+    pub const fn new(base_units: u64) -> Self {
         Quantity(base_units, PhantomData)
     }
 
@@ -264,48 +268,48 @@ impl<K: Kind> Quantity<K> {
     ///
     /// # Errors
     /// Says what is wrong and which units are accepted.
-    pub(super) fn read(text: &str) -> Result<Self, BadQuantity> {
+    pub(crate) fn read(text: &str) -> Result<Self, BadQuantity> {
         let (number, unit) = split(text, K::DIMENSION.units, K::DIMENSION.example)?;
         K::DIMENSION.convert(text, number, unit, K::ALLOWS_ZERO).map(Self::new)
     }
 
     /// In base units: picoseconds, bit/s or bytes.
-    pub(super) const fn base_units(self) -> u64 {
+    pub const fn base_units(self) -> u64 {
         self.0
     }
 }
 
 impl Duration {
     /// As engine time.
-    pub(super) const fn time(self) -> Time {
+    pub const fn time(self) -> Time {
         Time::from_picoseconds(self.0)
     }
 }
 
 impl PositiveDuration {
     /// As engine time.
-    pub(super) const fn time(self) -> Time {
+    pub const fn time(self) -> Time {
         Time::from_picoseconds(self.0)
     }
 }
 
 impl BitRate {
     /// As an engine rate.
-    pub(super) const fn rate(self) -> Rate {
+    pub const fn rate(self) -> Rate {
         Rate::from_bits_per_second(self.0)
     }
 }
 
 impl BitRateOrZero {
     /// As an engine rate.
-    pub(super) const fn rate(self) -> Rate {
+    pub const fn rate(self) -> Rate {
         Rate::from_bits_per_second(self.0)
     }
 }
 
 impl Size {
     /// As whole bytes.
-    pub(super) const fn bytes(self) -> u64 {
+    pub const fn bytes(self) -> u64 {
         self.0
     }
 }
@@ -361,7 +365,7 @@ impl<K: Kind> JsonSchema for Quantity<K> {
 }
 
 /// Schema of a string that holds a number and one of `units`.
-pub(super) fn schema_of(name: &str, meaning: &str, units: &[Unit], examples: &[&str]) -> Schema {
+pub(crate) fn schema_of(name: &str, meaning: &str, units: &[Unit], examples: &[&str]) -> Schema {
     let names: Vec<&str> = units.iter().map(|(unit, _)| *unit).collect();
     let pattern = format!(r"^\s*[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*({})\s*$", names.join("|"));
     json_schema!({

@@ -1,0 +1,310 @@
+//! The memory of a buffer whose packets a scheduler orders: it stores, counts, marks and drops, so
+//! that a new discipline cannot get the counting wrong.
+
+use crate::packet::Ecn;
+use crate::schedule::Event;
+
+/// Why a queue discipline dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// The buffer was full: the arriving packet, or one that had to make room.
+    Overflow,
+    /// At arrival, though there was room: congestion to come.
+    Early,
+    /// At the head of its queue, for having waited too long.
+    Head,
+}
+
+impl DropReason {
+    /// How many reasons there are.
+    pub const COUNT: usize = 3;
+}
+
+/// A packet that was dropped. It is the event of its arrival at the link.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropped {
+    /// Which.
+    pub packet: Event,
+    /// Why.
+    pub reason: DropReason,
+}
+
+/// Packets in the order in which they will leave, linked through the nodes of a [`Buffer`].
+#[derive(Clone, Copy, Debug)]
+pub struct PacketList {
+    head: u32,
+    tail: u32,
+    packets: u32,
+    bytes: u64,
+}
+
+const NONE: u32 = u32::MAX;
+/// In `previous` of a node that holds no packet.
+const FREE: u32 = u32::MAX - 1;
+
+impl Default for PacketList {
+    fn default() -> Self {
+        PacketList { head: NONE, tail: NONE, packets: 0, bytes: 0 }
+    }
+}
+
+impl PacketList {
+    /// How many packets it holds.
+    #[inline]
+    pub fn packets(&self) -> u64 {
+        u64::from(self.packets)
+    }
+
+    /// How many bytes they have.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether it holds none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.packets == 0
+    }
+}
+
+/// A place for one packet: 32 bytes.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    packet: Event,
+    next: u32,
+    previous: u32,
+}
+
+/// The packets that wait at a link, whatever lists a scheduler keeps them in.
+#[derive(Debug)]
+pub struct Buffer {
+    nodes: Vec<Node>,
+    free: u32,
+    packets: u64,
+    bytes: u64,
+    dropped: Vec<Dropped>,
+    marks: u64,
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Buffer {
+            nodes: Vec::new(),
+            free: NONE,
+            packets: 0,
+            bytes: 0,
+            dropped: Vec::new(),
+            marks: 0,
+        }
+    }
+}
+
+impl Buffer {
+    /// Packets that wait.
+    #[inline]
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Bytes that wait.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Puts a packet at the end of `list`.
+    #[inline]
+    pub fn push_back(&mut self, list: &mut PacketList, packet: Event) {
+        let index = self.allocate(Node { packet, next: NONE, previous: list.tail });
+        match list.tail {
+            NONE => list.head = index,
+            tail => self.nodes[tail as usize].next = index,
+        }
+        list.tail = index;
+        let bytes = u64::from(packet.bytes());
+        list.packets += 1;
+        list.bytes += bytes;
+        self.packets += 1;
+        self.bytes += bytes;
+    }
+
+    /// The first packet of `list`.
+    #[inline]
+    pub fn front(&self, list: &PacketList) -> Option<&Event> {
+        (list.head != NONE).then(|| &self.nodes[list.head as usize].packet)
+    }
+
+    /// Takes the first packet of `list`.
+    #[inline]
+    pub fn pop_front(&mut self, list: &mut PacketList) -> Option<Event> {
+        (list.head != NONE).then(|| self.unlink(list, list.head))
+    }
+
+    /// Takes the last packet of `list`.
+    pub fn pop_back(&mut self, list: &mut PacketList) -> Option<Event> {
+        (list.tail != NONE).then(|| self.unlink(list, list.tail))
+    }
+
+    /// Takes a packet out of the only list that there is, each with the same probability; `draw(n)`
+    /// gives a number below `n`.
+    pub fn take_any(
+        &mut self,
+        list: &mut PacketList,
+        mut draw: impl FnMut(u64) -> u64,
+    ) -> Option<Event> {
+        if list.is_empty() {
+            return None;
+        }
+        // A buffer that drops is full, so that nearly every place holds a packet.
+        loop {
+            let index = draw(self.nodes.len() as u64) as u32;
+            if self.nodes[index as usize].previous != FREE {
+                return Some(self.unlink(list, index));
+            }
+        }
+    }
+
+    /// Drops a packet that no list holds (any more).
+    pub fn drop(&mut self, packet: Event, reason: DropReason) {
+        self.dropped.push(Dropped { packet, reason });
+    }
+
+    /// Marks a packet whose transport understands marks; false if it does not.
+    #[inline]
+    pub fn mark(&mut self, packet: &mut Event) -> bool {
+        match packet.ecn() {
+            Ecn::NotEct => return false,
+            Ecn::Ce => {} // marked at a link before this one
+            Ecn::Ect0 | Ecn::Ect1 => {
+                packet.set_congestion_experienced();
+                self.marks += 1;
+            }
+        }
+        true
+    }
+
+    /// Marks `packet` and returns it if its transport understands marks; drops it if not.
+    pub fn mark_or_drop(&mut self, mut packet: Event, reason: DropReason) -> Option<Event> {
+        if self.mark(&mut packet) {
+            return Some(packet);
+        }
+        self.drop(packet, reason);
+        None
+    }
+
+    /// How many packets have been marked since the last call.
+    #[inline]
+    pub fn take_marks(&mut self) -> u64 {
+        std::mem::take(&mut self.marks)
+    }
+
+    /// Hands over what has been dropped since the last call.
+    pub fn drain_dropped(&mut self) -> std::vec::Drain<'_, Dropped> {
+        self.dropped.drain(..)
+    }
+
+    /// Whether something has been dropped since [`Buffer::drain_dropped`].
+    #[inline]
+    pub fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
+    /// Every packet that waits, in no particular order.
+    pub fn waiting(&self) -> impl Iterator<Item = Event> + '_ {
+        self.nodes.iter().filter(|node| node.previous != FREE).map(|node| node.packet)
+    }
+
+    /// Memory that the packets take.
+    pub fn memory_bytes(&self) -> u64 {
+        (self.nodes.capacity() * size_of::<Node>()) as u64
+    }
+
+    #[inline]
+    fn allocate(&mut self, node: Node) -> u32 {
+        let index = self.free;
+        if index == NONE {
+            return self.grow(node);
+        }
+        self.free = self.nodes[index as usize].next;
+        self.nodes[index as usize] = node;
+        index
+    }
+
+    #[cold]
+    fn grow(&mut self, node: Node) -> u32 {
+        if self.nodes.len() == self.nodes.capacity() {
+            // An eighth more, not twice as much: large buffers are most of a run's memory.
+            self.nodes.reserve_exact(64 + self.nodes.len() / 8);
+        }
+        self.nodes.push(node);
+        self.nodes.len() as u32 - 1
+    }
+
+    #[inline]
+    fn unlink(&mut self, list: &mut PacketList, index: u32) -> Event {
+        let Node { packet, next, previous } = self.nodes[index as usize];
+        match previous {
+            NONE => list.head = next,
+            previous => self.nodes[previous as usize].next = next,
+        }
+        match next {
+            NONE => list.tail = previous,
+            next => self.nodes[next as usize].previous = previous,
+        }
+        let place = &mut self.nodes[index as usize];
+        (place.next, place.previous) = (self.free, FREE);
+        self.free = index;
+        let bytes = u64::from(packet.bytes());
+        list.packets -= 1;
+        list.bytes -= bytes;
+        self.packets -= 1;
+        self.bytes -= bytes;
+        packet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Time;
+
+    fn packet(number: u32) -> Event {
+        Event::ack_arrival(Time::ZERO, 0, 0, 100 + number, number)
+    }
+
+    #[test]
+    fn lists_keep_their_order_and_the_buffer_its_counts() {
+        let mut buffer = Buffer::default();
+        let mut lists = [PacketList::default(), PacketList::default()];
+        for number in 0..10 {
+            buffer.push_back(&mut lists[number as usize % 2], packet(number));
+        }
+        assert_eq!(buffer.pop_front(&mut lists[0]), Some(packet(0)));
+        assert_eq!(buffer.pop_back(&mut lists[0]), Some(packet(8)));
+        buffer.push_back(&mut lists[0], packet(10));
+        let rest: Vec<u32> =
+            std::iter::from_fn(|| buffer.pop_front(&mut lists[0])).map(Event::slot).collect();
+        assert_eq!(rest, [2, 4, 6, 10]);
+        assert_eq!((buffer.packets(), lists[1].packets(), lists[0].packets()), (5, 5, 0));
+        assert_eq!(buffer.bytes(), lists[1].bytes());
+        assert_eq!(buffer.bytes(), 500 + 1 + 3 + 5 + 7 + 9);
+        assert_eq!(size_of::<Node>(), 32);
+    }
+
+    #[test]
+    fn takes_any_packet_with_the_same_probability() {
+        let mut random = crate::random::stream(1, "buffer");
+        let mut taken = [0; 5];
+        for _ in 0..10_000 {
+            let (mut buffer, mut list) = (Buffer::default(), PacketList::default());
+            (0..6).for_each(|number| buffer.push_back(&mut list, packet(number)));
+            buffer.pop_front(&mut list);
+            let draw = |below| crate::random::below(&mut random, below);
+            let packet = buffer.take_any(&mut list, draw).expect("five wait");
+            taken[packet.slot() as usize - 1] += 1;
+        }
+        // Binomial with mean 2,000 and standard deviation 40.
+        assert!(taken.iter().all(|count| (1_800..2_200).contains(count)), "{taken:?}");
+    }
+}

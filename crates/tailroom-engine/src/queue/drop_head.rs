@@ -1,0 +1,83 @@
+//! Drop from the front: a full buffer makes room by dropping the packet that has waited longest, so
+//! that its sender learns of the congestion a queueing delay earlier (Lakshman, Neidhardt, Ott 1996,
+//! "The drop from front strategy in TCP and in TCP over ATM").
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::{Buffer, DropReason, PacketList};
+use super::{LinkFacts, Parameters, Scheduler};
+use crate::quantity::limit::{Limit, QueueLimit};
+use crate::schedule::Event;
+use crate::units::Time;
+
+/// Parameters of a head-drop buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropHeadParams {
+    /// How much may wait.
+    pub limit: QueueLimit,
+}
+
+impl Parameters for DropHeadParams {
+    fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)> {
+        vec![("limit", &mut self.limit)]
+    }
+}
+
+/// A head-drop buffer.
+#[derive(Debug)]
+pub struct DropHead {
+    limit: Limit,
+    line: PacketList,
+}
+
+impl DropHead {
+    /// Starts the discipline.
+    pub fn new(params: &DropHeadParams, link: &LinkFacts) -> Self {
+        DropHead { limit: params.limit.at_rate(link.rate), line: PacketList::default() }
+    }
+}
+
+impl Scheduler for DropHead {
+    #[inline]
+    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+        buffer.push_back(&mut self.line, packet);
+        while !self.limit.holds(buffer.packets(), buffer.bytes())
+            && let Some(first) = buffer.pop_front(&mut self.line)
+        {
+            buffer.drop(first, DropReason::Overflow);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Event> {
+        buffer.pop_front(&mut self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::script;
+
+    #[test]
+    fn the_oldest_packet_makes_room() {
+        let params = DropHeadParams { limit: QueueLimit::packets(3) };
+        let mut queue = DropHead::new(&params, &script::link(1_000_000));
+        let mut buffer = Buffer::default();
+        for sequence in 0..5 {
+            let packet = script::packet(Time::ZERO, 0, sequence, 1_000, Ecn::NotEct);
+            queue.enqueue(packet, &mut buffer);
+        }
+        let dropped = script::dropped(&mut buffer);
+        assert_eq!(dropped, [(0, 0, DropReason::Overflow), (0, 1, DropReason::Overflow)]);
+        let next = queue.dequeue(Time::ZERO, &mut buffer).expect("three wait");
+        assert_eq!(next.packet(0).sequence, 2);
+    }
+}

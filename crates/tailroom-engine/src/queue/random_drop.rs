@@ -1,0 +1,95 @@
+//! Random drop: a full buffer makes room by dropping any of its packets, the arriving one included,
+//! each with the same probability, so that a flow loses in proportion to its share of the queue
+//! (Mankin 1990, "Random drop congestion control"; Hashem 1989).
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::{Buffer, DropReason, PacketList};
+use super::{LinkFacts, Parameters, Scheduler};
+use crate::quantity::limit::{Limit, QueueLimit};
+use crate::random::below;
+use crate::schedule::Event;
+use crate::units::Time;
+
+/// Parameters of a random-drop buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomDropParams {
+    /// How much may wait.
+    pub limit: QueueLimit,
+}
+
+impl Parameters for RandomDropParams {
+    fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)> {
+        vec![("limit", &mut self.limit)]
+    }
+}
+
+/// A random-drop buffer.
+#[derive(Debug)]
+pub struct RandomDrop {
+    limit: Limit,
+    line: PacketList,
+    random: Xoshiro256PlusPlus,
+}
+
+impl RandomDrop {
+    /// Starts the discipline.
+    pub fn new(params: &RandomDropParams, link: &LinkFacts) -> Self {
+        let limit = params.limit.at_rate(link.rate);
+        RandomDrop { limit, line: PacketList::default(), random: link.random() }
+    }
+}
+
+impl Scheduler for RandomDrop {
+    #[inline]
+    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+        buffer.push_back(&mut self.line, packet);
+        while !self.limit.holds(buffer.packets(), buffer.bytes())
+            && let Some(any) =
+                buffer.take_any(&mut self.line, |bound| below(&mut self.random, bound))
+        {
+            buffer.drop(any, DropReason::Overflow);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Event> {
+        buffer.pop_front(&mut self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::script;
+
+    /// A flow with a fraction of the queue has that fraction of the drops.
+    #[test]
+    fn a_flow_loses_in_proportion_to_its_share_of_the_queue() {
+        let params = RandomDropParams { limit: QueueLimit::packets(9) };
+        let mut drops = [0, 0];
+        let mut queue = RandomDrop::new(&params, &script::link(1_000_000));
+        let mut buffer = Buffer::default();
+        for round in 0..20_000 {
+            for sequence in 0..10 {
+                let flow = u32::from(sequence % 5 == 0);
+                let packet = script::packet(Time::ZERO, flow, sequence, 1_000, Ecn::NotEct);
+                queue.enqueue(packet, &mut buffer);
+            }
+            let dropped = script::dropped(&mut buffer);
+            assert_eq!(dropped.len(), 1, "round {round}");
+            drops[dropped[0].0 as usize] += 1;
+            while queue.dequeue(Time::ZERO, &mut buffer).is_some() {}
+        }
+        // Binomial: mean 4,000, standard deviation 57.
+        assert!((3_700..4_300).contains(&drops[1]), "{drops:?}");
+    }
+}

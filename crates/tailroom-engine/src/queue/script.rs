@@ -1,0 +1,30 @@
+//! What the tests of the disciplines build their scripts from.
+
+use super::LinkFacts;
+use super::buffer::{Buffer, DropReason};
+use crate::packet::{Ecn, Packet};
+use crate::schedule::Event;
+use crate::units::{Rate, Time};
+
+/// A link of this rate that packets of 1,000 bytes cross.
+pub(super) fn link(bits_per_second: u64) -> LinkFacts {
+    LinkFacts {
+        name: "link".into(),
+        seed: 1,
+        rate: Rate::from_bits_per_second(bits_per_second),
+        packet_bytes: 1_000,
+        groups: vec![("flows".into(), 0..1_000)],
+    }
+}
+
+/// Packet number `sequence` of `flow`, which arrives at `now`.
+pub(super) fn packet(now: Time, flow: u32, sequence: u64, bytes: u32, ecn: Ecn) -> Event {
+    let packet = Packet { sequence, bytes, sent: now, ecn, ..Packet::default() };
+    Event::arrival(now, flow, 0, &packet)
+}
+
+/// Flow, sequence number and reason of what has been dropped since the last call.
+pub(super) fn dropped(buffer: &mut Buffer) -> Vec<(u32, u64, DropReason)> {
+    let dropped = buffer.drain_dropped();
+    dropped.map(|drop| (drop.packet.flow(), drop.packet.packet(0).sequence, drop.reason)).collect()
+}

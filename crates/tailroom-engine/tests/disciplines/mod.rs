@@ -1,0 +1,23 @@
+//! The queue disciplines of the registry.
+
+use tailroom_engine::queue::QueueConfig;
+
+/// Every queue discipline of the registry with a buffer of this size: its other parameters are the
+/// defaults, or the schema's example where there is none.
+pub(crate) fn all(limit: &str) -> Vec<QueueConfig> {
+    let schema = schemars::schema_for!(QueueConfig);
+    let root = schema.as_value();
+    let kinds = root["oneOf"].as_array().expect("one alternative a discipline");
+    let config = |kind: &serde_json::Value| {
+        let mut config = serde_json::Map::new();
+        for key in kind["required"].as_array().expect("at least a kind") {
+            let key = key.as_str().expect("a name");
+            let property = &kind["properties"][key];
+            let value = property.get("const").or_else(|| property["examples"].get(0));
+            config.insert(key.to_owned(), value.cloned().unwrap_or_default());
+        }
+        config.insert("limit".into(), limit.into());
+        serde_json::from_value(config.into()).expect("the rest has defaults")
+    };
+    kinds.iter().map(config).collect()
+}
