@@ -26,8 +26,9 @@ class Result:
     scenario: str
     """The scenario as TOML with every default filled in."""
     link_series: pa.Table | None = None
-    """`time_s link queue_packets utilization drops_packets`: the queue at that instant,
-    utilization and drops over the interval that ends there."""
+    """`time_s link queue_packets utilization drops_packets marks_packets`: the queue at that
+    instant, the rest over the interval that ends there; then what the queue disciplines report of
+    themselves (NaN for a link whose discipline does not)."""
     flow_series: pa.Table | None = None
     """`time_s flow cwnd_packets ssthresh_packets srtt_s goodput_bps`."""
     packet_log: pa.Table | None = None
@@ -57,7 +58,7 @@ class Result:
         """One quantity over time.
 
         Args:
-            quantity: `queue`, `utilization` or `drops` of links; `cwnd`, `ssthresh`, `srtt` or
+            quantity: `queue`, `utilization`, `drops` or `marks` of links; `cwnd`, `ssthresh`, `srtt` or
                 `goodput` of flows. The column's name carries the unit.
             link: Only this link.
             flow: Only this flow.

@@ -127,6 +127,7 @@ impl Link {
     }
 
     /// Hands a packet to the scheduler.
+    #[inline(never)]
     fn hold(&mut self, packet: Event) -> Fate {
         let LinkQueue::Held(held) = &mut self.queue else { return Fate::Held };
         let now = packet.time();
@@ -273,7 +274,8 @@ impl Link {
     /// Records a sample of the time series at `now`.
     pub fn sample(&mut self, now: Time) {
         let (_, bytes) = self.backlog(now);
-        self.probe.sample(now, bytes);
+        let gauges = self.gauges(now);
+        self.probe.sample(now, bytes, gauges);
     }
 
     /// Bits that the link could carry in `[from, to)`.

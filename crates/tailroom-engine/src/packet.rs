@@ -95,10 +95,11 @@ pub struct Ack<'a> {
     pub echo: Time,
     /// Whether that packet was a retransmission (Karn's rule needs to know).
     pub echoes_retransmission: bool,
-    /// ECN-Echo (RFC 3168 sec. 6.1.3): a mark has arrived that the sender has not answered yet.
+    /// ECN-Echo (RFC 3168 sec. 6.1.3): a mark has arrived that the sender has not answered yet. Never
+    /// set with accurate feedback.
     pub ece: bool,
-    /// Marked packets that have arrived so far: the feedback of Accurate ECN (RFC 9768), whose
-    /// counter of three bits never wraps here.
+    /// With accurate feedback (RFC 9768), the marked packets that have arrived so far; its counter of
+    /// three bits never wraps here. Zero without.
     pub marked_packets: u64,
     /// SACK blocks, the most recent first; at most [`MAX_SACK_BLOCKS`].
     pub blocks: &'a [Range],

@@ -21,8 +21,8 @@ pub struct Receiver {
     /// RFC 3168 sec. 6.1.3: set by a mark, held until the sender says that it has reduced.
     ece: bool,
     marked_packets: u64,
-    /// Whether the packet before was marked.
-    was_marked: bool,
+    /// The packet before was marked, or the echo of a mark goes on.
+    is_echoing: bool,
     has_accurate_feedback: bool,
     acks_at_once: bool,
     /// Received ranges above `next`, sorted, disjoint, not touching.
@@ -45,7 +45,7 @@ impl Receiver {
             echoes_retransmission: false,
             ece: false,
             marked_packets: 0,
-            was_marked: false,
+            is_echoing: false,
             has_accurate_feedback,
             acks_at_once: false,
             ranges: VecDeque::new(),
@@ -69,7 +69,7 @@ impl Receiver {
     /// A data packet arrives; returns the ACK to send at once, if any.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Option<Ack<'_>> {
-        if self.was_marked || packet.ecn == Ecn::Ce || packet.is_cwr {
+        if packet.ecn == Ecn::Ce || self.is_echoing {
             self.note_marks(packet);
         }
         if packet.sequence == self.next && self.ranges.is_empty() {
@@ -83,13 +83,17 @@ impl Receiver {
 
     /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 (as RFC 8257 sec. 3.2) for an ACK at
     /// once when marks begin or end.
-    #[cold]
+    #[inline(never)]
     fn note_marks(&mut self, packet: &Packet) {
         let is_marked = packet.ecn == Ecn::Ce;
-        self.ece = is_marked || self.ece && !packet.is_cwr;
-        self.marked_packets += u64::from(is_marked);
-        self.acks_at_once = self.has_accurate_feedback && is_marked != self.was_marked;
-        self.was_marked = is_marked;
+        if self.has_accurate_feedback {
+            self.marked_packets += u64::from(is_marked);
+            self.acks_at_once = is_marked != self.is_echoing;
+            self.is_echoing = is_marked;
+        } else {
+            self.ece = is_marked || self.ece && !packet.is_cwr;
+            self.is_echoing = self.ece;
+        }
     }
 
     /// The delayed ACK that is due.

@@ -55,34 +55,39 @@ pub struct FlowAccount {
     pub marked_measured: u64,
 }
 
+/// A packet at a link, and what becomes of it.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    packet: Event,
+    hop: u8,
+    fate: Fate,
+    /// Whether it has just arrived at the first link of its path.
+    is_first: bool,
+}
+
 /// When the links whose discipline holds the packets send next.
 #[derive(Debug)]
 struct Services {
     /// By link; [`Time::NEVER`] where nothing waits or nothing is held.
     times: Vec<Time>,
+    /// The earliest of them, and whose it is.
+    next: Time,
     first: usize,
 }
 
 impl Services {
     fn new(links: usize) -> Self {
-        Services { times: vec![Time::NEVER; links], first: 0 }
+        Services { times: vec![Time::NEVER; links], next: Time::NEVER, first: 0 }
     }
 
-    /// The earliest; [`Time::NEVER`] if there is none.
-    #[inline]
-    fn next(&self) -> Time {
-        self.times.get(self.first).copied().unwrap_or(Time::NEVER)
-    }
-
-    #[inline]
     fn set(&mut self, link: usize, time: Time) {
         self.times[link] = time;
-        if time < self.next() {
-            self.first = link;
+        if time < self.next {
+            (self.next, self.first) = (time, link);
         } else if link == self.first {
             // Few links: a scan costs less than a heap.
-            let earliest = (0..self.times.len()).min_by_key(|&link| self.times[link]);
-            self.first = earliest.unwrap_or(0);
+            let earliest = self.times.iter().enumerate().min_by_key(|(_, time)| **time);
+            (self.first, self.next) = earliest.map_or((0, Time::NEVER), |(at, time)| (at, *time));
         }
     }
 }
@@ -242,19 +247,24 @@ impl Simulation {
         let until = time.min(self.network.duration);
         loop {
             // At equal times a departure frees its place before an arrival takes one.
-            let service = self.services.next();
-            if let Some(event) = self.schedule.pop_before(until.min(service)) {
+            let service = self.services.next;
+            let step = if let Some(event) = self.schedule.pop_before(until.min(service)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
-                    Stage::Arrival(hop) => self.on_arrival(event, hop),
-                    Stage::Wake => self.on_wake(event),
+                    Stage::Arrival(hop) => self.arrive(event, hop),
+                    Stage::Wake => {
+                        self.on_wake(event);
+                        continue;
+                    }
                 }
             } else if service < until {
                 self.begin_event(service)?;
-                self.on_service(self.services.first);
+                let Some(step) = self.serve(self.services.first) else { continue };
+                step
             } else {
                 return Ok(());
-            }
+            };
+            self.follow(step);
         }
     }
 
@@ -281,36 +291,31 @@ impl Simulation {
         Ok(())
     }
 
+    /// A packet reaches a link.
     #[inline]
-    fn on_arrival(&mut self, mut event: Event, hop: u8) {
-        let index = event.flow();
-        let flow = &mut self.flows[index as usize];
-        let link = self.circuits[flow.circuit as usize + usize::from(hop)] as usize;
-        match self.links[link].arrive(&mut event) {
-            Fate::Held => self.after_scheduler(link, event.time()),
-            fate => self.follow(event, hop, fate),
+    fn arrive(&mut self, mut packet: Event, hop: u8) -> Step {
+        let circuit = self.flows[packet.flow() as usize].circuit;
+        let link = self.circuits[circuit as usize + usize::from(hop)] as usize;
+        let fate = self.links[link].arrive(&mut packet);
+        if fate == Fate::Held {
+            self.after_scheduler(link, packet.time());
         }
-        // A source's next packet is known once this one is out; it cannot arrive earlier.
-        if hop == 0 {
-            let Simulation { flows, schedule, acks, .. } = self;
-            let (ends, mut door) = flows[index as usize].ends_and_door(index, schedule, acks);
-            ends.emit_next(&mut door);
-        }
+        Step { packet, hop, fate, is_first: hop == 0 }
     }
 
-    /// The link's scheduler sends its next packet.
-    fn on_service(&mut self, link: usize) {
-        let now = self.services.next();
-        if let Some((packet, fate)) = self.links[link].serve()
-            && let Stage::Arrival(hop) = packet.stage()
-        {
-            self.follow(packet, hop, fate);
-        }
+    /// A link's scheduler sends its next packet, if it has not dropped all of them.
+    #[inline(never)]
+    fn serve(&mut self, link: usize) -> Option<Step> {
+        let now = self.services.next;
+        let served = self.links[link].serve();
         self.after_scheduler(link, now);
+        let (packet, fate) = served?;
+        let Stage::Arrival(hop) = packet.stage() else { return None };
+        Some(Step { packet, hop, fate, is_first: false })
     }
 
     /// Notes what a link's scheduler has dropped, and when the link sends next.
-    #[inline]
+    #[inline(never)]
     fn after_scheduler(&mut self, link: usize, now: Time) {
         self.services.set(link, self.links[link].next_service());
         if self.links[link].has_dropped() {
@@ -323,7 +328,8 @@ impl Simulation {
 
     /// Lets a packet that a link has sent, or not, cause what it causes.
     #[inline]
-    fn follow(&mut self, event: Event, hop: u8, fate: Fate) {
+    fn follow(&mut self, step: Step) {
+        let Step { packet: event, hop, fate, is_first } = step;
         let Simulation { flows, schedule, acks, is_measuring, .. } = self;
         let index = event.flow();
         let flow = &mut flows[index as usize];
@@ -349,6 +355,11 @@ impl Simulation {
             Fate::Delivered(at) => schedule.push(event.at_next_link(at)),
             Fate::Dropped | Fate::Lost => lose(flows, acks, event, *is_measuring),
             Fate::Held => {}
+        }
+        // A source's next packet is known once this one is out; it cannot arrive earlier.
+        if is_first {
+            let (ends, mut door) = flows[index as usize].ends_and_door(index, schedule, acks);
+            ends.emit_next(&mut door);
         }
     }
 

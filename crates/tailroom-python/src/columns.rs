@@ -21,12 +21,16 @@ impl<'py> Columns<'py> {
 
 /// One row per sample and link, in that order.
 pub(crate) fn link_series(py: Python<'_>, series: LinkSeries) -> PyResult<Bound<'_, PyDict>> {
-    let columns = Columns::new(py)
+    let mut columns = Columns::new(py)
         .with("time_s", series.time_s)?
         .with("link", series.link)?
         .with("queue_packets", series.queue_packets)?
         .with("utilization", series.utilization)?
-        .with("drops_packets", series.drops_packets)?;
+        .with("drops_packets", series.drops_packets)?
+        .with("marks_packets", series.marks_packets)?;
+    for (name, values) in series.discipline_state {
+        columns = columns.with(name, values)?;
+    }
     Ok(columns.0)
 }
 

@@ -190,7 +190,7 @@ fn link_summary(
         congestion_episodes: episodes.0,
         loss_synchronization: episodes.1,
         discipline: spec.queue.name(),
-        discipline_gauges: Named(named(link.gauges(network.duration))),
+        discipline_state: Named(named(link.gauges(network.duration))),
     }
 }
 
@@ -339,7 +339,7 @@ fn link_series(network: &Network, links: &[Link], interval: Time) -> LinkSeries 
     let mut series = LinkSeries::default();
     for sample in 0..links.first().map_or(0, |link| link.probe.samples.len()) {
         for (index, link) in links.iter().enumerate() {
-            let row = link.probe.samples[sample];
+            let row = &link.probe.samples[sample];
             let from = row.time.since(interval);
             series.time_s.push(row.time.seconds());
             series.link.push(index as u32);
@@ -350,9 +350,26 @@ fn link_series(network: &Network, links: &[Link], interval: Time) -> LinkSeries 
                 .push(ratio(row.departed_bytes as f64 * 8.0, capacity).unwrap_or(0.0));
             series.drops_packets.push(row.drops as f64);
             series.marks_packets.push(row.marks as f64);
+            push_gauges(&mut series.discipline_state, &row.gauges, series.time_s.len() - 1);
         }
     }
+    let rows = series.time_s.len();
+    series.discipline_state.iter_mut().for_each(|(_, column)| column.resize(rows, f64::NAN));
     series
+}
+
+/// Adds what a discipline reports as row number `row`; rows in which nobody reported it are gaps.
+fn push_gauges(columns: &mut Vec<(&'static str, Vec<f64>)>, gauges: &[Gauge], row: usize) {
+    for &(name, value) in gauges {
+        let known = columns.iter().position(|(known, _)| *known == name);
+        let place = known.unwrap_or_else(|| {
+            columns.push((name, Vec::new()));
+            columns.len() - 1
+        });
+        let column = &mut columns[place].1;
+        column.resize(row, f64::NAN);
+        column.push(value);
+    }
 }
 
 fn flow_series(data: &[FlowData<'_>], interval: Time) -> FlowSeries {

@@ -133,7 +133,7 @@ pub struct LinkSummary {
     pub discipline: &'static str,
     /// What the discipline reports of itself, by name: state at the end of the run, or means and
     /// extremes over the measured window, as its documentation says.
-    pub discipline_gauges: Named<f64>,
+    pub discipline_state: Named<f64>,
 }
 
 /// Statistics of a flow.
@@ -221,6 +221,9 @@ pub struct LinkSeries {
     pub drops_packets: Vec<f64>,
     /// Marks since the sample before.
     pub marks_packets: Vec<f64>,
+    /// What the disciplines report of themselves, a column a name; NaN for a link whose discipline
+    /// reports no such thing.
+    pub discipline_state: Vec<(&'static str, Vec<f64>)>,
 }
 
 /// Time series of the flows under congestion control: a row for each sample and flow.

@@ -11,7 +11,8 @@ use crate::topology::{GroupSpec, LinkSpec, Network, SourceSpec};
 // Bytes of each kind of state, rounded up; MARGIN covers what containers hold in reserve.
 const PACKET: f64 = 32.0;
 const FLOW: f64 = 700.0;
-const LINK_SERIES_ROW: f64 = 36.0;
+// With the eight names and values that a discipline may report.
+const LINK_SERIES_ROW: f64 = 368.0;
 const FLOW_SERIES_ROW: f64 = 44.0;
 const LOG_ENTRY: f64 = 24.0;
 const RATE_CHANGE: f64 = 16.0;

@@ -32,14 +32,15 @@ impl EcnState {
     /// Whether an ACK says something about marks that has to be looked at.
     #[inline]
     pub fn is_news(&self, ack: &Ack<'_>) -> bool {
-        if self.is_accurate { ack.marked_packets > self.reported } else { ack.ece }
+        // A receiver reports by one of the two; an old ACK, overtaken, is looked at in vain.
+        ack.ece || ack.marked_packets != self.reported
     }
 
     /// Takes note of an ACK's echo; whether it tells of a mark.
     pub fn note(&mut self, ack: &Ack<'_>) -> bool {
-        let is_news = self.is_news(ack);
+        let is_marked = ack.ece || ack.marked_packets > self.reported;
         self.reported = self.reported.max(ack.marked_packets);
-        is_news
+        is_marked
     }
 
     /// Whether the window has been reduced for a mark since `packet` was sent: losses and marks of one
