@@ -24,6 +24,8 @@ def show(result: Result, console: Console) -> None:
         highlight=False,
     )
     console.print(_links(result))
+    if any(link["discipline_state"] for link in result.links.values()):
+        console.print(_disciplines(result))
     console.print(_groups(result))
     if 1 < len(result.flows) <= MOST_FLOWS:
         console.print(_flows(result))
@@ -63,12 +65,22 @@ def _links(result: Result) -> Table:
         table.add_row(
             escape(name),
             percent(link["utilization"]),
-            fraction(link["loss_fraction"]),
+            loss_and_marks(link),
             f"{milliseconds(link['queue_delay_s_mean'])}\n"
             f"{milliseconds(link['queue_delay_s_p99'])}",
             packets(link["queue_packets_mean"]),
             limit(link),
         )
+    return table
+
+
+def _disciplines(result: Result) -> Table:
+    table = _table("Queue disciplines", "link", "kind", "reports", "value")
+    for name, link in result.links.items():
+        kind = link["discipline"]
+        for quantity, value in link["discipline_state"].items():
+            table.add_row(escape(name), kind, quantity, number(value, "{:,.6g}"))
+            name = kind = ""
     return table
 
 
@@ -133,6 +145,12 @@ def percent(value: float | None) -> str:
 def fraction(value: float | None) -> str:
     """Writes a small fraction so that 1e-5 keeps its digits."""
     return number(value, "{:.2e}") if value else number(value, "{:.0f}")
+
+
+def loss_and_marks(link: dict[str, Any]) -> str:
+    """Writes the share of arrivals that was dropped and, where there are any, marked."""
+    loss, marks = fraction(link["loss_fraction"]), link["marks_packets"]
+    return f"{loss}\nmarks {fraction(marks / link['arrivals_packets'])}" if marks else loss
 
 
 def packets(value: float | None) -> str:
