@@ -5,7 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::red::{Core, RedMode, RedParams, default_max_p, yes};
+use super::red::{RedMode, RedParams, default_max_p, yes};
+use super::red_core::RedCore;
 use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkFacts, Parameters, Verdict};
 use crate::quantity::limit::QueueLimit;
 use crate::quantity::{PositiveDuration, Size};
@@ -139,7 +140,7 @@ impl Parameters for AdaptiveRedParams {
 /// An Adaptive RED buffer.
 #[derive(Debug)]
 pub struct AdaptiveRed {
-    core: Core,
+    core: RedCore,
     lowest_max_p: f64,
     highest_max_p: f64,
     target_low: f64,
@@ -151,7 +152,7 @@ pub struct AdaptiveRed {
 impl AdaptiveRed {
     /// Starts the discipline.
     pub fn new(params: &AdaptiveRedParams, link: &LinkFacts) -> Self {
-        let core = Core::new(&params.red(), link);
+        let core = RedCore::new(&params.red(), link);
         let margin = TARGET_MARGIN * (core.max_threshold - core.min_threshold);
         let interval = params.interval.time();
         AdaptiveRed {
@@ -292,7 +293,9 @@ mod tests {
     #[test]
     fn drops_with_the_probability_it_has_adapted_to() {
         let mut queue = start(&params());
-        (0..=40).for_each(|interval| drop(queue.on_enqueue(&packet(500 * interval, 18))));
+        for interval in 0..=40 {
+            queue.on_enqueue(&packet(500 * interval, 18));
+        }
         let early = Verdict::Drop(DropReason::Early);
         let verdicts = (0..100).map(|_| queue.on_enqueue(&packet(20_000, 20)));
         let after: Vec<Verdict> = verdicts.skip_while(|verdict| *verdict != early).collect();

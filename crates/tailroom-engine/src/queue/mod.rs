@@ -9,6 +9,7 @@
 //! here and a line in the registry at the end of this file.
 
 pub mod buffer;
+mod red_core;
 #[cfg(test)]
 mod script;
 
