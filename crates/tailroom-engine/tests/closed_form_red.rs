@@ -91,11 +91,11 @@ fn red_loses_and_queues_as_its_thinned_birth_death_process() {
     for case in cases {
         let load = case.load;
         let rho = load * 1.0001; // sizes are rounded up by half a byte in 5,000
-        let (lost, waiting, busy) = case.thinned_chain(rho);
+        let (dropped, waiting, busy) = case.thinned_chain(rho);
         let runs = replicate(|seed| poisson(load, true, case.red(), seed));
         let what = format!("at load {load}, min {}, gentle {}", case.min, case.gentle);
         let loss = estimate(&runs, |link| link.loss_fraction.expect("packets came"));
-        loss.assert_is(lost, 0.04, &format!("loss {what}"));
+        loss.assert_is(dropped, 0.04, &format!("loss {what}"));
         let queue = estimate(&runs, |link| link.queue_packets_mean);
         queue.assert_is(waiting, 0.03, &format!("queue {what}"));
         let utilization = estimate(&runs, |link| link.utilization);

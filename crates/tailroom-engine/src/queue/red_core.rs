@@ -266,7 +266,7 @@ mod tests {
             if anew {
                 assert_eq!(queue.on_enqueue(&finds(0)), Verdict::Accept);
             }
-            let passed = (0..).take_while(|_| queue.on_enqueue(event) != EARLY).count();
+            let passed = (0..40).take_while(|_| queue.on_enqueue(event) != EARLY).count();
             counts[passed] += 1;
         }
         counts
@@ -391,7 +391,7 @@ mod tests {
         assert_near(power(0.5, 10), 1.0 / 1_024.0);
         assert_near(power(3.0, 13), 1_594_323.0);
         assert_eq!((power(0.0, 0), power(0.0, 1)), (1.0, 0.0));
-        assert_eq!(power(0.999, u64::MAX), 0.0);
+        assert!(power(0.999, u64::MAX) < f64::MIN_POSITIVE);
     }
 
     fn assert_near(found: f64, expected: f64) {
