@@ -2,89 +2,27 @@
 //! the response functions of the congestion controls.
 
 mod networks;
+mod poisson;
 mod transport;
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::results::{LinkSummary, Summary};
-use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{
-    FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, SourceSpec, TcpSpec,
-};
-use tailroom_engine::units::{Rate, Time};
+use tailroom_engine::queue::QueueConfig;
+use tailroom_engine::topology::{FlowSpec, LinkSpec, LossSpec, Network, TcpSpec};
+use tailroom_engine::units::Time;
 
-fn run(network: &Network) -> Summary {
-    Simulation::new(network).finish().expect("the account of packets balances").summary
-}
+use poisson::{estimate, poisson, replicate, run, seconds};
 
-fn seconds(seconds: f64) -> Time {
-    Time::from_seconds(seconds)
-}
-
-/// A mean over independent runs and the half-width of its 99 % confidence interval.
-struct Estimate {
-    mean: f64,
-    half_width: f64,
-}
-
-impl Estimate {
-    fn of(samples: &[f64]) -> Self {
-        let count = samples.len() as f64;
-        let mean = samples.iter().sum::<f64>() / count;
-        let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
-        // Student's t for 9 degrees of freedom, 99 % two-sided: 3.250.
-        assert_eq!(samples.len(), 10, "the quantile below is for ten samples");
-        Estimate { mean, half_width: 3.250 * (squares / (count - 1.0) / count).sqrt() }
-    }
-
-    /// The interval holds `expected`, and is narrow enough for that to mean something.
-    fn assert_is(&self, expected: f64, precision: f64, what: &str) {
-        let found = format!("{what}: {} +- {}, expected {expected}", self.mean, self.half_width);
-        assert!((self.mean - expected).abs() <= self.half_width, "{found}");
-        assert!(self.half_width < precision * expected, "{found}");
-    }
-}
-
-/// One Poisson source at `load` into a link whose mean packet takes 1 ms.
-fn poisson(load: f64, exponential_sizes: bool, limit: Limit, seed: u64) -> Network {
-    // A mean of 5,000 bytes: rounding up to whole bytes adds half a byte, one part in 10,000, and
-    // e^(-65,535 / 5,000) = 2e-6 of the packets are cut short.
-    let (bytes, rate_bps) = (5_000_u32, 40_000_000_u64);
-    let source_rate = Rate::from_bits_per_second((load * rate_bps as f64) as u64);
-    let group = GroupSpec {
-        source: SourceSpec::Poisson { rate: source_rate, exponential_sizes },
-        packet_size: bytes,
-        tcp: None,
-        ..networks::bulk("poisson", transport::reno())
-    };
-    Network {
-        duration: seconds(1_010.0),
-        measure_from: seconds(10.0),
-        seed,
-        memory_limit_bytes: u64::MAX,
-        links: vec![networks::link("queue", rate_bps, Time::ZERO, limit)],
-        groups: vec![group],
-        flows: networks::alike(1, Time::ZERO),
-        series_interval: None,
-    }
-}
-
-/// Ten independent runs of a network that has one link.
-fn replicate(make: impl Fn(u64) -> Network) -> Vec<LinkSummary> {
-    (0..10).map(|seed| run(&make(seed)).links.0.remove(0).1).collect()
-}
-
-fn estimate(runs: &[LinkSummary], value: impl Fn(&LinkSummary) -> f64) -> Estimate {
-    let samples: Vec<f64> = runs.iter().map(value).collect();
-    Estimate::of(&samples)
+fn tail_drop(packets: u64) -> QueueConfig {
+    networks::drop_tail(Limit::Packets(packets))
 }
 
 /// Pollaczek and Khinchine: rho^2 / (2 (1 - rho)) packets wait in M/D/1.
 #[test]
 fn m_d_1_has_the_mean_queue_of_pollaczek_and_khinchine() {
     for load in [0.5, 0.8] {
-        let runs = replicate(|seed| poisson(load, false, Limit::Packets(1_000_000), seed));
+        let runs = replicate(|seed| poisson(load, false, tail_drop(1_000_000), seed));
         let queue = estimate(&runs, |link| link.queue_packets_mean);
         queue.assert_is(load * load / (2.0 * (1.0 - load)), 0.03, "mean queue");
         // Little: mean wait = mean queue / arrival rate.
@@ -102,7 +40,7 @@ fn m_d_1_has_the_mean_queue_of_pollaczek_and_khinchine() {
 fn m_m_1_k_loses_and_queues_as_the_formulas_say() {
     for (load, places) in [(0.8, 5_u64), (0.95, 20), (1.2, 10)] {
         let rho = load * 1.0001; // sizes are rounded up by half a byte in 5,000
-        let runs = replicate(|seed| poisson(load, true, Limit::Packets(places - 1), seed));
+        let runs = replicate(|seed| poisson(load, true, tail_drop(places - 1), seed));
         let shares: Vec<f64> = (0..=places as i32).map(|n| f64::powi(rho, n)).collect();
         let sum: f64 = shares.iter().sum();
         let blocked = shares[places as usize] / sum;

@@ -9,6 +9,7 @@
 //! here and a line in the registry at the end of this file.
 
 pub mod buffer;
+mod red_core;
 #[cfg(test)]
 mod script;
 
@@ -306,6 +307,12 @@ registry! {
     admission {
         /// First in, first out; refuses what does not fit.
         drop_tail::DropTail(DropTailParams) = "drop_tail",
+        /// Random Early Detection: drops or marks at random, more often the longer the average queue.
+        red::Red(RedParams) = "red",
+        /// RED whose largest probability adapts to the load.
+        adaptive_red::AdaptiveRed(AdaptiveRedParams) = "adaptive_red",
+        /// Marks every packet that finds a threshold waiting, as DCTCP asks of its switches.
+        step_mark::StepMark(StepMarkParams) = "step_mark",
     }
     schedulers {
         /// First in, first out; a full buffer drops the packet that has waited longest.

@@ -1,0 +1,164 @@
+//! Marking at a threshold of the queue itself, without an average: the switch of DCTCP (Alizadeh et
+//! al. 2010, "Data center TCP"; RFC 8257 sec. 3.1).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::DropReason;
+use super::{Admission, BadParameter, EnqueueEvent, LinkFacts, Parameters, Verdict};
+use crate::quantity::limit::{Limit, QueueLimit};
+
+/// Parameters of a threshold that marks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepMarkParams {
+    /// How much may wait. A packet that does not fit is dropped.
+    pub limit: QueueLimit,
+    /// A packet that finds so much waiting, or more, is marked (K). The authors of DCTCP advise more
+    /// than a seventh of the bandwidth-delay product, and room for bursts: 20 packets at 1 Gbit/s,
+    /// 65 packets at 10 Gbit/s.
+    #[schemars(example = "65 packets")]
+    pub threshold: QueueLimit,
+    /// Drop the packets that cannot be marked, instead of letting them pass until the buffer is
+    /// full. Otherwise a flow without ECN takes the buffer from the flows with it.
+    #[serde(default = "yes")]
+    pub drop_others: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Parameters for StepMarkParams {
+    fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)> {
+        vec![("limit", &mut self.limit), ("threshold", &mut self.threshold)]
+    }
+
+    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+        let (limit, threshold) = (self.limit.at_rate(link.rate), self.threshold.at_rate(link.rate));
+        if threshold.in_bytes(link.packet_bytes) >= limit.in_bytes(link.packet_bytes) {
+            let problem = format!("{} is not below the limit of {}", self.threshold, self.limit);
+            let remedy = "lower it below the limit; a packet that finds a full buffer is dropped";
+            return Err(BadParameter::new("threshold", problem, remedy));
+        }
+        Ok(())
+    }
+}
+
+/// A buffer that marks at a threshold.
+#[derive(Debug)]
+pub struct StepMark {
+    limit: Limit,
+    threshold: Limit,
+    drop_others: bool,
+}
+
+impl StepMark {
+    /// Starts the discipline.
+    pub fn new(params: &StepMarkParams, link: &LinkFacts) -> Self {
+        StepMark {
+            limit: params.limit.at_rate(link.rate),
+            threshold: params.threshold.at_rate(link.rate),
+            drop_others: params.drop_others,
+        }
+    }
+
+    /// Whether K or more waits. The paper marks when the occupancy of the buffer is "greater than
+    /// K"; a switch's occupancy counts the packet in transmission, and ours does not. ns-2's DCTCP,
+    /// a RED queue with both thresholds at K and weight 1, compares in this way too.
+    #[inline]
+    fn is_reached(&self, event: &EnqueueEvent) -> bool {
+        match self.threshold {
+            Limit::Packets(packets) => event.waiting_packets >= packets,
+            Limit::Bytes(bytes) => event.waiting_bytes >= bytes,
+        }
+    }
+}
+
+impl Admission for StepMark {
+    #[inline]
+    fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
+        if !event.fits(self.limit) {
+            return Verdict::Drop(DropReason::Overflow);
+        }
+        if self.is_reached(event) && (self.drop_others || event.ecn.is_capable()) {
+            return event.mark_or_drop();
+        }
+        Verdict::Accept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::script;
+    use crate::units::Time;
+
+    fn params(limit: &str, threshold: &str) -> StepMarkParams {
+        let read = |text: &str| QueueLimit::read(text).unwrap();
+        StepMarkParams { limit: read(limit), threshold: read(threshold), drop_others: true }
+    }
+
+    /// What becomes of a packet of 1,000 bytes that finds these packets waiting at a busy link.
+    fn verdict(params: &StepMarkParams, waiting_packets: u64, ecn: Ecn) -> Verdict {
+        let event = EnqueueEvent {
+            now: Time::ZERO,
+            bytes: 1_000,
+            ecn,
+            free_at: Time::from_milliseconds(1),
+            waiting_packets,
+            waiting_bytes: 1_000 * waiting_packets,
+        };
+        StepMark::new(params, &script::link(8_000_000)).on_enqueue(&event)
+    }
+
+    #[test]
+    fn marks_a_packet_that_finds_the_threshold_waiting() {
+        // 5 ms at 8 Mbit/s are 5,000 bytes.
+        for threshold in ["5 packets", "5 kB", "5 ms"] {
+            let params = params("10 packets", threshold);
+            for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+                assert_eq!(verdict(&params, 4, ecn), Verdict::Accept, "{threshold}");
+                assert_eq!(verdict(&params, 5, ecn), Verdict::Mark, "{threshold}");
+                assert_eq!(verdict(&params, 9, ecn), Verdict::Mark, "{threshold}");
+            }
+        }
+    }
+
+    #[test]
+    fn drops_there_what_cannot_be_marked_unless_told_to_let_it_pass() {
+        let strict = params("10 packets", "5 packets");
+        assert_eq!(verdict(&strict, 4, Ecn::NotEct), Verdict::Accept);
+        assert_eq!(verdict(&strict, 5, Ecn::NotEct), Verdict::Drop(DropReason::Early));
+        let lenient = StepMarkParams { drop_others: false, ..strict };
+        assert_eq!(verdict(&lenient, 9, Ecn::NotEct), Verdict::Accept);
+        assert_eq!(verdict(&lenient, 9, Ecn::Ect0), Verdict::Mark);
+    }
+
+    #[test]
+    fn a_full_buffer_drops_all() {
+        for ecn in [Ecn::NotEct, Ecn::Ect0] {
+            let full = verdict(&params("10 packets", "5 packets"), 10, ecn);
+            assert_eq!(full, Verdict::Drop(DropReason::Overflow));
+        }
+    }
+
+    #[test]
+    fn refuses_a_threshold_that_only_a_full_buffer_reaches() {
+        let link = script::link(8_000_000); // packets of 1,000 bytes
+        for (limit, threshold) in
+            [("10 packets", "10 packets"), ("10 packets", "11 kB"), ("10 ms", "10 packets")]
+        {
+            let bad = params(limit, threshold).validate(&link).unwrap_err();
+            assert_eq!(bad.key, "threshold");
+        }
+        for (limit, threshold) in [("10 packets", "9 packets"), ("10 packets", "9999 B")] {
+            assert_eq!(params(limit, threshold).validate(&link), Ok(()));
+        }
+    }
+}
