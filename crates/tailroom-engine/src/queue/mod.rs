@@ -317,6 +317,8 @@ registry! {
     schedulers {
         /// First in, first out; a full buffer drops the packet that has waited longest.
         drop_head::DropHead(DropHeadParams) = "drop_head",
+        /// Every flow has its own queue and its share of the link; a full buffer drops from the longest.
+        fair::Fair(FairParams) = "fair",
         /// First in, first out; a full buffer drops any of its packets, the arriving one included.
         random_drop::RandomDrop(RandomDropParams) = "random_drop",
     }

@@ -1,0 +1,144 @@
+//! The parameters of a fair queue.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::longest::Length;
+use crate::quantity::Size;
+use crate::quantity::limit::QueueLimit;
+use crate::queue::{BadParameter, LinkFacts, Parameters};
+
+/// Parameters of per-flow fair queueing.
+///
+/// Only overflow tells of congestion: it drops, and marks nothing, whatever the packets' ECN field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FairParams {
+    /// How much may wait, of all flows together.
+    pub limit: QueueLimit,
+    /// Whose packet leaves next (`start_time`).
+    #[serde(default)]
+    pub scheduler: FairScheduler,
+    /// What the length of a queue counts when the longest must give way: `bytes` (ns-2's DRR; RFC 8290
+    /// sec. 4.1) or `packets`. The packet that arrives is counted in. Of several that are longest the
+    /// queue that it has joined gives way, or else that of the flow with the lowest number.
+    #[serde(default)]
+    pub longest: Length,
+    /// Which packet of the longest queue is dropped: the `front` one, as TCP then learns of it sooner
+    /// (Suter, Lakshman, Stiliadis, Choudhury 1998; so do ns-2's DRR, Cross-protect and RFC 8290), or
+    /// the `tail`.
+    #[serde(default)]
+    pub drop_from: DropFrom,
+    /// Bytes that the flow with the smallest weight may send at its turn, of `deficit_round_robin` only
+    /// (the largest packet of the link; Shreedhar and Varghese 1996 sec. III). At least that packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Size>,
+    /// Queues that the flows are spread over by a hash salted with the run's seed, as McKenney's
+    /// stochastic fairness queueing (1990) does; flows that meet in one share it. Without it every flow
+    /// has its own queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub buckets: Option<u32>,
+    /// Weight of each flow of a group, by the group's name, 0.001 to 1000; a group that is not named has
+    /// weight 1. Backlogged flows share the link in proportion.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub weights: BTreeMap<String, f64>,
+}
+
+/// Whose packet leaves next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FairScheduler {
+    /// Start-time fair queueing (Goyal, Vin, Cheng 1996): the packet with the smallest start tag; of
+    /// equal tags the packet that came first.
+    #[default]
+    StartTime,
+    /// Deficit round robin (Shreedhar, Varghese 1996): flows in turn, each with a quantum of bytes.
+    DeficitRoundRobin,
+    /// Priority fair queueing (Kortebi, Oueslati, Roberts 2004, "Cross-protect"): start-time fair
+    /// queueing, except that a flow that becomes active goes first until it has sent as much as the
+    /// largest packet of the link. Packets with priority are served first come, first served.
+    PriorityFair,
+}
+
+/// Which packet of the longest queue is dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DropFrom {
+    /// The one that came first.
+    #[default]
+    Front,
+    /// The one that came last.
+    Tail,
+}
+
+/// Smallest and largest weight: what the fixed-point tags have room for.
+const WEIGHTS: std::ops::RangeInclusive<f64> = 0.001..=1_000.0;
+
+impl FairParams {
+    /// The weight of a group.
+    pub(super) fn weight(&self, group: &str) -> f64 {
+        self.weights.get(group).copied().unwrap_or(1.0)
+    }
+
+    /// The smallest weight of the link's groups.
+    pub(super) fn smallest_weight(&self, link: &LinkFacts) -> f64 {
+        let weights = link.groups.iter().map(|(name, _)| self.weight(name));
+        weights.reduce(f64::min).unwrap_or(1.0)
+    }
+
+    fn validate_weights(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+        if !self.weights.is_empty() && self.buckets.is_some() {
+            let problem = "weigh flows, but `buckets` gives flows a queue together";
+            return Err(BadParameter::new("weights", problem, "remove one of the two"));
+        }
+        for (name, weight) in &self.weights {
+            if !link.groups.iter().any(|(group, _)| group == name) {
+                let groups: Vec<&str> = link.groups.iter().map(|(group, _)| &**group).collect();
+                let problem = format!("no group \"{name}\" crosses the link");
+                let remedy = format!("name one of {}", groups.join(", "));
+                return Err(BadParameter::new("weights", problem, remedy));
+            }
+            if !WEIGHTS.contains(weight) {
+                let problem = format!("the weight {weight} of \"{name}\" is out of range");
+                let (least, most) = (WEIGHTS.start(), WEIGHTS.end());
+                let remedy = format!("write {least} to {most}");
+                return Err(BadParameter::new("weights", problem, remedy));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// So large a quantum is no round robin any more; the bound keeps deficits far from 2^64.
+const MAX_QUANTUM_BYTES: u64 = 1_000_000_000;
+
+impl Parameters for FairParams {
+    fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)> {
+        vec![("limit", &mut self.limit)]
+    }
+
+    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+        if let Some(quantum) = self.quantum {
+            if self.scheduler != FairScheduler::DeficitRoundRobin {
+                let problem = "only `deficit_round_robin` has a quantum";
+                let remedy = "remove it, or set `scheduler = \"deficit_round_robin\"`";
+                return Err(BadParameter::new("quantum", problem, remedy));
+            }
+            let range = u64::from(link.packet_bytes)..=MAX_QUANTUM_BYTES;
+            if !range.contains(&quantum.bytes()) {
+                let least = Size::new(*range.start());
+                let problem = format!("{quantum} is out of range; the largest packet has {least}");
+                let remedy = format!("write \"{least}\" to \"{}\"", Size::new(*range.end()));
+                return Err(BadParameter::new("quantum", problem, remedy));
+            }
+        }
+        self.validate_weights(link)
+    }
+}

@@ -1,0 +1,178 @@
+//! Who gives way when the buffer is full.
+
+use super::*;
+use crate::queue::Parameters;
+
+/// A packet of flow 9 is in transmission for a whole second; then these arrive, 1 ns apart.
+fn drops_of(fair: &FairParams, packets: &[(u32, u32)]) -> Vec<(u32, usize)> {
+    let mut bench = Bench::new(fair);
+    bench.arrive(Arrival { at: 0, flow: 9, bytes: 1 });
+    bench.free_at = 1_000_000_000;
+    for (at, &(flow, bytes)) in (1..).zip(packets) {
+        bench.arrive(Arrival { at, flow, bytes });
+    }
+    bench.dropped
+}
+
+fn for_each_scheduler(check: impl Fn(FairParams)) {
+    SCHEDULERS.into_iter().for_each(|scheduler| check(params(scheduler, 4)));
+}
+
+#[test]
+fn the_longest_queue_by_bytes_gives_way_at_its_front_or_tail() {
+    for_each_scheduler(|fair| {
+        // Flow 0 has 3 packets and 300 bytes, flow 1 has 900 bytes in one; number 5 is one too many.
+        let script = [(0, 100), (1, 900), (0, 100), (0, 100), (2, 50)];
+        assert_eq!(drops_of(&fair, &script), [(1, 2)]);
+        // Flow 0: 300 bytes in three; flow 1: 200 in one.
+        let script = [(0, 100), (1, 200), (0, 100), (0, 100), (2, 50)];
+        assert_eq!(drops_of(&fair, &script), [(0, 1)]);
+        let tail = FairParams { drop_from: DropFrom::Tail, ..fair };
+        assert_eq!(drops_of(&tail, &script), [(0, 4)]);
+    });
+}
+
+#[test]
+fn the_longest_queue_by_packets_gives_way() {
+    for_each_scheduler(|fair| {
+        let script = [(0, 100), (1, 900), (0, 100), (0, 100), (2, 50)];
+        let fair = FairParams { longest: Length::Packets, ..fair };
+        assert_eq!(drops_of(&fair, &script), [(0, 1)]);
+        let tail = FairParams { drop_from: DropFrom::Tail, ..fair };
+        assert_eq!(drops_of(&tail, &script), [(0, 4)]);
+    });
+}
+
+#[test]
+fn the_arriving_packet_may_be_the_victim() {
+    for_each_scheduler(|fair| {
+        // Flow 2 brings the longest queue with it, of one packet: front and tail are the same.
+        let script = [(0, 100), (1, 100), (0, 100), (1, 100), (2, 900)];
+        assert_eq!(drops_of(&fair, &script), [(2, 5)]);
+        // Flow 0 grows to three packets: its tail is what has just come.
+        let script = [(0, 100), (1, 100), (0, 100), (1, 100), (0, 100)];
+        let tail = FairParams { drop_from: DropFrom::Tail, ..fair.clone() };
+        assert_eq!(drops_of(&tail, &script), [(0, 5)]);
+        assert_eq!(drops_of(&fair, &script), [(0, 1)]);
+    });
+}
+
+#[test]
+fn of_equally_long_queues_that_of_the_arriving_packet_gives_way_or_the_lowest_number() {
+    for_each_scheduler(|fair| {
+        let tail = FairParams { drop_from: DropFrom::Tail, ..fair };
+        // Flows 3 and 1 have 200 bytes each; flow 2 comes with 200, with 100.
+        let script = [(3, 100), (1, 100), (3, 100), (1, 100), (2, 200)];
+        assert_eq!(drops_of(&tail, &script), [(2, 5)]);
+        let script = [(3, 100), (1, 100), (3, 100), (1, 100), (2, 100)];
+        assert_eq!(drops_of(&tail, &script), [(1, 4)]);
+    });
+}
+
+#[test]
+fn a_large_packet_makes_several_give_way_until_the_limit_in_bytes_holds() {
+    for_each_scheduler(|fair| {
+        let fair = FairParams { limit: QueueLimit::bytes(1_000), ..fair };
+        // 200 + 300 + 400 wait; 500 more: 1,400. Flow 0 has 500, flow 1 400, flow 2 500.
+        // Tie of 0 and 2: flow 2 has just come, and its packet makes the room.
+        let script = [(0, 200), (0, 300), (1, 400), (2, 500)];
+        assert_eq!(drops_of(&fair, &script), [(2, 4)]);
+        // 300 of flow 1 more, 1,200: it has 700, and its 400 go.
+        let script = [(0, 200), (0, 300), (1, 400), (1, 300)];
+        assert_eq!(drops_of(&fair, &script), [(1, 3)]);
+        // 1,500: flow 1 has 1,000 and loses 400; 1,100 are left: flow 1 has 600, and loses the 600.
+        let script = [(0, 200), (0, 300), (1, 400), (1, 600)];
+        assert_eq!(drops_of(&fair, &script), [(1, 3), (1, 4)]);
+    });
+}
+
+/// Lengths as the test counts them from what comes, leaves and is dropped.
+fn check_victims(fair: &FairParams, arrivals: &[Arrival]) {
+    let mut bench = Bench::new(fair);
+    let mut queues = std::collections::BTreeMap::<u32, Vec<usize>>::new();
+    let length = |queue: &Vec<usize>| match fair.longest {
+        Length::Packets => queue.len() as u64,
+        Length::Bytes => queue.iter().map(|&number| u64::from(arrivals[number].bytes)).sum(),
+    };
+    let mut drops = 0;
+    for (number, &arrival) in arrivals.iter().enumerate() {
+        bench.serve_until(arrival.at);
+        for sent in bench.sent.drain(..) {
+            // Of a flow always the first leaves.
+            assert_eq!(queues.get_mut(&sent.flow).expect("it waits").remove(0), sent.number);
+        }
+        queues.entry(arrival.flow).or_default().push(number);
+        bench.arrive(arrival);
+        for (flow, victim) in bench.dropped.drain(..) {
+            drops += 1;
+            let longest = queues.values().map(length).max().expect("one waits");
+            let arrived = length(&queues[&arrival.flow]) == longest;
+            let lowest = queues.iter().find(|(_, queue)| length(queue) == longest);
+            let expected = if arrived { arrival.flow } else { *lowest.expect("the longest").0 };
+            assert_eq!(flow, expected, "{fair:?}");
+            let queue = queues.get_mut(&flow).expect("it waits");
+            let at = if fair.drop_from == DropFrom::Front { 0 } else { queue.len() - 1 };
+            assert_eq!(queue.remove(at), victim);
+        }
+    }
+    bench.drain();
+    for sent in &bench.sent {
+        assert_eq!(queues.get_mut(&sent.flow).expect("it waits").remove(0), sent.number);
+    }
+    assert!(queues.values().all(Vec::is_empty), "every packet has left or been dropped");
+    assert!(drops > 100, "{drops} drops");
+}
+
+#[test]
+fn the_longest_queue_gives_way_and_flows_keep_their_order_in_random_traffic() {
+    for (at, scheduler) in SCHEDULERS.into_iter().enumerate() {
+        for longest in [Length::Packets, Length::Bytes] {
+            for drop_from in [DropFrom::Front, DropFrom::Tail] {
+                let fair = FairParams { longest, drop_from, ..params(scheduler, 15) };
+                check_victims(&fair, &traffic(at as u64, 3_000, 30, 1.3));
+                let limit = QueueLimit::bytes(4_000);
+                check_victims(
+                    &FairParams { limit, ..fair },
+                    &traffic(100 + at as u64, 3_000, 8, 1.3),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn parameters_that_contradict_the_link_are_refused_with_the_remedy() {
+    let refusal = |change: fn(&mut FairParams), scheduler| {
+        let mut fair = params(scheduler, 10);
+        change(&mut fair);
+        let bad = fair.validate(&link()).expect_err("it is wrong");
+        (bad.key, bad.remedy)
+    };
+    let round_robin = FairScheduler::DeficitRoundRobin;
+    let quantum: fn(&mut FairParams) = |fair| fair.quantum = Some(crate::quantity::Size::new(999));
+    assert_eq!(refusal(quantum, round_robin), ("quantum", "write \"1000 B\" to \"1 GB\"".into()));
+    assert_eq!(refusal(quantum, FairScheduler::StartTime).0, "quantum");
+    let unknown: fn(&mut FairParams) = |fair| _ = fair.weights.insert("voice".into(), 4.0);
+    let names: Vec<String> = (0..10).map(|group| format!("group{group}")).collect();
+    let remedy = format!("name one of {}", names.join(", "));
+    assert_eq!(refusal(unknown, FairScheduler::StartTime), ("weights", remedy));
+    let changes: [fn(&mut FairParams); 4] = [
+        |fair| _ = fair.weights.insert("group1".into(), 0.0),
+        |fair| _ = fair.weights.insert("group1".into(), -1.0),
+        |fair| _ = fair.weights.insert("group1".into(), f64::NAN),
+        |fair| _ = fair.weights.insert("group1".into(), 1e6),
+    ];
+    for change in changes {
+        let expected = ("weights", "write 0.001 to 1000".to_owned());
+        assert_eq!(refusal(change, FairScheduler::StartTime), expected);
+    }
+    let both: fn(&mut FairParams) = |fair| {
+        fair.weights.insert("group1".into(), 2.0);
+        fair.buckets = Some(4);
+    };
+    assert_eq!(refusal(both, FairScheduler::StartTime).0, "weights");
+    let mut fine = params(round_robin, 10);
+    fine.quantum = Some(crate::quantity::Size::new(1_000));
+    fine.weights.insert("group1".into(), 0.25);
+    assert_eq!(fine.validate(&link()), Ok(()));
+}
