@@ -312,5 +312,7 @@ registry! {
         drop_head::DropHead(DropHeadParams) = "drop_head",
         /// First in, first out; a full buffer drops any of its packets, the arriving one included.
         random_drop::RandomDrop(RandomDropParams) = "random_drop",
+        /// Controlled Delay (RFC 8289): drops or marks at departure what has waited too long.
+        codel::Codel(CodelParams) = "codel",
     }
 }
