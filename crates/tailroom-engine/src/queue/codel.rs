@@ -11,9 +11,9 @@ use crate::quantity::limit::{Limit, QueueLimit};
 use crate::schedule::Event;
 use crate::units::Time;
 
-/// The delay that is worth having (RFC 8289 sec. 4.4: 5 ms, a twentieth of the interval).
+/// The delay that is worth having (RFC 8289 sec. 4.3: 5 ms, a twentieth of the interval).
 pub(super) const TARGET: PositiveDuration = PositiveDuration::new(5_000_000_000);
-/// The round trip that a queue must have time to react in (RFC 8289 sec. 4.3: 100 ms).
+/// The round trip that a queue must have time to react in (RFC 8289 sec. 4.2: 100 ms).
 pub(super) const INTERVAL: PositiveDuration = PositiveDuration::new(100_000_000_000);
 /// In intervals: how long a drop rate is worth remembering (RFC 8289 sec. 5.5).
 const MEMORY: u64 = 16;
@@ -25,10 +25,10 @@ pub struct CodelParams {
     /// How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the default is
     /// the 1000 packets of Linux.
     pub limit: QueueLimit,
-    /// Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.4).
+    /// Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3).
     pub target: PositiveDuration,
     /// How long the delay must stay above the target before the first drop; should be about the
-    /// longest usual round trip (100 ms: RFC 8289 sec. 4.3). Drop n follows the one before after
+    /// longest usual round trip (100 ms: RFC 8289 sec. 4.2). Drop n follows the one before after
     /// this time over the square root of n.
     pub interval: PositiveDuration,
 }

@@ -314,5 +314,7 @@ registry! {
         random_drop::RandomDrop(RandomDropParams) = "random_drop",
         /// Controlled Delay (RFC 8289): drops or marks at departure what has waited too long.
         codel::Codel(CodelParams) = "codel",
+        /// Proportional Integral controller Enhanced (RFC 8033): drops or marks at arrival.
+        pie::Pie(PieParams) = "pie",
     }
 }
