@@ -9,6 +9,7 @@
 //! here and a line in the registry at the end of this file.
 
 pub mod buffer;
+pub mod flow_queues;
 #[cfg(test)]
 mod script;
 
@@ -316,5 +317,9 @@ registry! {
         codel::Codel(CodelParams) = "codel",
         /// Proportional Integral controller Enhanced (RFC 8033): drops or marks at arrival.
         pie::Pie(PieParams) = "pie",
+        /// Flow Queue CoDel (RFC 8290): a queue a flow, each under CoDel, new flows first.
+        fq_codel::FqCodel(FqCodelParams) = "fq_codel",
+        /// Flow Queue PIE: a queue a flow, each under PIE, new flows first.
+        fq_pie::FqPie(FqPieParams) = "fq_pie",
     }
 }
