@@ -10,6 +10,7 @@
 
 pub mod buffer;
 mod red_core;
+pub mod flow_queues;
 #[cfg(test)]
 mod script;
 
@@ -321,5 +322,13 @@ registry! {
         fair::Fair(FairParams) = "fair",
         /// First in, first out; a full buffer drops any of its packets, the arriving one included.
         random_drop::RandomDrop(RandomDropParams) = "random_drop",
+        /// Controlled Delay (RFC 8289): drops or marks at departure what has waited too long.
+        codel::Codel(CodelParams) = "codel",
+        /// Proportional Integral controller Enhanced (RFC 8033): drops or marks at arrival.
+        pie::Pie(PieParams) = "pie",
+        /// Flow Queue CoDel (RFC 8290): a queue a flow, each under CoDel, new flows first.
+        fq_codel::FqCodel(FqCodelParams) = "fq_codel",
+        /// Flow Queue PIE: a queue a flow, each under PIE, new flows first.
+        fq_pie::FqPie(FqPieParams) = "fq_pie",
     }
 }

@@ -1,0 +1,433 @@
+//! Controlled Delay (RFC 8289): a packet that has waited long is dropped as it leaves, and the longer
+//! the delay stays above its target, the more often.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::{Buffer, DropReason, PacketList};
+use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
+use crate::quantity::PositiveDuration;
+use crate::quantity::limit::{Limit, QueueLimit};
+use crate::schedule::Event;
+use crate::units::Time;
+
+/// The delay that is worth having (RFC 8289 sec. 4.3: 5 ms, a twentieth of the interval).
+pub(super) const TARGET: PositiveDuration = PositiveDuration::new(5_000_000_000);
+/// The round trip that a queue must have time to react in (RFC 8289 sec. 4.2: 100 ms).
+pub(super) const INTERVAL: PositiveDuration = PositiveDuration::new(100_000_000_000);
+/// In intervals: how long a drop rate is worth remembering (RFC 8289 sec. 5.5).
+const MEMORY: u64 = 16;
+
+/// Parameters of a CoDel buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CodelParams {
+    /// How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the default is
+    /// the 1000 packets of Linux.
+    pub limit: QueueLimit,
+    /// Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3).
+    pub target: PositiveDuration,
+    /// How long the delay must stay above the target before the first drop; should be about the
+    /// longest usual round trip (100 ms: RFC 8289 sec. 4.2). Drop n follows the one before after
+    /// this time over the square root of n.
+    pub interval: PositiveDuration,
+}
+
+impl Default for CodelParams {
+    fn default() -> Self {
+        CodelParams { limit: QueueLimit::packets(1_000), target: TARGET, interval: INTERVAL }
+    }
+}
+
+impl Parameters for CodelParams {
+    fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)> {
+        vec![("limit", &mut self.limit)]
+    }
+
+    fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
+        check_target(self.target, self.interval)
+    }
+}
+
+/// Refuses a target that the interval cannot hold.
+pub(super) fn check_target(
+    target: PositiveDuration,
+    interval: PositiveDuration,
+) -> Result<(), BadParameter> {
+    if target.time() < interval.time() {
+        return Ok(());
+    }
+    let problem = format!("a target of {target} is not below the interval of {interval}");
+    let remedy = format!("write a time above zero and below {interval}, or raise `interval`");
+    Err(BadParameter::new("target", problem, remedy))
+}
+
+/// What CoDel goes by, the same for every queue under its control.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    target: Time,
+    interval: Time,
+    packet_bytes: u64,
+}
+
+impl Settings {
+    /// CoDel with these times at `link`.
+    pub fn new(target: PositiveDuration, interval: PositiveDuration, link: &LinkFacts) -> Self {
+        Settings {
+            target: target.time(),
+            interval: interval.time(),
+            packet_bytes: u64::from(link.packet_bytes),
+        }
+    }
+
+    /// When the drop after the one at `from` is due (RFC 8289 sec. 5.6).
+    fn control_law(&self, from: Time, count: u32) -> Time {
+        let pause = self.interval.seconds() / libm::sqrt(f64::from(count));
+        from.saturating_add(Time::from_seconds(pause))
+    }
+}
+
+/// The state of CoDel over one queue (RFC 8289 sec. 5.2).
+#[derive(Clone, Copy, Debug)]
+pub struct Control {
+    /// When the delay will have been above the target for an interval; never while it is below.
+    first_above: Time,
+    drop_next: Time,
+    /// Drops since the dropping began, or as many as its rate amounts to.
+    count: u32,
+    /// `count` as the dropping began.
+    last_count: u32,
+    is_dropping: bool,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Control {
+            first_above: Time::NEVER,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+            is_dropping: false,
+        }
+    }
+}
+
+impl Control {
+    /// The packet of `line` to send at `now`; packets before it that are due are dropped, or the
+    /// first of them is marked and sent (RFC 8289 sec. 5.5).
+    #[inline]
+    pub fn dequeue(
+        &mut self,
+        settings: &Settings,
+        now: Time,
+        line: &mut PacketList,
+        buffer: &mut Buffer,
+    ) -> Option<Event> {
+        let (packet, may_drop) = self.take(settings, now, line, buffer)?;
+        if !may_drop {
+            self.is_dropping = false;
+            return Some(packet);
+        }
+        if !self.is_dropping {
+            return self.begin_dropping(packet, settings, now, line, buffer);
+        }
+        if now < self.drop_next {
+            return Some(packet);
+        }
+        self.go_on_dropping(packet, settings, now, line, buffer)
+    }
+
+    /// Takes the first packet of `line`; says whether the delay has been above the target for an
+    /// interval (RFC 8289 sec. 5.6, `dodequeue`).
+    #[inline]
+    fn take(
+        &mut self,
+        settings: &Settings,
+        now: Time,
+        line: &mut PacketList,
+        buffer: &mut Buffer,
+    ) -> Option<(Event, bool)> {
+        let Some(packet) = buffer.pop_front(line) else {
+            (self.first_above, self.is_dropping) = (Time::NEVER, false);
+            return None;
+        };
+        // A queue of one packet is no queue, however long a slow link takes to send it.
+        let is_short = line.bytes() <= settings.packet_bytes;
+        if now.since(packet.time()) < settings.target || is_short {
+            self.first_above = Time::NEVER;
+            return Some((packet, false));
+        }
+        if self.first_above == Time::NEVER {
+            self.first_above = now.saturating_add(settings.interval);
+            return Some((packet, false));
+        }
+        Some((packet, now >= self.first_above))
+    }
+
+    fn begin_dropping(
+        &mut self,
+        packet: Event,
+        settings: &Settings,
+        now: Time,
+        line: &mut PacketList,
+        buffer: &mut Buffer,
+    ) -> Option<Event> {
+        let next = match buffer.mark_or_drop(packet, DropReason::Head) {
+            Some(marked) => Some(marked),
+            None => self.take(settings, now, line, buffer).map(|(next, _)| next),
+        };
+        // The rate that held the queue a short while ago is a good one to begin with.
+        let gained = self.count - self.last_count;
+        let memory = Time::from_picoseconds(settings.interval.picoseconds().saturating_mul(MEMORY));
+        let is_recent = now.since(self.drop_next) < memory;
+        self.count = if gained > 1 && is_recent { gained } else { 1 };
+        self.last_count = self.count;
+        self.is_dropping = true;
+        self.drop_next = settings.control_law(now, self.count);
+        next
+    }
+
+    /// Drops what has become due since the last packet left.
+    fn go_on_dropping(
+        &mut self,
+        mut packet: Event,
+        settings: &Settings,
+        now: Time,
+        line: &mut PacketList,
+        buffer: &mut Buffer,
+    ) -> Option<Event> {
+        while now >= self.drop_next {
+            self.count = self.count.saturating_add(1);
+            if let Some(marked) = buffer.mark_or_drop(packet, DropReason::Head) {
+                self.drop_next = settings.control_law(self.drop_next, self.count);
+                return Some(marked);
+            }
+            let (next, may_drop) = self.take(settings, now, line, buffer)?;
+            packet = next;
+            if !may_drop {
+                self.is_dropping = false;
+                break;
+            }
+            self.drop_next = settings.control_law(self.drop_next, self.count);
+        }
+        Some(packet)
+    }
+}
+
+/// A CoDel buffer.
+#[derive(Debug)]
+pub struct Codel {
+    limit: Limit,
+    settings: Settings,
+    control: Control,
+    line: PacketList,
+}
+
+impl Codel {
+    /// Starts the discipline.
+    pub fn new(params: &CodelParams, link: &LinkFacts) -> Self {
+        Codel {
+            limit: params.limit.at_rate(link.rate),
+            settings: Settings::new(params.target, params.interval, link),
+            control: Control::default(),
+            line: PacketList::default(),
+        }
+    }
+}
+
+impl Scheduler for Codel {
+    #[inline]
+    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+        let bytes = buffer.bytes() + u64::from(packet.bytes());
+        if self.limit.holds(buffer.packets() + 1, bytes) {
+            buffer.push_back(&mut self.line, packet);
+        } else {
+            buffer.drop(packet, DropReason::Overflow);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+        self.control.dequeue(&self.settings, now, &mut self.line, buffer)
+    }
+
+    /// Whether it is dropping (1) or not (0), and the count that sets how often.
+    fn gauges(&self, _now: Time) -> Vec<Gauge> {
+        let is_dropping = f64::from(u8::from(self.control.is_dropping));
+        vec![("dropping_state", is_dropping), ("drop_count", f64::from(self.control.count))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::script;
+
+    fn tenths(count: u64) -> Time {
+        Time::from_picoseconds(count * 100_000_000)
+    }
+
+    /// A control over packets of 1,000 bytes, asked every tenth of a millisecond.
+    struct Bench {
+        control: Control,
+        settings: Settings,
+        waiting: u64,
+        ecn: Ecn,
+    }
+
+    impl Bench {
+        fn new(waiting: u64, ecn: Ecn) -> Self {
+            let settings = Settings::new(TARGET, INTERVAL, &script::link(8_000_000));
+            Bench { control: Control::default(), settings, waiting, ecn }
+        }
+
+        /// Takes a packet from a queue all of whose packets have waited for `sojourn`: how many
+        /// were dropped or marked.
+        fn ask(&mut self, now: Time, sojourn: Time) -> usize {
+            let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
+            for sequence in 0..self.waiting {
+                let packet = script::packet(now.since(sojourn), 0, sequence, 1_000, self.ecn);
+                buffer.push_back(&mut line, packet);
+            }
+            let sent = self.control.dequeue(&self.settings, now, &mut line, &mut buffer);
+            let sent = sent.expect("packets wait");
+            let dropped = script::dropped(&mut buffer);
+            assert!(dropped.iter().all(|(_, _, reason)| *reason == DropReason::Head));
+            let marked = buffer.take_marks() as usize;
+            assert_eq!(marked == 1, sent.ecn() == Ecn::Ce);
+            dropped.len() + marked
+        }
+
+        /// The times of all drops and marks from `from` to before `until`, in tenths of a millisecond.
+        fn hits(&mut self, from: u64, until: u64, sojourn_ms: u64) -> Vec<u64> {
+            let sojourn = Time::from_milliseconds(sojourn_ms);
+            let hits = |now| vec![now; self.ask(tenths(now), sojourn)];
+            (from..until).flat_map(hits).collect()
+        }
+    }
+
+    // The schedule of a queue whose delay is above 5 ms from 1 s on, in ms after 1 s. The first drop
+    // is due after an interval, 100; drop n + 1 is due 100 / sqrt(n) after drop n:
+    // 100 -> 200 -> + 70.7107 = 270.7107 -> + 57.7350 = 328.4457 -> + 50 = 378.4457
+    // -> + 44.7214 = 423.1671 -> + 40.8248 = 463.9919 -> + 37.7964 = 501.7883,
+    // each at the next tenth of a millisecond.
+    const SCHEDULE: [u64; 8] = [11_000, 12_000, 12_708, 13_285, 13_785, 14_232, 14_640, 15_018];
+
+    #[test]
+    fn drops_at_the_interval_over_the_square_root_of_the_count() {
+        assert_eq!(Bench::new(5, Ecn::NotEct).hits(10_000, 15_200, 10), SCHEDULE);
+    }
+
+    #[test]
+    fn marks_where_it_would_drop() {
+        for ecn in [Ecn::Ect0, Ecn::Ect1] {
+            assert_eq!(Bench::new(5, ecn).hits(10_000, 15_200, 10), SCHEDULE);
+        }
+    }
+
+    #[test]
+    fn drops_nothing_below_the_target() {
+        let mut bench = Bench::new(5, Ecn::NotEct);
+        assert_eq!(bench.hits(10_000, 20_000, 4), [0_u64; 0]);
+        // One packet below the target in every interval is enough.
+        for start in (20_000..40_000).step_by(1_000) {
+            assert_eq!(bench.hits(start, start + 999, 10), [0_u64; 0]);
+            assert_eq!(bench.hits(start + 999, start + 1_000, 4), [0_u64; 0]);
+        }
+        // At the target it is not below.
+        assert_eq!(bench.hits(40_000, 41_001, 5), [41_000]);
+    }
+
+    #[test]
+    fn drops_nothing_from_a_backlog_of_one_packet() {
+        // One is taken, one is left.
+        assert_eq!(Bench::new(2, Ecn::NotEct).hits(10_000, 20_000, 50), [0_u64; 0]);
+        assert_eq!(Bench::new(3, Ecn::NotEct).hits(10_000, 11_001, 50), [11_000]);
+    }
+
+    #[test]
+    fn a_slow_link_drops_all_that_has_become_due() {
+        // Due at 1.1 s, 1.2 s, 1.270711 s and 1.328446 s; the link asks at 1.1 s and 1.3 s.
+        let mut bench = Bench::new(9, Ecn::NotEct);
+        bench.hits(10_000, 10_001, 10);
+        assert_eq!(bench.ask(tenths(11_000), tenths(100)), 1);
+        assert_eq!(bench.ask(tenths(13_000), tenths(100)), 2);
+        assert_eq!(bench.ask(tenths(13_001), tenths(100)), 0);
+        // A mark is a packet that is sent, so what is due waits for the next packet.
+        let mut bench = Bench::new(9, Ecn::Ect0);
+        bench.hits(10_000, 10_001, 10);
+        let times = [11_000, 13_000, 13_001, 13_002];
+        assert_eq!(times.map(|now| bench.ask(tenths(now), tenths(100))), [1, 1, 1, 0]);
+    }
+
+    /// Leaves after the drops at 1.1, 1.2, 1.2708 and 1.3285 s with a count of 4, so that 3 have been
+    /// gained and the next was due at 1.3784457 s.
+    fn left_with_a_count_of_four() -> Bench {
+        let mut bench = Bench::new(5, Ecn::NotEct);
+        assert_eq!(bench.hits(10_000, 13_500, 10), SCHEDULE[..4]);
+        assert_eq!(bench.hits(13_500, 13_501, 1), [0_u64; 0]);
+        bench
+    }
+
+    #[test]
+    fn a_return_within_sixteen_intervals_begins_with_the_count_gained() {
+        // An interval above the target ends at 1.45 s; + 100 / sqrt(3) = 57.7350 ms; + 100 / 2.
+        let hits = left_with_a_count_of_four().hits(13_501, 15_600, 10);
+        assert_eq!(hits, [14_501, 15_079, 15_579]);
+        // 1.3784457 s + 16 intervals = 2.9784457 s: the last tenth before it, then + 57.7350 ms.
+        let hits = left_with_a_count_of_four().hits(28_784, 30_400, 10);
+        assert_eq!(hits, [29_784, 30_362]);
+    }
+
+    #[test]
+    fn a_return_after_sixteen_intervals_begins_with_one() {
+        let hits = left_with_a_count_of_four().hits(28_785, 31_000, 10);
+        assert_eq!(hits, [29_785, 30_785]);
+    }
+
+    #[test]
+    fn a_return_after_a_gain_of_one_begins_with_one() {
+        let mut bench = Bench::new(5, Ecn::NotEct);
+        assert_eq!(bench.hits(10_000, 12_500, 10), SCHEDULE[..2]);
+        assert_eq!(bench.hits(12_500, 12_501, 1), [0_u64; 0]);
+        assert_eq!(bench.hits(12_501, 14_600, 10), [13_501, 14_501]);
+    }
+
+    #[test]
+    fn the_tail_is_dropped_at_the_limit_and_the_head_by_the_law() {
+        let params = CodelParams { limit: QueueLimit::packets(400), ..CodelParams::default() };
+        let mut queue = Codel::new(&params, &script::link(8_000_000));
+        let mut buffer = Buffer::default();
+        for sequence in 0..402 {
+            let packet = script::packet(Time::ZERO, 0, sequence, 1_000, Ecn::NotEct);
+            queue.enqueue(packet, &mut buffer);
+        }
+        let overflow = DropReason::Overflow;
+        assert_eq!(script::dropped(&mut buffer), [(0, 400, overflow), (0, 401, overflow)]);
+        // One packet a millisecond: above the target from 5 ms on, so a drop at 105 ms, before
+        // which numbers 0 to 104 have left.
+        for millisecond in 0..=105 {
+            assert_eq!(script::dropped(&mut buffer), []);
+            let sent = queue.dequeue(Time::from_milliseconds(millisecond), &mut buffer);
+            let number = millisecond + u64::from(millisecond == 105);
+            assert_eq!(sent.expect("packets wait").packet(0).sequence, number);
+        }
+        assert_eq!(script::dropped(&mut buffer), [(0, 105, DropReason::Head)]);
+        assert_eq!(queue.gauges(Time::ZERO), [("dropping_state", 1.0), ("drop_count", 1.0)]);
+    }
+
+    #[test]
+    fn a_target_must_be_below_the_interval() {
+        let link = script::link(8_000_000);
+        assert_eq!(CodelParams::default().validate(&link), Ok(()));
+        let params = CodelParams { target: INTERVAL, ..CodelParams::default() };
+        let fault = params.validate(&link).expect_err("the times are equal");
+        assert_eq!(fault.key, "target");
+        assert!(fault.remedy.contains("below 100 ms"), "{}", fault.remedy);
+    }
+}

@@ -1,0 +1,371 @@
+//! A queue for each flow, served by deficit round robin that lets new flows go first: the scheduler
+//! of FQ-CoDel (RFC 8290 sec. 4), over any control of the single queues.
+//!
+//! A flow's number takes the place of the addresses, ports and protocol that a router hashes. Flows
+//! whose hashes meet share a queue.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
+
+use super::buffer::{Buffer, PacketList};
+use super::{BadParameter, LinkFacts};
+use crate::quantity::Size;
+use crate::random::below;
+use crate::schedule::Event;
+
+/// RFC 8290 sec. 5.2.5.
+pub(super) const FLOWS: u32 = 1_024;
+/// An Ethernet frame (RFC 8290 sec. 5.2.4).
+pub(super) const QUANTUM: Size = Size::new(1_514);
+/// In packets (RFC 8290 sec. 5.2.3).
+pub(super) const LIMIT: u64 = 10_240;
+
+/// The next of a queue that is the last of its list.
+const NONE: u32 = u32::MAX;
+
+/// Refuses a quantum with which a queue would have to be passed over to earn its next packet.
+pub(super) fn check_quantum(quantum: Size, link: &LinkFacts) -> Result<(), BadParameter> {
+    let largest = Size::new(u64::from(link.packet_bytes));
+    if quantum.bytes() >= largest.bytes() {
+        return Ok(());
+    }
+    let problem = format!("a quantum of {quantum} is below the link's largest packet of {largest}");
+    Err(BadParameter::new("quantum", problem, format!("write {largest} or more")))
+}
+
+/// The packets of the flows of one hash, and what controls them.
+#[derive(Clone, Debug)]
+pub struct FlowQueue<C> {
+    /// Its packets.
+    pub line: PacketList,
+    /// Its active queue management.
+    pub control: C,
+    /// Bytes that it may still send before another queue's turn.
+    credits: i64,
+    next: u32,
+    is_listed: bool,
+}
+
+/// Queues in the order of their turns, linked through [`FlowQueue::next`].
+#[derive(Clone, Copy, Debug)]
+struct Turns {
+    first: u32,
+    last: u32,
+}
+
+impl Turns {
+    const EMPTY: Turns = Turns { first: NONE, last: NONE };
+
+    fn push<C>(&mut self, index: u32, queues: &mut [FlowQueue<C>]) {
+        queues[index as usize].next = NONE;
+        match self.last {
+            NONE => self.first = index,
+            last => queues[last as usize].next = index,
+        }
+        self.last = index;
+    }
+
+    fn pop<C>(&mut self, queues: &[FlowQueue<C>]) -> Option<u32> {
+        let first = (self.first != NONE).then_some(self.first)?;
+        self.first = queues[first as usize].next;
+        if self.first == NONE {
+            self.last = NONE;
+        }
+        Some(first)
+    }
+}
+
+/// The queues of all flows, each under a control `C`.
+#[derive(Debug)]
+pub struct FlowQueues<C> {
+    queues: Box<[FlowQueue<C>]>,
+    new: Turns,
+    old: Turns,
+    quantum: i64,
+    salt: u64,
+}
+
+impl<C: Clone> FlowQueues<C> {
+    /// So many empty queues under controls like `control`, over which flows are spread by a hash
+    /// that `random` salts.
+    pub fn new(count: u32, quantum: Size, control: C, random: &mut impl Rng) -> Self {
+        let line = PacketList::default();
+        let queue = FlowQueue { line, control, credits: 0, next: NONE, is_listed: false };
+        FlowQueues {
+            queues: vec![queue; count as usize].into_boxed_slice(),
+            new: Turns::EMPTY,
+            old: Turns::EMPTY,
+            quantum: i64::try_from(quantum.bytes()).unwrap_or(i64::MAX / 2),
+            salt: random.next_u64(),
+        }
+    }
+}
+
+impl<C> FlowQueues<C> {
+    /// The queue of a flow.
+    #[inline]
+    pub fn index_of(&self, flow: u32) -> usize {
+        let mut hash = SplitMix64::seed_from_u64(self.salt ^ u64::from(flow));
+        below(&mut hash, self.queues.len() as u64) as usize
+    }
+
+    /// The queue at `index`.
+    #[inline]
+    pub fn at(&mut self, index: usize) -> &mut FlowQueue<C> {
+        &mut self.queues[index]
+    }
+
+    /// The queues that hold packets.
+    pub fn active(&self) -> impl Iterator<Item = &FlowQueue<C>> {
+        self.queues.iter().filter(|queue| !queue.line.is_empty())
+    }
+
+    /// The queue with the most bytes, the first of several.
+    pub fn fattest(&mut self) -> &mut FlowQueue<C> {
+        let mut fattest = 0;
+        for (index, queue) in self.queues.iter().enumerate() {
+            if queue.line.bytes() > self.queues[fattest].line.bytes() {
+                fattest = index;
+            }
+        }
+        &mut self.queues[fattest]
+    }
+
+    /// Puts a packet at the end of the queue at `index` (RFC 8290 sec. 4.1).
+    #[inline]
+    pub fn push(&mut self, index: usize, packet: Event, buffer: &mut Buffer) {
+        if buffer.packets() == 0 {
+            self.forget_turns();
+        }
+        let queue = &mut self.queues[index];
+        buffer.push_back(&mut queue.line, packet);
+        if !queue.is_listed {
+            queue.is_listed = true;
+            queue.credits = self.quantum;
+            self.new.push(index as u32, &mut self.queues);
+        }
+    }
+
+    /// Takes every queue off the lists. A router's link asks on until no queue has a packet, which
+    /// comes to the same (RFC 8290 sec. 4.2); ours does not ask an empty buffer.
+    fn forget_turns(&mut self) {
+        while let Some(index) = self.new.pop(&self.queues).or_else(|| self.old.pop(&self.queues)) {
+            self.queues[index as usize].is_listed = false;
+        }
+    }
+
+    /// The packet that `take` gets from the queue whose turn it is (RFC 8290 sec. 4.2). `take` finds
+    /// none only in a queue that is, or has become, empty.
+    #[inline]
+    pub fn dequeue(
+        &mut self,
+        mut take: impl FnMut(&mut FlowQueue<C>) -> Option<Event>,
+    ) -> Option<Event> {
+        loop {
+            let is_new = self.new.first != NONE;
+            let turns = if is_new { &mut self.new } else { &mut self.old };
+            let index = (turns.first != NONE).then_some(turns.first)?;
+            let queue = &mut self.queues[index as usize];
+            // It has sent a quantum: the next one is for its next turn.
+            let is_spent = queue.credits <= 0;
+            if is_spent {
+                queue.credits += self.quantum;
+            } else if let Some(packet) = take(queue) {
+                queue.credits -= i64::from(packet.bytes());
+                return Some(packet);
+            }
+            turns.pop(&self.queues);
+            // A new queue that is empty must wait for the old ones too, or flows that come back
+            // quickly would starve them.
+            if is_spent || is_new {
+                self.old.push(index, &mut self.queues);
+            } else {
+                self.queues[index as usize].is_listed = false;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::script;
+    use crate::units::Time;
+
+    /// Queues without a control.
+    struct Bench {
+        queues: FlowQueues<()>,
+        buffer: Buffer,
+        next: [u64; 8],
+    }
+
+    impl Bench {
+        fn new(quantum: u64) -> Self {
+            let mut random = script::link(8_000_000).random();
+            let queues = FlowQueues::new(FLOWS, Size::new(quantum), (), &mut random);
+            let mut indices: Vec<usize> = (0..8).map(|flow| queues.index_of(flow)).collect();
+            indices.sort_unstable();
+            indices.dedup();
+            assert_eq!(indices.len(), 8, "flows 0 to 7 must not share queues");
+            Bench { queues, buffer: Buffer::default(), next: [0; 8] }
+        }
+
+        fn arrive(&mut self, flow: u32, count: u64, bytes: u32) {
+            for _ in 0..count {
+                let number = &mut self.next[flow as usize];
+                let packet = script::packet(Time::ZERO, flow, *number, bytes, Ecn::NotEct);
+                *number += 1;
+                let index = self.queues.index_of(flow);
+                self.queues.push(index, packet, &mut self.buffer);
+            }
+        }
+
+        /// Flow, sequence number and bytes of the next packet.
+        fn leave(&mut self) -> Option<(u32, u64, u32)> {
+            let Bench { queues, buffer, .. } = self;
+            let packet = queues.dequeue(|queue| buffer.pop_front(&mut queue.line))?;
+            Some((packet.flow(), packet.packet(0).sequence, packet.bytes()))
+        }
+
+        fn leave_in_order(&mut self, count: usize) -> Vec<(u32, u64)> {
+            let next = || self.leave().map(|(flow, sequence, _)| (flow, sequence));
+            std::iter::from_fn(next).take(count).collect()
+        }
+    }
+
+    // By hand, from the rules of RFC 8290 sec. 4.2, with a quantum of 1,500 bytes and packets of
+    // 1,000. Credits: 1500 -> 500 -> -500, so two packets; the turn ends: 1000 -> 0, one packet; the
+    // turn ends: 1500, two packets again.
+    #[test]
+    fn a_quantum_a_turn() {
+        let mut bench = Bench::new(1_500);
+        bench.arrive(0, 6, 1_000);
+        bench.arrive(1, 6, 1_000);
+        let order = [
+            (0, 0),
+            (0, 1),
+            (1, 0),
+            (1, 1),
+            (0, 2),
+            (1, 2),
+            (0, 3),
+            (0, 4),
+            (1, 3),
+            (1, 4),
+            (0, 5),
+            (1, 5),
+        ];
+        assert_eq!(bench.leave_in_order(20), order);
+    }
+
+    #[test]
+    fn a_new_flow_goes_first_for_a_quantum() {
+        let mut bench = Bench::new(1_500);
+        bench.arrive(0, 6, 1_000);
+        bench.arrive(1, 6, 1_000);
+        assert_eq!(bench.leave_in_order(5).last(), Some(&(0, 2)));
+        bench.arrive(2, 4, 1_000);
+        // Flow 2 sends two (500, -500) and goes behind the old flows with 1000. Flow 0 has spent its
+        // credits: 1500 for its next turn, behind flow 2. Flow 1 sends one (1000 -> 0), then flow 2
+        // one (0), flow 0 two (-500), flow 1 two (-500), flow 2 its last, flow 0 and flow 1 theirs.
+        let order = [
+            (2, 0),
+            (2, 1),
+            (1, 2),
+            (2, 2),
+            (0, 3),
+            (0, 4),
+            (1, 3),
+            (1, 4),
+            (2, 3),
+            (0, 5),
+            (1, 5),
+        ];
+        assert_eq!(bench.leave_in_order(20), order);
+    }
+
+    #[test]
+    fn flows_share_alike_within_a_quantum_and_two_packets() {
+        // Deficit round robin (Shreedhar, Varghese 1996): while both have packets, what one gets
+        // more than the other between any two instants is at most quantum + 2 packets.
+        for (quantum, sizes) in [(1_514, [1_500, 100]), (1_514, [1_000, 700]), (9_000, [40, 1_500])]
+        {
+            let mut bench = Bench::new(quantum);
+            bench.arrive(0, 600_000 / u64::from(sizes[0]), sizes[0]);
+            bench.arrive(1, 600_000 / u64::from(sizes[1]), sizes[1]);
+            let (mut lead, mut least, mut most) = (0_i64, 0_i64, 0_i64);
+            let mut sent = [0_u64; 2];
+            while sent.iter().all(|bytes| *bytes < 590_000) {
+                let (flow, _, bytes) = bench.leave().expect("both have packets");
+                sent[flow as usize] += u64::from(bytes);
+                lead += if flow == 0 { i64::from(bytes) } else { -i64::from(bytes) };
+                (least, most) = (least.min(lead), most.max(lead));
+            }
+            let bound = i64::try_from(quantum).expect("small") + 2 * 1_500;
+            assert!(most - least <= bound, "{quantum}: {least} to {most}");
+        }
+    }
+
+    #[test]
+    fn flows_that_come_back_at_once_starve_nobody() {
+        // As one of the flows 1 to 4 sends its only packet, the next of them gets one: were an
+        // empty queue to leave the list of new flows, one of them would always be new.
+        let mut bench = Bench::new(1_514);
+        bench.arrive(0, 1_000, 1_000);
+        bench.arrive(1, 1, 1_000);
+        let mut sent = [0_u64; 5];
+        for _ in 0..500 {
+            let (flow, _, bytes) = bench.leave().expect("flow 0 has packets");
+            sent[flow as usize] += u64::from(bytes);
+            if flow > 0 {
+                bench.arrive(1 + flow % 4, 1, 1_000);
+            }
+        }
+        // A fifth of the 500,000 bytes, less a quantum and two packets.
+        assert!(sent[0] >= 100_000 - 1_514 - 2_000, "{sent:?}");
+    }
+
+    #[test]
+    fn a_flow_that_finds_the_buffer_empty_is_new() {
+        let mut bench = Bench::new(1_500);
+        bench.arrive(0, 3, 1_000);
+        assert_eq!(bench.leave_in_order(3).len(), 3);
+        // Flow 0 is on a list with credits that are nearly spent; an idle link forgets it.
+        bench.arrive(0, 3, 1_000);
+        bench.arrive(1, 1, 1_000);
+        assert_eq!(bench.leave_in_order(9), [(0, 3), (0, 4), (1, 0), (0, 5)]);
+    }
+
+    #[test]
+    fn the_hash_spreads_the_flows() {
+        let link = script::link(8_000_000);
+        let mut random = link.random();
+        let mut occupied = 0;
+        for _ in 0..1_000 {
+            let queues = FlowQueues::new(FLOWS, QUANTUM, (), &mut random);
+            let mut indices: Vec<usize> = (0..100).map(|flow| queues.index_of(flow)).collect();
+            indices.sort_unstable();
+            indices.dedup();
+            occupied += indices.len();
+        }
+        // 1024 (1 - (1 - 1/1024)^100) = 95.32; standard deviation of the mean 2.1 / sqrt(1000).
+        let mean = occupied as f64 / 1_000.0;
+        assert!((mean - 95.32).abs() < 0.3, "{mean}");
+        // 64 flows a queue: chi square with 1023 degrees of freedom, standard deviation 45.
+        let queues = FlowQueues::new(FLOWS, QUANTUM, (), &mut random);
+        let mut counts = [0_u32; FLOWS as usize];
+        (0..64 * FLOWS).for_each(|flow| counts[queues.index_of(flow)] += 1);
+        let square = |count: &u32| (f64::from(*count) - 64.0) * (f64::from(*count) - 64.0) / 64.0;
+        let chi_square: f64 = counts.iter().map(square).sum();
+        assert!((chi_square - 1_023.0).abs() < 225.0, "{chi_square}");
+    }
+
+    #[test]
+    fn the_quantum_must_hold_the_largest_packet() {
+        let link = script::link(8_000_000);
+        assert_eq!(check_quantum(Size::new(1_000), &link), Ok(()));
+        let fault = check_quantum(Size::new(999), &link).expect_err("packets have 1,000 bytes");
+        assert_eq!((fault.key, fault.remedy.as_str()), ("quantum", "write 1000 B or more"));
+    }
+}

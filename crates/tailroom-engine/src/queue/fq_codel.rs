@@ -1,0 +1,245 @@
+//! Flow Queue CoDel (RFC 8290): every flow has a queue of its own under CoDel; new flows go first.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::{Buffer, DropReason};
+use super::codel::{Control, INTERVAL, Settings, TARGET, check_target};
+use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
+use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
+use crate::quantity::limit::{Limit, QueueLimit};
+use crate::quantity::{PositiveDuration, Size};
+use crate::schedule::Event;
+use crate::units::Time;
+
+/// A full buffer drops at most so many packets at once (RFC 8290 sec. 4.1).
+const DROP_BATCH: u64 = 64;
+
+/// Parameters of an FQ-CoDel buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FqCodelParams {
+    /// How much may wait in all queues together (10240 packets: RFC 8290 sec. 5.2.3). Beyond it the
+    /// queue with the most bytes loses half its packets, at most 64, from its head.
+    pub limit: QueueLimit,
+    /// Number of queues that flows are hashed into (1024: RFC 8290 sec. 5.2.5). Flows whose hashes
+    /// meet share a queue.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub flows: u32,
+    /// Bytes that a flow may send in its turn; at least the largest packet (1514 B: RFC 8290
+    /// sec. 5.2.4).
+    pub quantum: Size,
+    /// Delay that a flow's packets may have all the time (5 ms: RFC 8290 sec. 5.2.2).
+    pub target: PositiveDuration,
+    /// How long a flow's delay must stay above the target before its first drop; should be about
+    /// the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1).
+    pub interval: PositiveDuration,
+}
+
+impl Default for FqCodelParams {
+    fn default() -> Self {
+        FqCodelParams {
+            limit: QueueLimit::packets(LIMIT),
+            flows: FLOWS,
+            quantum: QUANTUM,
+            target: TARGET,
+            interval: INTERVAL,
+        }
+    }
+}
+
+impl Parameters for FqCodelParams {
+    fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)> {
+        vec![("limit", &mut self.limit)]
+    }
+
+    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+        check_target(self.target, self.interval)?;
+        check_quantum(self.quantum, link)
+    }
+}
+
+/// An FQ-CoDel buffer.
+#[derive(Debug)]
+pub struct FqCodel {
+    limit: Limit,
+    settings: Settings,
+    queues: FlowQueues<Control>,
+}
+
+impl FqCodel {
+    /// Starts the discipline.
+    pub fn new(params: &FqCodelParams, link: &LinkFacts) -> Self {
+        let (flows, quantum) = (params.flows, params.quantum);
+        FqCodel {
+            limit: params.limit.at_rate(link.rate),
+            settings: Settings::new(params.target, params.interval, link),
+            queues: FlowQueues::new(flows, quantum, Control::default(), &mut link.random()),
+        }
+    }
+
+    /// Drops half of the largest queue, but not too much of it, from its head: several at once, as
+    /// the search for the queue takes time (RFC 8290 sec. 4.1).
+    #[cold]
+    fn make_room(&mut self, buffer: &mut Buffer) {
+        let queue = self.queues.fattest();
+        for _ in 0..queue.line.packets().div_ceil(2).min(DROP_BATCH) {
+            if let Some(packet) = buffer.pop_front(&mut queue.line) {
+                buffer.drop(packet, DropReason::Overflow);
+            }
+        }
+    }
+}
+
+impl Scheduler for FqCodel {
+    #[inline]
+    fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+        let index = self.queues.index_of(packet.flow());
+        self.queues.push(index, packet, buffer);
+        while !self.limit.holds(buffer.packets(), buffer.bytes()) {
+            self.make_room(buffer);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+        let settings = &self.settings;
+        self.queues.dequeue(|queue| queue.control.dequeue(settings, now, &mut queue.line, buffer))
+    }
+
+    /// How many queues have packets.
+    fn gauges(&self, _now: Time) -> Vec<Gauge> {
+        vec![("active_flows", self.queues.active().count() as f64)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::script;
+
+    const MS: fn(u64) -> Time = Time::from_milliseconds;
+
+    fn start(limit: u64) -> (FqCodel, Buffer) {
+        let params = FqCodelParams { limit: QueueLimit::packets(limit), ..Default::default() };
+        (FqCodel::new(&params, &script::link(8_000_000)), Buffer::default())
+    }
+
+    fn arrive(
+        queue: &mut FqCodel,
+        buffer: &mut Buffer,
+        flow: u32,
+        numbers: std::ops::Range<u64>,
+        bytes: u32,
+    ) {
+        for number in numbers {
+            queue.enqueue(script::packet(Time::ZERO, flow, number, bytes, Ecn::NotEct), buffer);
+        }
+    }
+
+    fn numbers_dropped(buffer: &mut Buffer, of: u32) -> Vec<u64> {
+        let number = |(flow, number, reason)| {
+            assert_eq!((flow, reason), (of, DropReason::Overflow));
+            number
+        };
+        script::dropped(buffer).into_iter().map(number).collect()
+    }
+
+    #[test]
+    fn a_full_buffer_halves_the_flow_with_the_most_bytes() {
+        let (mut queue, mut buffer) = start(200);
+        arrive(&mut queue, &mut buffer, 0, 0..150, 100); // 15,000 bytes
+        arrive(&mut queue, &mut buffer, 1, 0..50, 1_000); // 50,000 bytes
+        assert!(!buffer.has_dropped());
+        // The packet that does not fit is of flow 0; flow 1 pays, 25 of its 50 from the head.
+        arrive(&mut queue, &mut buffer, 0, 150..151, 100);
+        assert_eq!(numbers_dropped(&mut buffer, 1), (0..25).collect::<Vec<_>>());
+        assert_eq!(buffer.packets(), 151 + 25);
+        // 24 fit; then 25 of flow 1 are 25,000 bytes against 17,500: 13 go.
+        arrive(&mut queue, &mut buffer, 0, 151..175, 100);
+        assert!(!buffer.has_dropped());
+        arrive(&mut queue, &mut buffer, 0, 175..176, 100);
+        assert_eq!(numbers_dropped(&mut buffer, 1), (25..38).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_full_buffer_drops_at_most_64_at_once() {
+        let (mut queue, mut buffer) = start(200);
+        arrive(&mut queue, &mut buffer, 1, 0..201, 1_000);
+        assert_eq!(numbers_dropped(&mut buffer, 1), (0..64).collect::<Vec<_>>());
+        assert_eq!(buffer.packets(), 137);
+    }
+
+    #[test]
+    fn a_buffer_of_one_packet_keeps_the_newest() {
+        let (mut queue, mut buffer) = start(1);
+        arrive(&mut queue, &mut buffer, 1, 0..3, 1_000);
+        assert_eq!(numbers_dropped(&mut buffer, 1), [0, 1]);
+        let sent = queue.dequeue(Time::ZERO, &mut buffer).expect("one waits");
+        assert_eq!(sent.packet(0).sequence, 2);
+        assert_eq!(queue.dequeue(Time::ZERO, &mut buffer), None);
+    }
+
+    #[test]
+    fn counts_the_flows_that_wait() {
+        let (mut queue, mut buffer) = start(200);
+        for flow in 0..5 {
+            arrive(&mut queue, &mut buffer, flow, 0..2, 100);
+        }
+        let active = |queue: &FqCodel| queue.gauges(Time::ZERO);
+        assert_eq!(active(&queue), [("active_flows", 5.0)]);
+        // All 200 bytes of a flow are less than a quantum, so flows leave one after the other.
+        assert_eq!((0..4).filter_map(|_| queue.dequeue(Time::ZERO, &mut buffer)).count(), 4);
+        assert_eq!(active(&queue), [("active_flows", 3.0)]);
+    }
+
+    /// A flow with a standing queue against one that sends a packet every 10 ms: when which packets
+    /// of the first are dropped or marked, and how many of the second leave.
+    fn standing_and_sparse(ecn: Ecn) -> (Vec<u64>, u64) {
+        let (mut queue, mut buffer) = start(10_240);
+        for number in 0..2_000 {
+            queue.enqueue(script::packet(Time::ZERO, 0, number, 1_000, ecn), &mut buffer);
+        }
+        let (mut hits, mut sparse) = (Vec::new(), 0);
+        for now in 0..420 {
+            if now % 10 == 0 {
+                queue.enqueue(script::packet(MS(now), 1, now, 1_000, ecn), &mut buffer);
+            }
+            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            sparse += u64::from(sent.flow() == 1);
+            assert!(sent.flow() == 0 || sent.ecn() == ecn);
+            let dropped = script::dropped(&mut buffer);
+            assert!(dropped.iter().all(|drop| drop.0 == 0 && drop.2 == DropReason::Head));
+            let count = dropped.len() + buffer.take_marks() as usize;
+            hits.extend(std::iter::repeat_n(now, count));
+        }
+        (hits, sparse)
+    }
+
+    #[test]
+    fn every_flow_has_a_codel_of_its_own() {
+        // Flow 0 is above 5 ms from the first millisecond after 5 that is its own, so the first drop
+        // is due at 105 ms, then at 205, 275.71, 333.45 and 383.45 ms (see the tests of CoDel), each
+        // at the next whole millisecond.
+        for ecn in [Ecn::NotEct, Ecn::Ect0] {
+            let (hits, sparse) = standing_and_sparse(ecn);
+            assert_eq!(hits, [105, 205, 276, 334, 384]);
+            assert_eq!(sparse, 42);
+        }
+    }
+
+    #[test]
+    fn parameters_must_agree_with_the_link_and_with_each_other() {
+        let link = script::link(8_000_000);
+        assert_eq!(FqCodelParams::default().validate(&link), Ok(()));
+        let small = FqCodelParams { quantum: Size::new(500), ..Default::default() };
+        assert_eq!(small.validate(&link).expect_err("below a packet").key, "quantum");
+        let long = FqCodelParams { target: INTERVAL, ..Default::default() };
+        assert_eq!(long.validate(&link).expect_err("not below the interval").key, "target");
+    }
+}

@@ -1,0 +1,278 @@
+//! Flow Queue PIE: every flow has a queue of its own under PIE (RFC 8033); the turns are those of
+//! FQ-CoDel (RFC 8290 sec. 4). As in Linux and in draft-tahiliani-tsvwg-fq-pie, delays are measured
+//! by timestamps and a full buffer refuses what arrives: PIE drops early enough, so no flow's queue
+//! needs to be cut.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::buffer::{Buffer, DropReason};
+use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
+use super::pie::{
+    ALPHA, BETA, Control, MARK_UP_TO, MAX_BURST, PieParams, Settings, TARGET, UPDATE, check_update,
+};
+use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
+use crate::quantity::limit::{Limit, QueueLimit};
+use crate::quantity::{Duration, PositiveDuration, Size};
+use crate::schedule::Event;
+use crate::units::Time;
+
+/// Parameters of an FQ-PIE buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FqPieParams {
+    /// How much may wait in all queues together; what arrives beyond it is dropped (10240 packets:
+    /// Linux, as RFC 8290 sec. 5.2.3).
+    pub limit: QueueLimit,
+    /// Number of queues that flows are hashed into (1024: Linux, as RFC 8290 sec. 5.2.5). Flows
+    /// whose hashes meet share a queue.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub flows: u32,
+    /// Bytes that a flow may send in its turn; at least the largest packet (1514 B: Linux, as
+    /// RFC 8290 sec. 5.2.4).
+    pub quantum: Size,
+    /// Queueing delay that a flow's control loop aims at (15 ms: RFC 8033 sec. 4.2).
+    pub target: PositiveDuration,
+    /// Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2).
+    pub update: PositiveDuration,
+    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2).
+    #[schemars(range(min = 0.0))]
+    pub alpha: f64,
+    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 sec. 4.2).
+    #[schemars(range(min = 0.0))]
+    pub beta: f64,
+    /// How long a burst of a flow passes untouched after its queue was calm (150 ms: RFC 8033
+    /// sec. 4.4).
+    pub max_burst: Duration,
+    /// Up to this drop probability packets that understand marks are marked instead; above it they
+    /// are dropped too (0.1: RFC 8033 sec. 5.1).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub mark_up_to: f64,
+    /// Keep a flow's drops from coming too close together or too far apart (true: RFC 8033
+    /// sec. 5.4).
+    pub derandomize: bool,
+}
+
+impl Default for FqPieParams {
+    fn default() -> Self {
+        FqPieParams {
+            limit: QueueLimit::packets(LIMIT),
+            flows: FLOWS,
+            quantum: QUANTUM,
+            target: TARGET,
+            update: UPDATE,
+            alpha: ALPHA,
+            beta: BETA,
+            max_burst: MAX_BURST,
+            mark_up_to: MARK_UP_TO,
+            derandomize: true,
+        }
+    }
+}
+
+impl FqPieParams {
+    /// What holds for each of the queues.
+    fn of_a_queue(&self) -> PieParams {
+        PieParams {
+            limit: self.limit,
+            target: self.target,
+            update: self.update,
+            alpha: self.alpha,
+            beta: self.beta,
+            max_burst: self.max_burst,
+            mark_up_to: self.mark_up_to,
+            derandomize: self.derandomize,
+        }
+    }
+}
+
+impl Parameters for FqPieParams {
+    fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)> {
+        vec![("limit", &mut self.limit)]
+    }
+
+    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+        check_update(self.update)?;
+        check_quantum(self.quantum, link)
+    }
+}
+
+/// An FQ-PIE buffer.
+#[derive(Debug)]
+pub struct FqPie {
+    limit: Limit,
+    settings: Settings,
+    queues: FlowQueues<Control>,
+    random: Xoshiro256PlusPlus,
+}
+
+impl FqPie {
+    /// Starts the discipline.
+    pub fn new(params: &FqPieParams, link: &LinkFacts) -> Self {
+        let settings = Settings::new(&params.of_a_queue(), link);
+        let mut random = link.random();
+        let control = Control::new(&settings);
+        FqPie {
+            limit: params.limit.at_rate(link.rate),
+            settings,
+            queues: FlowQueues::new(params.flows, params.quantum, control, &mut random),
+            random,
+        }
+    }
+}
+
+impl Scheduler for FqPie {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Event, buffer: &mut Buffer) {
+        let index = self.queues.index_of(packet.flow());
+        let queue = self.queues.at(index);
+        queue.control.advance(&self.settings, packet.time());
+        let bytes = buffer.bytes() + u64::from(packet.bytes());
+        if !self.limit.holds(buffer.packets() + 1, bytes) {
+            queue.control.on_overflow();
+            buffer.drop(packet, DropReason::Overflow);
+            return;
+        }
+        let (backlog, ecn) = (queue.line.bytes(), packet.ecn());
+        match queue.control.on_arrival(&self.settings, backlog, ecn, &mut self.random) {
+            Verdict::Drop(reason) => return buffer.drop(packet, reason),
+            Verdict::Mark => _ = buffer.mark(&mut packet),
+            Verdict::Accept => {}
+        }
+        self.queues.push(index, packet, buffer);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+        let settings = &self.settings;
+        self.queues.dequeue(|queue| {
+            let packet = buffer.pop_front(&mut queue.line)?;
+            queue.control.advance(settings, now);
+            queue.control.on_departure(now, packet.time(), &queue.line);
+            Some(packet)
+        })
+    }
+
+    /// How many queues have packets, and the largest drop probability among them.
+    fn gauges(&self, now: Time) -> Vec<Gauge> {
+        let (mut active, mut largest) = (0_u32, 0.0_f64);
+        for queue in self.queues.active() {
+            let mut control = queue.control;
+            control.advance(&self.settings, now);
+            active += 1;
+            largest = largest.max(control.probability());
+        }
+        vec![("active_flows", f64::from(active)), ("largest_drop_probability", largest)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::queue::script;
+
+    const MS: fn(u64) -> Time = Time::from_milliseconds;
+
+    fn start(limit: u64) -> (FqPie, Buffer) {
+        let params = FqPieParams { limit: QueueLimit::packets(limit), ..Default::default() };
+        (FqPie::new(&params, &script::link(8_000_000)), Buffer::default())
+    }
+
+    #[test]
+    fn a_full_buffer_refuses_what_arrives() {
+        let (mut queue, mut buffer) = start(3);
+        for (flow, number) in [(0, 0), (0, 1), (0, 2), (1, 0), (0, 3)] {
+            let packet = script::packet(Time::ZERO, flow, number, 1_000, Ecn::NotEct);
+            queue.enqueue(packet, &mut buffer);
+        }
+        let overflow = DropReason::Overflow;
+        assert_eq!(script::dropped(&mut buffer), [(1, 0, overflow), (0, 3, overflow)]);
+    }
+
+    #[test]
+    fn every_flow_has_a_probability_of_its_own() {
+        let (mut queue, mut buffer) = start(10_240);
+        for (flow, count) in [(0, 100), (1, 1), (2, 100)] {
+            for number in 0..count {
+                let packet = script::packet(Time::ZERO, flow, number, 1_000, Ecn::NotEct);
+                queue.enqueue(packet, &mut buffer);
+            }
+        }
+        // A turn is two packets, as 1,000 bytes leave 514 of the first quantum. Flow 0 at 40 ms,
+        // flow 1 at 42 ms with nothing behind it, flow 2 at 43 and 44 ms.
+        for (now, flow) in [(40, 0), (41, 0), (42, 1), (43, 2), (44, 2)] {
+            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            assert_eq!(sent.flow(), flow);
+        }
+        // First updates, at 15 and 30 ms, without delay: zero. At 45 ms, of flow 2, as 44 > 41:
+        // (0.125 (44 - 15) ms + 1.25 * 44 ms) / 2048 = 0.058625 / 2048.
+        let [(_, active), (_, largest)] = queue.gauges(MS(45))[..] else { panic!("two gauges") };
+        assert_eq!(active, 2.0);
+        assert!((largest - 0.058_625 / 2_048.0).abs() < 1e-15, "{largest}");
+        // Alone: (0.125 (41 - 15) ms + 1.25 * 41 ms) / 2048 = 0.0545 / 2048.
+        let probability = |queue: &mut FqPie, flow| {
+            let settings = queue.settings;
+            let index = queue.queues.index_of(flow);
+            let mut control = queue.queues.at(index).control;
+            control.advance(&settings, MS(45));
+            control.probability()
+        };
+        assert!((probability(&mut queue, 0) - 0.054_5 / 2_048.0).abs() < 1e-15);
+        assert_eq!(probability(&mut queue, 1), 0.0);
+    }
+
+    /// A flow that sends twice the link's rate and one that sends a tenth of it, for six seconds:
+    /// early drops and marks of each, and how many packets of the second left within 3 ms.
+    fn greedy_and_modest(ecn: Ecn) -> ([u64; 2], u64, u64) {
+        let (mut queue, mut buffer) = start(10_240);
+        let (mut drops, mut marks, mut quick) = ([0; 2], 0, 0);
+        for now in 0..6_000 {
+            for number in [2 * now, 2 * now + 1] {
+                queue.enqueue(script::packet(MS(now), 0, number, 1_000, ecn), &mut buffer);
+            }
+            if now % 10 == 0 {
+                queue.enqueue(script::packet(MS(now), 1, now, 1_000, ecn), &mut buffer);
+            }
+            for (flow, _, reason) in script::dropped(&mut buffer) {
+                assert_eq!(reason, DropReason::Early);
+                drops[flow as usize] += 1;
+            }
+            marks += buffer.take_marks();
+            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            quick += u64::from(sent.flow() == 1 && MS(now).since(sent.time()) <= MS(3));
+        }
+        (drops, marks, quick)
+    }
+
+    #[test]
+    fn only_the_flow_with_a_queue_is_dropped() {
+        let (drops, marks, quick) = greedy_and_modest(Ecn::NotEct);
+        assert!(drops[0] > 0);
+        assert_eq!((drops[1], marks, quick), (0, 0, 600));
+    }
+
+    #[test]
+    fn marks_come_before_drops() {
+        // Marks do not slow this flow, so that its probability grows beyond a tenth, from where
+        // packets that understand marks are dropped too.
+        let (drops, marks, quick) = greedy_and_modest(Ecn::Ect0);
+        assert!(marks > 0 && drops[0] > 0, "{marks} {drops:?}");
+        assert_eq!((drops[1], quick), (0, 600));
+    }
+
+    #[test]
+    fn parameters_must_agree_with_the_link() {
+        let link = script::link(8_000_000);
+        assert_eq!(FqPieParams::default().validate(&link), Ok(()));
+        let small = FqPieParams { quantum: Size::new(500), ..Default::default() };
+        assert_eq!(small.validate(&link).expect_err("below a packet").key, "quantum");
+        let often = FqPieParams { update: PositiveDuration::new(1), ..Default::default() };
+        assert_eq!(often.validate(&link).expect_err("every picosecond").key, "update");
+    }
+}
