@@ -127,11 +127,14 @@ impl RedParams {
         self.weight.unwrap_or_else(|| -libm::expm1(-1.0 / self.packets_per_second(link)))
     }
 
-    fn unit(&self) -> &'static str {
-        match self.mode {
+    /// For a message.
+    fn written(&self, counted: f64) -> String {
+        let unit = match self.mode {
             RedMode::Packets => "packets",
             RedMode::Bytes => "B",
-        }
+        };
+        let decimals = usize::from(counted.fract() > 0.0);
+        format!("{counted:.decimals$} {unit}")
     }
 }
 
@@ -151,16 +154,18 @@ impl Parameters for RedParams {
     /// automatic thresholds above a small limit: the buffer is then a tail-drop one.
     fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
         let (min, max) = self.thresholds(link);
-        let unit = self.unit();
+        let low = self.written(min);
         if min >= max {
-            let problem = format!("{max} {unit} is not above min_threshold, which is {min} {unit}");
-            let remedy = format!("raise it above {min} {unit}, or lower min_threshold");
+            let high = self.written(max);
+            let problem = format!("{high} is not above min_threshold, which is {low}");
+            let remedy = format!("raise it above {low}, or set a lower min_threshold");
             return Err(BadParameter::new("max_threshold", problem, remedy));
         }
         let limit = self.counted(self.limit, link);
         if self.min_threshold.is_some() && min >= limit {
-            let problem = format!("{min} {unit} is not below the limit, which is {limit} {unit}");
-            let remedy = format!("lower it below {limit} {unit}; the average never gets there");
+            let limit = self.written(limit);
+            let problem = format!("{low} is not below the limit, which is {limit}");
+            let remedy = format!("lower it below {limit}; the average never gets there");
             return Err(BadParameter::new("min_threshold", problem, remedy));
         }
         if self.wait && !self.uniform {
@@ -248,7 +253,9 @@ mod tests {
         assert_eq!(key(RedParams { max_threshold: packets(10), ..params() }), "max_threshold");
         // The automatic minimum is 312.5 packets.
         let automatic = RedParams { min_threshold: None, max_threshold: packets(300), ..params() };
-        assert_eq!(key(automatic.clone()), "max_threshold");
+        let bad = automatic.validate(&link).unwrap_err();
+        assert_eq!(bad.problem, "300 packets is not above min_threshold, which is 312.5 packets");
+        assert_eq!(bad.key, "max_threshold");
         let above = RedParams { max_threshold: packets(313), ..automatic };
         assert_eq!(above.validate(&link), Ok(()));
         let minimum = |count| RedParams {
