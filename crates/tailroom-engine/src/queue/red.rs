@@ -25,8 +25,8 @@ pub struct RedParams {
     /// delay of 5 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<QueueLimit>,
-    /// Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three times
-    /// `min_threshold`.
+    /// Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three
+    /// times `min_threshold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<QueueLimit>,
     /// Probability at `max_threshold` (0.1, as in ns-2; Floyd and Jacobson used 0.02).
@@ -34,9 +34,9 @@ pub struct RedParams {
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub max_p: f64,
     /// Weight of a new sample in the average queue (`w_q`). Left out, it is 1 - exp(-1/C), where C
-    /// is how many packets of mean size the link sends in a second: the average then remembers about
-    /// a second (Floyd, Gummadi, Shenker 2001). Floyd and Jacobson used 0.002; 1 takes the queue
-    /// itself.
+    /// is how many packets of mean size the link sends in a second: the average then remembers
+    /// about a second (Floyd, Gummadi, Shenker 2001). Floyd and Jacobson used 0.002; 1 takes the
+    /// queue itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub weight: Option<f64>,
@@ -44,8 +44,8 @@ pub struct RedParams {
     /// link could have sent. Left out, it is the largest packet that crosses the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_packet_size: Option<Size>,
-    /// What the average counts: packets, or bytes; the probability is then in proportion to the size
-    /// of the arriving packet.
+    /// What the average counts: packets, or bytes; the probability is then in proportion to the
+    /// size of the arriving packet.
     #[serde(default)]
     pub mode: RedMode,
     /// Between `max_threshold` and its double the probability grows from `max_p` to 1, instead of
