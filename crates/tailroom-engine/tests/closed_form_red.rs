@@ -58,8 +58,8 @@ impl Case {
     }
 
     /// Loss, mean number that waits and utilization, by the stationary distribution of the number n
-    /// at the link: pi(n + 1) = rho (1 - p(n)) pi(n). The one in transmission does not wait, so p(n)
-    /// is the probability with n - 1 waiting.
+    /// at the link: pi(n + 1) = rho (1 - p(n)) pi(n). The one in transmission does not wait, so
+    /// p(n) is the probability with n - 1 waiting.
     fn thinned_chain(&self, rho: f64) -> (f64, f64, f64) {
         let waiting = |n: u64| n.saturating_sub(1);
         let mut shares = vec![1.0];

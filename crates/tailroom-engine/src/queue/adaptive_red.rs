@@ -22,8 +22,8 @@ pub struct AdaptiveRedParams {
     /// link sends in 2.5 ms, but at least 5 packets (half of a target delay of 5 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<QueueLimit>,
-    /// Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three times
-    /// `min_threshold`.
+    /// Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three
+    /// times `min_threshold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<QueueLimit>,
     /// Probability at `max_threshold` in the beginning (0.1, as in ns-2).
@@ -40,8 +40,8 @@ pub struct AdaptiveRedParams {
     #[serde(default = "default_highest_max_p")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub highest_max_p: f64,
-    /// Time from one change of `max_p` to the next (500 ms). Changes happen when packets arrive, one
-    /// change a packet: a link that was silent for longer makes no changes up.
+    /// Time from one change of `max_p` to the next (500 ms). Changes happen when packets arrive,
+    /// one change a packet: a link that was silent for longer makes no changes up.
     #[serde(default = "default_interval")]
     pub interval: PositiveDuration,
     /// Weight of a new sample in the average queue (`w_q`). Left out, it is 1 - exp(-1/C), where C
@@ -53,8 +53,8 @@ pub struct AdaptiveRedParams {
     /// link could have sent. Left out, it is the largest packet that crosses the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_packet_size: Option<Size>,
-    /// What the average counts: packets, or bytes; the probability is then in proportion to the size
-    /// of the arriving packet.
+    /// What the average counts: packets, or bytes; the probability is then in proportion to the
+    /// size of the arriving packet.
     #[serde(default)]
     pub mode: RedMode,
     /// Between `max_threshold` and its double the probability grows from `max_p` to 1, instead of

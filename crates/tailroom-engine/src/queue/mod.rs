@@ -308,7 +308,7 @@ registry! {
     admission {
         /// First in, first out; refuses what does not fit.
         drop_tail::DropTail(DropTailParams) = "drop_tail",
-        /// Random Early Detection: drops or marks at random, more often the longer the average queue.
+        /// Random Early Detection: drops or marks at random, the more often the longer the queue.
         red::Red(RedParams) = "red",
         /// RED whose largest probability adapts to the load.
         adaptive_red::AdaptiveRed(AdaptiveRedParams) = "adaptive_red",

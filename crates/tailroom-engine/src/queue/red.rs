@@ -25,8 +25,8 @@ pub struct RedParams {
     /// delay of 5 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<QueueLimit>,
-    /// Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three times
-    /// `min_threshold`.
+    /// Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three
+    /// times `min_threshold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<QueueLimit>,
     /// Probability at `max_threshold` (0.1, as in ns-2; Floyd and Jacobson used 0.02).
@@ -34,9 +34,9 @@ pub struct RedParams {
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub max_p: f64,
     /// Weight of a new sample in the average queue (`w_q`). Left out, it is 1 - exp(-1/C), where C
-    /// is how many packets of mean size the link sends in a second: the average then remembers about
-    /// a second (Floyd, Gummadi, Shenker 2001). Floyd and Jacobson used 0.002; 1 takes the queue
-    /// itself.
+    /// is how many packets of mean size the link sends in a second: the average then remembers
+    /// about a second (Floyd, Gummadi, Shenker 2001). Floyd and Jacobson used 0.002; 1 takes the
+    /// queue itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub weight: Option<f64>,
@@ -44,8 +44,8 @@ pub struct RedParams {
     /// link could have sent. Left out, it is the largest packet that crosses the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_packet_size: Option<Size>,
-    /// What the average counts: packets, or bytes; the probability is then in proportion to the size
-    /// of the arriving packet.
+    /// What the average counts: packets, or bytes; the probability is then in proportion to the
+    /// size of the arriving packet.
     #[serde(default)]
     pub mode: RedMode,
     /// Between `max_threshold` and its double the probability grows from `max_p` to 1, instead of
@@ -127,11 +127,14 @@ impl RedParams {
         self.weight.unwrap_or_else(|| -libm::expm1(-1.0 / self.packets_per_second(link)))
     }
 
-    fn unit(&self) -> &'static str {
-        match self.mode {
+    /// For a message.
+    fn written(&self, counted: f64) -> String {
+        let unit = match self.mode {
             RedMode::Packets => "packets",
             RedMode::Bytes => "B",
-        }
+        };
+        let decimals = usize::from(counted.fract() > 0.0);
+        format!("{counted:.decimals$} {unit}")
     }
 }
 
@@ -151,16 +154,18 @@ impl Parameters for RedParams {
     /// automatic thresholds above a small limit: the buffer is then a tail-drop one.
     fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
         let (min, max) = self.thresholds(link);
-        let unit = self.unit();
+        let low = self.written(min);
         if min >= max {
-            let problem = format!("{max} {unit} is not above min_threshold, which is {min} {unit}");
-            let remedy = format!("raise it above {min} {unit}, or lower min_threshold");
+            let high = self.written(max);
+            let problem = format!("{high} is not above min_threshold, which is {low}");
+            let remedy = format!("raise it above {low}, or set a lower min_threshold");
             return Err(BadParameter::new("max_threshold", problem, remedy));
         }
         let limit = self.counted(self.limit, link);
         if self.min_threshold.is_some() && min >= limit {
-            let problem = format!("{min} {unit} is not below the limit, which is {limit} {unit}");
-            let remedy = format!("lower it below {limit} {unit}; the average never gets there");
+            let limit = self.written(limit);
+            let problem = format!("{low} is not below the limit, which is {limit}");
+            let remedy = format!("lower it below {limit}; the average never gets there");
             return Err(BadParameter::new("min_threshold", problem, remedy));
         }
         if self.wait && !self.uniform {
@@ -248,7 +253,9 @@ mod tests {
         assert_eq!(key(RedParams { max_threshold: packets(10), ..params() }), "max_threshold");
         // The automatic minimum is 312.5 packets.
         let automatic = RedParams { min_threshold: None, max_threshold: packets(300), ..params() };
-        assert_eq!(key(automatic.clone()), "max_threshold");
+        let bad = automatic.validate(&link).unwrap_err();
+        assert_eq!(bad.problem, "300 packets is not above min_threshold, which is 312.5 packets");
+        assert_eq!(bad.key, "max_threshold");
         let above = RedParams { max_threshold: packets(313), ..automatic };
         assert_eq!(above.validate(&link), Ok(()));
         let minimum = |count| RedParams {

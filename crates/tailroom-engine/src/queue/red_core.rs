@@ -118,7 +118,7 @@ impl RedCore {
         self.max_p + (1.0 - self.max_p) * (self.average - self.max_threshold) / self.max_threshold
     }
 
-    /// Whether this packet is marked or dropped: with probability `p_a` = `p_b` / (1 - count `p_b`),
+    /// Whether this packet is marked or dropped, with probability `p_b` / (1 - `p_b` count),
     /// and 2 in place of 1 where gaps must last. `share` is its size in packets of mean size.
     ///
     /// Here the paper contradicts itself, and code has followed its figure since (ns-2, Linux): the
@@ -288,21 +288,22 @@ mod tests {
         }
     }
 
-    /// With count k - 1 at packet k, P(gap = n) = p / (1 - (n - 1) p) times the product over k < n of
-    /// (1 - k p) / (1 - (k - 1) p), which telescopes to p: uniform on 1 to 1/p (paper, sec. 7).
+    /// With count k - 1 at packet k, P(gap = n) = p / (1 - (n - 1) p) times the product over k < n
+    /// of (1 - k p) / (1 - (k - 1) p), which telescopes to p: uniform on 1 to 1/p (paper, sec. 7).
     #[test]
     fn the_first_gap_is_uniform_up_to_one_over_p() {
         assert_uniform(&gaps(&params(), &finds(20), true), 1, 10);
     }
 
-    /// With count k at packet k the same product telescopes to p / (1 - p): uniform on 1 to 1/p - 1.
+    /// With count k at packet k the same product telescopes to p / (1 - p): uniform on
+    /// 1 to 1/p - 1.
     #[test]
     fn gaps_after_a_drop_are_uniform_and_end_one_packet_sooner() {
         assert_uniform(&gaps(&params(), &finds(20), false), 1, 9);
     }
 
-    /// P(gap = n) = p / (2 - n p) times the product over 1/p <= k < n of (2 - (k + 1) p) / (2 - k p),
-    /// which telescopes to p: uniform on 1/p to 2/p - 1.
+    /// P(gap = n) = p / (2 - n p) times the product over 1/p <= k < n of
+    /// (2 - (k + 1) p) / (2 - k p), which telescopes to p: uniform on 1/p to 2/p - 1.
     #[test]
     fn with_wait_gaps_are_uniform_between_one_and_two_over_p() {
         let params = RedParams { wait: true, ..params() };

@@ -14,9 +14,9 @@ use crate::quantity::limit::{Limit, QueueLimit};
 pub struct StepMarkParams {
     /// How much may wait. A packet that does not fit is dropped.
     pub limit: QueueLimit,
-    /// A packet that finds so much waiting, or more, is marked (K). The authors of DCTCP advise more
-    /// than a seventh of the bandwidth-delay product, and room for bursts: 20 packets at 1 Gbit/s,
-    /// 65 packets at 10 Gbit/s.
+    /// A packet that finds so much waiting, or more, is marked (K). The authors of DCTCP advise
+    /// more than a seventh of the bandwidth-delay product, and room for bursts: 20 packets at 1
+    /// Gbit/s, 65 packets at 10 Gbit/s.
     #[schemars(example = "65 packets")]
     pub threshold: QueueLimit,
     /// Drop the packets that cannot be marked, instead of letting them pass until the buffer is
