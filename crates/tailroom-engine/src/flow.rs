@@ -306,6 +306,7 @@ impl Unresponsive {
         if self.received.is_mark_due(now) {
             self.received.pass_marks(now, &self.delivered);
         }
+        self.received.on_rtt(now.since(packet.sent)); // half a round trip: there is no way back
         self.delivered.delivered += 1;
         self.delivered.delivered_bytes += u64::from(packet.bytes.saturating_sub(self.header_bytes));
     }

@@ -67,6 +67,8 @@ impl<'a> FlowData<'a> {
                     window: FlowCounters {
                         delivered: received.delivered,
                         delivered_bytes: received.delivered_bytes,
+                        rtt_sum: received.rtt_sum,
+                        rtt_count: received.rtt_count,
                         ..between(&source.sent)
                     },
                     account,
@@ -239,6 +241,7 @@ fn flow_summary(
     let capacity = group.path.iter().map(|&link| capacities[link]).fold(f64::INFINITY, f64::min);
     let throughput_bps = window.sent_bytes as f64 * 8.0 / span;
     let between = between_reductions(&data.record.reductions);
+    let measured = ratio(window.rtt_sum as f64 * 1e-12, window.rtt_count as f64);
     FlowSummary {
         name: network.flow_name(index),
         group: group.name.clone(),
@@ -249,7 +252,8 @@ fn flow_summary(
         loss_fraction: ratio(data.account.lost_measured as f64, window.sent as f64),
         marked_fraction: ratio(data.account.marked_measured as f64, window.sent as f64),
         retransmissions: window.retransmissions,
-        rtt_s_mean: ratio(window.rtt_sum as f64 * 1e-12, window.rtt_count as f64),
+        rtt_s_mean: measured.filter(|_| data.is_controlled),
+        one_way_delay_s_mean: measured.filter(|_| !data.is_controlled),
         cwnd_packets_mean: data.is_controlled.then_some(window.cwnd_area * 1e-12 / span),
         congestion_events: window.reductions,
         timeouts: window.timeouts,
@@ -283,6 +287,7 @@ fn group_summary(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary {
         marked_fraction: ratio(marked as f64, sent as f64),
         retransmissions: count(|flow| flow.retransmissions),
         rtt_s_mean: mean(flows.iter().filter_map(|flow| flow.rtt_s_mean)),
+        one_way_delay_s_mean: mean(flows.iter().filter_map(|flow| flow.one_way_delay_s_mean)),
         cwnd_packets_mean: mean(flows.iter().filter_map(|flow| flow.cwnd_packets_mean)),
         congestion_events: count(|flow| flow.congestion_events),
         timeouts: count(|flow| flow.timeouts),

@@ -157,8 +157,11 @@ pub struct FlowSummary {
     pub marked_fraction: Option<f64>,
     /// Packets sent again.
     pub retransmissions: u64,
-    /// Mean of the RTT samples.
+    /// Mean of the RTT samples; null for an uncontrolled source.
     pub rtt_s_mean: Option<f64>,
+    /// Mean time from sending to arrival of an uncontrolled source's packets; null under congestion
+    /// control.
+    pub one_way_delay_s_mean: Option<f64>,
     /// Time-weighted mean window.
     pub cwnd_packets_mean: Option<f64>,
     /// Window reductions, timeouts included.
@@ -194,6 +197,8 @@ pub struct GroupSummary {
     pub retransmissions: u64,
     /// Mean over flows.
     pub rtt_s_mean: Option<f64>,
+    /// Mean over flows.
+    pub one_way_delay_s_mean: Option<f64>,
     /// Mean over flows.
     pub cwnd_packets_mean: Option<f64>,
     /// Sum over flows.

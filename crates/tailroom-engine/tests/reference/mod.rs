@@ -390,6 +390,7 @@ impl<'a> Reference<'a> {
             }
             Flow::Open(open) => {
                 open.received.pass_marks(now, &open.delivered);
+                open.received.on_rtt(now.since(packet.sent));
                 open.delivered.delivered += 1;
                 let payload = packet.bytes.saturating_sub(open.header_bytes);
                 open.delivered.delivered_bytes += u64::from(payload);
