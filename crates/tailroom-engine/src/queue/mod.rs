@@ -206,6 +206,7 @@ macro_rules! registry {
 
         /// A running scheduler.
         #[derive(Debug)]
+        #[allow(clippy::large_enum_variant, reason = "one a link, in a box as a whole")]
         pub enum SchedulerQueue {
             $($(#[$scheduler_doc])* $scheduler($scheduler_module::$scheduler),)+
         }

@@ -21,6 +21,8 @@ pub(super) struct Flow {
     pub(super) tag: u64,
     /// Virtual time that a byte takes; the quantum under round robin.
     pub(super) share: u64,
+    /// Length by which it is known among the longest: at least that of its queue.
+    pub(super) mark: u64,
     /// Bytes that went with priority since it became active.
     pub(super) credit: u32,
     /// Neighbours in the round; of a free slot `next` is the next free one.

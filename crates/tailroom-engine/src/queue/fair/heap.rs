@@ -5,6 +5,9 @@
 pub(super) trait Key: Copy {
     /// Whether this one comes before `other`.
     fn is_before(&self, other: &Self) -> bool;
+
+    /// Whose it is.
+    fn slot(&self) -> u32;
 }
 
 /// Where a slot is not in the heap.
@@ -13,7 +16,7 @@ const NOWHERE: u32 = u32::MAX;
 /// Slots, each with its key, the first in order on top.
 #[derive(Debug)]
 pub(super) struct Heap<K> {
-    entries: Vec<(K, u32)>,
+    entries: Vec<K>,
     /// For each slot where it stands in `entries`.
     positions: Vec<u32>,
 }
@@ -27,34 +30,26 @@ impl<K> Default for Heap<K> {
 impl<K: Key> Heap<K> {
     /// The first in order.
     #[inline]
-    pub(super) fn first(&self) -> Option<(K, u32)> {
+    pub(super) fn first(&self) -> Option<K> {
         self.entries.first().copied()
     }
 
-    /// The key of `slot`, if it is there.
+    /// Gives the key's slot this key; it need not be there before.
     #[inline]
-    pub(super) fn key(&self, slot: u32) -> Option<K> {
-        match self.positions.get(slot as usize) {
-            None | Some(&NOWHERE) => None,
-            Some(&position) => Some(self.entries[position as usize].0),
+    pub(super) fn set(&mut self, key: K) {
+        match self.positions.get(key.slot() as usize) {
+            None | Some(&NOWHERE) => self.insert(key),
+            Some(&position) => self.place(position as usize, key),
         }
     }
 
-    /// Gives `slot` this key; it need not be there before.
-    #[inline]
-    pub(super) fn set(&mut self, slot: u32, key: K) {
-        match self.positions.get(slot as usize) {
-            None | Some(&NOWHERE) => self.insert(slot, key),
-            Some(&position) => self.place(position as usize, (key, slot)),
+    fn insert(&mut self, key: K) {
+        let slot = key.slot() as usize;
+        if slot >= self.positions.len() {
+            self.positions.resize(slot + 1, NOWHERE);
         }
-    }
-
-    fn insert(&mut self, slot: u32, key: K) {
-        if slot as usize >= self.positions.len() {
-            self.positions.resize(slot as usize + 1, NOWHERE);
-        }
-        self.entries.push((key, slot));
-        self.place(self.entries.len() - 1, (key, slot));
+        self.entries.push(key);
+        self.raise(self.entries.len() - 1, key);
     }
 
     /// Takes `slot` out, if it is there.
@@ -70,54 +65,65 @@ impl<K: Key> Heap<K> {
         }
     }
 
-    /// Puts `entry` into the free place `at`, or where the order asks for it.
+    /// Puts `key` into the free place `at`, or where the order asks for it.
     #[inline]
-    fn place(&mut self, at: usize, entry: (K, u32)) {
-        let risen = self.rise(at, &entry.0);
-        let settled = if risen == at { self.sink(at, &entry.0) } else { risen };
-        self.put(settled, entry);
+    fn place(&mut self, at: usize, key: K) {
+        if at > 0 && key.is_before(&self.entries[(at - 1) / 2]) {
+            return self.raise(at, key);
+        }
+        self.lower(at, key);
     }
 
     /// Moves what stands above a free place down to it until `key` may stand in the place.
     #[inline]
-    fn rise(&mut self, mut at: usize, key: &K) -> usize {
+    fn raise(&mut self, mut at: usize, key: K) {
         while at > 0 {
             let parent = (at - 1) / 2;
-            if !key.is_before(&self.entries[parent].0) {
+            if !key.is_before(&self.entries[parent]) {
                 break;
             }
             self.put(at, self.entries[parent]);
             at = parent;
         }
-        at
+        self.put(at, key);
     }
 
-    /// Moves what stands below a free place up to it until `key` may stand in the place.
+    /// Moves what stands below a free place up to it, down to the leaves, and `key` up from there: a
+    /// flow that was served goes behind most others (Floyd's variant of the sift).
     #[inline]
-    fn sink(&mut self, mut at: usize, key: &K) -> usize {
-        loop {
-            let mut child = 2 * at + 1;
-            if child >= self.entries.len() {
-                return at;
-            }
-            let sibling = child + 1;
-            if sibling < self.entries.len()
-                && self.entries[sibling].0.is_before(&self.entries[child].0)
-            {
-                child = sibling;
-            }
-            if !self.entries[child].0.is_before(key) {
-                return at;
-            }
-            self.put(at, self.entries[child]);
+    fn lower(&mut self, mut at: usize, key: K) {
+        let top = at;
+        let entries = &mut self.entries[..];
+        let mut child = 2 * at + 1;
+        while child + 1 < entries.len() {
+            // Which of the two cannot be predicted, so no branch.
+            child += usize::from(entries[child + 1].is_before(&entries[child]));
+            entries[at] = entries[child];
+            self.positions[entries[at].slot() as usize] = at as u32;
+            at = child;
+            child = 2 * at + 1;
+        }
+        if child < entries.len() {
+            entries[at] = entries[child];
+            self.positions[entries[at].slot() as usize] = at as u32;
             at = child;
         }
+        while at > top {
+            let parent = (at - 1) / 2;
+            if !key.is_before(&entries[parent]) {
+                break;
+            }
+            entries[at] = entries[parent];
+            self.positions[entries[at].slot() as usize] = at as u32;
+            at = parent;
+        }
+        self.put(at, key);
     }
 
     #[inline]
-    fn put(&mut self, at: usize, entry: (K, u32)) {
-        self.entries[at] = entry;
-        self.positions[entry.1 as usize] = at as u32;
+    fn put(&mut self, at: usize, key: K) {
+        self.entries[at] = key;
+        self.positions[key.slot() as usize] = at as u32;
     }
 }
 
@@ -129,6 +135,10 @@ mod tests {
     impl Key for u64 {
         fn is_before(&self, other: &Self) -> bool {
             self < other
+        }
+
+        fn slot(&self) -> u32 {
+            (self % 40) as u32
         }
     }
 
@@ -145,12 +155,11 @@ mod tests {
                 heap.remove(slot);
                 list[slot as usize] = None;
             } else {
-                heap.set(slot, key);
+                heap.set(key);
                 list[slot as usize] = Some(key);
             }
-            let least = list.iter().flatten().min().map(|&key| (key, (key % 40) as u32));
+            let least = list.iter().flatten().min().copied();
             assert_eq!(heap.first(), least);
-            assert_eq!(heap.key(slot), list[slot as usize]);
             assert_eq!(heap.entries.len(), list.iter().flatten().count());
         }
     }

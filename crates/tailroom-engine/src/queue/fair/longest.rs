@@ -22,12 +22,18 @@ pub enum Length {
 struct Mark {
     length: u64,
     flow: u32,
+    slot: u32,
 }
 
 impl Key for Mark {
     #[inline]
     fn is_before(&self, other: &Self) -> bool {
         (other.length, self.flow) < (self.length, other.flow)
+    }
+
+    #[inline]
+    fn slot(&self) -> u32 {
+        self.slot
     }
 }
 
@@ -56,10 +62,12 @@ impl Longest {
 
     /// The queue of `slot` has grown.
     #[inline]
-    pub(super) fn grow(&mut self, flows: &Flows, slot: u32) {
+    pub(super) fn grow(&mut self, flows: &mut Flows, slot: u32) {
         let length = self.length(flows, slot);
-        if self.heap.key(slot).is_none_or(|mark| mark.length < length) {
-            self.heap.set(slot, Mark { length, flow: flows[slot].number });
+        let flow = &mut flows[slot];
+        if flow.mark < length {
+            flow.mark = length;
+            self.heap.set(Mark { length, flow: flow.number, slot });
         }
     }
 
@@ -70,15 +78,17 @@ impl Longest {
 
     /// The longest: of several that of the packet that has just arrived in `arrived`, or else that of the
     /// flow with the lowest number.
-    pub(super) fn find(&mut self, flows: &Flows, arrived: u32) -> Option<u32> {
+    pub(super) fn find(&mut self, flows: &mut Flows, arrived: u32) -> Option<u32> {
         loop {
-            let (mark, slot) = self.heap.first()?;
+            let mark = self.heap.first()?;
+            let slot = mark.slot;
             let length = self.length(flows, slot);
             if length == mark.length {
                 let is_tie = self.length(flows, arrived) == length;
                 return Some(if is_tie { arrived } else { slot });
             }
-            self.heap.set(slot, Mark { length, ..mark });
+            flows[slot].mark = length;
+            self.heap.set(Mark { length, ..mark });
         }
     }
 }

@@ -13,7 +13,7 @@
 //! - `fair_rate_bps`, what a flow of weight 1 that always waits would get (Kortebi, Oueslati, Roberts
 //!   2004 sec. III): max(S C, 8 V) / T, with S the idle time of the window T, C the link's rate at the
 //!   start, and V the advance of the virtual time in bytes at weight 1; under deficit round robin V is
-//!   the quantum of weight 1 times the rounds begun while packets waited, and the rate C at most.
+//!   the quantum of weight 1 times the rounds begun while packets waited. C at most.
 //! - `priority_load` (same source): 8 P / (C T), with P the bytes that arrived with priority; under the
 //!   schedulers without priority those of packets that found their flow not active.
 
@@ -36,6 +36,7 @@ use rand_core::Rng;
 
 use super::buffer::{Buffer, DropReason};
 use super::{Gauge, LinkFacts, Scheduler};
+use crate::quantity::Size;
 use crate::quantity::limit::Limit;
 use crate::schedule::Event;
 use crate::units::Time;
@@ -100,7 +101,7 @@ enum Order {
 impl Fair {
     /// Starts the discipline.
     pub fn new(params: &FairParams, link: &LinkFacts) -> Self {
-        let quantum = params.quantum.map_or(u64::from(link.packet_bytes), |size| size.bytes());
+        let quantum = params.quantum.map_or(u64::from(link.packet_bytes), Size::bytes);
         let per_weight = quantum as f64 / params.smallest_weight(link);
         let share = |weight: f64| match params.scheduler {
             FairScheduler::DeficitRoundRobin => libm::round(per_weight * weight) as u64,
@@ -156,12 +157,12 @@ impl Fair {
             Order::StartTime(order) => order.virtual_time(),
             Order::DeficitRoundRobin(_) => 0,
         };
-        self.flows.insert(Flow { number, share, tag, ..Flow::default() })
+        self.flows.insert(Flow { number, tag, share, ..Flow::default() })
     }
 
     /// Drops from the longest queue; `arrived` is the slot of the packet that has just come.
     fn make_room(&mut self, arrived: u32, buffer: &mut Buffer) -> Option<()> {
-        let slot = self.longest.find(&self.flows, arrived)?;
+        let slot = self.longest.find(&mut self.flows, arrived)?;
         let flow = &mut self.flows[slot];
         let packet = match self.drop_from {
             DropFrom::Front => buffer.pop_front(&mut flow.line),
@@ -260,7 +261,7 @@ impl Scheduler for Fair {
                 Order::DeficitRoundRobin(order) => order.join(&mut self.flows, slot),
             }
         }
-        self.longest.grow(&self.flows, slot);
+        self.longest.grow(&mut self.flows, slot);
         while !self.limit.holds(buffer.packets(), buffer.bytes())
             && self.make_room(slot, buffer).is_some()
         {}

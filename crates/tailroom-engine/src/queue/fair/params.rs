@@ -35,9 +35,8 @@ pub struct FairParams {
     /// (the largest packet of the link; Shreedhar and Varghese 1996 sec. III). At least that packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Size>,
-    /// Queues that the flows are spread over by a hash salted with the run's seed, as McKenney's
-    /// stochastic fairness queueing (1990) does; flows that meet in one share it. Without it every flow
-    /// has its own queue.
+    /// Queues that the flows are spread over by a hash salted with the run's seed, as stochastic fairness
+    /// queueing does (Infocom 1990); flows that meet in one share it. Without it every flow has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_048_576))]
     pub buckets: Option<u32>,

@@ -22,7 +22,7 @@ fn is_beyond(one: u64, other: u64) -> bool {
 }
 
 /// Packets of equal tag: who goes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     /// Not waiting: to be forgotten when its turn comes.
     Idle,
@@ -37,18 +37,43 @@ enum Class {
 #[derive(Clone, Copy, Debug)]
 struct Rank {
     tag: u64,
-    arrival: u64,
+    /// Class in the upper two bits, then the time of arrival: 53 days, after which all are equal.
+    class_and_arrival: u64,
     flow: u32,
-    class: Class,
+    slot: u32,
+}
+
+impl Rank {
+    const CLASS_SHIFT: u32 = 62;
+
+    #[inline]
+    fn new(tag: u64, class: Class, arrival: u64) -> Self {
+        let arrival = arrival.min((1 << Self::CLASS_SHIFT) - 1);
+        let class_and_arrival = (class as u64) << Self::CLASS_SHIFT | arrival;
+        Rank { tag, class_and_arrival, flow: 0, slot: 0 }
+    }
+
+    #[inline]
+    fn is_idle(self) -> bool {
+        self.class_and_arrival >> Self::CLASS_SHIFT == Class::Idle as u64
+    }
+
+    #[inline]
+    fn order(self) -> u128 {
+        u128::from(self.tag) << 64 | u128::from(self.class_and_arrival)
+    }
 }
 
 impl Key for Rank {
     #[inline]
     fn is_before(&self, other: &Self) -> bool {
-        if self.tag != other.tag {
-            return is_beyond(other.tag, self.tag);
-        }
-        (self.class, self.arrival, self.flow) < (other.class, other.arrival, other.flow)
+        let ahead = self.order().wrapping_sub(other.order()).cast_signed();
+        ahead < 0 || (ahead == 0 && self.flow < other.flow)
+    }
+
+    #[inline]
+    fn slot(&self) -> u32 {
+        self.slot
     }
 }
 
@@ -118,15 +143,15 @@ impl StartTime {
                     0 => (flow.tag, Class::Normal),
                     _ => (self.virtual_time, Class::Express),
                 };
-                Rank { tag, arrival, flow: first.flow(), class }
+                Rank { flow: first.flow(), slot, ..Rank::new(tag, class, arrival) }
             }
             None if !is_beyond(flow.tag, self.virtual_time) => {
                 self.heap.remove(slot);
                 return false;
             }
-            None => Rank { tag: flow.tag, arrival: 0, flow: 0, class: Class::Idle },
+            None => Rank { slot, ..Rank::new(flow.tag, Class::Idle, 0) },
         };
-        self.heap.set(slot, rank);
+        self.heap.set(rank);
         true
     }
 
@@ -143,8 +168,9 @@ impl StartTime {
             return None;
         }
         loop {
-            let (rank, slot) = self.heap.first()?;
-            if rank.class == Class::Idle {
+            let rank = self.heap.first()?;
+            let slot = rank.slot;
+            if rank.is_idle() {
                 self.heap.remove(slot);
                 forget(flows, slot);
                 continue;
@@ -169,7 +195,7 @@ impl StartTime {
         mut forget: impl FnMut(&mut Flows, u32),
     ) {
         let (mut last, mut bytes) = (self.virtual_time, 0);
-        while let Some((_, one)) = self.heap.first() {
+        while let Some(Rank { slot: one, .. }) = self.heap.first() {
             self.heap.remove(one);
             if is_beyond(flows[one].tag, last) {
                 last = flows[one].tag;

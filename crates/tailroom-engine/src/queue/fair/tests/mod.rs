@@ -122,7 +122,9 @@ impl Bench {
 
 fn run(params: &FairParams, arrivals: &[Arrival]) -> Bench {
     let mut bench = Bench::new(params);
-    arrivals.iter().for_each(|&arrival| bench.arrive(arrival));
+    for &arrival in arrivals {
+        bench.arrive(arrival);
+    }
     bench.drain();
     bench
 }

@@ -15,7 +15,9 @@ fn drops_of(fair: &FairParams, packets: &[(u32, u32)]) -> Vec<(u32, usize)> {
 }
 
 fn for_each_scheduler(check: impl Fn(FairParams)) {
-    SCHEDULERS.into_iter().for_each(|scheduler| check(params(scheduler, 4)));
+    for scheduler in SCHEDULERS {
+        check(params(scheduler, 4));
+    }
 }
 
 #[test]
