@@ -224,7 +224,9 @@ impl Observer {
         }
         self.link.end_measuring(end);
         let held: Vec<Event> = self.link.held().collect();
-        held.into_iter().for_each(|packet| self.record(packet, End::Held));
+        for packet in held {
+            self.record(packet, End::Held);
+        }
     }
 }
 
@@ -235,7 +237,7 @@ fn run(script: &Script, queue: QueueConfig) -> (Observer, Vec<Event>, Time) {
     let mut next = BTreeMap::new();
     let mut arrivals = Vec::new();
     for arrival in &script.arrivals {
-        now = now + arrival.gap;
+        now += arrival.gap;
         while observer.link.next_service() <= now {
             observer.serve();
         }
