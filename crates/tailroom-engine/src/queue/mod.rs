@@ -312,5 +312,7 @@ registry! {
         drop_head::DropHead(DropHeadParams) = "drop_head",
         /// First in, first out; a full buffer drops any of its packets, the arriving one included.
         random_drop::RandomDrop(RandomDropParams) = "random_drop",
+        /// Two coupled queues, one of them short for L4S traffic (RFC 9332).
+        dual_pi2::DualPi2(DualPi2Params) = "dual_pi2",
     }
 }
