@@ -38,7 +38,7 @@ fn run(modes: &[EcnMode]) -> Results {
 }
 
 fn gauge(results: &Results, name: &str) -> f64 {
-    let gauges = &results.links.0[0].1.discipline_gauges.0;
+    let gauges = &results.summary.links.0[0].1.discipline_gauges.0;
     gauges.iter().find(|gauge| gauge.0 == name).expect("a gauge").1
 }
 
@@ -51,7 +51,7 @@ fn the_classic_delay_is_held_at_the_target() {
         let results = run(&[mode]);
         let delay = gauge(&results, "classic_delay_s");
         assert!((delay - 0.015).abs() < 0.0015, "{mode:?}: {delay} s");
-        let link = &results.links.0[0].1;
+        let link = &results.summary.links.0[0].1;
         assert!(link.utilization > 0.95, "{mode:?}: {}", link.utilization);
         // No buffer of 10,000 packets (1.6 s) overflows.
         let losses = link.loss_fraction.expect("packets came");
