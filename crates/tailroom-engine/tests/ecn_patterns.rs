@@ -213,7 +213,7 @@ fn abe_falls_less_on_a_mark_than_on_a_loss() {
         assert_eq!((outcome.acks[0].cwnd, outcome.acks[0].ssthresh), (on_mark, on_mark));
         let outcome = with(&tcp, &[], &[0]);
         let reduced = outcome.acks.iter().find(|ack| ack.ssthresh < 20.0).expect("a reduction");
-        assert_eq!(reduced.ssthresh, 10.0);
+        assert!((reduced.ssthresh - 10.0).abs() < 1e-12);
     }
 }
 
@@ -230,7 +230,7 @@ fn a_mark_ends_slow_start() {
         let outcome = with(&tcp, &[10], &[]);
         assert_eq!((outcome.acks[9].cwnd, outcome.acks[9].ssthresh), (14.0, f64::INFINITY));
         assert_eq!((outcome.acks[10].cwnd, outcome.acks[10].ssthresh), (7.0, 7.0), "{mode:?}");
-        let next = outcome.acks[11..].iter().find(|ack| ack.cwnd != 7.0).expect("it grows again");
+        let next = outcome.acks[11..].iter().find(|ack| ack.cwnd > 7.0).expect("it grows again");
         assert!((next.cwnd - (7.0 + 1.0 / 7.0)).abs() < 1e-12, "{mode:?}: {next:?}");
     }
 }
@@ -239,9 +239,9 @@ fn a_mark_ends_slow_start() {
 /// first new packet after it has CWR (RFC 3168 sec. 6.1.2), which ends the echo at last.
 #[test]
 fn a_timeout_is_answered_with_cwr_too() {
-    let lost: Vec<u64> = (20..30).collect();
+    let window: Vec<u64> = (20..30).collect();
     for (name, tcp) in every_recovery() {
-        let outcome = with(&tcp, &[0], &lost);
+        let outcome = with(&tcp, &[0], &window);
         assert_eq!((outcome.reductions, outcome.timeouts), (1, 1), "{name}");
         assert_eq!(cwr_packets(&outcome), [20, 30], "{name}");
         let last = outcome.acks.iter().rposition(|ack| ack.ece).expect("echoes");

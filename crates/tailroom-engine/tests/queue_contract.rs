@@ -24,6 +24,8 @@ use tailroom_engine::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// Each flow has one ECN codepoint, so that a discipline that sorts by codepoint keeps its order.
 const FLOWS: u32 = 8;
+const REASONS: [DropReason; DropReason::COUNT] =
+    [DropReason::Overflow, DropReason::Early, DropReason::Head];
 
 /// A packet that arrives.
 #[derive(Clone, Copy, Debug)]
@@ -105,8 +107,7 @@ fn network(script: &Script, queue: QueueConfig) -> Network {
 enum End {
     /// Its last bit leaves at this time.
     Sent(Time),
-    /// At this time; `None` where the link does not say why.
-    Dropped(Time, Option<DropReason>),
+    Dropped(Time, DropReason),
     /// It still waits at the end.
     Held,
 }
@@ -170,6 +171,7 @@ impl Observer {
     fn arrive(&mut self, mut packet: Event) {
         let now = packet.time();
         let free_at = self.free_at;
+        let drops_before = self.link.probe.totals().drops;
         match self.link.arrive(&mut packet) {
             Fate::Delivered(departure) => {
                 let start = now.max(free_at);
@@ -179,8 +181,13 @@ impl Observer {
                 }
             }
             Fate::Dropped => {
-                assert!(now < free_at, "an idle link takes whatever comes");
-                self.record(packet, End::Dropped(now, None));
+                // An admission rule gives its reason to the probe alone.
+                let drops = self.link.probe.totals().drops;
+                let is_why = |why: &DropReason| drops[*why as usize] > drops_before[*why as usize];
+                let reason = REASONS.into_iter().find(is_why).expect("a drop is counted");
+                let is_full = reason == DropReason::Overflow;
+                assert!(!is_full || now < free_at, "no buffer overflows at an idle link");
+                self.record(packet, End::Dropped(now, reason));
             }
             Fate::Held => {}
             Fate::Lost => panic!("the wire loses nothing here"),
@@ -204,7 +211,7 @@ impl Observer {
     fn check(&mut self, now: Time) {
         let dropped: Vec<_> = self.link.drain_dropped(now).collect();
         for drop in dropped {
-            self.record(drop.packet, End::Dropped(now, Some(drop.reason)));
+            self.record(drop.packet, End::Dropped(now, drop.reason));
         }
         assert!(!self.link.has_dropped());
         self.waiting.retain(|&(start, _)| start > now);
@@ -305,12 +312,9 @@ fn check_counters(observer: &Observer, arrivals: u64, end: Time) {
     let totals = probe.totals();
     assert_eq!((totals.arrivals, totals.random_losses), (arrivals, 0));
     assert_eq!(totals.drops.iter().sum::<u64>(), dropped);
-    if entries.iter().any(|entry| matches!(entry.end, End::Dropped(_, Some(_)))) {
-        for reason in [DropReason::Overflow, DropReason::Early, DropReason::Head] {
-            let found =
-                count(&|entry| matches!(entry.end, End::Dropped(_, Some(why)) if why == reason));
-            assert_eq!(totals.drops[reason as usize], found as u64, "{reason:?}");
-        }
+    for reason in REASONS {
+        let found = count(&|entry| matches!(entry.end, End::Dropped(_, why) if why == reason));
+        assert_eq!(totals.drops[reason as usize], found as u64, "{reason:?}");
     }
     let came_marked = |entry: &Entry| Ecn::from_bits(entry.flow) == Ecn::Ce;
     let marked = count(&|entry| entry.ecn == Ecn::Ce && !came_marked(entry));
