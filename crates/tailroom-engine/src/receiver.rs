@@ -81,8 +81,8 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 for an ACK at once when marks begin
-    /// and at every second mark, RFC 8257 sec. 3.2 for one when they end.
+    /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 for an ACK at once when marks
+    /// begin and at every second mark, RFC 8257 sec. 3.2 for one when they end.
     #[cold]
     fn note_marks(&mut self, packet: &Packet) {
         // RFC 3168 sec. 6.1.5: the field of a packet outside the window says nothing.
@@ -90,7 +90,7 @@ impl Receiver {
             return;
         }
         let is_marked = packet.ecn == Ecn::Ce;
-        // Since every change is acknowledged at once, what is held back came marked like the last one.
+        // Every change is acknowledged at once: what is held back is all marked, or not at all.
         let is_second_mark = is_marked && self.unacknowledged > 0;
         let is_change = is_marked != self.was_marked;
         self.ece = is_marked || self.ece && !packet.is_cwr;
@@ -299,8 +299,8 @@ mod tests {
         }
     }
 
-    /// RFC 3168 sec. 6.1.3: a delayed ACK has the echo if any packet that it covers is marked. The mark
-    /// does not hurry it.
+    /// RFC 3168 sec. 6.1.3: a delayed ACK has the echo if any packet that it covers is marked. The
+    /// mark does not hurry it.
     #[test]
     fn a_delayed_ack_echoes_the_mark_of_either_packet() {
         let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
@@ -314,8 +314,8 @@ mod tests {
         assert!(receiver.on_deadline().ece);
     }
 
-    /// RFC 9768 sec. 3.2.2.5.1: an ACK when marks begin, and when two marks have come since the last
-    /// ACK; RFC 8257 sec. 3.2: an ACK when they end.
+    /// RFC 9768 sec. 3.2.2.5.1: an ACK when marks begin, and when two marks have come since the
+    /// last ACK; RFC 8257 sec. 3.2: an ACK when they end.
     #[test]
     fn accurate_feedback_is_not_delayed_when_marks_begin_go_on_or_end() {
         let delayed = DelayedAck { packets: 4, timeout: Time::from_milliseconds(40) };

@@ -42,9 +42,9 @@ fn gauge(results: &Results, name: &str) -> f64 {
     gauges.iter().find(|gauge| gauge.0 == name).expect("a gauge").1
 }
 
-/// The integral term: over n updates the mean delay differs from the target by no more than the
-/// change of p' over alpha n (and of the delay over alpha n / beta): 1 / (0.16 * 6250) = 1 ms, if p'
-/// goes all the way from 0 to 1. Packets and updates see the delay alike to within some percent.
+/// The integral term: while p' stays above 0, the mean delay over n updates differs from the target
+/// by (change of p' - beta * change of the delay) / (alpha n), which is 1 / (0.16 * 6250) = 1 ms if
+/// p' goes all the way from 0 to 1. Packets and updates see the delay alike to within some percent.
 #[test]
 fn the_classic_delay_is_held_at_the_target() {
     for mode in [EcnMode::Off, EcnMode::Classic] {

@@ -1,8 +1,8 @@
 //! ECN end to end by hand: chosen packets of a transfer are marked or lost, and what RFC 3168 says
 //! should happen is asserted.
 //!
-//! A transfer has 80 packets and starts with a window of 20 in congestion avoidance, packets 0 to 19
-//! at once; the round trip takes 100 ms and the timeout is at least 1 s.
+//! A transfer has 80 packets and starts with a window of 20 in congestion avoidance, packets 0 to
+//! 19 at once; the round trip takes 100 ms and the timeout is at least 1 s.
 
 mod path;
 mod transport;
@@ -66,8 +66,8 @@ fn assert_codepoints(tcp: &TcpSpec, outcome: &Outcome) {
     }
 }
 
-/// RFC 3168 sec. 6.1.2: an ACK with the echo does not let the window grow. (Fast recovery may set it
-/// to ssthresh, which is no growth.)
+/// RFC 3168 sec. 6.1.2: an ACK with the echo does not let the window grow. (Fast recovery may set
+/// it to ssthresh, which is no growth.)
 fn assert_no_growth_under_echo(outcome: &Outcome) {
     for pair in outcome.acks.windows(2) {
         let grows = pair[1].cwnd > pair[0].cwnd && pair[1].cwnd > pair[1].ssthresh;
@@ -98,8 +98,8 @@ fn packets_that_are_not_capable_go_unmarked() {
     assert_eq!((outcome.reductions, outcome.timeouts), (0, 0));
 }
 
-/// RFC 3168 sec. 6.1.2: one reduction for the marks of one window of data, however many and whichever,
-/// and one packet with CWR.
+/// RFC 3168 sec. 6.1.2: one reduction for the marks of one window of data, however many and
+/// whichever, and one packet with CWR.
 #[test]
 fn the_marks_of_one_window_reduce_once() {
     let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
@@ -137,8 +137,8 @@ fn the_marks_of_one_window_reduce_once_with_accurate_feedback() {
 }
 
 /// The first packet is marked: its ACK halves the window to 10 while 19 packets are in flight. The
-/// ACKs of packets 1 to 10 shrink that to 9, and packet 20 leaves with CWR. The ACKs of packets 0 to
-/// 19 have the echo, no other has.
+/// ACKs of packets 1 to 10 shrink that to 9, and packet 20 leaves with CWR. The ACKs of packets 0
+/// to 19 have the echo, no other has.
 #[test]
 fn cwr_leaves_once_and_stops_the_echo() {
     for (name, tcp) in every_recovery() {
@@ -217,8 +217,8 @@ fn abe_falls_less_on_a_mark_than_on_a_loss() {
     }
 }
 
-/// The window doubles from 4 to 8 and by 6 more on the ACKs of packets 4 to 9; the echo of packet 10
-/// halves 14. From then on it grows by 1 / window.
+/// The window doubles from 4 to 8 and grows by 6 on the ACKs of packets 4 to 9; the echo of packet
+/// 10 halves 14. From then on it grows by 1 / window.
 #[test]
 fn a_mark_ends_slow_start() {
     for mode in [EcnMode::Classic, EcnMode::Accurate] {

@@ -208,8 +208,8 @@ fn queues_that_are_written_wrong_are_refused() {
     assert_eq!(
         queue_message("{ kind = \"drop_head\", limit = 100 }"),
         format!(
-            "{key}.limit: is the bare number 100, without a unit; write a string with a unit, as in \
-             \"1249 packets\""
+            "{key}.limit: is the bare number 100, without a unit; write a string with a unit, as \
+             in \"1249 packets\""
         )
     );
 }

@@ -1,8 +1,8 @@
 //! `DualPI2` (RFC 9332): two coupled queues, so that scalable (L4S) flows have a short delay beside
 //! classic ones and a like share of the link.
 //!
-//! As appendix A.1 and A.2 of the RFC, with these choices among those that it leaves open. Delays are
-//! sojourn times of the packets at the head. The native L4S AQM is a step at 1 ms, as in Linux
+//! As appendix A.1 and A.2 of the RFC, with these choices among those that it leaves open. Delays
+//! are sojourn times of the packets at the head. The native L4S AQM is a step at 1 ms, as in Linux
 //! (`sch_dualpi2`), or the RFC's ramp where one is given. The scheduler is a weighted round robin
 //! by bytes: classic traffic gets 10 % of a link that L4S traffic overloads, as in Linux.
 
@@ -141,8 +141,8 @@ struct Line {
 }
 
 impl Line {
-    /// True for a part `probability` of the calls, evenly spread: RFC 9332 appendix A.1 prefers this
-    /// to random draws because it varies less.
+    /// True for a part `probability` of the calls, evenly spread: the deterministic form of RFC 9332
+    /// appendix A.1, which varies less than random draws.
     #[inline]
     fn recurs(&mut self, probability: f64) -> bool {
         self.likelihood += probability;
@@ -205,8 +205,8 @@ impl Controller {
         (self.coupling * self.base).min(P_LMAX)
     }
 
-    /// Whether classic packets are dropped even if they could be marked: `p_C` has reached `p_Cmax`,
-    /// the square of 1 / k, at which every L4S packet is marked (RFC 9332 appendix A.2).
+    /// Whether classic packets are dropped even if they could be marked: `p_C` has reached
+    /// `p_Cmax`, the square of 1 / k, at which every L4S packet is marked (RFC 9332 appendix A.2).
     #[inline]
     fn is_saturated(&self) -> bool {
         self.coupling * self.base >= 1.0 || self.base >= 1.0

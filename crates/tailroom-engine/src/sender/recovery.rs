@@ -61,9 +61,9 @@ impl Sender {
 
     // RFC 3168: ECN.
 
-    /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, at most once for a window of data,
-    /// whether losses or marks came first. It lowers no window below two packets (RFC 8511 sec. 3), so
-    /// that the timer need not take the place of a window of one.
+    /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, at most once for a window of
+    /// data, whether losses or marks came first. It lowers no window below two packets (RFC 8511
+    /// sec. 3), so that the timer need not take the place of a window of one.
     fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
