@@ -81,14 +81,20 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 (as RFC 8257 sec. 3.2) for an ACK at
-    /// once when marks begin or end.
+    /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 for an ACK at once when marks begin
+    /// and at every second mark, RFC 8257 sec. 3.2 for one when they end.
     #[inline(never)]
     fn note_marks(&mut self, packet: &Packet) {
+        // RFC 3168 sec. 6.1.5: the field of a packet outside the window says nothing.
+        if packet.sequence < self.next {
+            return;
+        }
         let is_marked = packet.ecn == Ecn::Ce;
         if self.has_accurate_feedback {
+            // Every change is acknowledged at once: what is held back is all marked, or not at all.
+            let is_second_mark = is_marked && self.unacknowledged > 0;
+            self.acks_at_once = is_marked != self.is_echoing || is_second_mark;
             self.marked_packets += u64::from(is_marked);
-            self.acks_at_once = is_marked != self.is_echoing;
             self.is_echoing = is_marked;
         } else {
             self.ece = is_marked || self.ece && !packet.is_cwr;
@@ -265,5 +271,86 @@ mod tests {
         assert_eq!(receiver.deadline(), Time::from_milliseconds(41));
         assert_eq!(receiver.on_deadline().cumulative, 3);
         assert_eq!(receiver.deadline(), Time::NEVER);
+    }
+
+    fn marked(sequence: u64) -> Packet {
+        Packet { ecn: Ecn::Ce, ..packet(sequence) }
+    }
+
+    fn cwr(packet: Packet) -> Packet {
+        Packet { is_cwr: true, ..packet }
+    }
+
+    /// RFC 3168 sec. 6.1.3: every ACK from the mark on echoes it, until a packet with CWR.
+    #[test]
+    fn the_echo_lasts_from_a_mark_to_the_packet_with_cwr() {
+        let mut receiver = Receiver::new(None, false);
+        for (packet, echoes) in [
+            (packet(0), false),
+            (marked(1), true),
+            (packet(2), true),
+            (packet(3), true),
+            (cwr(packet(4)), false),
+            (packet(5), false),
+            (marked(6), true),
+            (cwr(marked(7)), true), // the mark is newer than the reduction
+            (packet(8), true),
+            (cwr(packet(9)), false),
+        ] {
+            let ack = receiver.on_packet(Time::ZERO, &packet).expect("no ACK is delayed");
+            assert_eq!(ack.ece, echoes, "{packet:?}");
+        }
+    }
+
+    /// RFC 3168 sec. 6.1.3: a delayed ACK has the echo if any packet that it covers is marked. The
+    /// mark does not hurry it.
+    #[test]
+    fn a_delayed_ack_echoes_the_mark_of_either_packet() {
+        let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
+        for [first, second] in [[marked(0), packet(1)], [packet(0), marked(1)]] {
+            let mut receiver = Receiver::new(Some(delayed), false);
+            assert!(receiver.on_packet(Time::ZERO, &first).is_none());
+            assert!(receiver.on_packet(Time::ZERO, &second).expect("the second").ece);
+        }
+        let mut receiver = Receiver::new(Some(delayed), false);
+        assert!(receiver.on_packet(Time::ZERO, &marked(0)).is_none());
+        assert!(receiver.on_deadline().ece);
+    }
+
+    /// RFC 9768 sec. 3.2.2.5.1: an ACK when marks begin, and when two marks have come since the
+    /// last ACK; RFC 8257 sec. 3.2: an ACK when they end.
+    #[test]
+    fn accurate_feedback_is_not_delayed_when_marks_begin_go_on_or_end() {
+        let delayed = DelayedAck { packets: 4, timeout: Time::from_milliseconds(40) };
+        let mut receiver = Receiver::new(Some(delayed), true);
+        for (packet, acked) in [
+            (packet(0), None),
+            (marked(1), Some((2, 1))), // begin
+            (marked(2), None),
+            (marked(3), Some((4, 3))), // two more
+            (packet(4), Some((5, 3))), // end
+            (packet(5), None),
+            (packet(6), None),
+            (packet(7), None),
+            (packet(8), Some((9, 3))), // four packets
+            (packet(9), None),
+            (marked(10), Some((11, 4))),
+            (packet(11), Some((12, 4))),
+        ] {
+            let ack = receiver.on_packet(Time::ZERO, &packet);
+            let found = ack.map(|ack| (ack.cumulative, ack.marked_packets));
+            assert_eq!(found, acked, "{packet:?}");
+        }
+    }
+
+    /// RFC 3168 sec. 6.1.5: the receiver ignores the field of a packet that it has acknowledged.
+    #[test]
+    fn a_mark_on_a_late_duplicate_says_nothing() {
+        let mut receiver = Receiver::new(None, false);
+        receiver.on_packet(Time::ZERO, &packet(0));
+        let ack = receiver.on_packet(Time::ZERO, &marked(0)).expect("at once");
+        assert!(!ack.ece);
+        let ack = receiver.on_packet(Time::ZERO, &marked(2)).expect("at once");
+        assert!(ack.ece, "beyond a gap, but in the window");
     }
 }

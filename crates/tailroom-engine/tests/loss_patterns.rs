@@ -425,7 +425,7 @@ proptest! {
         let loses_data =
             |sequence: u64, nth: u32| is_drawn(seed, sequence, u64::from(nth), data_loss);
         let loses_ack = |nth: u64| is_drawn(!seed, nth, 0, ack_loss);
-        let script = Script { loses_data: &loses_data, loses_ack: &loses_ack, overtaken: None };
+        let script = Script { loses_data: &loses_data, loses_ack: &loses_ack, ..PERFECT };
         let outcome = transfer(&tcp, packets, &script);
         prop_assert!(outcome.is_complete, "{outcome:?}");
         prop_assert!(outcome.retransmissions >= outcome.lost, "{outcome:?}");

@@ -182,6 +182,80 @@ fn limits_below_one_packet_are_refused() {
     );
 }
 
+/// What the base scenario says about this queue.
+fn queue_message(queue: &str) -> String {
+    message("{ kind = \"drop_tail\", limit = \"100 packets\" }", queue)
+}
+
+#[test]
+fn queues_that_are_written_wrong_are_refused() {
+    let key = "line 8, links.bottleneck.queue";
+    assert_eq!(
+        queue_message("{ kind = \"drop_haed\", limit = \"100 packets\" }"),
+        format!("{key}.kind: \"drop_haed\" is not a kind known here; did you mean `drop_head`?")
+    );
+    // A limit in an unknown unit, and one in a unit of something else.
+    for (limit, unit) in [("100 pkts", "pkts"), ("100 Mbit/s", "Mbit/s")] {
+        let found = queue_message(&format!("{{ kind = \"drop_head\", limit = \"{limit}\" }}"));
+        let expected =
+            format!("{key}.limit: \"{unit}\" is not a unit known here; write a number and one of");
+        assert!(found.starts_with(&expected), "{found}");
+    }
+    assert_eq!(
+        queue_message("{ kind = \"random_drop\" }"),
+        format!("{key}.limit: is missing; add it, as in `limit = \"1249 packets\"`")
+    );
+    assert_eq!(
+        queue_message("{ kind = \"drop_head\", limit = 100 }"),
+        format!(
+            "{key}.limit: is the bare number 100, without a unit; write a string with a unit, as \
+             in \"1249 packets\""
+        )
+    );
+}
+
+#[test]
+fn parameters_of_dual_pi2_are_checked() {
+    let message = |parameters: &str| {
+        let message = queue_message(&format!("{{ kind = \"dual_pi2\", {parameters} }}"));
+        let rest = message.strip_prefix("line 8, links.bottleneck.queue.");
+        rest.unwrap_or_else(|| panic!("{message}")).to_owned()
+    };
+    assert_eq!(
+        message("targte = \"5 ms\""),
+        "targte: there is no such key here; did you mean `target`?"
+    );
+    assert!(message("target = \"5\"").starts_with("target: \"5\" has no unit; write a number"));
+    assert_eq!(
+        message("target = \"0 ms\""),
+        "target: \"0 ms\" must not be zero; write a positive value, as in \"100 ms\""
+    );
+    assert_eq!(
+        message("classic_share = 1.0"),
+        "classic_share: 1.0 is out of range; write at least 0.01 and at most 0.99"
+    );
+    assert_eq!(message("coupling = 0.0"), "coupling: 0.0 is out of range; write more than 0.0");
+    assert_eq!(message("alpha = -0.1"), "alpha: -0.1 is out of range; write more than 0.0");
+    assert_eq!(message("beta = nan"), "beta: nan is out of range; write more than 0.0");
+    assert_eq!(
+        message("update_interval = \"100 ns\""),
+        "update_interval: 100 ns is too short to simulate; write at least \"1 us\""
+    );
+    assert_eq!(
+        message("step_threshold = \"800 us\", ramp = \"20 ms\""),
+        "step_threshold: L4S packets are marked up to 20.8 ms, not before the target 15 ms; \
+         lower step_threshold or ramp, or raise target: L4S packets are to wait less"
+    );
+    assert_eq!(
+        message("limit = \"0.001 bdp\""),
+        "limit: 0.001 bdp is 1000 B at this link, less than one packet of 1500 B; \
+         raise it to at least \"1 packet\" or \"1500 B\""
+    );
+    let right = "{ kind = \"dual_pi2\", step_threshold = \"800 us\", ramp = \"400 us\" }";
+    let queue = "{ kind = \"drop_tail\", limit = \"100 packets\" }";
+    assert!(resolve_with(&base_with(queue, right), &[]).is_ok());
+}
+
 #[test]
 fn paths_must_exist_and_end() {
     assert_eq!(

@@ -9,8 +9,8 @@
 //! here and a line in the registry at the end of this file.
 
 pub mod buffer;
-mod red_core;
 pub mod flow_queues;
+mod red_core;
 #[cfg(test)]
 mod script;
 
@@ -319,14 +319,16 @@ registry! {
     schedulers {
         /// First in, first out; a full buffer drops the packet that has waited longest.
         drop_head::DropHead(DropHeadParams) = "drop_head",
-        /// Every flow has its own queue and its share of the link; a full buffer drops from the longest.
-        fair::Fair(FairParams) = "fair",
         /// First in, first out; a full buffer drops any of its packets, the arriving one included.
         random_drop::RandomDrop(RandomDropParams) = "random_drop",
         /// Controlled Delay (RFC 8289): drops or marks at departure what has waited too long.
         codel::Codel(CodelParams) = "codel",
         /// Proportional Integral controller Enhanced (RFC 8033): drops or marks at arrival.
         pie::Pie(PieParams) = "pie",
+        /// Two coupled queues, one of them short for L4S traffic (RFC 9332).
+        dual_pi2::DualPi2(DualPi2Params) = "dual_pi2",
+        /// Every flow has its own queue and its share of the link; a full buffer drops from the longest.
+        fair::Fair(FairParams) = "fair",
         /// Flow Queue CoDel (RFC 8290): a queue a flow, each under CoDel, new flows first.
         fq_codel::FqCodel(FqCodelParams) = "fq_codel",
         /// Flow Queue PIE: a queue a flow, each under PIE, new flows first.

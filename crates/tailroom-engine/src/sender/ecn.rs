@@ -69,3 +69,66 @@ impl EcnState {
         (self.codepoint, std::mem::take(&mut self.owes_cwr))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Time;
+
+    fn ack(ece: bool, marked_packets: u64) -> Ack<'static> {
+        Ack {
+            cumulative: 0,
+            echo: Time::ZERO,
+            echoes_retransmission: false,
+            ece,
+            marked_packets,
+            blocks: &[],
+        }
+    }
+
+    /// RFC 3168 sec. 6.1.2 and 6.1.5.
+    #[test]
+    fn the_first_new_packet_after_a_reduction_has_cwr_and_no_retransmission_has() {
+        let mut ecn = EcnState::new(EcnMode::Classic);
+        assert_eq!(ecn.on_sent(false), (Ecn::Ect0, false));
+        ecn.on_reduction();
+        assert_eq!(ecn.on_sent(true), (Ecn::NotEct, false));
+        assert_eq!(ecn.on_sent(false), (Ecn::Ect0, true));
+        assert_eq!(ecn.on_sent(false), (Ecn::Ect0, false));
+        assert_eq!(ecn.on_sent(true), (Ecn::NotEct, false));
+    }
+
+    /// RFC 9768 has counters in the place of the two flags; RFC 9331 sec. 4.1 asks for ECT(1).
+    #[test]
+    fn only_the_classic_mode_has_cwr() {
+        for (mode, codepoint) in
+            [(EcnMode::Off, Ecn::NotEct), (EcnMode::Accurate, Ecn::Ect0), (EcnMode::L4s, Ecn::Ect1)]
+        {
+            let mut ecn = EcnState::new(mode);
+            ecn.on_reduction();
+            assert_eq!(ecn.on_sent(false), (codepoint, false), "{mode:?}");
+            assert_eq!(ecn.on_sent(true), (Ecn::NotEct, false), "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn news_is_an_echo_or_a_count_that_has_risen() {
+        let mut classic = EcnState::new(EcnMode::Classic);
+        assert!(classic.note(&ack(true, 0)) && classic.note(&ack(true, 0)));
+        assert!(!classic.note(&ack(false, 0)));
+        let mut accurate = EcnState::new(EcnMode::Accurate);
+        assert!(!accurate.note(&ack(false, 0)));
+        assert!(accurate.note(&ack(false, 2)));
+        assert!(!accurate.note(&ack(false, 2)));
+        assert!(!accurate.note(&ack(false, 1)), "an ACK that was overtaken");
+        assert!(accurate.note(&ack(false, 3)));
+    }
+
+    #[test]
+    fn a_reduction_covers_what_had_been_sent_before_it() {
+        let mut ecn = EcnState::new(EcnMode::Classic);
+        assert!(!ecn.has_reduced_since(0));
+        ecn.on_marked_reduction(20);
+        assert!(ecn.has_reduced_since(19) && !ecn.has_reduced_since(20));
+    }
+}

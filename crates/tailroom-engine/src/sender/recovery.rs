@@ -61,8 +61,9 @@ impl Sender {
 
     // RFC 3168: ECN.
 
-    /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, at most once for a window of data,
-    /// whether losses or marks came first.
+    /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, at most once for a window of
+    /// data, whether losses or marks came first. It lowers no window below two packets (RFC 8511
+    /// sec. 3), so that the timer need not take the place of a window of one.
     fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
@@ -231,9 +232,10 @@ impl Sender {
 
     /// Growth on a cumulative ACK outside fast recovery. After a timeout an ACK that jumps over packets that
     /// had arrived earlier is worth one packet (RFC 3465 sec. 2.3).
-    /// One that echoes a mark lets nothing grow (RFC 3168 sec. 6.1.2).
+    /// One that echoes a mark lets nothing grow (RFC 3168 sec. 6.1.2), except after a timeout: the
+    /// retransmissions carry no CWR to end the echo, and there is less to grow than to repair.
     fn grow_after(&mut self, now: Time, news: News) {
-        if news.is_marked {
+        if news.is_marked && self.phase == Phase::Open {
             return;
         }
         let acked = if self.phase == Phase::Timeout { 1 } else { news.acked };

@@ -1,9 +1,9 @@
-//! A sender and a receiver with a fixed delay between them, and a script that drops or holds back
-//! chosen packets: what loss recovery does, seen apart from any queue.
+//! A sender and a receiver with a fixed delay between them, and a script that drops, marks or holds
+//! back chosen packets: what the sender does about it, seen apart from any queue.
 
 use std::collections::{BTreeMap, HashMap};
 
-use tailroom_engine::packet::{Packet, StoredAck};
+use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::Marks;
 use tailroom_engine::receiver::Receiver;
 use tailroom_engine::sender::{Demand, Outlet, Sender};
@@ -21,6 +21,8 @@ const PATIENCE: Time = Time::from_milliseconds(100_000_000);
 pub(crate) struct Script<'a> {
     /// Whether the n-th transmission (from 0) of a packet is lost.
     pub(crate) loses_data: &'a dyn Fn(u64, u32) -> bool,
+    /// Whether the n-th transmission (from 0) of a packet is marked, if it may be.
+    pub(crate) marks: &'a dyn Fn(u64, u32) -> bool,
     /// Whether the n-th ACK of the transfer (from 0) is lost.
     pub(crate) loses_ack: &'a dyn Fn(u64) -> bool,
     /// A packet whose first transmission is overtaken, and by how many packets.
@@ -28,11 +30,25 @@ pub(crate) struct Script<'a> {
 }
 
 /// Nothing goes wrong.
-pub(crate) const PERFECT: Script<'static> =
-    Script { loses_data: &|_, _| false, loses_ack: &|_| false, overtaken: None };
+pub(crate) const PERFECT: Script<'static> = Script {
+    loses_data: &|_, _| false,
+    marks: &|_, _| false,
+    loses_ack: &|_| false,
+    overtaken: None,
+};
+
+/// An ACK that has reached the sender, and the window after it.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "some test files look at all of it, some at nothing")]
+pub(crate) struct Acked {
+    pub(crate) ece: bool,
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
+}
 
 /// What a transfer did.
 #[derive(Debug, Default)]
+#[allow(dead_code, reason = "some test files look at all of it, some at nothing")]
 pub(crate) struct Outcome {
     pub(crate) is_complete: bool,
     /// When the last ACK arrived.
@@ -45,6 +61,10 @@ pub(crate) struct Outcome {
     pub(crate) timeouts: u64,
     /// Window reductions without a timeout.
     pub(crate) reductions: u64,
+    /// Every packet as it left the sender.
+    pub(crate) packets: Vec<Packet>,
+    /// Every ACK as it reached the sender.
+    pub(crate) acks: Vec<Acked>,
 }
 
 /// Ordered by variant: at one instant packets come before the receiver's timer, ACKs before the
@@ -69,15 +89,19 @@ struct Path<'a> {
 }
 
 impl Outlet for Path<'_> {
-    fn send(&mut self, packet: Packet) {
+    fn send(&mut self, mut packet: Packet) {
         self.order += 1;
         self.outcome.sent += 1;
+        self.outcome.packets.push(packet);
         if packet.is_retransmission {
             self.outcome.retransmitted.push((packet.sent, packet.sequence));
         }
         let nth = self.transmissions.entry(packet.sequence).or_insert(0);
         let index = *nth;
         *nth += 1;
+        if packet.ecn.is_capable() && (self.script.marks)(packet.sequence, index) {
+            packet.ecn = Ecn::Ce;
+        }
         if (self.script.loses_data)(packet.sequence, index) {
             self.outcome.lost += 1;
         } else if index == 0
@@ -166,6 +190,11 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
             Turn::Ack => {
                 let (_, ack) = path.acks.pop_first().expect("one is due");
                 sender.on_ack(now, &ack.ack(), &mut path);
+                path.outcome.acks.push(Acked {
+                    ece: ack.ack().ece,
+                    cwnd: sender.cwnd_packets(),
+                    ssthresh: sender.ssthresh_packets(),
+                });
             }
             Turn::SenderTimer => sender.on_deadline(now, &mut path),
         }

@@ -1,0 +1,297 @@
+//! Scripted arrivals at `DualPI2`, against RFC 9332 by hand.
+
+use super::*;
+use crate::queue::script;
+
+fn params(json: &str) -> DualPi2Params {
+    serde_json::from_str(json).expect("valid parameters")
+}
+
+/// A pair of queues at 8 Mbit/s, at which a packet takes 1 ms.
+struct Pair {
+    queue: DualPi2,
+    buffer: Buffer,
+    sequence: u64,
+}
+
+impl Pair {
+    fn new(json: &str) -> Self {
+        let queue = DualPi2::new(&params(json), &script::link(8_000_000));
+        Pair { queue, buffer: Buffer::default(), sequence: 0 }
+    }
+
+    /// The controller stands still at this base probability.
+    fn held_at(base: f64) -> Self {
+        let mut pair = Pair::new("{}");
+        pair.queue.controller.base = base;
+        pair.queue.controller.next_update = Time::NEVER;
+        pair
+    }
+
+    fn arrive(&mut self, at: Time, bytes: u32, ecn: Ecn) {
+        let packet = script::packet(at, 0, self.sequence, bytes, ecn);
+        self.sequence += 1;
+        self.queue.enqueue(packet, &mut self.buffer);
+    }
+
+    fn leave(&mut self, at: Time) -> Option<Event> {
+        self.queue.dequeue(at, &mut self.buffer)
+    }
+
+    /// Marks and drops among `count` packets that do not wait.
+    fn fate_of(&mut self, count: u32, ecn: Ecn) -> (u32, u32) {
+        let (mut marks, mut drops) = (0, 0);
+        for _ in 0..count {
+            self.arrive(Time::ZERO, 1_000, ecn);
+            match self.leave(Time::ZERO) {
+                Some(packet) => marks += u32::from(packet.ecn() == Ecn::Ce),
+                None => drops += 1,
+            }
+        }
+        let dropped = script::dropped(&mut self.buffer);
+        assert!(dropped.len() == drops as usize);
+        assert!(dropped.iter().all(|drop| drop.2 == DropReason::Head));
+        (marks, drops)
+    }
+
+    fn base(&self) -> f64 {
+        self.queue.controller.base
+    }
+}
+
+fn ms(milliseconds: u64) -> Time {
+    Time::from_milliseconds(milliseconds)
+}
+
+fn us(microseconds: u64) -> Time {
+    Time::from_picoseconds(1_000_000 * microseconds)
+}
+
+fn assert_near(found: f64, expected: f64, what: &str) {
+    assert!((found - expected).abs() < 1e-12, "{what}: {found}, expected {expected}");
+}
+
+/// RFC 9332 appendix A.1: p' += alpha (curq - target) + beta (curq - prevq), by hand for a packet
+/// that waits from 0 to 48 ms and an empty buffer after it; alpha = 0.16, beta = 3.2, 15 ms.
+#[test]
+fn the_base_probability_follows_the_delay() {
+    let mut pair = Pair::new("{}");
+    pair.arrive(ms(0), 1_000, Ecn::NotEct);
+    for (at, expected) in [
+        (15, 0.0),
+        (16, 0.051_36), // 0.16 * 0.001 + 3.2 * 0.016
+        (31, 0.051_36), // nothing between the updates
+        (32, 0.105_28), // + 0.16 * 0.017 + 3.2 * 0.016
+        (48, 0.161_76), // + 0.16 * 0.033 + 3.2 * 0.016
+    ] {
+        pair.arrive(ms(at), 1_000, Ecn::NotEct);
+        assert_near(pair.base(), expected, &format!("{at} ms"));
+    }
+    while pair.leave(ms(48)).is_some() {}
+    for (at, expected) in [
+        (64, 0.005_76), // - 0.16 * 0.015 - 3.2 * 0.048
+        (80, 0.003_36), // - 0.16 * 0.015 from now on
+        (96, 0.000_96),
+        (112, 0.0), // not below zero
+    ] {
+        assert!(pair.leave(ms(at)).is_none());
+        assert_near(pair.base(), expected, &format!("{at} ms"));
+    }
+    // The same after a long pause: 64, 80 and 96 ms are made up for at once.
+    let mut pair = Pair::new("{}");
+    pair.arrive(ms(0), 1_000, Ecn::NotEct);
+    for at in [16, 32, 48] {
+        pair.queue.keep_up(ms(at), &pair.buffer);
+    }
+    while pair.leave(ms(48)).is_some() {}
+    assert!(pair.leave(ms(111)).is_none());
+    assert_near(pair.base(), 0.000_96, "after a pause");
+    assert_eq!(pair.queue.controller.next_update, ms(112));
+}
+
+/// RFC 9332 appendix A.2: the greater of both delays counts.
+#[test]
+fn the_queue_that_has_waited_longer_drives_the_controller() {
+    for (first, second) in [(Ecn::NotEct, Ecn::Ect1), (Ecn::Ect1, Ecn::NotEct)] {
+        let mut pair = Pair::new("{}");
+        pair.arrive(ms(0), 1_000, first);
+        pair.arrive(ms(10), 1_000, second);
+        pair.queue.keep_up(ms(16), &pair.buffer);
+        assert_near(pair.base(), 0.051_36, "16 ms, not 6 ms");
+    }
+}
+
+/// A delay of 1 s from 0 on: 0.16 * 0.985 + 3.2 * 1 is beyond 1.
+#[test]
+fn the_base_probability_stays_a_probability() {
+    let mut pair = Pair::new(r#"{"update_interval": "1 s"}"#);
+    pair.arrive(ms(0), 1_000, Ecn::NotEct);
+    pair.arrive(ms(1_000), 1_000, Ecn::NotEct);
+    assert_near(pair.base(), 1.0, "1 s");
+}
+
+/// RFC 9332 sec. 2.1: L4S packets are marked with k p', k = 2, classic ones with p'^2, measured.
+/// Dithering leaves less than one packet of difference.
+#[test]
+fn the_queues_are_coupled_by_a_square() {
+    for (base, l4s, classic) in
+        [(0.0, 0, 0), (0.1, 2_000, 100), (0.2, 4_000, 400), (0.3, 6_000, 900), (0.45, 9_000, 2_025)]
+    {
+        let is_near = |found: u32, expected: u32| found.abs_diff(expected) <= 1;
+        let case = format!("p' = {base}");
+        let (marks, drops) = Pair::held_at(base).fate_of(10_000, Ecn::Ect1);
+        assert!(is_near(marks, l4s) && drops == 0, "{case}: {marks} of L4S marked");
+        let (marks, drops) = Pair::held_at(base).fate_of(10_000, Ecn::Ect0);
+        assert!(is_near(marks, classic) && drops == 0, "{case}: {marks} of ECT(0) marked");
+        let (marks, drops) = Pair::held_at(base).fate_of(10_000, Ecn::NotEct);
+        assert!(is_near(drops, classic) && marks == 0, "{case}: {drops} of Not-ECT dropped");
+    }
+}
+
+/// RFC 9332 appendix A.2: from p' = 1 / k on (25 % of classic packets) packets of both queues are
+/// dropped with p'^2, and what L4S packets remain are marked.
+#[test]
+fn overload_drops_in_both_queues() {
+    let near = Pair::held_at(0.499).fate_of(1_000, Ecn::Ect1);
+    assert!((997..=998).contains(&near.0) && near.1 == 0, "{near:?}");
+    // 0.499^2 = 0.249.
+    assert_eq!(Pair::held_at(0.499).fate_of(1_000, Ecn::Ect0), (249, 0));
+    for (base, dropped) in [(0.5, 250), (0.6, 360), (1.0, 1_000)] {
+        for ecn in [Ecn::Ect0, Ecn::NotEct] {
+            let (marks, drops) = Pair::held_at(base).fate_of(1_000, ecn);
+            assert!(drops.abs_diff(dropped) <= 1 && marks == 0, "{base}, {ecn:?}: {drops}");
+        }
+        let (marks, drops) = Pair::held_at(base).fate_of(1_000, Ecn::Ect1);
+        assert!(drops.abs_diff(dropped) <= 1 && marks == 1_000 - drops, "{base}: {drops}");
+    }
+}
+
+/// Of three L4S packets that come together the second has waited 999 us or 1 ms; the last one is
+/// alone in its queue and is not marked however long it has waited.
+#[test]
+fn l4s_packets_are_marked_from_one_millisecond_on() {
+    for (waited, expected) in [(999, Ecn::Ect1), (1_000, Ecn::Ce)] {
+        let mut pair = Pair::held_at(0.0);
+        for _ in 0..3 {
+            pair.arrive(Time::ZERO, 1_000, Ecn::Ect1);
+        }
+        let found = [us(0), us(waited), us(5_000)].map(|at| pair.leave(at).map(Event::ecn));
+        assert_eq!(found, [Some(Ecn::Ect1), Some(expected), Some(Ecn::Ect1)], "{waited} us");
+        assert_eq!(pair.buffer.take_marks(), u64::from(expected == Ecn::Ce));
+    }
+    // Classic packets have no step.
+    let mut pair = Pair::held_at(0.0);
+    pair.arrive(Time::ZERO, 1_000, Ecn::Ect0);
+    pair.arrive(Time::ZERO, 1_000, Ecn::Ect0);
+    assert_eq!(pair.leave(us(10_000)).map(Event::ecn), Some(Ecn::Ect0));
+}
+
+/// RFC 9332 appendix A.1: 0 at 800 us, 1 at 1200 us, linear between; and no less than k p'.
+#[test]
+fn a_ramp_marks_in_proportion_to_the_delay() {
+    let ramp = r#"{"step_threshold": "800 us", "ramp": "400 us"}"#;
+    for (waited, base, expected) in [
+        (800, 0.0, 0),
+        (900, 0.0, 250),
+        (1_000, 0.0, 500),
+        (1_000, 0.3, 600),
+        (1_100, 0.3, 750),
+        (1_200, 0.0, 1_000),
+    ] {
+        let mut pair = Pair::held_at(base);
+        let sample = DualPi2::new(&params(ramp), &script::link(8_000_000));
+        (pair.queue.threshold, pair.queue.ramp_s) = (sample.threshold, sample.ramp_s);
+        for _ in 0..1_001 {
+            pair.arrive(Time::ZERO, 1_000, Ecn::Ect1);
+        }
+        let is_marked = |_| pair.leave(us(waited)).expect("it waits").ecn() == Ecn::Ce;
+        let marks = (0..1_000).map(is_marked).filter(|&is_marked| is_marked).count();
+        assert!(marks.abs_diff(expected) <= 1, "{waited} us, p' = {base}: {marks}");
+    }
+}
+
+#[test]
+fn packets_go_to_the_queue_of_their_codepoint_and_l4s_goes_first() {
+    let mut pair = Pair::held_at(0.0);
+    for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::NotEct] {
+        pair.arrive(Time::ZERO, 1_000, ecn);
+    }
+    let order: Vec<u64> = std::iter::from_fn(|| pair.leave(Time::ZERO))
+        .map(|packet| packet.packet(0).sequence)
+        .collect();
+    assert_eq!(order, [2, 3, 0, 1, 4]);
+}
+
+/// However much classic traffic waits: an L4S packet now and then leaves next.
+#[test]
+fn an_l4s_packet_does_not_wait_behind_classic_ones() {
+    let mut pair = Pair::held_at(0.0);
+    (0..1_000).for_each(|_| pair.arrive(Time::ZERO, 1_000, Ecn::NotEct));
+    for round in 0..90 {
+        assert_eq!(pair.leave(ms(round)).map(Event::ecn), Some(Ecn::NotEct));
+        pair.arrive(ms(round), 1_000, Ecn::Ect1);
+        assert_eq!(pair.leave(ms(round)).map(Event::ecn), Some(Ecn::Ect1));
+    }
+    let gauges = pair.queue.gauges(ms(90));
+    assert_eq!(gauges[4], ("l4s_delay_s", 0.0));
+    // Packet n of those that came at 0 left at n ms: 0 to 89 ms.
+    assert_near(gauges[3].1, 0.044_5, "mean classic delay");
+}
+
+/// Classic traffic gets its tenth of the bytes while L4S traffic always waits, whatever the sizes,
+/// and each L4S packet waits for one classic packet at most.
+#[test]
+fn classic_traffic_has_its_share_when_l4s_overloads_the_link() {
+    for (classic_bytes, l4s_bytes) in [(1_000, 1_000), (100, 1_000), (1_000, 100)] {
+        let mut pair = Pair::held_at(0.0);
+        let mut sent = [0, 0];
+        for _ in 0..20_000 {
+            while pair.queue.classic.list.packets() < 2 {
+                pair.arrive(Time::ZERO, classic_bytes, Ecn::NotEct);
+            }
+            while pair.queue.l4s.list.packets() < 2 {
+                pair.arrive(Time::ZERO, l4s_bytes, Ecn::Ect1);
+            }
+            let packet = pair.leave(Time::ZERO).expect("both wait");
+            sent[usize::from(packet.ecn() == Ecn::NotEct)] += packet.bytes();
+        }
+        let share = f64::from(sent[1]) / f64::from(sent[0] + sent[1]);
+        // One packet more or less of the 2 MB or more that leave.
+        assert!((share - 0.1).abs() < 0.001, "{classic_bytes}, {l4s_bytes}: {share}");
+    }
+}
+
+#[test]
+fn both_queues_share_the_limit() {
+    let mut pair = Pair::new(r#"{"limit": "3 packets"}"#);
+    for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ect1, Ecn::NotEct] {
+        pair.arrive(Time::ZERO, 1_000, ecn);
+    }
+    let dropped = script::dropped(&mut pair.buffer);
+    assert_eq!(dropped, [(0, 3, DropReason::Overflow), (0, 4, DropReason::Overflow)]);
+}
+
+#[test]
+fn contradictions_are_refused() {
+    let problem = |json: &str| {
+        let bad = params(json).validate(&script::link(8_000_000)).expect_err("refused");
+        (bad.key, bad.problem)
+    };
+    assert!(params("{}").validate(&script::link(8_000_000)).is_ok());
+    assert_eq!(problem(r#"{"update_interval": "999 ns"}"#).0, "update_interval");
+    let step = problem(r#"{"step_threshold": "15 ms"}"#);
+    assert_eq!(step.0, "step_threshold");
+    assert_eq!(step.1, "L4S packets are marked up to 15 ms, not before the target 15 ms");
+    assert_eq!(problem(r#"{"step_threshold": "5 ms", "ramp": "10 ms"}"#).0, "step_threshold");
+}
+
+#[test]
+fn the_defaults_are_those_of_the_rfc_in_linux_rounding() {
+    let written = serde_json::to_value(params("{}")).expect("it has a written form");
+    let expected = serde_json::json!({
+        "limit": "10000 packets", "target": "15 ms", "update_interval": "16 ms",
+        "alpha": 0.16, "beta": 3.2, "coupling": 2.0, "step_threshold": "1 ms",
+        "classic_share": 0.1,
+    });
+    assert_eq!(written, expected);
+}
