@@ -365,6 +365,35 @@ mod tests {
         assert_eq!(times.map(|now| bench.ask(tenths(now), tenths(100))), [1, 1, 1, 0]);
     }
 
+    #[test]
+    fn a_packet_below_the_target_ends_the_dropping() {
+        // Two drops are due at 1.3 s, but behind the first packet are only fresh ones.
+        let mut bench = Bench::new(9, Ecn::NotEct);
+        bench.hits(10_000, 10_001, 10);
+        assert_eq!(bench.ask(tenths(11_000), tenths(100)), 1);
+        let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
+        for (sequence, arrival) in [(0, 12_000), (1, 12_990), (2, 12_990), (3, 12_990)] {
+            let packet = script::packet(tenths(arrival), 0, sequence, 1_000, Ecn::NotEct);
+            buffer.push_back(&mut line, packet);
+        }
+        let Bench { control, settings, .. } = &mut bench;
+        let sent = control.dequeue(settings, tenths(13_000), &mut line, &mut buffer);
+        assert_eq!(sent.expect("packets wait").packet(0).sequence, 1);
+        assert_eq!(script::dropped(&mut buffer), [(0, 0, DropReason::Head)]);
+        // The next drop takes another interval above the target.
+        assert_eq!(bench.hits(13_001, 14_002, 10), [14_001]);
+    }
+
+    #[test]
+    fn an_empty_queue_ends_the_dropping() {
+        let mut bench = Bench::new(5, Ecn::NotEct);
+        assert_eq!(bench.hits(10_000, 11_001, 10), [11_000]);
+        let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
+        let Bench { control, settings, .. } = &mut bench;
+        assert_eq!(control.dequeue(settings, tenths(11_001), &mut line, &mut buffer), None);
+        assert_eq!(bench.hits(11_002, 12_003, 10), [12_002]);
+    }
+
     /// Leaves after the drops at 1.1, 1.2, 1.2708 and 1.3285 s with a count of 4, so that 3 have been
     /// gained and the next was due at 1.3784457 s.
     fn left_with_a_count_of_four() -> Bench {
