@@ -1,5 +1,5 @@
-//! Controlled Delay (RFC 8289): a packet that has waited long is dropped as it leaves, and the longer
-//! the delay stays above its target, the more often.
+//! Controlled Delay (RFC 8289): a packet that has waited long is dropped as it leaves, and the
+//! longer the delay stays above its target, the more often.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +22,8 @@ const MEMORY: u64 = 16;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodelParams {
-    /// How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the default is
-    /// the 1000 packets of Linux.
+    /// How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the default
+    /// is the 1000 packets of Linux.
     pub limit: QueueLimit,
     /// Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3).
     pub target: PositiveDuration,
@@ -303,7 +303,8 @@ mod tests {
             dropped.len() + marked
         }
 
-        /// The times of all drops and marks from `from` to before `until`, in tenths of a millisecond.
+        /// When packets are dropped or marked from `from` to before `until`, in tenths of a
+        /// millisecond.
         fn hits(&mut self, from: u64, until: u64, sojourn_ms: u64) -> Vec<u64> {
             let sojourn = Time::from_milliseconds(sojourn_ms);
             let hits = |now| vec![now; self.ask(tenths(now), sojourn)];
@@ -311,8 +312,8 @@ mod tests {
         }
     }
 
-    // The schedule of a queue whose delay is above 5 ms from 1 s on, in ms after 1 s. The first drop
-    // is due after an interval, 100; drop n + 1 is due 100 / sqrt(n) after drop n:
+    // The schedule of a queue whose delay is above 5 ms from 1 s on, in ms after 1 s. The first
+    // drop is due after an interval, 100; drop n + 1 is due 100 / sqrt(n) after drop n:
     // 100 -> 200 -> + 70.7107 = 270.7107 -> + 57.7350 = 328.4457 -> + 50 = 378.4457
     // -> + 44.7214 = 423.1671 -> + 40.8248 = 463.9919 -> + 37.7964 = 501.7883,
     // each at the next tenth of a millisecond.
@@ -394,8 +395,8 @@ mod tests {
         assert_eq!(bench.hits(11_002, 12_003, 10), [12_002]);
     }
 
-    /// Leaves after the drops at 1.1, 1.2, 1.2708 and 1.3285 s with a count of 4, so that 3 have been
-    /// gained and the next was due at 1.3784457 s.
+    /// Leaves after the drops at 1.1, 1.2, 1.2708 and 1.3285 s with a count of 4, so that 3 have
+    /// been gained and the next was due at 1.3784457 s.
     fn left_with_a_count_of_four() -> Bench {
         let mut bench = Bench::new(5, Ecn::NotEct);
         assert_eq!(bench.hits(10_000, 13_500, 10), SCHEDULE[..4]);

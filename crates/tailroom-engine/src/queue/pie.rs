@@ -61,8 +61,8 @@ const LEAST_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PieParams {
-    /// How much may wait; what arrives beyond it is dropped. RFC 8033 gives no limit: the default is
-    /// the 1000 packets of Linux.
+    /// How much may wait; what arrives beyond it is dropped. RFC 8033 gives no limit: the default
+    /// is the 1000 packets of Linux.
     pub limit: QueueLimit,
     /// Queueing delay that the control loop aims at (15 ms: RFC 8033 sec. 4.2).
     pub target: PositiveDuration,
@@ -185,8 +185,8 @@ impl Control {
         self.probability
     }
 
-    /// Makes the updates up to `now`. Nothing else has happened to the queue since the last of them,
-    /// so that they find what they would have found at their own times.
+    /// Makes the updates up to `now`. Nothing else has happened to the queue since the last of
+    /// them, so that they find what they would have found at their own times.
     #[inline]
     pub fn advance(&mut self, settings: &Settings, now: Time) {
         if self.next_update <= now {
