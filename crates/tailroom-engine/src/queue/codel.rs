@@ -1,5 +1,5 @@
-//! Controlled Delay (RFC 8289): a packet that has waited long is dropped as it leaves, and the longer
-//! the delay stays above its target, the more often.
+//! Controlled Delay (RFC 8289): a packet that has waited long is dropped as it leaves, and the
+//! longer the delay stays above its target, the more often.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +22,8 @@ const MEMORY: u64 = 16;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodelParams {
-    /// How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the default is
-    /// the 1000 packets of Linux.
+    /// How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the default
+    /// is the 1000 packets of Linux.
     pub limit: QueueLimit,
     /// Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3).
     pub target: PositiveDuration,
@@ -303,7 +303,8 @@ mod tests {
             dropped.len() + marked
         }
 
-        /// The times of all drops and marks from `from` to before `until`, in tenths of a millisecond.
+        /// When packets are dropped or marked from `from` to before `until`, in tenths of a
+        /// millisecond.
         fn hits(&mut self, from: u64, until: u64, sojourn_ms: u64) -> Vec<u64> {
             let sojourn = Time::from_milliseconds(sojourn_ms);
             let hits = |now| vec![now; self.ask(tenths(now), sojourn)];
@@ -311,8 +312,8 @@ mod tests {
         }
     }
 
-    // The schedule of a queue whose delay is above 5 ms from 1 s on, in ms after 1 s. The first drop
-    // is due after an interval, 100; drop n + 1 is due 100 / sqrt(n) after drop n:
+    // The schedule of a queue whose delay is above 5 ms from 1 s on, in ms after 1 s. The first
+    // drop is due after an interval, 100; drop n + 1 is due 100 / sqrt(n) after drop n:
     // 100 -> 200 -> + 70.7107 = 270.7107 -> + 57.7350 = 328.4457 -> + 50 = 378.4457
     // -> + 44.7214 = 423.1671 -> + 40.8248 = 463.9919 -> + 37.7964 = 501.7883,
     // each at the next tenth of a millisecond.
@@ -365,8 +366,37 @@ mod tests {
         assert_eq!(times.map(|now| bench.ask(tenths(now), tenths(100))), [1, 1, 1, 0]);
     }
 
-    /// Leaves after the drops at 1.1, 1.2, 1.2708 and 1.3285 s with a count of 4, so that 3 have been
-    /// gained and the next was due at 1.3784457 s.
+    #[test]
+    fn a_packet_below_the_target_ends_the_dropping() {
+        // Two drops are due at 1.3 s, but behind the first packet are only fresh ones.
+        let mut bench = Bench::new(9, Ecn::NotEct);
+        bench.hits(10_000, 10_001, 10);
+        assert_eq!(bench.ask(tenths(11_000), tenths(100)), 1);
+        let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
+        for (sequence, arrival) in [(0, 12_000), (1, 12_990), (2, 12_990), (3, 12_990)] {
+            let packet = script::packet(tenths(arrival), 0, sequence, 1_000, Ecn::NotEct);
+            buffer.push_back(&mut line, packet);
+        }
+        let Bench { control, settings, .. } = &mut bench;
+        let sent = control.dequeue(settings, tenths(13_000), &mut line, &mut buffer);
+        assert_eq!(sent.expect("packets wait").packet(0).sequence, 1);
+        assert_eq!(script::dropped(&mut buffer), [(0, 0, DropReason::Head)]);
+        // The next drop takes another interval above the target.
+        assert_eq!(bench.hits(13_001, 14_002, 10), [14_001]);
+    }
+
+    #[test]
+    fn an_empty_queue_ends_the_dropping() {
+        let mut bench = Bench::new(5, Ecn::NotEct);
+        assert_eq!(bench.hits(10_000, 11_001, 10), [11_000]);
+        let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
+        let Bench { control, settings, .. } = &mut bench;
+        assert_eq!(control.dequeue(settings, tenths(11_001), &mut line, &mut buffer), None);
+        assert_eq!(bench.hits(11_002, 12_003, 10), [12_002]);
+    }
+
+    /// Leaves after the drops at 1.1, 1.2, 1.2708 and 1.3285 s with a count of 4, so that 3 have
+    /// been gained and the next was due at 1.3784457 s.
     fn left_with_a_count_of_four() -> Bench {
         let mut bench = Bench::new(5, Ecn::NotEct);
         assert_eq!(bench.hits(10_000, 13_500, 10), SCHEDULE[..4]);

@@ -154,8 +154,8 @@ impl<C> FlowQueues<C> {
         }
     }
 
-    /// The packet that `take` gets from the queue whose turn it is (RFC 8290 sec. 4.2). `take` finds
-    /// none only in a queue that is, or has become, empty.
+    /// The packet that `take` gets from the queue whose turn it is (RFC 8290 sec. 4.2). `take`
+    /// finds none only in a queue that is, or has become, empty.
     #[inline]
     pub fn dequeue(
         &mut self,
@@ -235,8 +235,8 @@ mod tests {
     }
 
     // By hand, from the rules of RFC 8290 sec. 4.2, with a quantum of 1,500 bytes and packets of
-    // 1,000. Credits: 1500 -> 500 -> -500, so two packets; the turn ends: 1000 -> 0, one packet; the
-    // turn ends: 1500, two packets again.
+    // 1,000. Credits: 1500 -> 500 -> -500, so two packets; the turn ends: 1000 -> 0, one packet;
+    // the turn ends: 1500, two packets again.
     #[test]
     fn a_quantum_a_turn() {
         let mut bench = Bench::new(1_500);
@@ -266,9 +266,10 @@ mod tests {
         bench.arrive(1, 6, 1_000);
         assert_eq!(bench.leave_in_order(5).last(), Some(&(0, 2)));
         bench.arrive(2, 4, 1_000);
-        // Flow 2 sends two (500, -500) and goes behind the old flows with 1000. Flow 0 has spent its
-        // credits: 1500 for its next turn, behind flow 2. Flow 1 sends one (1000 -> 0), then flow 2
-        // one (0), flow 0 two (-500), flow 1 two (-500), flow 2 its last, flow 0 and flow 1 theirs.
+        // Flow 2 sends two (500, -500) and goes behind the old flows with 1000. Flow 0 has spent
+        // its credits: 1500 for its next turn, behind flow 2. Flow 1 sends one (1000 -> 0), then
+        // flow 2 one (0), flow 0 two (-500), flow 1 two (-500), flow 2 its last, flow 0 and flow 1
+        // theirs.
         let order = [
             (2, 0),
             (2, 1),

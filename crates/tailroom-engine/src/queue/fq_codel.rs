@@ -223,9 +223,8 @@ mod tests {
 
     #[test]
     fn every_flow_has_a_codel_of_its_own() {
-        // Flow 0 is above 5 ms from the first millisecond after 5 that is its own, so the first drop
-        // is due at 105 ms, then at 205, 275.71, 333.45 and 383.45 ms (see the tests of CoDel), each
-        // at the next whole millisecond.
+        // Flow 0 is above 5 ms from 5 ms on, so its first drop is due at 105 ms, then at 205,
+        // 275.71, 333.45 and 383.45 ms (see the tests of CoDel), each at the next millisecond.
         for ecn in [Ecn::NotEct, Ecn::Ect0] {
             let (hits, sparse) = standing_and_sparse(ecn);
             assert_eq!(hits, [105, 205, 276, 334, 384]);
