@@ -68,7 +68,7 @@ impl Key for Rank {
     #[inline]
     fn is_before(&self, other: &Self) -> bool {
         let ahead = self.order().wrapping_sub(other.order()).cast_signed();
-        ahead < 0 || (ahead == 0 && self.flow < other.flow)
+        (ahead < 0) | ((ahead == 0) & (self.flow < other.flow))
     }
 
     #[inline]
