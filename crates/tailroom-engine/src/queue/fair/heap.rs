@@ -91,8 +91,8 @@ impl<K: Key> Heap<K> {
         self.put(at, key);
     }
 
-    /// Moves what stands below a free place up to it, down to the leaves, and `key` up from there: a
-    /// flow that was served goes behind most others (Floyd's variant of the sift).
+    /// Moves what stands below a free place up to it, down to the leaves, and `key` up from there:
+    /// a flow that was served goes behind most others (Floyd's variant of the sift).
     #[inline]
     fn lower(&mut self, mut at: usize, key: K) {
         let top = at;
