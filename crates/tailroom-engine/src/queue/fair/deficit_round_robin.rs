@@ -1,5 +1,5 @@
-//! Deficit round robin (Shreedhar, Varghese 1996): flows take turns; at its turn a flow is granted its
-//! quantum and sends what that and the rest of its last turn cover.
+//! Deficit round robin (Shreedhar, Varghese 1996): flows take turns; at its turn a flow is granted
+//! its quantum and sends what that and the rest of its last turn cover.
 
 use super::flows::{Flow, Flows, NONE};
 use crate::queue::buffer::Buffer;

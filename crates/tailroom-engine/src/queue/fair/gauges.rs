@@ -63,8 +63,8 @@ impl Gauges {
         self.priority_bytes += u64::from(bytes);
     }
 
-    /// The last packet of the buffer begins transmission at `now`. The link's rate may have changed;
-    /// the end is then wrong by less than the difference, which only the idle time feels.
+    /// The last packet of the buffer begins transmission at `now`. The link's rate may have
+    /// changed; the end is then wrong by less than the difference, which only the idle time feels.
     pub(super) fn on_empty(&mut self, now: Time, bytes: u32) {
         let seconds = 8.0 * f64::from(bytes) / self.rate.bits_per_second().max(1) as f64;
         let span = Time::from_picoseconds((seconds * PICOSECONDS_PER_SECOND as f64) as u64);
@@ -86,8 +86,8 @@ impl Gauges {
         (self.idle, self.priority_bytes) = (Time::ZERO, 0);
     }
 
-    /// Names and values at `now`, of the window since [`Gauges::restart`], in which the virtual time went
-    /// on by `virtual_bytes`.
+    /// Names and values at `now`, of the window since [`Gauges::restart`], in which the virtual
+    /// time went on by `virtual_bytes`.
     pub(super) fn report(&self, now: Time, virtual_bytes: f64) -> Vec<Gauge> {
         let mut whole = self.clone();
         if self.backlogged == 0 && self.free_at <= now {

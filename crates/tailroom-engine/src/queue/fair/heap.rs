@@ -1,4 +1,4 @@
-//! A binary heap whose entries can be found again: of the flows by start tag, and by length.
+//! A heap whose entries can be found again: of the flows by start tag, and by length.
 
 /// A key that puts entries in order. Not `Ord`: tags wrap around, so their order is one only among
 /// those that live at the same time.
@@ -12,6 +12,9 @@ pub(super) trait Key: Copy {
 
 /// Where a slot is not in the heap.
 const NOWHERE: u32 = u32::MAX;
+
+/// Children of a place: four share two cache lines, and halve the levels of a binary heap.
+const CHILDREN: usize = 4;
 
 /// Slots, each with its key, the first in order on top.
 #[derive(Debug)]
@@ -68,7 +71,7 @@ impl<K: Key> Heap<K> {
     /// Puts `key` into the free place `at`, or where the order asks for it.
     #[inline]
     fn place(&mut self, at: usize, key: K) {
-        if at > 0 && key.is_before(&self.entries[(at - 1) / 2]) {
+        if at > 0 && key.is_before(&self.entries[(at - 1) / CHILDREN]) {
             return self.raise(at, key);
         }
         self.lower(at, key);
@@ -78,7 +81,7 @@ impl<K: Key> Heap<K> {
     #[inline]
     fn raise(&mut self, mut at: usize, key: K) {
         while at > 0 {
-            let parent = (at - 1) / 2;
+            let parent = (at - 1) / CHILDREN;
             if !key.is_before(&self.entries[parent]) {
                 break;
             }
@@ -88,28 +91,19 @@ impl<K: Key> Heap<K> {
         self.put(at, key);
     }
 
-    /// Moves what stands below a free place up to it, down to the leaves, and `key` up from there: a
-    /// flow that was served goes behind most others (Floyd's variant of the sift).
+    /// Moves what stands below a free place up to it, down to the leaves, and `key` up from there:
+    /// a flow that was served goes behind most others (Floyd's variant of the sift).
     #[inline]
     fn lower(&mut self, mut at: usize, key: K) {
         let top = at;
         let entries = &mut self.entries[..];
-        let mut child = 2 * at + 1;
-        while child + 1 < entries.len() {
-            // Which of the two cannot be predicted, so no branch.
-            child += usize::from(entries[child + 1].is_before(&entries[child]));
-            entries[at] = entries[child];
-            self.positions[entries[at].slot() as usize] = at as u32;
-            at = child;
-            child = 2 * at + 1;
-        }
-        if child < entries.len() {
+        while let Some(child) = first_child(entries, at) {
             entries[at] = entries[child];
             self.positions[entries[at].slot() as usize] = at as u32;
             at = child;
         }
         while at > top {
-            let parent = (at - 1) / 2;
+            let parent = (at - 1) / CHILDREN;
             if !key.is_before(&entries[parent]) {
                 break;
             }
@@ -125,6 +119,27 @@ impl<K: Key> Heap<K> {
         self.entries[at] = key;
         self.positions[key.slot() as usize] = at as u32;
     }
+}
+
+/// The child of `at` that comes first in order.
+#[inline]
+fn first_child<K: Key>(entries: &[K], at: usize) -> Option<usize> {
+    let first = CHILDREN * at + 1;
+    let children = entries.get(first..entries.len().min(first + CHILDREN))?;
+    // Which comes first cannot be predicted, so no branches where all four are there.
+    if let [one, two, three, four] = children {
+        let left = usize::from(two.is_before(one));
+        let right = 2 + usize::from(four.is_before(three));
+        let is_right = usize::from(children[right].is_before(&children[left]));
+        return Some(first + left + (right - left) * is_right);
+    }
+    let mut best = 0;
+    for at in 1..children.len() {
+        if children[at].is_before(&children[best]) {
+            best = at;
+        }
+    }
+    (!children.is_empty()).then_some(first + best)
 }
 
 #[cfg(test)]

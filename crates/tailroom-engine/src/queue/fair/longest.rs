@@ -39,8 +39,8 @@ impl Key for Mark {
 
 /// The flows by length.
 ///
-/// A queue that shrinks keeps its mark, which is lowered when it comes to the top: as every mark is at
-/// least the length, a mark on top that is right is that of the longest.
+/// A queue that shrinks keeps its mark, which is lowered when it comes to the top: as every mark is
+/// at least the length, a mark on top that is right is that of the longest.
 #[derive(Debug)]
 pub(super) struct Longest {
     unit: Length,
@@ -76,8 +76,8 @@ impl Longest {
         self.heap.remove(slot);
     }
 
-    /// The longest: of several that of the packet that has just arrived in `arrived`, or else that of the
-    /// flow with the lowest number.
+    /// The longest: of several that of the packet that has just arrived in `arrived`, or else that
+    /// of the flow with the lowest number.
     pub(super) fn find(&mut self, flows: &mut Flows, arrived: u32) -> Option<u32> {
         loop {
             let mark = self.heap.first()?;

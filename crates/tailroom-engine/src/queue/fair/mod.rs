@@ -4,18 +4,20 @@
 //! drops from the longest queue, the packet that arrives counted in. Nothing is marked.
 //!
 //! A flow is *backlogged* while packets of it wait, and *active* while it is backlogged or its last
-//! finish tag lies beyond the virtual time (under deficit round robin: while it is backlogged). Flows
-//! that are not active are not known, and cost no memory. When the link has been idle no flow is active.
+//! finish tag lies beyond the virtual time (under deficit round robin: while it is backlogged).
+//! Flows that are not active are not known, and cost no memory. When the link has been idle no flow
+//! is active.
 //!
 //! What is measured, over the window since the warm-up:
 //! - `active_flows`: how many are active now; `_mean`, `_p99`, `_max` over time.
 //! - `backlogged_flows_mean`: how many wait, over time.
-//! - `fair_rate_bps`, what a flow of weight 1 that always waits would get (Kortebi, Oueslati, Roberts
-//!   2004 sec. III): max(S C, 8 V) / T, with S the idle time of the window T, C the link's rate at the
-//!   start, and V the advance of the virtual time in bytes at weight 1; under deficit round robin V is
-//!   the quantum of weight 1 times the rounds begun while packets waited. C at most.
-//! - `priority_load` (same source): 8 P / (C T), with P the bytes that arrived with priority; under the
-//!   schedulers without priority those of packets that found their flow not active.
+//! - `fair_rate_bps`, what a flow of weight 1 that always waits would get (Kortebi, Oueslati,
+//!   Roberts 2004 sec. III): max(S C, 8 V) / T, with S the idle time of the window T, C the link's
+//!   rate at the start, and V the advance of the virtual time in bytes at weight 1; under deficit
+//!   round robin V is the quantum of weight 1 times the rounds begun while packets waited; never
+//!   more than C.
+//! - `priority_load` (same source): 8 P / (C T), with P the bytes that arrived with priority; under
+//!   the schedulers without priority those of packets that found their flow not active.
 
 mod deficit_round_robin;
 mod flows;

@@ -21,27 +21,30 @@ pub struct FairParams {
     /// Whose packet leaves next (`start_time`).
     #[serde(default)]
     pub scheduler: FairScheduler,
-    /// What the length of a queue counts when the longest must give way: `bytes` (ns-2's DRR; RFC 8290
-    /// sec. 4.1) or `packets`. The packet that arrives is counted in. Of several that are longest the
-    /// queue that it has joined gives way, or else that of the flow with the lowest number.
+    /// What the length of a queue counts when the longest must give way: `bytes` (ns-2's DRR; RFC
+    /// 8290 sec. 4.1) or `packets`. The packet that arrives is counted in. Of several that are
+    /// longest the queue that it has joined gives way, or else that of the flow with the lowest
+    /// number.
     #[serde(default)]
     pub longest: Length,
-    /// Which packet of the longest queue is dropped: the `front` one, as TCP then learns of it sooner
-    /// (Suter, Lakshman, Stiliadis, Choudhury 1998; so do ns-2's DRR, Cross-protect and RFC 8290), or
-    /// the `tail`.
+    /// Which packet of the longest queue is dropped: the `front` one, as TCP then learns of it
+    /// sooner (Suter, Lakshman, Stiliadis, Choudhury 1998; so do ns-2's DRR, Cross-protect and RFC
+    /// 8290), or the `tail`.
     #[serde(default)]
     pub drop_from: DropFrom,
-    /// Bytes that the flow with the smallest weight may send at its turn, of `deficit_round_robin` only
-    /// (the largest packet of the link; Shreedhar and Varghese 1996 sec. III). At least that packet.
+    /// Bytes that the flow with the smallest weight may send at its turn, of `deficit_round_robin`
+    /// only (the largest packet of the link; Shreedhar and Varghese 1996 sec. III). At least that
+    /// packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Size>,
-    /// Queues that the flows are spread over by a hash salted with the run's seed, as stochastic fairness
-    /// queueing does (Infocom 1990); flows that meet in one share it. Without it every flow has its own.
+    /// Queues that the flows are spread over by a hash salted with the run's seed, as stochastic
+    /// fairness queueing does (Infocom 1990); flows that meet in one share it. Without it every
+    /// flow has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_048_576))]
     pub buckets: Option<u32>,
-    /// Weight of each flow of a group, by the group's name, 0.001 to 1000; a group that is not named has
-    /// weight 1. Backlogged flows share the link in proportion.
+    /// Weight of each flow of a group, by the group's name, 0.001 to 1000; a group that is not
+    /// named has weight 1. Backlogged flows share the link in proportion.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub weights: BTreeMap<String, f64>,
 }
@@ -50,8 +53,8 @@ pub struct FairParams {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FairScheduler {
-    /// Start-time fair queueing (Goyal, Vin, Cheng 1996): the packet with the smallest start tag; of
-    /// equal tags the packet that came first.
+    /// Start-time fair queueing (Goyal, Vin, Cheng 1996): the packet with the smallest start tag;
+    /// of equal tags the packet that came first.
     #[default]
     StartTime,
     /// Deficit round robin (Shreedhar, Varghese 1996): flows in turn, each with a quantum of bytes.

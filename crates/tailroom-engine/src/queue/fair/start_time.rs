@@ -1,8 +1,8 @@
-//! Start-time fair queueing (Goyal, Vin, Cheng 1996) and its variant with priority (Kortebi, Oueslati,
-//! Roberts 2004), as a push-in-first-out queue of flows.
+//! Start-time fair queueing (Goyal, Vin, Cheng 1996) and its variant with priority (Kortebi,
+//! Oueslati, Roberts 2004), as a push-in-first-out queue of flows.
 //!
-//! A packet that finds others of its flow waiting starts where the one before it finishes, so that of
-//! each flow only the start tag of its first packet is kept: service moves it on by the packet's
+//! A packet that finds others of its flow waiting starts where the one before it finishes, so that
+//! of each flow only the start tag of its first packet is kept: service moves it on by the packet's
 //! length over the weight. A drop moves nothing, so the packets behind the dropped one get the tags
 //! that they would have if it had never come.
 
@@ -11,8 +11,8 @@ use super::heap::{Heap, Key};
 use crate::queue::buffer::Buffer;
 use crate::schedule::Event;
 
-/// Virtual time that a byte takes at weight 1. Tags wrap around: those of one time span less than 2^63,
-/// the largest packet (2^16 bytes) at the smallest weight (1e-3) being 2^58.
+/// Virtual time that a byte takes at weight 1. Tags wrap around: those of one time span less than
+/// 2^63, the largest packet (2^16 bytes) at the smallest weight (1e-3) being 2^58.
 pub(super) const BYTE: u64 = 1 << 32;
 
 /// Whether tag `one` lies beyond tag `other`.
@@ -68,7 +68,7 @@ impl Key for Rank {
     #[inline]
     fn is_before(&self, other: &Self) -> bool {
         let ahead = self.order().wrapping_sub(other.order()).cast_signed();
-        ahead < 0 || (ahead == 0 && self.flow < other.flow)
+        (ahead, self.flow) < (0, other.flow)
     }
 
     #[inline]
@@ -185,8 +185,8 @@ impl StartTime {
         }
     }
 
-    /// The link was idle until a packet of the flow in `slot` arrived: the virtual time is that of the
-    /// last finish tag, and nobody is ahead of it.
+    /// The link was idle until a packet of the flow in `slot` arrived: the virtual time is that of
+    /// the last finish tag, and nobody is ahead of it.
     pub(super) fn begin_busy_period(
         &mut self,
         flows: &mut Flows,

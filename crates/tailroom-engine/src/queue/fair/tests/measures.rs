@@ -61,8 +61,8 @@ fn the_fair_rate_of_a_full_link_is_the_advance_of_the_virtual_time() {
         for number in 0..800 {
             bench.arrive(Arrival { at: 0, flow: number % 4, bytes: 1_000 });
         }
-        // 400 packets have begun, the last one at 399 us with start tag 99,000 bytes. Rounds of a quantum
-        // of 1,000 bytes: 100 have begun, the first one without a turn for others.
+        // 400 packets have begun, the last one at 399 us with start tag 99,000 bytes. Rounds of a
+        // quantum of 1,000 bytes: 100 have begun, the first one without a turn for others.
         bench.serve_until(399_500);
         let rate = bench.gauge("fair_rate_bps", 400_000);
         let expected = if scheduler == FairScheduler::DeficitRoundRobin { 2e9 } else { 1.98e9 };

@@ -55,8 +55,8 @@ fn nanoseconds(at: u64) -> Time {
     Time::from_picoseconds(at * 1_000)
 }
 
-/// The link, as the engine drives it: at equal times a service comes before an arrival, and a packet
-/// that finds the link idle is served at once.
+/// The link, as the engine drives it: at equal times a service comes before an arrival, and a
+/// packet that finds the link idle is served at once.
 struct Bench {
     queue: Fair,
     buffer: Buffer,
@@ -129,8 +129,8 @@ fn run(params: &FairParams, arrivals: &[Arrival]) -> Bench {
     bench
 }
 
-/// Packets of 40 to 1,000 bytes of `flows` flows, of which a few send most, at `load` of the link; no
-/// two at one time.
+/// Packets of 40 to 1,000 bytes of `flows` flows, of which a few send most, at `load` of the link;
+/// no two at one time.
 fn traffic(seed: u64, count: usize, flows: u64, load: f64) -> Vec<Arrival> {
     let mut random = random::stream(seed, "traffic");
     let mut at = 0;

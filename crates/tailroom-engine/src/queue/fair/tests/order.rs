@@ -115,8 +115,8 @@ fn a_flow_that_returns_before_its_finish_tag_gains_nothing() {
 fn a_flow_that_returns_after_its_finish_tag_is_not_punished() {
     let mut arrivals = vec![Arrival { at: 0, flow: 0, bytes: 100 }; 20];
     arrivals.push(Arrival { at: 1, flow: 1, bytes: 200 });
-    // Flow 1 is sent from 100 to 300 ns and finishes at tag 200; packet 5 of flow 0 has tag 500 and is
-    // sent from 700 ns on: what comes then has tag 500 and goes before packet 6.
+    // Flow 1 is sent from 100 to 300 ns and finishes at tag 200; packet 5 of flow 0 has tag 500 and
+    // is sent from 700 ns on: what comes then has tag 500 and goes before packet 6.
     arrivals.push(Arrival { at: 750, flow: 1, bytes: 200 });
     let bench = run(&params(FairScheduler::StartTime, 100), &arrivals);
     let order: Vec<u32> = bench.sent.iter().map(|sent| sent.flow).collect();
@@ -125,8 +125,8 @@ fn a_flow_that_returns_after_its_finish_tag_is_not_punished() {
     assert_eq!(order, expected);
 }
 
-/// Flows 1 to 5 always wait; flow 0 sends 100 bytes every 10 us, 1 % of the link, and its fair rate is
-/// a sixth. Returns how long its packets wait at most, in ns.
+/// Flows 1 to 5 always wait; flow 0 sends 100 bytes every 10 us, 1 % of the link, and its fair rate
+/// is a sixth. Returns how long its packets wait at most, in ns.
 fn longest_wait(scheduler: FairScheduler) -> u64 {
     let mut arrivals = Vec::new();
     for _ in 0..200 {
@@ -169,8 +169,8 @@ fn priority_is_first_come_first_served_and_ends_with_a_packet_of_credit() {
 
 #[test]
 fn deficits_carry_over_as_in_the_paper() {
-    // Quantum 1,000. Round 1: flow 0 sends 600 and keeps 400, flow 1 sends 400 and 500 and keeps 100.
-    // Round 2: flow 0 has 1,400 and sends 600 and 600, flow 1 has 1,100 and sends 900.
+    // Quantum 1,000. Round 1: flow 0 sends 600 and keeps 400, flow 1 sends 400 and 500 and keeps
+    // 100. Round 2: flow 0 has 1,400 and sends 600 and 600, flow 1 has 1,100 and sends 900.
     let packets = [(0, 600), (1, 400), (0, 600), (1, 500), (0, 600), (1, 900)];
     let arrivals = packets.map(|(flow, bytes)| Arrival { at: 1, flow, bytes });
     let mut all = vec![Arrival { at: 0, flow: 9, bytes: 10 }];

@@ -51,8 +51,8 @@ impl Reference for StartTimeList {
     }
 }
 
-/// Priority fair queueing by the pseudo-code of Kortebi, Oueslati and Roberts (2004) sec. III: a list
-/// that packets are pushed into, and a pointer behind the last one with priority.
+/// Priority fair queueing by the pseudo-code of Kortebi, Oueslati and Roberts (2004) sec. III: a
+/// list that packets are pushed into, and a pointer behind the last one with priority.
 #[derive(Default)]
 struct PriorityList {
     /// Time stamp and bytes of the flows in the active flow list.

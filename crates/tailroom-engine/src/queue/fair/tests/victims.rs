@@ -23,7 +23,8 @@ fn for_each_scheduler(check: impl Fn(FairParams)) {
 #[test]
 fn the_longest_queue_by_bytes_gives_way_at_its_front_or_tail() {
     for_each_scheduler(|fair| {
-        // Flow 0 has 3 packets and 300 bytes, flow 1 has 900 bytes in one; number 5 is one too many.
+        // Flow 0 has 3 packets and 300 bytes, flow 1 has 900 bytes in one; number 5 is one too
+        // many.
         let script = [(0, 100), (1, 900), (0, 100), (0, 100), (2, 50)];
         assert_eq!(drops_of(&fair, &script), [(1, 2)]);
         // Flow 0: 300 bytes in three; flow 1: 200 in one.
