@@ -471,7 +471,10 @@ impl<'a> Reference<'a> {
     /// Lets every link record its state as of the marks up to `now`.
     fn pass_link_marks(&mut self, now: Time) {
         while self.next_sample <= now {
-            self.begin_measuring(self.next_sample);
+            // At the edge of the window a sample still belongs to what lies before it.
+            if self.marks.measure_from < self.next_sample {
+                self.begin_measuring(self.next_sample);
+            }
             self.links.iter_mut().for_each(|link| link.sample(self.next_sample));
             self.next_sample = self.next_sample.saturating_add(self.marks.series_interval);
         }
