@@ -55,7 +55,7 @@ lint: setup
 	$(BIN)/python tools/generate.py schema docs --check
 
 bench: setup
-	cargo bench --package tailroom-engine --bench packet_hop --locked
+	cargo bench --package tailroom-engine --locked --bench discipline --bench packet_hop
 	$(BIN)/python benchmarks/against_ns2.py
 
 validate: setup

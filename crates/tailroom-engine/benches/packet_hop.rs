@@ -87,7 +87,7 @@ const QUEUES: &[&str] = &[
     r#"kind = "drop_head""#,
     r#"kind = "red""#,
     r#"kind = "adaptive_red""#,
-    r#"kind = "step_mark", threshold = "0.15 bdp""#,
+    r#"kind = "step_mark", threshold = "1 ms""#,
     r#"kind = "codel""#,
     r#"kind = "pie""#,
     r#"kind = "fq_codel""#,

@@ -1,0 +1,143 @@
+//! Nanoseconds per packet-hop of each queue discipline alone: a link takes in packets and sends
+//! them, without senders, receivers or a schedule.
+//!
+//! `cargo bench --bench discipline` prints medians of seven passes over the same packets, for 10 and
+//! for 10,000 flows, at a load of 0.95 and with a buffer that overflows; `-- codel` picks kinds by name.
+
+#![expect(clippy::disallowed_methods, reason = "a bench is where a clock is read")]
+
+#[path = "../tests/networks/mod.rs"]
+mod networks;
+#[path = "../tests/transport/mod.rs"]
+mod transport;
+
+use std::time::Instant;
+
+use tailroom_engine::link::Link;
+use tailroom_engine::packet::{Ecn, Packet};
+use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::queue::QueueConfig;
+use tailroom_engine::random::{below, stream, uniform};
+use tailroom_engine::schedule::Event;
+use tailroom_engine::topology::Network;
+use tailroom_engine::units::Time;
+
+const PASSES: usize = 7;
+const PACKETS: u64 = 1_000_000;
+const PACKET_BYTES: u32 = 1_500;
+const RATE_BPS: u64 = 10_000_000_000;
+const ACCEPTABLE_NS: f64 = 30.0;
+
+/// Every discipline, and the schedulers of the fair queue.
+const QUEUES: &[&str] = &[
+    r#"{"kind": "drop_tail"}"#,
+    r#"{"kind": "drop_head"}"#,
+    r#"{"kind": "random_drop"}"#,
+    r#"{"kind": "red"}"#,
+    r#"{"kind": "adaptive_red"}"#,
+    r#"{"kind": "step_mark", "threshold": "65 packets"}"#,
+    r#"{"kind": "codel"}"#,
+    r#"{"kind": "pie"}"#,
+    r#"{"kind": "dual_pi2"}"#,
+    r#"{"kind": "fq_codel"}"#,
+    r#"{"kind": "fq_pie"}"#,
+    r#"{"kind": "fair", "scheduler": "deficit_round_robin"}"#,
+    r#"{"kind": "fair", "scheduler": "start_time"}"#,
+    r#"{"kind": "fair", "scheduler": "priority_fair"}"#,
+];
+
+fn main() {
+    // Cargo passes `--bench`; anything else picks kinds by name.
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    println!(
+        "{:<32} {:>22} {:>22}  acceptable {ACCEPTABLE_NS} ns",
+        "ns per packet: flows", "load 0.95: 10 / 10,000", "overload: 10 / 10,000"
+    );
+    for queue in QUEUES {
+        if !wanted.is_empty() && !wanted.iter().any(|word| queue.contains(word.as_str())) {
+            continue;
+        }
+        let figures = [(0.95, 10), (0.95, 10_000), (1.1, 10), (1.1, 10_000)]
+            .map(|(load, flows)| measure(queue, load, flows));
+        let name =
+            queue.replace(['{', '}', '"'], "").replace("kind: ", "").replace("scheduler: ", "");
+        println!(
+            "{name:<32} {:>12.1} /{:>8.1} {:>12.1} /{:>8.1}",
+            figures[0], figures[1], figures[2], figures[3]
+        );
+    }
+}
+
+/// The median over the passes.
+fn measure(queue: &str, load: f64, flows: u32) -> f64 {
+    let network = network(queue, flows);
+    let arrivals = arrivals(load, flows);
+    let mut figures: Vec<f64> = (0..PASSES)
+        .map(|_| {
+            let mut link = Link::new(&network, 0);
+            let started = Instant::now();
+            for &packet in &arrivals {
+                pass(&mut link, packet);
+            }
+            started.elapsed().as_secs_f64() * 1e9 / PACKETS as f64
+        })
+        .collect();
+    figures.sort_by(f64::total_cmp);
+    figures[PASSES / 2]
+}
+
+/// What a simulation does with a link until `packet` has arrived.
+fn pass(link: &mut Link, mut packet: Event) {
+    while link.next_service() <= packet.time() {
+        let now = link.next_service();
+        std::hint::black_box(link.serve());
+        drop_all(link, now);
+    }
+    std::hint::black_box(link.arrive(&mut packet));
+    drop_all(link, packet.time());
+}
+
+fn drop_all(link: &mut Link, now: Time) {
+    if link.has_dropped() {
+        link.drain_dropped(now).for_each(|dropped| _ = std::hint::black_box(dropped));
+    }
+}
+
+fn network(queue: &str, flows: u32) -> Network {
+    let mut config: serde_json::Value = serde_json::from_str(queue).expect("JSON");
+    config["limit"] = "5000 packets".into();
+    let queue: QueueConfig = serde_json::from_value(config).expect("the rest has defaults");
+    let mut link = networks::link("link", RATE_BPS, Time::ZERO, Limit::Packets(1));
+    link.queue = queue;
+    let mut group = networks::bulk("flows", transport::reno());
+    group.packet_size = PACKET_BYTES;
+    Network {
+        duration: Time::from_milliseconds(1_000),
+        measure_from: Time::ZERO,
+        seed: 1,
+        links: vec![link],
+        groups: vec![group],
+        flows: networks::alike(flows as usize, Time::from_milliseconds(1)),
+        series_interval: None,
+        memory_limit_bytes: u64::MAX,
+    }
+}
+
+/// Poisson arrivals, each of any flow; every second flow is ECN-capable.
+fn arrivals(load: f64, flows: u32) -> Vec<Event> {
+    let mut random = stream(1, "arrivals");
+    let mean_gap_s = f64::from(8 * PACKET_BYTES) / RATE_BPS as f64 / load;
+    let mut now = 0.0;
+    (0..PACKETS)
+        .map(|sequence| {
+            now -= mean_gap_s * libm::log(1.0 - uniform(&mut random));
+            let time = Time::from_seconds(now);
+            let flow = below(&mut random, flows.into()) as u32;
+            let ecn = if flow % 2 == 0 { Ecn::NotEct } else { Ecn::Ect0 };
+            let packet =
+                Packet { sequence, bytes: PACKET_BYTES, sent: time, ecn, ..Packet::default() };
+            Event::arrival(time, flow, 0, &packet)
+        })
+        .collect()
+}
