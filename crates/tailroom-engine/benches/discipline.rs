@@ -134,7 +134,7 @@ fn arrivals(load: f64, flows: u32) -> Vec<Event> {
             now -= mean_gap_s * libm::log(1.0 - uniform(&mut random));
             let time = Time::from_seconds(now);
             let flow = below(&mut random, flows.into()) as u32;
-            let ecn = if flow % 2 == 0 { Ecn::NotEct } else { Ecn::Ect0 };
+            let ecn = if flow.is_multiple_of(2) { Ecn::NotEct } else { Ecn::Ect0 };
             let packet =
                 Packet { sequence, bytes: PACKET_BYTES, sent: time, ecn, ..Packet::default() };
             Event::arrival(time, flow, 0, &packet)
