@@ -42,8 +42,317 @@ class DropTailQueue(TypedDict):
     """How much may wait."""
 
 
-Queue: TypeAlias = DropTailQueue
-"""The rule that decides which packets wait and which are dropped."""
+RedMode: TypeAlias = Literal["packets", "bytes"]
+"""What the average of RED counts."""
+
+
+class RedQueue(TypedDict):
+    """Random Early Detection: drops or marks at random, the more often the longer the queue."""
+
+    kind: Literal["red"]
+    limit: QueueLimit
+    """How much may wait. A packet that does not fit is dropped, whatever the average."""
+    min_threshold: NotRequired[QueueLimit]
+    """Average queue from which packets are marked or dropped (`min_th`). Left out, it is what
+    the link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi, Shenker 2001: half of a
+    target delay of 5 ms)."""
+    max_threshold: NotRequired[QueueLimit]
+    """Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three
+    times `min_threshold`."""
+    max_p: NotRequired[float]
+    """Probability at `max_threshold` (0.1, as in ns-2; Floyd and Jacobson used 0.02). Default:
+    0.1."""
+    weight: NotRequired[float]
+    """Weight of a new sample in the average queue (`w_q`). Left out, it is 1 - exp(-1/C), where
+    C is how many packets of mean size the link sends in a second: the average then remembers
+    about a second (Floyd, Gummadi, Shenker 2001). Floyd and Jacobson used 0.002; 1 takes the
+    queue itself."""
+    mean_packet_size: NotRequired[Size]
+    """Typical packet: it converts between packets and bytes, and tells how many packets an idle
+    link could have sent. Left out, it is the largest packet that crosses the link."""
+    mode: NotRequired[RedMode]
+    """What the average counts: packets, or bytes; the probability is then in proportion to the
+    size of the arriving packet. Default: 'packets'."""
+    gentle: NotRequired[bool]
+    """Between `max_threshold` and its double the probability grows from `max_p` to 1, instead
+    of jumping to 1 at `max_threshold` (Floyd 2000, "Recommendation on using the gentle variant
+    of RED"). Default: True."""
+    uniform: NotRequired[bool]
+    """Spread the drops evenly: the probability grows with the packets since the last drop, so
+    that the gaps between drops are uniform (Floyd and Jacobson sec. 7). Otherwise each packet
+    is dropped independently of the others. Default: True."""
+    wait: NotRequired[bool]
+    """Let at least 1/p packets pass between two drops, where p is the probability at the
+    average queue, and at most 2/p (`wait_` of ns-2, on there by default). Needs `uniform`.
+    Default: False."""
+
+
+class AdaptiveRedQueue(TypedDict):
+    """RED whose largest probability adapts to the load."""
+
+    kind: Literal["adaptive_red"]
+    limit: QueueLimit
+    """How much may wait. A packet that does not fit is dropped, whatever the average."""
+    min_threshold: NotRequired[QueueLimit]
+    """Average queue from which packets are marked or dropped (`min_th`). Left out, it is what
+    the link sends in 2.5 ms, but at least 5 packets (half of a target delay of 5 ms)."""
+    max_threshold: NotRequired[QueueLimit]
+    """Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three
+    times `min_threshold`."""
+    max_p: NotRequired[float]
+    """Probability at `max_threshold` in the beginning (0.1, as in ns-2). Default: 0.1."""
+    lowest_max_p: NotRequired[float]
+    """`max_p` never falls below this (0.01). On fast links it needs to be lower, or the queue
+    settles below the target; ns-2 takes 80 kbit/s over the link's rate where that is less, as
+    8e-5 at 1 Gbit/s. Default: 0.01."""
+    highest_max_p: NotRequired[float]
+    """`max_p` never grows above this (0.5). Default: 0.5."""
+    interval: NotRequired[PositiveDuration]
+    """Time from one change of `max_p` to the next (500 ms). Changes happen when packets arrive,
+    one change a packet: a link that was silent for longer makes no changes up. Default: '500
+    ms'."""
+    weight: NotRequired[float]
+    """Weight of a new sample in the average queue (`w_q`). Left out, it is 1 - exp(-1/C), where
+    C is how many packets of mean size the link sends in a second."""
+    mean_packet_size: NotRequired[Size]
+    """Typical packet: it converts between packets and bytes, and tells how many packets an idle
+    link could have sent. Left out, it is the largest packet that crosses the link."""
+    mode: NotRequired[RedMode]
+    """What the average counts: packets, or bytes; the probability is then in proportion to the
+    size of the arriving packet. Default: 'packets'."""
+    gentle: NotRequired[bool]
+    """Between `max_threshold` and its double the probability grows from `max_p` to 1, instead
+    of jumping to 1 at `max_threshold`. The authors ask for it. Default: True."""
+    wait: NotRequired[bool]
+    """Let at least 1/p packets pass between two drops, where p is the probability at the
+    average queue, and at most 2/p (`wait_` of ns-2, on there by default). Default: False."""
+
+
+class StepMarkQueue(TypedDict):
+    """Marks every packet that finds a threshold waiting, as DCTCP asks of its switches."""
+
+    kind: Literal["step_mark"]
+    limit: QueueLimit
+    """How much may wait. A packet that does not fit is dropped."""
+    threshold: QueueLimit
+    """A packet that finds so much waiting, or more, is marked (K). The authors of DCTCP advise
+    more than a seventh of the bandwidth-delay product, and room for bursts: 20 packets at 1
+    Gbit/s, 65 packets at 10 Gbit/s."""
+    drop_others: NotRequired[bool]
+    """Drop the packets that cannot be marked, instead of letting them pass until the buffer is
+    full. Otherwise a flow without ECN takes the buffer from the flows with it. Default:
+    True."""
+
+
+class DropHeadQueue(TypedDict):
+    """First in, first out; a full buffer drops the packet that has waited longest."""
+
+    kind: Literal["drop_head"]
+    limit: QueueLimit
+    """How much may wait."""
+
+
+class RandomDropQueue(TypedDict):
+    """First in, first out; a full buffer drops any of its packets, the arriving one
+    included."""
+
+    kind: Literal["random_drop"]
+    limit: QueueLimit
+    """How much may wait."""
+
+
+class CodelQueue(TypedDict):
+    """Controlled Delay (RFC 8289): drops or marks at departure what has waited too long."""
+
+    kind: Literal["codel"]
+    limit: NotRequired[QueueLimit]
+    """How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the
+    default is the 1000 packets of Linux. Default: '1000 packets'."""
+    target: NotRequired[PositiveDuration]
+    """Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3). Default: '5 ms'."""
+    interval: NotRequired[PositiveDuration]
+    """How long the delay must stay above the target before the first drop; should be about the
+    longest usual round trip (100 ms: RFC 8289 sec. 4.2). Drop n follows the one before after
+    this time over the square root of n. Default: '100 ms'."""
+
+
+class PieQueue(TypedDict):
+    """Proportional Integral controller Enhanced (RFC 8033): drops or marks at arrival."""
+
+    kind: Literal["pie"]
+    limit: NotRequired[QueueLimit]
+    """How much may wait; what arrives beyond it is dropped. RFC 8033 gives no limit: the
+    default is the 1000 packets of Linux. Default: '1000 packets'."""
+    target: NotRequired[PositiveDuration]
+    """Queueing delay that the control loop aims at (15 ms: RFC 8033 sec. 4.2). Default: '15
+    ms'."""
+    update: NotRequired[PositiveDuration]
+    """Time between updates of the drop probability (15 ms: RFC 8033 sec. 4.2). Default: '15
+    ms'."""
+    alpha: NotRequired[float]
+    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2). Default:
+    0.125."""
+    beta: NotRequired[float]
+    """Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 sec. 4.2).
+    Default: 1.25."""
+    max_burst: NotRequired[Duration]
+    """How long a burst passes untouched after the queue was calm (150 ms: RFC 8033 sec. 4.4).
+    Default: '150 ms'."""
+    mark_up_to: NotRequired[float]
+    """Up to this drop probability packets that understand marks are marked instead; above it
+    they are dropped too (0.1: RFC 8033 sec. 5.1). Default: 0.1."""
+    derandomize: NotRequired[bool]
+    """Keep drops from coming too close together or too far apart (true: RFC 8033 sec. 5.4).
+    Default: True."""
+
+
+class DualPi2Queue(TypedDict):
+    """Two coupled queues, one of them short for L4S traffic (RFC 9332)."""
+
+    kind: Literal["dual_pi2"]
+    limit: NotRequired[QueueLimit]
+    """How much may wait in both queues together (Linux: 10000 packets). Default: '10000
+    packets'."""
+    target: NotRequired[PositiveDuration]
+    """Queueing delay that the classic queue is held at (RFC 9332 target: 15 ms). Default: '15
+    ms'."""
+    update_interval: NotRequired[PositiveDuration]
+    """Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: 16 ms).
+    Default: '16 ms'."""
+    alpha: NotRequired[float]
+    """Integral gain: what an update adds to the base probability for each second above the
+    target, in Hz (0.16). Default: 0.16."""
+    beta: NotRequired[float]
+    """Proportional gain: what an update adds for each second that the delay has grown by, in Hz
+    (3.2). Default: 3.2."""
+    coupling: NotRequired[float]
+    """Coupling factor k: L4S packets are marked with k times the base probability, classic ones
+    marked or dropped with its square (2). Default: 2.0."""
+    step_threshold: NotRequired[PositiveDuration]
+    """Queueing delay from which on L4S packets are marked, if another one waits behind (Linux
+    `step_thresh`: 1 ms; RFC 9332 `minTh` with a ramp: 800 us). Default: '1 ms'."""
+    ramp: NotRequired[PositiveDuration]
+    """Width of a ramp above `step_threshold` on which the marking probability rises from 0 to 1
+    (RFC 9332 range: 400 us); without it every packet is marked from the threshold on."""
+    classic_share: NotRequired[float]
+    """Part of the link that classic packets get while L4S packets want all of it (Linux
+    `classic_protection`: 0.1). Default: 0.1."""
+
+
+FairScheduler: TypeAlias = Literal["start_time", "deficit_round_robin", "priority_fair"]
+"""Whose packet leaves next."""
+
+Length: TypeAlias = Literal["packets", "bytes"]
+"""What the length of a flow's queue counts."""
+
+DropFrom: TypeAlias = Literal["front", "tail"]
+"""Which packet of the longest queue is dropped."""
+
+
+class FairQueue(TypedDict):
+    """Every flow has its own queue and its share of the link; a full buffer drops from the
+    longest."""
+
+    kind: Literal["fair"]
+    limit: QueueLimit
+    """How much may wait, of all flows together."""
+    scheduler: NotRequired[FairScheduler]
+    """Whose packet leaves next (`start_time`). Default: 'start_time'."""
+    longest: NotRequired[Length]
+    """What the length of a queue counts when the longest must give way: `bytes` (ns-2's DRR;
+    RFC 8290 sec. 4.1) or `packets`. The packet that arrives is counted in. Of several that are
+    longest the queue that it has joined gives way, or else that of the flow with the lowest
+    number. Default: 'bytes'."""
+    drop_from: NotRequired[DropFrom]
+    """Which packet of the longest queue is dropped: the `front` one, as TCP then learns of it
+    sooner (Suter, Lakshman, Stiliadis, Choudhury 1998; so do ns-2's DRR, Cross-protect and RFC
+    8290), or the `tail`. Default: 'front'."""
+    quantum: NotRequired[Size]
+    """Bytes that the flow with the smallest weight may send at its turn, of
+    `deficit_round_robin` only (the largest packet of the link; Shreedhar and Varghese 1996 sec.
+    III). At least that packet."""
+    buckets: NotRequired[int]
+    """Queues that the flows are spread over by a hash salted with the run's seed, as stochastic
+    fairness queueing does (Infocom 1990); flows that meet in one share it. Without it every
+    flow has its own."""
+    weights: NotRequired[dict[str, float]]
+    """Weight of each flow of a group, by the group's name, 0.001 to 1000; a group that is not
+    named has weight 1. Backlogged flows share the link in proportion."""
+
+
+class FqCodelQueue(TypedDict):
+    """Flow Queue CoDel (RFC 8290): a queue a flow, each under CoDel, new flows first."""
+
+    kind: Literal["fq_codel"]
+    limit: NotRequired[QueueLimit]
+    """How much may wait in all queues together (10240 packets: RFC 8290 sec. 5.2.3). Beyond it
+    the queue with the most bytes loses half its packets, at most 64, from its head. Default:
+    '10240 packets'."""
+    flows: NotRequired[int]
+    """Number of queues that flows are hashed into (1024: RFC 8290 sec. 5.2.5). Flows whose
+    hashes meet share a queue. Default: 1024."""
+    quantum: NotRequired[Size]
+    """Bytes that a flow may send in its turn; at least the largest packet (1514 B: RFC 8290
+    sec. 5.2.4). Default: '1514 B'."""
+    target: NotRequired[PositiveDuration]
+    """Delay that a flow's packets may have all the time (5 ms: RFC 8290 sec. 5.2.2). Default:
+    '5 ms'."""
+    interval: NotRequired[PositiveDuration]
+    """How long a flow's delay must stay above the target before its first drop; should be about
+    the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1). Default: '100 ms'."""
+
+
+class FqPieQueue(TypedDict):
+    """Flow Queue PIE: a queue a flow, each under PIE, new flows first."""
+
+    kind: Literal["fq_pie"]
+    limit: NotRequired[QueueLimit]
+    """How much may wait in all queues together; what arrives beyond it is dropped (10240
+    packets: Linux, as RFC 8290 sec. 5.2.3). Default: '10240 packets'."""
+    flows: NotRequired[int]
+    """Number of queues that flows are hashed into (1024: Linux, as RFC 8290 sec. 5.2.5). Flows
+    whose hashes meet share a queue. Default: 1024."""
+    quantum: NotRequired[Size]
+    """Bytes that a flow may send in its turn; at least the largest packet (1514 B: Linux, as
+    RFC 8290 sec. 5.2.4). Default: '1514 B'."""
+    target: NotRequired[PositiveDuration]
+    """Queueing delay that a flow's control loop aims at (15 ms: RFC 8033 sec. 4.2). Default:
+    '15 ms'."""
+    update: NotRequired[PositiveDuration]
+    """Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2). Default: '15
+    ms'."""
+    alpha: NotRequired[float]
+    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2). Default:
+    0.125."""
+    beta: NotRequired[float]
+    """Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 sec. 4.2).
+    Default: 1.25."""
+    max_burst: NotRequired[Duration]
+    """How long a burst of a flow passes untouched after its queue was calm (150 ms: RFC 8033
+    sec. 4.4). Default: '150 ms'."""
+    mark_up_to: NotRequired[float]
+    """Up to this drop probability packets that understand marks are marked instead; above it
+    they are dropped too (0.1: RFC 8033 sec. 5.1). Default: 0.1."""
+    derandomize: NotRequired[bool]
+    """Keep a flow's drops from coming too close together or too far apart (true: RFC 8033 sec.
+    5.4). Default: True."""
+
+
+Queue: TypeAlias = (
+    DropTailQueue
+    | RedQueue
+    | AdaptiveRedQueue
+    | StepMarkQueue
+    | DropHeadQueue
+    | RandomDropQueue
+    | CodelQueue
+    | PieQueue
+    | DualPi2Queue
+    | FairQueue
+    | FqCodelQueue
+    | FqPieQueue
+)
+"""A queue discipline and its parameters, as a scenario names it."""
 
 
 class NoneLoss(TypedDict):
@@ -194,6 +503,9 @@ class RenoCongestion(TypedDict):
     """Standard TCP: one packet a round trip, half the window (RFC 5681)."""
 
     kind: Literal["reno"]
+    abe: NotRequired[bool]
+    """Alternative backoff with ECN (RFC 8511): fall to 0.8 of the window on a mark, because a
+    queue that marks is short; a loss still halves it. Default: False."""
 
 
 IncreaseRule: TypeAlias = Literal["continuous", "table"]
@@ -271,6 +583,9 @@ class HystartPlusPlusSlowStart(TypedDict):
 SlowStart: TypeAlias = StandardSlowStart | LimitedSlowStart | HystartPlusPlusSlowStart
 """Growth of the window below ssthresh."""
 
+Ecn: TypeAlias = Literal["off", "classic", "accurate", "l4s"]
+"""Explicit congestion notification."""
+
 
 class Flows(TypedDict):
     """A group of flows on one path."""
@@ -346,6 +661,9 @@ class Flows(TypedDict):
     forget_sack_at_timeout: NotRequired[bool]
     """Forget the SACK scoreboard at a timeout (RFC 2018 sec. 8, ns-2) instead of keeping it
     (RFC 6675 sec. 5.1, Linux). Default: False."""
+    ecn: NotRequired[Ecn]
+    """Explicit congestion notification: whether queues may mark the flow's packets instead of
+    dropping them, and how its receiver reports marks. Default: 'off'."""
 
 
 class Scenario(TypedDict):
