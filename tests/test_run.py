@@ -49,6 +49,20 @@ def test_the_resolved_scenario_gives_the_same_result(small: Path, tmp_path: Path
     assert measured(tr.run(resolved)) == measured(result)
 
 
+def test_a_whole_table_can_be_set(small: Path) -> None:
+    queue = {"kind": "drop_tail", "limit": "5 packets"}
+    rtt = {"uniform": ["20 ms", "30 ms"]}
+    whole = tr.run(small, set={"links.bottleneck.queue": queue, "flows.reno.rtt": rtt})
+    one_by_one = tr.run(
+        small,
+        set={
+            "links.bottleneck.queue.limit": "5 packets",
+            "flows.reno.rtt": '{ uniform = ["20 ms", "30 ms"] }',
+        },
+    )
+    assert measured(whole) == measured(one_by_one)
+
+
 def test_errors_name_the_file(small: Path) -> None:
     small.write_text(SMALL.replace("rate", "rat"), encoding="utf-8")
     with pytest.raises(tr.ScenarioError, match=r"small\.toml: line 6, links\.bottleneck\.rat: "):

@@ -58,8 +58,9 @@ class Result:
         """One quantity over time.
 
         Args:
-            quantity: `queue`, `utilization`, `drops` or `marks` of links; `cwnd`, `ssthresh`, `srtt` or
-                `goodput` of flows. The column's name carries the unit.
+            quantity: `queue`, `utilization`, `drops`, `marks` or what the discipline reports of
+                links; `cwnd`, `ssthresh`, `srtt` or `goodput` of flows. The column's name carries
+                the unit.
             link: Only this link.
             flow: Only this flow.
 

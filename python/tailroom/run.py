@@ -21,7 +21,7 @@ def run(
     scenario: str | PathLike[str] | Scenario,
     *,
     seed: int | None = None,
-    set: Mapping[str, str | int | float | bool] | None = None,  # noqa: A002
+    set: Mapping[str, object] | None = None,  # noqa: A002
     progress: Callable[[float, float], object] | None = None,
     series_samples: int | None = None,
 ) -> Result:

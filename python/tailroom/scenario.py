@@ -1,6 +1,7 @@
 """A scenario on its way to the engine: from a file or from Python objects to TOML text."""
 
 import hashlib
+import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -91,7 +92,20 @@ def _sha256(content: bytes) -> str:
 
 def _override_text(value: object) -> str:
     """Writes a value as the command line would give it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return value if isinstance(value, str) else _inline(value)
+
+
+def _inline(value: object) -> str:
+    """Writes a value as inline TOML."""
+    if isinstance(value, Mapping):
+        pairs = (f"{json.dumps(str(key))} = {_inline(item)}" for key, item in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_inline(item) for item in value)}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    # A JSON string is a TOML string too.
+    return json.dumps(value) if isinstance(value, str) else str(value)
 
 
 def _read(path: Path) -> str:

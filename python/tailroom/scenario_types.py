@@ -153,8 +153,7 @@ class DropHeadQueue(TypedDict):
 
 
 class RandomDropQueue(TypedDict):
-    """First in, first out; a full buffer drops any of its packets, the arriving one
-    included."""
+    """First in, first out; a full buffer drops any of its packets."""
 
     kind: Literal["random_drop"]
     limit: QueueLimit
@@ -250,8 +249,7 @@ DropFrom: TypeAlias = Literal["front", "tail"]
 
 
 class FairQueue(TypedDict):
-    """Every flow has its own queue and its share of the link; a full buffer drops from the
-    longest."""
+    """A queue a flow, each with its share of the link; a full buffer drops from the longest."""
 
     kind: Literal["fair"]
     limit: QueueLimit

@@ -14,8 +14,11 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 def link_table(columns: Columns | None, links: Sequence[str]) -> pa.Table | None:
-    """One row per sample and link: `time_s link queue_packets utilization drops_packets
-    marks_packets`, then what the queue disciplines report of themselves."""
+    """One row per sample and link.
+
+    The columns are `time_s link queue_packets utilization drops_packets marks_packets`, then what
+    the queue disciplines report of themselves.
+    """
     return _table(columns, {"link": links})
 
 

@@ -77,10 +77,10 @@ def _links(result: Result) -> Table:
 def _disciplines(result: Result) -> Table:
     table = _table("Queue disciplines", "link", "kind", "reports", "value")
     for name, link in result.links.items():
-        kind = link["discipline"]
+        whose = (escape(name), link["discipline"])
         for quantity, value in link["discipline_state"].items():
-            table.add_row(escape(name), kind, quantity, number(value, "{:,.6g}"))
-            name = kind = ""
+            table.add_row(*whose, quantity, number(value, "{:,.6g}"))
+            whose = ("", "")
     return table
 
 

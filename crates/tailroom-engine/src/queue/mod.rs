@@ -319,7 +319,7 @@ registry! {
     schedulers {
         /// First in, first out; a full buffer drops the packet that has waited longest.
         drop_head::DropHead(DropHeadParams) = "drop_head",
-        /// First in, first out; a full buffer drops any of its packets, the arriving one included.
+        /// First in, first out; a full buffer drops any of its packets.
         random_drop::RandomDrop(RandomDropParams) = "random_drop",
         /// Controlled Delay (RFC 8289): drops or marks at departure what has waited too long.
         codel::Codel(CodelParams) = "codel",
@@ -327,7 +327,7 @@ registry! {
         pie::Pie(PieParams) = "pie",
         /// Two coupled queues, one of them short for L4S traffic (RFC 9332).
         dual_pi2::DualPi2(DualPi2Params) = "dual_pi2",
-        /// Every flow has its own queue and its share of the link; a full buffer drops from the longest.
+        /// A queue a flow, each with its share of the link; a full buffer drops from the longest.
         fair::Fair(FairParams) = "fair",
         /// Flow Queue CoDel (RFC 8290): a queue a flow, each under CoDel, new flows first.
         fq_codel::FqCodel(FqCodelParams) = "fq_codel",
