@@ -3,8 +3,8 @@
 `ns2_reference.csv` holds means and sample standard deviations of ns-2 runs made for this
 comparison (Debian's ns2 2.35): S1 and S2 are Barman et al. 2004, Figures 3 and 4, S3 their Figures
 5 and 6, S4 their Figures 7 and 8 (Adaptive RED), S6 Auge and Roberts 2006 under FIFO and DRR, S7
-one flow with Bernoulli loss. ns-2's DropTail limit B counts the packet in transmission, so it is our
-limit B - 1; its RED limit does not, and its DRR was given (B - 1) packets in bytes.
+one flow with Bernoulli loss. ns-2's DropTail limit B counts the packet in transmission, so it is
+our limit B - 1; its RED limit does not, and its DRR was given (B - 1) packets in bytes.
 
     python -m tests.validation [--as-ns2] [--only TEXT]
 

@@ -132,11 +132,6 @@ impl LinkFacts {
     pub fn random(&self) -> Xoshiro256PlusPlus {
         stream(self.seed, &format!("queue of {}", self.name))
     }
-
-    /// How long the link sends a packet of the largest size, in seconds.
-    pub fn packet_time_s(&self) -> f64 {
-        8.0 * f64::from(self.packet_bytes) / self.rate.bits_per_second() as f64
-    }
 }
 
 /// A parameter that contradicts another one, or the link.
