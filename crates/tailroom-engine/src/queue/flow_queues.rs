@@ -20,23 +20,21 @@ pub(super) const QUANTUM: Size = Size::new(1_514);
 /// In packets (RFC 8290 sec. 5.2.3).
 pub(super) const LIMIT: u64 = 10_240;
 
-/// A turn beyond any use; credits count on it.
+/// So large a quantum is no round robin any more; the bound keeps credits far from overflow.
 const LARGEST_QUANTUM: Size = Size::new(1_000_000_000);
 
 /// In place of the index of a queue.
 const NONE: u32 = u32::MAX;
 
-/// Refuses a quantum with which a queue would have to be passed over to earn its next packet.
+/// Refuses a quantum with which a queue would have to be passed over to earn its next packet, and
+/// one that is none.
 pub(super) fn check_quantum(quantum: Size, link: &LinkFacts) -> Result<(), BadParameter> {
-    let largest = Size::new(u64::from(link.packet_bytes));
-    let remedy = format!("write at least {largest} and at most {LARGEST_QUANTUM}");
-    let problem = if quantum.bytes() < largest.bytes() {
-        format!("a quantum of {quantum} is below the link's largest packet of {largest}")
-    } else if quantum.bytes() > LARGEST_QUANTUM.bytes() {
-        format!("a quantum of {quantum} is too large")
-    } else {
+    let largest_packet = Size::new(u64::from(link.packet_bytes));
+    if (largest_packet.bytes()..=LARGEST_QUANTUM.bytes()).contains(&quantum.bytes()) {
         return Ok(());
-    };
+    }
+    let problem = format!("{quantum} is out of range; the largest packet has {largest_packet}");
+    let remedy = format!("write \"{largest_packet}\" to \"{LARGEST_QUANTUM}\"");
     Err(BadParameter::new("quantum", problem, remedy))
 }
 
@@ -144,8 +142,8 @@ impl<C> FlowQueues<C> {
         self.last_new = index;
     }
 
-    /// Takes every queue out of the ring. A router's link asks on until no queue has a packet, which
-    /// comes to the same (RFC 8290 sec. 4.2); ours does not ask an empty buffer.
+    /// Takes every queue out of the ring. A router's link asks on until no queue has a packet,
+    /// which comes to the same (RFC 8290 sec. 4.2); ours does not ask an empty buffer.
     fn forget_turns(&mut self) {
         let mut index = self.last;
         while index != NONE {
@@ -377,8 +375,12 @@ mod tests {
     #[test]
     fn the_quantum_must_hold_the_largest_packet() {
         let link = script::link(8_000_000);
-        assert_eq!(check_quantum(Size::new(1_000), &link), Ok(()));
-        let fault = check_quantum(Size::new(999), &link).expect_err("packets have 1,000 bytes");
-        assert_eq!((fault.key, fault.remedy.as_str()), ("quantum", "write at least 1000 B and at most 1 GB"));
+        let refusal = |bytes| check_quantum(Size::new(bytes), &link).err();
+        assert_eq!((refusal(1_000), refusal(1_000_000_000)), (None, None));
+        for bytes in [999, 1_000_000_001] {
+            let bad = refusal(bytes).expect("packets have 1,000 bytes, credits 31 bits");
+            let expected = ("quantum", "write \"1000 B\" to \"1 GB\"");
+            assert_eq!((bad.key, bad.remedy.as_str()), expected);
+        }
     }
 }
