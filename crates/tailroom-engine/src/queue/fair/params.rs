@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::longest::Length;
 use crate::quantity::Size;
 use crate::quantity::limit::QueueLimit;
+use crate::queue::flow_queues::check_quantum;
 use crate::queue::{BadParameter, LinkFacts, Parameters};
 
 /// Parameters of per-flow fair queueing.
@@ -114,9 +115,6 @@ impl FairParams {
     }
 }
 
-/// So large a quantum is no round robin any more; the bound keeps deficits far from 2^64.
-const MAX_QUANTUM_BYTES: u64 = 1_000_000_000;
-
 impl Parameters for FairParams {
     fn limit(&self) -> QueueLimit {
         self.limit
@@ -133,13 +131,7 @@ impl Parameters for FairParams {
                 let remedy = "remove it, or set `scheduler = \"deficit_round_robin\"`";
                 return Err(BadParameter::new("quantum", problem, remedy));
             }
-            let range = u64::from(link.packet_bytes)..=MAX_QUANTUM_BYTES;
-            if !range.contains(&quantum.bytes()) {
-                let least = Size::new(*range.start());
-                let problem = format!("{quantum} is out of range; the largest packet has {least}");
-                let remedy = format!("write \"{least}\" to \"{}\"", Size::new(*range.end()));
-                return Err(BadParameter::new("quantum", problem, remedy));
-            }
+            check_quantum(quantum, link)?;
         }
         self.validate_weights(link)
     }
