@@ -43,7 +43,7 @@ pub(super) struct List {
 impl List {
     /// The flow that came first.
     #[inline]
-    pub(super) fn first(&self) -> Option<u32> {
+    pub(super) fn first(self) -> Option<u32> {
         (self.first != NONE).then_some(self.first)
     }
 }
@@ -135,13 +135,13 @@ impl Flows {
     /// Puts a flow at the end of `list`.
     #[inline]
     pub(super) fn append(&mut self, list: &mut List, slot: u32) {
-        let last = std::mem::replace(&mut list.last, slot);
-        match last {
+        let previous = std::mem::replace(&mut list.last, slot);
+        match previous {
             NONE => list.first = slot,
-            last => self[last].next = slot,
+            previous => self[previous].next = slot,
         }
         let flow = &mut self[slot];
-        (flow.next, flow.previous) = (NONE, last);
+        (flow.next, flow.previous) = (NONE, previous);
     }
 
     /// The flows of `list`.

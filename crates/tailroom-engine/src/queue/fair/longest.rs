@@ -32,8 +32,8 @@ impl Length {
 /// The flows by length.
 ///
 /// Built when a packet is dropped for the first time, so that a buffer that never overflows pays
-/// nothing. A queue that shrinks keeps its mark, which is lowered when it comes to the top: as every
-/// mark is at least the length, a mark on top that is right is that of the longest.
+/// nothing. A queue that shrinks keeps its mark, which is lowered when it comes to the top: as
+/// every mark is at least the length, a mark on top that is right is that of the longest.
 #[derive(Debug)]
 pub(super) struct Longest {
     unit: Length,

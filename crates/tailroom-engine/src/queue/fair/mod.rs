@@ -5,8 +5,8 @@
 //!
 //! A flow is *backlogged* while packets of it wait, and *active* while it is backlogged or its last
 //! finish tag lies beyond the virtual time (under deficit round robin: while it is backlogged).
-//! Flows that are not active are not known, and cost four bytes each. When the link has been idle no
-//! flow is active.
+//! Flows that are not active are not known, and cost four bytes each. When the link has been idle
+//! no flow is active.
 //!
 //! What is measured, over the window since the warm-up:
 //! - `active_flows`: how many are active now; `_mean`, `_p99`, `_max` over time.
@@ -54,8 +54,8 @@ pub struct Fair {
     limit: Limit,
     drop_from: DropFrom,
     buckets: Option<Buckets>,
-    /// Flows of each group of another weight than 1 and their [`flows::Flow::share`], in order of the flows.
-    /// None with buckets, whose numbers mean no flows.
+    /// Flows of each group of another weight than 1 and their share (see `Flow`), in order of the
+    /// flows. None with buckets, whose numbers mean no flows.
     shares: Vec<(Range<u32>, u64)>,
     /// That of the other flows.
     other_share: u64,
@@ -96,6 +96,7 @@ impl Buckets {
 
 /// Whose packet leaves next.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one a link")]
 enum Order {
     StartTime(StartTime),
     DeficitRoundRobin(DeficitRoundRobin),

@@ -70,8 +70,8 @@ impl StartTime {
         Some(is_express)
     }
 
-    /// The last packet of a flow that waited has been dropped. False if nothing need be known of the
-    /// flow any longer.
+    /// The last packet of a flow that waited has been dropped. False if nothing need be known of
+    /// the flow any longer.
     pub(super) fn empty(&mut self, flows: &mut Flows, slot: u32) -> bool {
         let is_known = is_beyond(flows[slot].tag, self.tags.virtual_time());
         if !is_known {
@@ -92,14 +92,13 @@ impl StartTime {
         if buffer.packets() == 0 {
             return None;
         }
-        let slot = match self.next_express(flows, buffer) {
-            Some(slot) => slot,
-            None => {
-                let before = self.tags.virtual_time();
-                let slot = self.tags.first(flows, forget)?;
-                self.advance += u128::from(self.tags.virtual_time().wrapping_sub(before));
-                slot
-            }
+        let slot = if let Some(slot) = self.next_express(flows, buffer) {
+            slot
+        } else {
+            let before = self.tags.virtual_time();
+            let slot = self.tags.first(flows, forget)?;
+            self.advance += u128::from(self.tags.virtual_time().wrapping_sub(before));
+            slot
         };
         self.tags.remove(flows, slot);
         let flow = &mut flows[slot];

@@ -1,9 +1,9 @@
 //! The flows in the order of their tags: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990).
 //!
-//! No tag is behind the virtual time, so that a flow need not be sorted among all others: it lies in
-//! the list of the highest bit in which its tag differs from the virtual time, and moves to the list
-//! of a lower bit, 64 times at most, as the virtual time comes near. Where tags wrap around the bit
-//! is the highest one, and the order stays right.
+//! No tag is behind the virtual time, so that a flow need not be sorted among all others: it lies
+//! in the list of the highest bit in which its tag differs from the virtual time, and moves to the
+//! list of a lower bit, 64 times at most, as the virtual time comes near. Where tags wrap around the
+//! bit is the highest one, and the order stays right.
 //!
 //! Flows of equal tag lie in one list, and keep the order in which they came there.
 
@@ -146,8 +146,8 @@ mod tests {
     use crate::random;
     use crate::units::Time;
 
-    /// Against a plain list, in the order in which tags were set, that is searched for the smallest.
-    /// The tags are often equal, and wrap around several times.
+    /// Against a plain list, in the order in which tags were set, that is searched for the
+    /// smallest. The tags are often equal, and wrap around several times.
     #[test]
     fn the_first_has_the_smallest_tag_and_those_passed_are_forgotten() {
         let mut random = random::stream(1, "tags");
@@ -183,7 +183,8 @@ mod tests {
             };
             assert_eq!(queue.first(&mut flows, forget), Some(expected));
             assert_eq!(queue.virtual_time(), least as u64);
-            (reached.sort_unstable(), forgotten.sort_unstable());
+            reached.sort_unstable();
+            forgotten.sort_unstable();
             assert_eq!(forgotten, reached);
             passed += reached.len();
             now = least;
