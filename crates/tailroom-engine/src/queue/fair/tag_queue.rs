@@ -2,8 +2,8 @@
 //!
 //! No tag is behind the virtual time, so that a flow need not be sorted among all others: it lies
 //! in the list of the highest bit in which its tag differs from the virtual time, and moves to the
-//! list of a lower bit, 64 times at most, as the virtual time comes near. Where tags wrap around the
-//! bit is the highest one, and the order stays right.
+//! list of a lower bit, 64 times at most, as the virtual time comes near. Where tags wrap around
+//! the bit is the highest one, and the order stays right.
 //!
 //! Flows of equal tag lie in one list, and keep the order in which they came there.
 
