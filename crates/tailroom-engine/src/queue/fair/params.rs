@@ -24,8 +24,8 @@ pub struct FairParams {
     pub scheduler: FairScheduler,
     /// What the length of a queue counts when the longest must give way: `bytes` (ns-2's DRR; RFC
     /// 8290 sec. 4.1) or `packets`. The packet that arrives is counted in. Of several that are
-    /// longest the queue that it has joined gives way, or else that of the flow with the lowest
-    /// number.
+    /// longest the queue that it has joined gives way, or else any of them, the same one in every
+    /// run.
     #[serde(default)]
     pub longest: Length,
     /// Which packet of the longest queue is dropped: the `front` one, as TCP then learns of it
@@ -55,7 +55,8 @@ pub struct FairParams {
 #[serde(rename_all = "snake_case")]
 pub enum FairScheduler {
     /// Start-time fair queueing (Goyal, Vin, Cheng 1996): the packet with the smallest start tag;
-    /// of equal tags the packet that came first.
+    /// of equal tags the one whose tag was set first. It is set when its flow becomes active, or
+    /// when the packet before it leaves.
     #[default]
     StartTime,
     /// Deficit round robin (Shreedhar, Varghese 1996): flows in turn, each with a quantum of bytes.
