@@ -113,7 +113,7 @@ impl Scheduler for FqCodel {
 
     /// How many queues have packets.
     fn gauges(&self, _now: Time) -> Vec<Gauge> {
-        vec![("active_flows", self.queues.active().count() as f64)]
+        vec![("backlogged_flows", self.queues.active().count() as f64)]
     }
 }
 
@@ -192,10 +192,10 @@ mod tests {
             arrive(&mut queue, &mut buffer, flow, 0..2, 100);
         }
         let active = |queue: &FqCodel| queue.gauges(Time::ZERO);
-        assert_eq!(active(&queue), [("active_flows", 5.0)]);
+        assert_eq!(active(&queue), [("backlogged_flows", 5.0)]);
         // All 200 bytes of a flow are less than a quantum, so flows leave one after the other.
         assert_eq!((0..4).filter_map(|_| queue.dequeue(Time::ZERO, &mut buffer)).count(), 4);
-        assert_eq!(active(&queue), [("active_flows", 3.0)]);
+        assert_eq!(active(&queue), [("backlogged_flows", 3.0)]);
     }
 
     /// A flow with a standing queue against one that sends a packet every 10 ms: when which packets

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::pie::{
-    ALPHA, BETA, Control, MARK_UP_TO, MAX_BURST, PieParams, Settings, TARGET, UPDATE, check_update,
+    ALPHA, BETA, Control, MARK_UP_TO, MAX_BURST, PieParams, Settings, TARGET, UPDATE_INTERVAL,
+    check_update_interval,
 };
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -35,7 +36,7 @@ pub struct FqPieParams {
     /// Queueing delay that a flow's control loop aims at (15 ms: RFC 8033 sec. 4.2).
     pub target: PositiveDuration,
     /// Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2).
-    pub update: PositiveDuration,
+    pub update_interval: PositiveDuration,
     /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
@@ -61,7 +62,7 @@ impl Default for FqPieParams {
             flows: FLOWS,
             quantum: QUANTUM,
             target: TARGET,
-            update: UPDATE,
+            update_interval: UPDATE_INTERVAL,
             alpha: ALPHA,
             beta: BETA,
             max_burst: MAX_BURST,
@@ -77,7 +78,7 @@ impl FqPieParams {
         PieParams {
             limit: self.limit,
             target: self.target,
-            update: self.update,
+            update_interval: self.update_interval,
             alpha: self.alpha,
             beta: self.beta,
             max_burst: self.max_burst,
@@ -97,7 +98,7 @@ impl Parameters for FqPieParams {
     }
 
     fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
-        check_update(self.update)?;
+        check_update_interval(self.update_interval)?;
         check_quantum(self.quantum, link)
     }
 }
@@ -167,7 +168,7 @@ impl Scheduler for FqPie {
             active += 1;
             largest = largest.max(control.probability());
         }
-        vec![("active_flows", f64::from(active)), ("largest_drop_probability", largest)]
+        vec![("backlogged_flows", f64::from(active)), ("largest_drop_probability", largest)]
     }
 }
 
@@ -318,7 +319,7 @@ mod tests {
         assert_eq!(FqPieParams::default().validate(&link), Ok(()));
         let small = FqPieParams { quantum: Size::new(500), ..Default::default() };
         assert_eq!(small.validate(&link).expect_err("below a packet").key, "quantum");
-        let often = FqPieParams { update: PositiveDuration::new(1), ..Default::default() };
-        assert_eq!(often.validate(&link).expect_err("every picosecond").key, "update");
+        let often = FqPieParams { update_interval: PositiveDuration::new(1), ..Default::default() };
+        assert_eq!(often.validate(&link).expect_err("every picosecond").key, "update_interval");
     }
 }

@@ -21,7 +21,7 @@ use crate::units::Time;
 /// `QDELAY_REF` (RFC 8033 sec. 4.2).
 pub(super) const TARGET: PositiveDuration = PositiveDuration::new(15_000_000_000);
 /// `T_UPDATE` (RFC 8033 sec. 4.2).
-pub(super) const UPDATE: PositiveDuration = PositiveDuration::new(15_000_000_000);
+pub(super) const UPDATE_INTERVAL: PositiveDuration = PositiveDuration::new(15_000_000_000);
 /// `MAX_BURST` (RFC 8033 sec. 4.4).
 pub(super) const MAX_BURST: Duration = Duration::new(150_000_000_000);
 /// RFC 8033 sec. 4.2, in 1/s.
@@ -55,7 +55,7 @@ const SUM_BEFORE_DROP: f64 = 0.85;
 /// The packet that brings the sum to this is dropped (sec. 5.4).
 const SUM_OF_CERTAIN_DROP: f64 = 8.5;
 /// Shorter periods would only cost time.
-const LEAST_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
+const LEAST_UPDATE_INTERVAL: PositiveDuration = PositiveDuration::new(10_000_000);
 
 /// Parameters of a PIE buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,7 +67,7 @@ pub struct PieParams {
     /// Queueing delay that the control loop aims at (15 ms: RFC 8033 sec. 4.2).
     pub target: PositiveDuration,
     /// Time between updates of the drop probability (15 ms: RFC 8033 sec. 4.2).
-    pub update: PositiveDuration,
+    pub update_interval: PositiveDuration,
     /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
@@ -89,7 +89,7 @@ impl Default for PieParams {
         PieParams {
             limit: QueueLimit::packets(1_000),
             target: TARGET,
-            update: UPDATE,
+            update_interval: UPDATE_INTERVAL,
             alpha: ALPHA,
             beta: BETA,
             max_burst: MAX_BURST,
@@ -109,17 +109,21 @@ impl Parameters for PieParams {
     }
 
     fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
-        check_update(self.update)
+        check_update_interval(self.update_interval)
     }
 }
 
 /// Refuses a period so short that a run would only update.
-pub(super) fn check_update(update: PositiveDuration) -> Result<(), BadParameter> {
-    if update.time() >= LEAST_UPDATE.time() {
+pub(super) fn check_update_interval(interval: PositiveDuration) -> Result<(), BadParameter> {
+    if interval.time() >= LEAST_UPDATE_INTERVAL.time() {
         return Ok(());
     }
-    let problem = format!("an update every {update} is too often");
-    Err(BadParameter::new("update", problem, format!("write {LEAST_UPDATE} or more")))
+    let problem = format!("an update every {interval} is too often");
+    Err(BadParameter::new(
+        "update_interval",
+        problem,
+        format!("write {LEAST_UPDATE_INTERVAL} or more"),
+    ))
 }
 
 /// What PIE goes by, the same for every queue under its control.
@@ -127,7 +131,7 @@ pub(super) fn check_update(update: PositiveDuration) -> Result<(), BadParameter>
 pub struct Settings {
     target: Time,
     half_target: Time,
-    update: Time,
+    update_interval: Time,
     alpha: f64,
     beta: f64,
     max_burst: Time,
@@ -143,7 +147,7 @@ impl Settings {
         Settings {
             target,
             half_target: Time::from_picoseconds(target.picoseconds() / 2),
-            update: params.update.time(),
+            update_interval: params.update_interval.time(),
             alpha: params.alpha,
             beta: params.beta,
             max_burst: params.max_burst.time(),
@@ -176,7 +180,7 @@ impl Control {
             burst_allowance: settings.max_burst,
             delay: Time::ZERO,
             delay_before: Time::ZERO,
-            next_update: settings.update,
+            next_update: settings.update_interval,
         }
     }
 
@@ -202,14 +206,14 @@ impl Control {
             if before == (self.probability, self.delay_before) && self.next_update <= now {
                 // All further updates change nothing but the burst allowance.
                 let rest = now.since(self.next_update).picoseconds();
-                self.pass(settings, rest / settings.update.picoseconds() + 1);
+                self.pass(settings, rest / settings.update_interval.picoseconds() + 1);
             }
         }
     }
 
     /// The time of so many updates passes.
     fn pass(&mut self, settings: &Settings, updates: u64) {
-        let period = settings.update.picoseconds();
+        let period = settings.update_interval.picoseconds();
         let span = Time::from_picoseconds(period.saturating_mul(updates));
         self.burst_allowance = self.burst_allowance.since(span);
         self.next_update = self.next_update.saturating_add(span);
@@ -591,8 +595,8 @@ mod tests {
     fn an_update_may_not_be_too_often() {
         let link = script::link(8_000_000);
         assert_eq!(PieParams::default().validate(&link), Ok(()));
-        let update = PositiveDuration::new(9_999_999);
-        let fault = PieParams { update, ..PieParams::default() }.validate(&link);
-        assert_eq!(fault.expect_err("below 10 us").key, "update");
+        let update_interval = PositiveDuration::new(9_999_999);
+        let fault = PieParams { update_interval, ..PieParams::default() }.validate(&link);
+        assert_eq!(fault.expect_err("below 10 us").key, "update_interval");
     }
 }
