@@ -1,7 +1,7 @@
-//! Flow Queue PIE: every flow has a queue of its own under PIE (RFC 8033); the turns are those of
-//! FQ-CoDel (RFC 8290 sec. 4). As in Linux and in draft-tahiliani-tsvwg-fq-pie, delays are measured
-//! by timestamps and a full buffer refuses what arrives: PIE drops early enough, so no flow's queue
-//! needs to be cut.
+//! Flow Queue PIE: every flow has a queue of its own under PIE, with a drop probability of its own
+//! (RFC 8033 sec. 6); the turns are those of FQ-CoDel (RFC 8290 sec. 4). As in Linux and in
+//! draft-tahiliani-tsvwg-fq-pie, delays are measured by timestamps and a full buffer refuses what
+//! arrives: PIE drops early enough, so no flow's queue needs to be cut.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
@@ -37,10 +37,10 @@ pub struct FqPieParams {
     pub target: PositiveDuration,
     /// Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2).
     pub update_interval: PositiveDuration,
-    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2).
+    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
-    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 sec. 4.2).
+    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub beta: f64,
     /// How long a burst of a flow passes untouched after its queue was calm (150 ms: RFC 8033

@@ -1,8 +1,11 @@
 //! Proportional Integral controller Enhanced (RFC 8033): arriving packets are dropped with a
 //! probability that a control loop sets so that the queueing delay comes to its target.
 //!
-//! The queueing delay is that of the packet that left last, and zero while nothing waits: the
-//! timestamps that RFC 8033 sec. 4.3 allows in place of an estimate of the departure rate.
+//! As appendix A, with marks, derandomization and the cap of sec. 5, but without its activation: a
+//! buffer that never fills to a third would have no control. Delays are timestamps (sec. 4.3), zero
+//! while nothing waits, like the estimate of sec. 5.2. The probability decays without delay, not
+//! below half the target, and packets of a burst do not bring the next drop closer (appendix B
+//! differs in both). `MEAN_PKTSIZE` is the link's largest packet.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -24,9 +27,9 @@ pub(super) const TARGET: PositiveDuration = PositiveDuration::new(15_000_000_000
 pub(super) const UPDATE_INTERVAL: PositiveDuration = PositiveDuration::new(15_000_000_000);
 /// `MAX_BURST` (RFC 8033 sec. 4.4).
 pub(super) const MAX_BURST: Duration = Duration::new(150_000_000_000);
-/// RFC 8033 sec. 4.2, in 1/s.
+/// RFC 8033 appendix A, in 1/s.
 pub(super) const ALPHA: f64 = 0.125;
-/// RFC 8033 sec. 4.2, in 1/s.
+/// RFC 8033 appendix A, in 1/s.
 pub(super) const BETA: f64 = 1.25;
 /// `mark_ecnth` (RFC 8033 sec. 5.1).
 pub(super) const MARK_UP_TO: f64 = 0.1;
@@ -55,7 +58,7 @@ const SUM_BEFORE_DROP: f64 = 0.85;
 /// The packet that brings the sum to this is dropped (sec. 5.4).
 const SUM_OF_CERTAIN_DROP: f64 = 8.5;
 /// Shorter periods would only cost time.
-const LEAST_UPDATE_INTERVAL: PositiveDuration = PositiveDuration::new(10_000_000);
+const MIN_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
 
 /// Parameters of a PIE buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,16 +71,16 @@ pub struct PieParams {
     pub target: PositiveDuration,
     /// Time between updates of the drop probability (15 ms: RFC 8033 sec. 4.2).
     pub update_interval: PositiveDuration,
-    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2).
+    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
-    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 sec. 4.2).
+    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub beta: f64,
     /// How long a burst passes untouched after the queue was calm (150 ms: RFC 8033 sec. 4.4).
     pub max_burst: Duration,
     /// Up to this drop probability packets that understand marks are marked instead; above it they
-    /// are dropped too (0.1: RFC 8033 sec. 5.1).
+    /// are dropped too (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub mark_up_to: f64,
     /// Keep drops from coming too close together or too far apart (true: RFC 8033 sec. 5.4).
@@ -115,15 +118,11 @@ impl Parameters for PieParams {
 
 /// Refuses a period so short that a run would only update.
 pub(super) fn check_update_interval(interval: PositiveDuration) -> Result<(), BadParameter> {
-    if interval.time() >= LEAST_UPDATE_INTERVAL.time() {
+    if interval.time() >= MIN_UPDATE.time() {
         return Ok(());
     }
     let problem = format!("an update every {interval} is too often");
-    Err(BadParameter::new(
-        "update_interval",
-        problem,
-        format!("write {LEAST_UPDATE_INTERVAL} or more"),
-    ))
+    Err(BadParameter::new("update_interval", problem, format!("write {MIN_UPDATE} or more")))
 }
 
 /// What PIE goes by, the same for every queue under its control.
@@ -256,14 +255,14 @@ impl Control {
             return Verdict::Accept;
         }
         self.sum = 0.0;
-        // Where marks do not help, the sender may not heed them (RFC 8033 sec. 5.1).
+        // RFC 8033 sec. 5.1: dropped if the probability "exceeds" it; the pseudo-code adds equality.
         if ecn.is_capable() && self.probability <= settings.mark_up_to {
             return Verdict::Mark;
         }
         Verdict::Drop(DropReason::Early)
     }
 
-    /// RFC 8033 sec. 4.1 and 5.4, `drop_early`.
+    /// RFC 8033 sec. 4.1 and 5.4 (`drop_early` of appendix B).
     fn hits(&mut self, settings: &Settings, backlog_bytes: u64, random: &mut impl Rng) -> bool {
         let is_harmless = self.delay_before < settings.half_target && self.probability < HARMLESS;
         if is_harmless || backlog_bytes <= settings.short_backlog {
