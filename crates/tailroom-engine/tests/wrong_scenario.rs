@@ -242,16 +242,16 @@ fn parameters_of_dual_pi2_are_checked() {
         "update_interval: 100 ns is too short to simulate; write at least \"1 us\""
     );
     assert_eq!(
-        message("step_threshold = \"800 us\", ramp = \"20 ms\""),
-        "step_threshold: L4S packets are marked up to 20.8 ms, not before the target 15 ms; \
-         lower step_threshold or ramp, or raise target: L4S packets are to wait less"
+        message("l4s_threshold = \"800 us\", ramp = \"20 ms\""),
+        "l4s_threshold: L4S packets are marked up to 20.8 ms, not before the target 15 ms; \
+         lower l4s_threshold or ramp, or raise target: L4S packets are to wait less"
     );
     assert_eq!(
         message("limit = \"0.001 bdp\""),
         "limit: 0.001 bdp is 1000 B at this link, less than one packet of 1500 B; \
          raise it to at least \"1 packet\" or \"1500 B\""
     );
-    let right = "{ kind = \"dual_pi2\", step_threshold = \"800 us\", ramp = \"400 us\" }";
+    let right = "{ kind = \"dual_pi2\", l4s_threshold = \"1 ms\", ramp = \"0 ms\" }";
     let queue = "{ kind = \"drop_tail\", limit = \"100 packets\" }";
     assert!(resolve_with(&base_with(queue, right), &[]).is_ok());
 }

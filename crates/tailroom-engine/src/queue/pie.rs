@@ -43,9 +43,8 @@ const SCALES: [(f64, f64); 6] = [
     (0.01, 8.0),
     (0.1, 2.0),
 ];
-/// From this probability on steps up are capped (RFC 8033 sec. 5.5).
+/// From this probability on steps up are capped (RFC 8033 sec. 5.5), to the one below.
 const CAPPED_FROM: f64 = 0.1;
-/// The longest step up there (RFC 8033 sec. 5.5).
 const STEP_CAP: f64 = 0.02;
 /// What is left of the probability after an update without delay (RFC 8033 sec. 4.2).
 const DECAY: f64 = 0.98;
@@ -255,7 +254,7 @@ impl Control {
             return Verdict::Accept;
         }
         self.sum = 0.0;
-        // RFC 8033 sec. 5.1: dropped if the probability "exceeds" it; the pseudo-code adds equality.
+        // RFC 8033 sec. 5.1: dropped if it "exceeds" the bound; the pseudo-code adds equality.
         if ecn.is_capable() && self.probability <= settings.mark_up_to {
             return Verdict::Mark;
         }
