@@ -267,7 +267,7 @@ impl Sender {
         self.duplicates += 1;
         match self.phase {
             Phase::Recovery => {
-                self.inflation += 1; // RFC 6582 sec. 3.2 step 2 (RFC 5681 sec. 3.2 step 4)
+                self.inflation += 1; // RFC 5681 sec. 3.2 step 4 (RFC 6582 sec. 3.2 step 3)
                 self.send_in_recovery(now, out);
             }
             // RFC 6582 sec. 3.2 step 2: only beyond the last repair, or these may be echoes of it.
