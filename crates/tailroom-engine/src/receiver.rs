@@ -20,6 +20,8 @@ pub struct Receiver {
     echoes_retransmission: bool,
     /// RFC 3168 sec. 6.1.3: set by a mark, held until the sender says that it has reduced.
     ece: bool,
+    /// A marked packet has arrived since the last ACK.
+    covers_mark: bool,
     marked_packets: u64,
     /// The packet before was marked, or the echo of a mark goes on.
     is_echoing: bool,
@@ -44,6 +46,7 @@ impl Receiver {
             echo: Time::ZERO,
             echoes_retransmission: false,
             ece: false,
+            covers_mark: false,
             marked_packets: 0,
             is_echoing: false,
             has_accurate_feedback,
@@ -99,6 +102,7 @@ impl Receiver {
             self.is_echoing = is_marked;
         } else {
             self.ece = is_marked || self.ece && !is_cwr;
+            self.covers_mark |= is_marked;
             self.is_echoing = self.ece;
         }
     }
@@ -138,11 +142,12 @@ impl Receiver {
         self.unacknowledged = 0;
         self.acks_at_once = false;
         self.ack_deadline = Time::NEVER;
+        let covers_mark = std::mem::take(&mut self.covers_mark);
         Ack {
             cumulative: self.next,
             echo: self.echo,
             echoes_retransmission: self.echoes_retransmission,
-            ece: self.ece,
+            ece: self.ece || covers_mark,
             marked_packets: self.marked_packets,
             blocks: &self.recent[..self.recent_count],
         }
@@ -315,6 +320,12 @@ mod tests {
         let mut receiver = Receiver::new(Some(delayed), false);
         assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
         assert!(receiver.on_deadline().ece);
+        // A mark that is covered is echoed once even if CWR has come behind it.
+        let mut receiver = Receiver::new(Some(delayed), false);
+        assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
+        assert!(receiver.on_packet(Time::ZERO, cwr(packet(1))).expect("the second").ece);
+        assert!(receiver.on_packet(Time::ZERO, packet(2)).is_none());
+        assert!(!receiver.on_packet(Time::ZERO, packet(3)).expect("the second").ece);
     }
 
     /// RFC 9768 sec. 3.2.2.5.1: an ACK when marks begin, and when two marks have come since the

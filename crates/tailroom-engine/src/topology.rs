@@ -201,7 +201,7 @@ pub struct TcpSpec {
     pub pacing: bool,
     /// A host with segmentation offload waits until it may send this many packets at once.
     pub send_burst: u32,
-    /// Forget the SACK scoreboard at a timeout (RFC 2018 sec. 8, ns-2) instead of keeping it
+    /// Forget the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
     /// (RFC 6675 sec. 5.1, Linux).
     pub forget_sack_at_timeout: bool,
     /// Explicit congestion notification.

@@ -53,7 +53,7 @@ fn the_classic_delay_is_held_at_the_target() {
         assert!((delay - 0.015).abs() < 0.0015, "{mode:?}: {delay} s");
         let link = &results.summary.links.0[0].1;
         assert!(link.utilization > 0.95, "{mode:?}: {}", link.utilization);
-        // No buffer of 10,000 packets (1.6 s) overflows.
+        // The buffer of 250 ms does not overflow.
         let losses = link.loss_fraction.expect("packets came");
         assert_eq!(mode == EcnMode::Classic, losses == 0.0, "{mode:?}: {losses}");
     }

@@ -219,11 +219,13 @@ fn abe_falls_less_on_a_mark_than_on_a_loss() {
 }
 
 /// The window doubles from 4 to 8 and grows by 6 on the ACKs of packets 4 to 9; the echo of packet
-/// 10 halves 14. From then on it grows by 1 / window.
+/// 10 halves 14, with ABE too (RFC 8511 sec. 4). From then on it grows by 1 / window.
 #[test]
 fn a_mark_ends_slow_start() {
-    for mode in [EcnMode::Classic, EcnMode::Accurate] {
+    let modes = [EcnMode::Classic, EcnMode::Accurate];
+    for (mode, abe) in modes.into_iter().flat_map(|mode| [(mode, false), (mode, true)]) {
         let tcp = TcpSpec {
+            congestion: CongestionConfig::Reno(RenoParams { abe }),
             initial_window: 4,
             initial_ssthresh: None,
             ..tcp(mode, Recovery::Sack, false)

@@ -336,6 +336,17 @@ fn a_rescue_saves_the_tail_of_a_repair() {
     }
 }
 
+/// RFC 6675 sec. 5, step 4.3: no rescue is sent before the first retransmission is acknowledged. The
+/// third SACK begins the repair; the last packet, still on its way, is not sent again.
+#[test]
+fn a_rescue_waits_for_the_first_retransmission() {
+    for (name, tcp) in with_sack() {
+        let outcome = losing(&tcp, &[PACKETS - 5]);
+        let found = (outcome.reductions, outcome.timeouts, outcome.retransmissions);
+        assert_eq!(found, (1, 0, 1), "{name}: {outcome:?}");
+    }
+}
+
 /// RFC 5681 sec. 3.2: a packet overtaken by fewer than three others is not taken for lost; one
 /// overtaken by more is sent again for nothing. With SACK that is all; `NewReno` takes every ACK up
 /// to the recovery point for a partial one and answers each with a packet (RFC 6582 sec. 3.2 step

@@ -32,7 +32,7 @@ fn the_table_is_the_published_one() {
     assert_eq!(rebuilt, published);
 }
 
-/// a(w) and b(w) by the formulas of RFC 3649 sec. 5 with `low_p` = 1.5 / 38^2, as ns-2 computes
+/// a(w) and b(w) by the formulas of RFC 3649 sec. 7 with `low_p` = 1.5 / 38^2, as ns-2 computes
 /// them.
 #[test]
 fn the_continuous_law_takes_its_known_values() {

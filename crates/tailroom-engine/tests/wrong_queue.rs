@@ -153,7 +153,7 @@ fn parameters_at_the_ends_of_their_ranges_are_accepted() {
         r#"kind = "adaptive_red", limit = "100 packets", lowest_max_p = 0.1, highest_max_p = 0.1"#,
         r#"kind = "step_mark", limit = "100 packets", threshold = "99 packets""#,
         r#"kind = "codel", target = "99 ms""#,
-        r#"kind = "pie", update = "10 us", mark_up_to = 1.0"#,
+        r#"kind = "pie", update_interval = "10 us", mark_up_to = 1.0"#,
         r#"kind = "fq_codel", quantum = "1500 B", flows = 1"#,
         r#"kind = "fq_pie", quantum = "1 GB", flows = 65536, mark_up_to = 0.0"#,
         r#"kind = "fair", limit = "100 packets", weights = { tcp = 0.001 }"#,
@@ -343,12 +343,12 @@ fn parameters_of_pie_are_checked() {
                 "target: \"0 ms\" must not be zero; write a positive value, as in \"100 ms\"",
             ),
             (
-                r#"update = "0 ms""#,
-                "update: \"0 ms\" must not be zero; write a positive value, as in \"100 ms\"",
+                r#"update_interval = "0 ms""#,
+                "update_interval: \"0 ms\" must not be zero; write a positive value, as in \"100 ms\"",
             ),
             (
-                r#"update = "9 us""#,
-                "update: an update every 9 us is too often; write at least \"10 us\"",
+                r#"update_interval = "9 us""#,
+                "update_interval: an update every 9 us is too often; write at least \"10 us\"",
             ),
             (
                 "mark_up_to = 1.1",
@@ -428,12 +428,12 @@ fn parameters_of_fq_pie_are_checked() {
                 "target: \"0 ms\" must not be zero; write a positive value, as in \"100 ms\"",
             ),
             (
-                r#"update = "0 ms""#,
-                "update: \"0 ms\" must not be zero; write a positive value, as in \"100 ms\"",
+                r#"update_interval = "0 ms""#,
+                "update_interval: \"0 ms\" must not be zero; write a positive value, as in \"100 ms\"",
             ),
             (
-                r#"update = "9 us""#,
-                "update: an update every 9 us is too often; write at least \"10 us\"",
+                r#"update_interval = "9 us""#,
+                "update_interval: an update every 9 us is too often; write at least \"10 us\"",
             ),
             (
                 "mark_up_to = 1.1",
@@ -543,16 +543,16 @@ fn parameters_of_dual_pi2_are_checked() {
         "update_interval: 100 ns is too short to simulate; write at least \"1 us\""
     );
     assert_eq!(
-        message("step_threshold = \"800 us\", ramp = \"20 ms\""),
-        "step_threshold: L4S packets are marked up to 20.8 ms, not before the target 15 ms; \
-         lower step_threshold or ramp, or raise target: L4S packets are to wait less"
+        message("l4s_threshold = \"800 us\", ramp = \"20 ms\""),
+        "l4s_threshold: L4S packets are marked up to 20.8 ms, not before the target 15 ms; \
+         lower l4s_threshold or ramp, or raise target: L4S packets are to wait less"
     );
     assert_eq!(
         message("limit = \"0.001 bdp\""),
         "limit: 0.001 bdp is 1000 B at this link, less than one packet of 1500 B; \
          raise it to at least \"1 packet\" or \"1500 B\""
     );
-    let right = "{ kind = \"dual_pi2\", step_threshold = \"800 us\", ramp = \"400 us\" }";
+    let right = "{ kind = \"dual_pi2\", l4s_threshold = \"1 ms\", ramp = \"0 ms\" }";
     let queue = "{ kind = \"drop_tail\", limit = \"100 packets\" }";
     assert!(resolve_with(&base_with(queue, right), &[]).is_ok());
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
 
-/// Parameters of HighSpeed TCP; defaults as RFC 3649 sec. 5.
+/// Parameters of HighSpeed TCP; defaults as RFC 3649 sec. 5 and 7.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HighspeedParams {
@@ -35,7 +35,7 @@ pub struct HighspeedParams {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncreaseRule {
-    /// The formulas of RFC 3649 sec. 5 at the current window.
+    /// The formulas of RFC 3649 sec. 7 at the current window.
     Continuous,
     /// The published table (RFC 3649 appendix B): the row with the largest window not above the
     /// current one. The table's own parameters (38, 83000, 1e-3, 1e-7, 0.1) are used.
@@ -62,7 +62,7 @@ impl HighspeedParams {
         log(window / self.low_window) / log(self.high_window / self.low_window)
     }
 
-    /// The decrease factor b(w) (RFC 3649 sec. 5); 0.5 up to `low_window`.
+    /// The decrease factor b(w) (RFC 3649 sec. 7); 0.5 up to `low_window`.
     pub fn decrease(&self, window: f64) -> f64 {
         if window <= self.low_window {
             return 0.5;
@@ -76,7 +76,7 @@ impl HighspeedParams {
         exp(self.position(window) * log(self.high_p / self.low_p) + log(self.low_p))
     }
 
-    /// The increase a(w) in packets a round trip (RFC 3649 sec. 5); 1 up to `low_window`.
+    /// The increase a(w) in packets a round trip (RFC 3649 sec. 7); 1 up to `low_window`.
     pub fn increase(&self, window: f64) -> f64 {
         if window <= self.low_window {
             return 1.0;
@@ -126,7 +126,7 @@ pub fn published_table() -> Vec<TableRow> {
     for window in 39..=100_000 {
         let window = f64::from(window);
         let decrease = params.decrease(window);
-        let loss_fraction = 1.0 / (libm::pow(window, 1.2) * 12.8); // RFC 3649: p = 0.078 / w^1.2
+        let loss_fraction = 1.0 / (libm::pow(window, 1.2) * 12.8); // sec. 7: p = 0.078 / w^1.2
         let increase = window * window * 2.0 * decrease / (2.0 - decrease) * loss_fraction;
         if increase > last_increase + 1.0 {
             rows.push(TableRow {
@@ -228,7 +228,7 @@ impl Law {
 impl CongestionControl for Highspeed {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
-        // RFC 3649 sec. 5: w <- w + a(w) / w for each acknowledged packet.
+        // RFC 3649 sec. 7: w <- w + a(w) / w for each acknowledged packet.
         cwnd_packets + self.increase(cwnd_packets) * event.acked_packets as f64 / cwnd_packets
     }
 

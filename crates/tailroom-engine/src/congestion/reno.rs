@@ -9,8 +9,9 @@ use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parame
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RenoParams {
-    /// Alternative backoff with ECN (RFC 8511): fall to 0.8 of the window on a mark, because a queue
-    /// that marks is short; a loss still halves it.
+    /// Alternative backoff with ECN (RFC 8511): fall to 0.8 of the window on a mark in congestion
+    /// avoidance, because a queue that marks is short; a loss, or a mark in slow start (RFC 8511
+    /// sec. 4), still halves it.
     pub abe: bool,
 }
 
@@ -41,7 +42,8 @@ impl CongestionControl for Reno {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
-        let beta = if event.kind == CongestionKind::Mark { self.beta_ecn } else { BETA };
+        let is_mild = event.kind == CongestionKind::Mark && !event.is_slow_start;
+        let beta = if is_mild { self.beta_ecn } else { BETA };
         beta * event.cwnd_packets
     }
 }

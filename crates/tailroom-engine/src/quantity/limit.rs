@@ -91,6 +91,11 @@ impl QueueLimit {
         QueueLimit(Amount::Bytes(bytes))
     }
 
+    /// What the link sends in this time.
+    pub const fn span(span: Time) -> Self {
+        QueueLimit(Amount::Span(span))
+    }
+
     /// What it holds at a link of this rate.
     ///
     /// # Panics

@@ -1,5 +1,9 @@
 //! Controlled Delay (RFC 8289): a packet that has waited long is dropped as it leaves, and the
 //! longer the delay stays above its target, the more often.
+//!
+//! The pseudo-code of RFC 8289 sec. 5. The RFC leaves marking to others: as in Linux, and so in
+//! FQ-CoDel (RFC 8290 sec. 5.2.6), a packet that can be marked is marked where it would be dropped,
+//! and ends the loop of sec. 5.5, as it is the packet to send.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,11 +15,11 @@ use crate::quantity::limit::{Limit, QueueLimit};
 use crate::schedule::Event;
 use crate::units::Time;
 
-/// The delay that is worth having (RFC 8289 sec. 4.3: 5 ms, a twentieth of the interval).
+/// The delay that may persist (RFC 8289 sec. 4.3: 5 ms, a twentieth of the interval).
 pub(super) const TARGET: PositiveDuration = PositiveDuration::new(5_000_000_000);
 /// The round trip that a queue must have time to react in (RFC 8289 sec. 4.2: 100 ms).
 pub(super) const INTERVAL: PositiveDuration = PositiveDuration::new(100_000_000_000);
-/// In intervals: how long a drop rate is worth remembering (RFC 8289 sec. 5.5).
+/// In intervals: how long a drop rate is worth remembering (RFC 8289 sec. 5.5, as Linux).
 const MEMORY: u64 = 16;
 
 /// Parameters of a CoDel buffer.
@@ -25,11 +29,12 @@ pub struct CodelParams {
     /// How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the default
     /// is the 1000 packets of Linux.
     pub limit: QueueLimit,
-    /// Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3).
+    /// Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3); best 5 to 10 % of the
+    /// interval.
     pub target: PositiveDuration,
-    /// How long the delay must stay above the target before the first drop; should be about the
-    /// longest usual round trip (100 ms: RFC 8289 sec. 4.2). Drop n follows the one before after
-    /// this time over the square root of n.
+    /// How long the delay must stay above the target before the first drop; should be a little more
+    /// than the round trip of most connections (100 ms: RFC 8289 sec. 4.2). Drop n follows the one
+    /// before after this time over the square root of n.
     pub interval: PositiveDuration,
 }
 
@@ -155,8 +160,9 @@ impl Control {
             (self.first_above, self.is_dropping) = (Time::NEVER, false);
             return None;
         };
-        // A queue of one packet is no queue, however long a slow link takes to send it.
-        let is_short = line.bytes() <= settings.packet_bytes;
+        // A link that has one packet left must not lose it, however slow it is. What waits in any
+        // queue of the link keeps it busy (RFC 8289 sec. 4.1 and 4.4).
+        let is_short = buffer.bytes() <= settings.packet_bytes;
         if now.since(packet.time()) < settings.target || is_short {
             self.first_above = Time::NEVER;
             return Some((packet, false));

@@ -1,10 +1,14 @@
 //! `DualPI2` (RFC 9332): two coupled queues, so that scalable (L4S) flows have a short delay beside
 //! classic ones and a like share of the link.
 //!
-//! As appendix A.1 and A.2 of the RFC, with these choices among those that it leaves open. Delays
-//! are sojourn times of the packets at the head. The native L4S AQM is a step at 1 ms, as in Linux
-//! (`sch_dualpi2`), or the RFC's ramp where one is given. The scheduler is a weighted round robin
-//! by bytes: classic traffic gets 10 % of a link that L4S traffic overloads, as in Linux.
+//! The pseudo-code of appendix A.2 of the RFC, with these choices:
+//!
+//! - Delays are sojourn times (note a of appendix A.1), in the L4S queue of the packet that leaves.
+//! - The scheduler is a weighted round robin by bytes, which the RFC recommends.
+//! - A probability of 1 marks every packet: `recur()` of the RFC lets the first one pass.
+//! - `Th_len` counts the packet that leaves, so that the last one of a burst is not marked, as the
+//!   note on Linux says; line 5a alone would exempt the last two.
+//! - Not taken over from Linux: no coupled marks while less than two packets wait.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,11 +16,12 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason, PacketList};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::packet::Ecn;
-use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
+use crate::quantity::{Duration, PositiveDuration};
 use crate::schedule::Event;
 use crate::units::Time;
 
+const PICOSECONDS_PER_MICROSECOND: u64 = 1_000_000;
 const PICOSECONDS_PER_MILLISECOND: u64 = 1_000_000_000;
 /// Shortest interval between updates: each costs a step, however little happens at the link.
 const MIN_UPDATE_INTERVAL: Time = Time::from_picoseconds(1_000_000);
@@ -25,52 +30,56 @@ const P_LMAX: f64 = 1.0;
 /// Shares of the link are counted in parts of a million.
 const WHOLE: i64 = 1_000_000;
 
-/// Parameters of `DualPI2`; defaults as RFC 9332 sec. A.1 has them for round trips up to 100 ms, in
-/// Linux's rounding.
+/// Parameters of `DualPI2`; defaults as RFC 9332 appendix A.1 has them for round trips up to 100 ms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DualPi2Params {
-    /// How much may wait in both queues together (Linux: 10000 packets).
+    /// How much may wait in both queues together, at the rate that the link has at first (RFC 9332
+    /// `limit`: 250 ms). A limit in bytes or in time keeps room for the largest packet, so that small
+    /// ones have no advantage.
     #[serde(default = "default_limit")]
     pub limit: QueueLimit,
     /// Queueing delay that the classic queue is held at (RFC 9332 target: 15 ms).
     #[serde(default = "default_target")]
     pub target: PositiveDuration,
-    /// Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: 16 ms).
+    /// Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: by its formula
+    /// 15 ms, here the 16 ms that its text has tested with these gains). Alpha should change in
+    /// proportion.
     #[serde(default = "default_update_interval")]
     pub update_interval: PositiveDuration,
     /// Integral gain: what an update adds to the base probability for each second above the target,
-    /// in Hz (0.16).
+    /// in Hz (RFC 9332: 0.16 for a `Tupdate` of 16 ms).
     #[serde(default = "default_alpha")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub alpha: f64,
     /// Proportional gain: what an update adds for each second that the delay has grown by, in Hz
-    /// (3.2).
+    /// (RFC 9332: 3.2).
     #[serde(default = "default_beta")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub beta: f64,
     /// Coupling factor k: L4S packets are marked with k times the base probability, classic ones
-    /// marked or dropped with its square (2).
+    /// marked or dropped with its square (RFC 9332 sec. 2.5.1: 2).
     #[serde(default = "default_coupling")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub coupling: f64,
-    /// Queueing delay from which on L4S packets are marked, if another one waits behind (Linux
-    /// `step_thresh`: 1 ms; RFC 9332 `minTh` with a ramp: 800 us).
-    #[serde(default = "default_step_threshold")]
-    pub step_threshold: PositiveDuration,
-    /// Width of a ramp above `step_threshold` on which the marking probability rises from 0 to 1
-    /// (RFC 9332 range: 400 us); without it every packet is marked from the threshold on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ramp: Option<PositiveDuration>,
-    /// Part of the link that classic packets get while L4S packets want all of it (Linux
-    /// `classic_protection`: 0.1).
+    /// Queueing delay from which on L4S packets are marked, if another one waits behind (RFC 9332
+    /// `minTh`: 800 us).
+    #[serde(default = "default_l4s_threshold")]
+    pub l4s_threshold: PositiveDuration,
+    /// Width of the ramp above `l4s_threshold` on which the marking probability rises from 0 to 1
+    /// (RFC 9332 `range`: 400 us). With 0 every packet is marked from the threshold on, as by
+    /// Linux, whose threshold is 1 ms; RFC 9332 recommends the ramp.
+    #[serde(default = "default_ramp")]
+    pub ramp: Duration,
+    /// Part of the link that classic packets get while L4S packets want all of it (RFC 9332
+    /// sec. 4.2.2: small, as 1/16; Linux: 0.1).
     #[serde(default = "default_classic_share")]
     #[schemars(range(min = 0.01, max = 0.99))]
     pub classic_share: f64,
 }
 
 fn default_limit() -> QueueLimit {
-    QueueLimit::packets(10_000)
+    QueueLimit::span(Time::from_milliseconds(250))
 }
 
 fn default_target() -> PositiveDuration {
@@ -93,12 +102,16 @@ fn default_coupling() -> f64 {
     2.0
 }
 
-fn default_step_threshold() -> PositiveDuration {
-    PositiveDuration::new(PICOSECONDS_PER_MILLISECOND)
+fn default_l4s_threshold() -> PositiveDuration {
+    PositiveDuration::new(800 * PICOSECONDS_PER_MICROSECOND)
+}
+
+fn default_ramp() -> Duration {
+    Duration::new(400 * PICOSECONDS_PER_MICROSECOND)
 }
 
 fn default_classic_share() -> f64 {
-    0.1
+    1.0 / 16.0
 }
 
 impl Parameters for DualPi2Params {
@@ -115,7 +128,7 @@ impl Parameters for DualPi2Params {
             let problem = format!("{} is too short to simulate", self.update_interval);
             return Err(BadParameter::new("update_interval", problem, "write at least \"1 us\""));
         }
-        let top = self.step_threshold.time() + self.ramp.map_or(Time::ZERO, PositiveDuration::time);
+        let top = self.l4s_threshold.time() + self.ramp.time();
         if top >= self.target.time() {
             let end = PositiveDuration::new(top.picoseconds());
             let problem = format!(
@@ -123,8 +136,8 @@ impl Parameters for DualPi2Params {
                 self.target
             );
             let remedy =
-                "lower step_threshold or ramp, or raise target: L4S packets are to wait less";
-            return Err(BadParameter::new("step_threshold", problem, remedy));
+                "lower l4s_threshold or ramp, or raise target: L4S packets are to wait less";
+            return Err(BadParameter::new("l4s_threshold", problem, remedy));
         }
         Ok(())
     }
@@ -134,7 +147,8 @@ impl Parameters for DualPi2Params {
 #[derive(Debug, Default)]
 struct Line {
     list: PacketList,
-    /// RFC 9332 `recur()`: the probabilities that have added up since the last mark or drop.
+    /// `count` of RFC 9332 `recur()`: the probabilities that have added up since the last mark or
+    /// drop.
     likelihood: f64,
     sent: u64,
     waited: u128,
@@ -163,7 +177,7 @@ impl Line {
     }
 }
 
-/// The PI controller of both queues (RFC 9332 appendix A.1, `dualpi2_update`).
+/// The PI controller of both queues (RFC 9332 appendix A.2, `dualpi2_update`).
 #[derive(Debug)]
 struct Controller {
     target_s: f64,
@@ -260,8 +274,9 @@ pub struct DualPi2 {
     l4s_weight: i64,
     /// Bytes times weight that the classic queue lags behind its share.
     credit: i64,
-    /// The credit after a classic packet of full size.
+    /// The credit after a turn of the classic queue.
     first_credit: i64,
+    largest_packet: u64,
 }
 
 impl DualPi2 {
@@ -269,18 +284,21 @@ impl DualPi2 {
     pub fn new(params: &DualPi2Params, link: &LinkFacts) -> Self {
         let classic_weight = (params.classic_share * WHOLE as f64) as i64;
         let l4s_weight = WHOLE - classic_weight;
-        let first_credit = -l4s_weight * i64::from(link.packet_bytes);
+        // Its turn comes when it lags by an L4S packet, and costs a classic one.
+        let after_a_turn = (classic_weight - l4s_weight).min(0);
+        let first_credit = after_a_turn * i64::from(link.packet_bytes);
         DualPi2 {
             limit: params.limit.at_rate(link.rate),
             controller: Controller::new(params),
-            threshold: params.step_threshold.time(),
-            ramp_s: params.ramp.map_or(0.0, |ramp| ramp.time().seconds()),
+            threshold: params.l4s_threshold.time(),
+            ramp_s: params.ramp.time().seconds(),
             classic: Line::default(),
             l4s: Line::default(),
             classic_weight,
             l4s_weight,
             credit: first_credit,
             first_credit,
+            largest_packet: u64::from(link.packet_bytes),
         }
     }
 
@@ -305,18 +323,24 @@ impl DualPi2 {
         if above_s < self.ramp_s { above_s / self.ramp_s } else { 1.0 }
     }
 
-    /// Whether the next packet is an L4S one. Without waiting classic packets nobody owes anything:
-    /// the first L4S packets of a burst then pass what waits (nine, at a share of 10 %).
+    /// Whether the next packet is an L4S one. While only one queue has packets nobody owes anything
+    /// (appendix A.1, but there it is forgotten when the link is idle): the first L4S packets of a
+    /// burst then pass what waits, 15 at a share of 1/16 (sec. 4.2.2).
     #[inline]
     fn is_l4s_next(&mut self) -> bool {
-        if self.classic.list.is_empty() || self.l4s.list.is_empty() {
-            self.credit = self.first_credit;
-            return !self.l4s.list.is_empty();
+        if self.is_contended() {
+            return self.credit <= 0;
         }
-        self.credit <= 0
+        self.credit = self.first_credit;
+        !self.l4s.list.is_empty()
     }
 
-    /// Charges a packet to its queue.
+    #[inline]
+    fn is_contended(&self) -> bool {
+        !self.classic.list.is_empty() && !self.l4s.list.is_empty()
+    }
+
+    /// Charges a packet that the other queue had to wait for.
     #[inline]
     fn charge(&mut self, is_l4s: bool, bytes: u32) {
         let weight = if is_l4s { self.classic_weight } else { -self.l4s_weight };
@@ -338,7 +362,7 @@ impl DualPi2 {
             buffer.drop(packet, DropReason::Head);
             return None;
         } else {
-            buffer.mark(&mut packet);
+            buffer.mark(&mut packet); // line 8h, where p_CL is 1
         }
         self.l4s.note_sent(now.since(packet.time()));
         Some(packet)
@@ -363,12 +387,13 @@ impl Scheduler for DualPi2 {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
         self.keep_up(packet.time(), buffer);
-        let bytes = buffer.bytes() + u64::from(packet.bytes());
+        // RFC 9332 appendix A.1, figure 3: there must be room for the largest packet.
+        let bytes = buffer.bytes() + self.largest_packet.max(u64::from(packet.bytes()));
         if !self.limit.holds(buffer.packets() + 1, bytes) {
             buffer.drop(packet, DropReason::Overflow);
             return;
         }
-        // RFC 9331 sec. 5.1: a packet that is marked already counts as L4S.
+        // RFC 9331 sec. 5.1, RFC 9332 figure 3: a packet that is marked already counts as L4S.
         let line = match packet.ecn() {
             Ecn::Ect1 | Ecn::Ce => &mut self.l4s,
             Ecn::NotEct | Ecn::Ect0 => &mut self.classic,
@@ -380,11 +405,13 @@ impl Scheduler for DualPi2 {
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
         self.keep_up(now, buffer);
         while buffer.packets() > 0 {
-            let is_l4s = self.is_l4s_next();
+            let (is_l4s, is_contended) = (self.is_l4s_next(), self.is_contended());
             let packet =
                 if is_l4s { self.take_l4s(now, buffer) } else { self.take_classic(now, buffer) };
             if let Some(packet) = packet {
-                self.charge(is_l4s, packet.bytes());
+                if is_contended {
+                    self.charge(is_l4s, packet.bytes());
+                }
                 return Some(packet);
             }
         }

@@ -17,7 +17,7 @@ use crate::schedule::Event;
 pub(super) const FLOWS: u32 = 1_024;
 /// An Ethernet frame (RFC 8290 sec. 5.2.4).
 pub(super) const QUANTUM: Size = Size::new(1_514);
-/// In packets (RFC 8290 sec. 5.2.3).
+/// In packets (RFC 8290 sec. 5.2.3: Linux, up to 10 Gbit/s).
 pub(super) const LIMIT: u64 = 10_240;
 
 /// So large a quantum is no round robin any more; the bound keeps credits far from overflow.
@@ -143,7 +143,8 @@ impl<C> FlowQueues<C> {
     }
 
     /// Takes every queue out of the ring. A router's link asks on until no queue has a packet,
-    /// which comes to the same (RFC 8290 sec. 4.2); ours does not ask an empty buffer.
+    /// which comes to the same (RFC 8290 sec. 4.2); ours does not ask an empty buffer. A packet that
+    /// arrives while the last one is being sent finds the ring empty too, a little early.
     fn forget_turns(&mut self) {
         let mut index = self.last;
         while index != NONE {
@@ -166,7 +167,8 @@ impl<C> FlowQueues<C> {
         let mut index = self.queues[last as usize].next;
         loop {
             let queue = &mut self.queues[index as usize];
-            // It has sent a quantum: the next one is for its next turn.
+            // It has sent a quantum: the next one is for its next turn. RFC 8290 sec. 4.2 says both
+            // "negative" and "at least a quantum"; Linux counts zero as spent.
             let is_spent = queue.credits <= 0;
             if is_spent {
                 queue.credits += self.quantum;

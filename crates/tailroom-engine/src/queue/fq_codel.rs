@@ -1,4 +1,6 @@
 //! Flow Queue CoDel (RFC 8290): every flow has a queue of its own under CoDel; new flows go first.
+//!
+//! The CE threshold of RFC 8290 sec. 5.2.7, off by default there, is left out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +22,7 @@ const DROP_BATCH: u64 = 64;
 #[serde(default, deny_unknown_fields)]
 pub struct FqCodelParams {
     /// How much may wait in all queues together (10240 packets: RFC 8290 sec. 5.2.3). Beyond it the
-    /// queue with the most bytes loses half its packets, at most 64, from its head.
+    /// queue with the most bytes loses half its packets, at most 64, from its head (sec. 4.1).
     pub limit: QueueLimit,
     /// Number of queues that flows are hashed into (1024: RFC 8290 sec. 5.2.5). Flows whose hashes
     /// meet share a queue.
@@ -29,7 +31,8 @@ pub struct FqCodelParams {
     /// Bytes that a flow may send in its turn; at least the largest packet (1514 B: RFC 8290
     /// sec. 5.2.4).
     pub quantum: Size,
-    /// Delay that a flow's packets may have all the time (5 ms: RFC 8290 sec. 5.2.2).
+    /// Delay that a flow's packets may have all the time; at least the time that the link takes for
+    /// the largest packet (5 ms: RFC 8290 sec. 5.2.2).
     pub target: PositiveDuration,
     /// How long a flow's delay must stay above the target before its first drop; should be about
     /// the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1).
@@ -98,6 +101,11 @@ impl FqCodel {
 impl Scheduler for FqCodel {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+        if buffer.packets() == 0 {
+            // A router's link asks on until no queue has a packet. That ends the dropping of those
+            // that it finds empty (RFC 8289 sec. 5.6); ours does not ask an empty buffer.
+            self.dequeue(packet.time(), buffer);
+        }
         let index = self.queues.index_of(packet.flow());
         self.queues.push(index, packet, buffer);
         while !self.limit.holds(buffer.packets(), buffer.bytes()) {
@@ -113,7 +121,7 @@ impl Scheduler for FqCodel {
 
     /// How many queues have packets.
     fn gauges(&self, _now: Time) -> Vec<Gauge> {
-        vec![("active_flows", self.queues.active().count() as f64)]
+        vec![("backlogged_flows", self.queues.active().count() as f64)]
     }
 }
 
@@ -192,10 +200,10 @@ mod tests {
             arrive(&mut queue, &mut buffer, flow, 0..2, 100);
         }
         let active = |queue: &FqCodel| queue.gauges(Time::ZERO);
-        assert_eq!(active(&queue), [("active_flows", 5.0)]);
+        assert_eq!(active(&queue), [("backlogged_flows", 5.0)]);
         // All 200 bytes of a flow are less than a quantum, so flows leave one after the other.
         assert_eq!((0..4).filter_map(|_| queue.dequeue(Time::ZERO, &mut buffer)).count(), 4);
-        assert_eq!(active(&queue), [("active_flows", 3.0)]);
+        assert_eq!(active(&queue), [("backlogged_flows", 3.0)]);
     }
 
     /// A flow with a standing queue against one that sends a packet every 10 ms: when which packets
@@ -230,6 +238,56 @@ mod tests {
             assert_eq!(hits, [105, 205, 276, 334, 384]);
             assert_eq!(sparse, 42);
         }
+    }
+
+    /// Queues with a quantum of one packet of 1,000 bytes, so that each turn is one packet.
+    fn start_with_turns_of_one() -> (FqCodel, Buffer) {
+        let params = FqCodelParams { quantum: Size::new(1_000), ..Default::default() };
+        (FqCodel::new(&params, &script::link(8_000_000)), Buffer::default())
+    }
+
+    /// RFC 8289 sec. 4.4: before a drop, what waits in the other queues counts too. Flow f of 0 to
+    /// 10 is served at f, f + 11, f + 22 ms and so on, flow 10 with never more than one packet
+    /// waiting. Flows 5 to 10 are at or above 5 ms at their first turn, so that their first turn
+    /// 100 ms later or more drops: at f + 110. Flow 0 is above 5 ms at 11 ms and has the turn at
+    /// 120 ms too, as flow 10 has nothing left to send.
+    #[test]
+    fn a_queue_of_one_packet_is_long_while_others_wait() {
+        let (mut queue, mut buffer) = start_with_turns_of_one();
+        for flow in 0..10 {
+            arrive(&mut queue, &mut buffer, flow, 0..100, 1_000);
+        }
+        arrive(&mut queue, &mut buffer, 10, 0..1, 1_000);
+        let mut drops = Vec::new();
+        for now in 0..=120 {
+            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            drops.extend(script::dropped(&mut buffer).into_iter().map(|drop| (now, drop.0)));
+            if sent.flow() == 10 {
+                assert_eq!(now % 11, 10);
+                queue.enqueue(script::packet(MS(now), 10, now, 1_000, Ecn::NotEct), &mut buffer);
+            }
+        }
+        let expected = [(115, 5), (116, 6), (117, 7), (118, 8), (119, 9), (120, 10), (120, 0)];
+        assert_eq!(drops, expected);
+    }
+
+    /// Flow 0 leaves at 0, 3, 6, 9 and 12 ms, above 5 ms from 6 ms on, flows 1 and 2 after it; then
+    /// nothing waits. A packet that waits for 10 ms later on begins a new interval.
+    #[test]
+    fn an_idle_link_ends_the_intervals_of_all_queues() {
+        let (mut queue, mut buffer) = start_with_turns_of_one();
+        for flow in 0..3 {
+            arrive(&mut queue, &mut buffer, flow, 0..5, 1_000);
+        }
+        for now in 0..15 {
+            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            assert_eq!(u64::from(sent.flow()), now % 3);
+        }
+        for number in 5..10 {
+            queue.enqueue(script::packet(MS(200), 0, number, 1_000, Ecn::NotEct), &mut buffer);
+        }
+        assert!(queue.dequeue(MS(210), &mut buffer).is_some());
+        assert!(!buffer.has_dropped());
     }
 
     #[test]

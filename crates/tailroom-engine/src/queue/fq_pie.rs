@@ -1,7 +1,7 @@
-//! Flow Queue PIE: every flow has a queue of its own under PIE (RFC 8033); the turns are those of
-//! FQ-CoDel (RFC 8290 sec. 4). As in Linux and in draft-tahiliani-tsvwg-fq-pie, delays are measured
-//! by timestamps and a full buffer refuses what arrives: PIE drops early enough, so no flow's queue
-//! needs to be cut.
+//! Flow Queue PIE: every flow has a queue of its own under PIE, with a drop probability of its own
+//! (RFC 8033 sec. 6); the turns are those of FQ-CoDel (RFC 8290 sec. 4). As in Linux and in
+//! draft-tahiliani-tsvwg-fq-pie, delays are measured by timestamps and a full buffer refuses what
+//! arrives: PIE drops early enough, so no flow's queue needs to be cut.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::pie::{
-    ALPHA, BETA, Control, MARK_UP_TO, MAX_BURST, PieParams, Settings, TARGET, UPDATE, check_update,
+    ALPHA, BETA, Control, MARK_UP_TO, MAX_BURST, PieParams, Settings, TARGET, UPDATE_INTERVAL,
+    check_update_interval,
 };
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -35,11 +36,11 @@ pub struct FqPieParams {
     /// Queueing delay that a flow's control loop aims at (15 ms: RFC 8033 sec. 4.2).
     pub target: PositiveDuration,
     /// Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2).
-    pub update: PositiveDuration,
-    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2).
+    pub update_interval: PositiveDuration,
+    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
-    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 sec. 4.2).
+    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub beta: f64,
     /// How long a burst of a flow passes untouched after its queue was calm (150 ms: RFC 8033
@@ -61,7 +62,7 @@ impl Default for FqPieParams {
             flows: FLOWS,
             quantum: QUANTUM,
             target: TARGET,
-            update: UPDATE,
+            update_interval: UPDATE_INTERVAL,
             alpha: ALPHA,
             beta: BETA,
             max_burst: MAX_BURST,
@@ -77,7 +78,7 @@ impl FqPieParams {
         PieParams {
             limit: self.limit,
             target: self.target,
-            update: self.update,
+            update_interval: self.update_interval,
             alpha: self.alpha,
             beta: self.beta,
             max_burst: self.max_burst,
@@ -97,7 +98,7 @@ impl Parameters for FqPieParams {
     }
 
     fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
-        check_update(self.update)?;
+        check_update_interval(self.update_interval)?;
         check_quantum(self.quantum, link)
     }
 }
@@ -167,7 +168,7 @@ impl Scheduler for FqPie {
             active += 1;
             largest = largest.max(control.probability());
         }
-        vec![("active_flows", f64::from(active)), ("largest_drop_probability", largest)]
+        vec![("backlogged_flows", f64::from(active)), ("largest_drop_probability", largest)]
     }
 }
 
@@ -318,7 +319,7 @@ mod tests {
         assert_eq!(FqPieParams::default().validate(&link), Ok(()));
         let small = FqPieParams { quantum: Size::new(500), ..Default::default() };
         assert_eq!(small.validate(&link).expect_err("below a packet").key, "quantum");
-        let often = FqPieParams { update: PositiveDuration::new(1), ..Default::default() };
-        assert_eq!(often.validate(&link).expect_err("every picosecond").key, "update");
+        let often = FqPieParams { update_interval: PositiveDuration::new(1), ..Default::default() };
+        assert_eq!(often.validate(&link).expect_err("every picosecond").key, "update_interval");
     }
 }

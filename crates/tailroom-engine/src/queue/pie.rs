@@ -1,8 +1,11 @@
 //! Proportional Integral controller Enhanced (RFC 8033): arriving packets are dropped with a
 //! probability that a control loop sets so that the queueing delay comes to its target.
 //!
-//! The queueing delay is that of the packet that left last, and zero while nothing waits: the
-//! timestamps that RFC 8033 sec. 4.3 allows in place of an estimate of the departure rate.
+//! As appendix A, with marks, derandomization and the cap of sec. 5, but without its activation: a
+//! buffer that never fills to a third would have no control. Delays are timestamps (sec. 4.3), zero
+//! while nothing waits, like the estimate of sec. 5.2. The probability decays without delay, not
+//! below half the target, and packets of a burst do not bring the next drop closer (appendix B
+//! differs in both). `MEAN_PKTSIZE` is the link's largest packet.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -21,12 +24,12 @@ use crate::units::Time;
 /// `QDELAY_REF` (RFC 8033 sec. 4.2).
 pub(super) const TARGET: PositiveDuration = PositiveDuration::new(15_000_000_000);
 /// `T_UPDATE` (RFC 8033 sec. 4.2).
-pub(super) const UPDATE: PositiveDuration = PositiveDuration::new(15_000_000_000);
+pub(super) const UPDATE_INTERVAL: PositiveDuration = PositiveDuration::new(15_000_000_000);
 /// `MAX_BURST` (RFC 8033 sec. 4.4).
 pub(super) const MAX_BURST: Duration = Duration::new(150_000_000_000);
-/// RFC 8033 sec. 4.2, in 1/s.
+/// RFC 8033 appendix A, in 1/s.
 pub(super) const ALPHA: f64 = 0.125;
-/// RFC 8033 sec. 4.2, in 1/s.
+/// RFC 8033 appendix A, in 1/s.
 pub(super) const BETA: f64 = 1.25;
 /// `mark_ecnth` (RFC 8033 sec. 5.1).
 pub(super) const MARK_UP_TO: f64 = 0.1;
@@ -40,9 +43,8 @@ const SCALES: [(f64, f64); 6] = [
     (0.01, 8.0),
     (0.1, 2.0),
 ];
-/// From this probability on steps up are capped (RFC 8033 sec. 5.5).
+/// From this probability on steps up are capped (RFC 8033 sec. 5.5), to the one below.
 const CAPPED_FROM: f64 = 0.1;
-/// The longest step up there (RFC 8033 sec. 5.5).
 const STEP_CAP: f64 = 0.02;
 /// What is left of the probability after an update without delay (RFC 8033 sec. 4.2).
 const DECAY: f64 = 0.98;
@@ -55,7 +57,7 @@ const SUM_BEFORE_DROP: f64 = 0.85;
 /// The packet that brings the sum to this is dropped (sec. 5.4).
 const SUM_OF_CERTAIN_DROP: f64 = 8.5;
 /// Shorter periods would only cost time.
-const LEAST_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
+const MIN_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
 
 /// Parameters of a PIE buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,17 +69,17 @@ pub struct PieParams {
     /// Queueing delay that the control loop aims at (15 ms: RFC 8033 sec. 4.2).
     pub target: PositiveDuration,
     /// Time between updates of the drop probability (15 ms: RFC 8033 sec. 4.2).
-    pub update: PositiveDuration,
-    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2).
+    pub update_interval: PositiveDuration,
+    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
-    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 sec. 4.2).
+    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub beta: f64,
     /// How long a burst passes untouched after the queue was calm (150 ms: RFC 8033 sec. 4.4).
     pub max_burst: Duration,
     /// Up to this drop probability packets that understand marks are marked instead; above it they
-    /// are dropped too (0.1: RFC 8033 sec. 5.1).
+    /// are dropped too (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub mark_up_to: f64,
     /// Keep drops from coming too close together or too far apart (true: RFC 8033 sec. 5.4).
@@ -89,7 +91,7 @@ impl Default for PieParams {
         PieParams {
             limit: QueueLimit::packets(1_000),
             target: TARGET,
-            update: UPDATE,
+            update_interval: UPDATE_INTERVAL,
             alpha: ALPHA,
             beta: BETA,
             max_burst: MAX_BURST,
@@ -109,17 +111,17 @@ impl Parameters for PieParams {
     }
 
     fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
-        check_update(self.update)
+        check_update_interval(self.update_interval)
     }
 }
 
 /// Refuses a period so short that a run would only update.
-pub(super) fn check_update(update: PositiveDuration) -> Result<(), BadParameter> {
-    if update.time() >= LEAST_UPDATE.time() {
+pub(super) fn check_update_interval(interval: PositiveDuration) -> Result<(), BadParameter> {
+    if interval.time() >= MIN_UPDATE.time() {
         return Ok(());
     }
-    let problem = format!("an update every {update} is too often");
-    Err(BadParameter::new("update", problem, format!("write at least \"{LEAST_UPDATE}\"")))
+    let problem = format!("an update every {interval} is too often");
+    Err(BadParameter::new("update_interval", problem, format!("write at least \"{MIN_UPDATE}\"")))
 }
 
 /// What PIE goes by, the same for every queue under its control.
@@ -127,7 +129,7 @@ pub(super) fn check_update(update: PositiveDuration) -> Result<(), BadParameter>
 pub struct Settings {
     target: Time,
     half_target: Time,
-    update: Time,
+    update_interval: Time,
     alpha: f64,
     beta: f64,
     max_burst: Time,
@@ -143,7 +145,7 @@ impl Settings {
         Settings {
             target,
             half_target: Time::from_picoseconds(target.picoseconds() / 2),
-            update: params.update.time(),
+            update_interval: params.update_interval.time(),
             alpha: params.alpha,
             beta: params.beta,
             max_burst: params.max_burst.time(),
@@ -176,7 +178,7 @@ impl Control {
             burst_allowance: settings.max_burst,
             delay: Time::ZERO,
             delay_before: Time::ZERO,
-            next_update: settings.update,
+            next_update: settings.update_interval,
         }
     }
 
@@ -202,14 +204,14 @@ impl Control {
             if before == (self.probability, self.delay_before) && self.next_update <= now {
                 // All further updates change nothing but the burst allowance.
                 let rest = now.since(self.next_update).picoseconds();
-                self.pass(settings, rest / settings.update.picoseconds() + 1);
+                self.pass(settings, rest / settings.update_interval.picoseconds() + 1);
             }
         }
     }
 
     /// The time of so many updates passes.
     fn pass(&mut self, settings: &Settings, updates: u64) {
-        let period = settings.update.picoseconds();
+        let period = settings.update_interval.picoseconds();
         let span = Time::from_picoseconds(period.saturating_mul(updates));
         self.burst_allowance = self.burst_allowance.since(span);
         self.next_update = self.next_update.saturating_add(span);
@@ -252,14 +254,14 @@ impl Control {
             return Verdict::Accept;
         }
         self.sum = 0.0;
-        // Where marks do not help, the sender may not heed them (RFC 8033 sec. 5.1).
+        // RFC 8033 sec. 5.1: dropped if it "exceeds" the bound; the pseudo-code adds equality.
         if ecn.is_capable() && self.probability <= settings.mark_up_to {
             return Verdict::Mark;
         }
         Verdict::Drop(DropReason::Early)
     }
 
-    /// RFC 8033 sec. 4.1 and 5.4, `drop_early`.
+    /// RFC 8033 sec. 4.1 and 5.4 (`drop_early` of appendix B).
     fn hits(&mut self, settings: &Settings, backlog_bytes: u64, random: &mut impl Rng) -> bool {
         let is_harmless = self.delay_before < settings.half_target && self.probability < HARMLESS;
         if is_harmless || backlog_bytes <= settings.short_backlog {
@@ -591,8 +593,8 @@ mod tests {
     fn an_update_may_not_be_too_often() {
         let link = script::link(8_000_000);
         assert_eq!(PieParams::default().validate(&link), Ok(()));
-        let update = PositiveDuration::new(9_999_999);
-        let fault = PieParams { update, ..PieParams::default() }.validate(&link);
-        assert_eq!(fault.expect_err("below 10 us").key, "update");
+        let update_interval = PositiveDuration::new(9_999_999);
+        let fault = PieParams { update_interval, ..PieParams::default() }.validate(&link);
+        assert_eq!(fault.expect_err("below 10 us").key, "update_interval");
     }
 }

@@ -70,8 +70,8 @@ impl StepMark {
         }
     }
 
-    /// Whether K or more waits. The paper marks when the occupancy of the buffer is "greater than
-    /// K"; a switch's occupancy counts the packet in transmission, and ours does not. ns-2's DCTCP,
+    /// Whether K or more waits. The paper and RFC 8257 mark when the occupancy of the buffer is
+    /// "greater than" K; a switch's occupancy counts the packet in transmission, and ours does not. ns-2's DCTCP,
     /// a RED queue with both thresholds at K and weight 1, compares in this way too.
     #[inline]
     fn is_reached(&self, event: &EnqueueEvent) -> bool {

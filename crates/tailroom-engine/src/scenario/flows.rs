@@ -192,7 +192,7 @@ pub(super) struct TcpFile {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 65_536))]
     pub(super) send_burst: u32,
-    /// Forget the SACK scoreboard at a timeout (RFC 2018 sec. 8, ns-2) instead of keeping it
+    /// Forget the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
     /// (RFC 6675 sec. 5.1, Linux).
     #[serde(default)]
     pub(super) forget_sack_at_timeout: bool,

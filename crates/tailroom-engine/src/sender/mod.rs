@@ -89,6 +89,8 @@ pub struct Sender {
     /// `NewReno`'s inflation of the window by duplicate ACKs, less its deflation by partial ones.
     inflation: i64,
     is_rescue_spent: bool,
+    /// The cumulative ACK from which on a rescue is allowed.
+    rescue_from: u64,
     /// `NewReno`: no partial ACK has come yet in this episode.
     is_first_partial: bool,
     prr: Option<Prr>,
@@ -134,6 +136,7 @@ impl Sender {
             duplicates: 0,
             inflation: 0,
             is_rescue_spent: false,
+            rescue_from: 0,
             is_first_partial: false,
             prr: None,
             ecn: EcnState::new(spec.ecn),

@@ -109,7 +109,9 @@ impl Sender {
         self.reduce_for_loss(now);
         self.phase = Phase::Recovery;
         self.recovery_point = self.next;
+        // RFC 6675 sec. 5, step 4.3: no rescue before more than this retransmission is acknowledged.
         self.is_rescue_spent = false;
+        self.rescue_from = self.una + 2;
         self.cwnd = self.ssthresh;
         if self.options.uses_prr {
             // RFC 9937 sec. 5, RecoverFS: in flight and not sacked, as of just before this ACK.
@@ -189,7 +191,7 @@ impl Sender {
         // Rule 4: one rescue retransmission an episode; it leaves HighRxt alone.
         let last = self.scoreboard.last_unsacked(self.next);
         match last {
-            Some(last) if !self.is_rescue_spent => {
+            Some(last) if !self.is_rescue_spent && self.una >= self.rescue_from => {
                 self.is_rescue_spent = true;
                 self.count_prr_sent();
                 self.transmit(now, last, true, out);
@@ -267,7 +269,7 @@ impl Sender {
         self.duplicates += 1;
         match self.phase {
             Phase::Recovery => {
-                self.inflation += 1; // RFC 6582 sec. 3.2 step 2 (RFC 5681 sec. 3.2 step 4)
+                self.inflation += 1; // RFC 5681 sec. 3.2 step 4 (RFC 6582 sec. 3.2 step 3)
                 self.send_in_recovery(now, out);
             }
             // RFC 6582 sec. 3.2 step 2: only beyond the last repair, or these may be echoes of it.

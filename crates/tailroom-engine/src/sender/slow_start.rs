@@ -3,7 +3,7 @@
 use crate::topology::SlowStartSpec;
 use crate::units::Time;
 
-/// Packets that one ACK may be credited with (RFC 3465 sec. 2.2, L = 2): a delayed ACK counts in
+/// Packets that one ACK may be credited with (RFC 3465 sec. 2.3, L = 2): a delayed ACK counts in
 /// full, a jump over a repaired hole does not.
 const CREDIT_LIMIT: u64 = 2;
 

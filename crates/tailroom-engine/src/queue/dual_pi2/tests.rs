@@ -22,7 +22,7 @@ impl Pair {
 
     /// The controller stands still at this base probability.
     fn held_at(base: f64) -> Self {
-        let mut pair = Pair::new("{}");
+        let mut pair = Pair::new(r#"{"limit": "2000 packets"}"#);
         pair.queue.controller.base = base;
         pair.queue.controller.next_update = Time::NEVER;
         pair
@@ -169,9 +169,12 @@ fn overload_drops_in_both_queues() {
 /// Of three L4S packets that come together the second has waited 999 us or 1 ms; the last one is
 /// alone in its queue and is not marked however long it has waited.
 #[test]
-fn l4s_packets_are_marked_from_one_millisecond_on() {
+fn without_a_ramp_l4s_packets_are_marked_from_the_threshold_on() {
     for (waited, expected) in [(999, Ecn::Ect1), (1_000, Ecn::Ce)] {
         let mut pair = Pair::held_at(0.0);
+        let step = params(r#"{"l4s_threshold": "1 ms", "ramp": "0 ms"}"#);
+        let step = DualPi2::new(&step, &script::link(8_000_000));
+        (pair.queue.threshold, pair.queue.ramp_s) = (step.threshold, step.ramp_s);
         for _ in 0..3 {
             pair.arrive(Time::ZERO, 1_000, Ecn::Ect1);
         }
@@ -186,10 +189,10 @@ fn l4s_packets_are_marked_from_one_millisecond_on() {
     assert_eq!(pair.leave(us(10_000)).map(Event::ecn), Some(Ecn::Ect0));
 }
 
-/// RFC 9332 appendix A.1: 0 at 800 us, 1 at 1200 us, linear between; and no less than k p'.
+/// RFC 9332 appendix A.1, figures 2 and 5: 0 at 800 us, 1 at 1200 us, linear between; and no less
+/// than k p'.
 #[test]
-fn a_ramp_marks_in_proportion_to_the_delay() {
-    let ramp = r#"{"step_threshold": "800 us", "ramp": "400 us"}"#;
+fn the_ramp_marks_in_proportion_to_the_delay() {
     for (waited, base, expected) in [
         (800, 0.0, 0),
         (900, 0.0, 250),
@@ -199,8 +202,6 @@ fn a_ramp_marks_in_proportion_to_the_delay() {
         (1_200, 0.0, 1_000),
     ] {
         let mut pair = Pair::held_at(base);
-        let sample = DualPi2::new(&params(ramp), &script::link(8_000_000));
-        (pair.queue.threshold, pair.queue.ramp_s) = (sample.threshold, sample.ramp_s);
         for _ in 0..1_001 {
             pair.arrive(Time::ZERO, 1_000, Ecn::Ect1);
         }
@@ -238,8 +239,22 @@ fn an_l4s_packet_does_not_wait_behind_classic_ones() {
     assert_near(gauges[3].1, 0.044_5, "mean classic delay");
 }
 
-/// Classic traffic gets its tenth of the bytes while L4S traffic always waits, whatever the sizes,
-/// and each L4S packet waits for one classic packet at most.
+/// RFC 9332 sec. 4.2.2: at a weight of 1/16 a classic packet at the head waits for 15 L4S packets,
+/// the first one after a time without L4S traffic as well as the next ones.
+#[test]
+fn a_classic_packet_waits_for_fifteen_l4s_packets() {
+    let mut pair = Pair::held_at(0.0);
+    pair.arrive(Time::ZERO, 1_000, Ecn::NotEct);
+    assert_eq!(pair.leave(Time::ZERO).map(Event::ecn), Some(Ecn::NotEct));
+    (0..3).for_each(|_| pair.arrive(Time::ZERO, 1_000, Ecn::NotEct));
+    (0..50).for_each(|_| pair.arrive(Time::ZERO, 1_000, Ecn::Ect1));
+    let order: Vec<_> = std::iter::from_fn(|| pair.leave(Time::ZERO)).map(Event::ecn).collect();
+    let classic = |(_, ecn): &(usize, Ecn)| *ecn == Ecn::NotEct;
+    let places: Vec<_> = order.into_iter().enumerate().filter(classic).map(|at| at.0).collect();
+    assert_eq!(places, [15, 31, 47]);
+}
+
+/// Classic traffic gets 1/16 of the bytes while L4S traffic always waits, whatever the sizes.
 #[test]
 fn classic_traffic_has_its_share_when_l4s_overloads_the_link() {
     for (classic_bytes, l4s_bytes) in [(1_000, 1_000), (100, 1_000), (1_000, 100)] {
@@ -257,7 +272,7 @@ fn classic_traffic_has_its_share_when_l4s_overloads_the_link() {
         }
         let share = f64::from(sent[1]) / f64::from(sent[0] + sent[1]);
         // One packet more or less of the 2 MB or more that leave.
-        assert!((share - 0.1).abs() < 0.001, "{classic_bytes}, {l4s_bytes}: {share}");
+        assert!((share - 0.062_5).abs() < 0.001, "{classic_bytes}, {l4s_bytes}: {share}");
     }
 }
 
@@ -271,6 +286,17 @@ fn both_queues_share_the_limit() {
     assert_eq!(dropped, [(0, 3, DropReason::Overflow), (0, 4, DropReason::Overflow)]);
 }
 
+/// RFC 9332 appendix A.1, figure 3: dropped if what waits and an MTU, here 1,000 bytes, are more
+/// than the limit, however small the packet is.
+#[test]
+fn small_packets_need_room_for_a_large_one() {
+    let mut pair = Pair::new(r#"{"limit": "2500 B"}"#);
+    for bytes in [1_000, 500, 100, 100] {
+        pair.arrive(Time::ZERO, bytes, Ecn::NotEct); // 0, 1,000, 1,500 and 1,600 bytes wait
+    }
+    assert_eq!(script::dropped(&mut pair.buffer), [(0, 3, DropReason::Overflow)]);
+}
+
 #[test]
 fn contradictions_are_refused() {
     let problem = |json: &str| {
@@ -279,19 +305,19 @@ fn contradictions_are_refused() {
     };
     assert!(params("{}").validate(&script::link(8_000_000)).is_ok());
     assert_eq!(problem(r#"{"update_interval": "999 ns"}"#).0, "update_interval");
-    let step = problem(r#"{"step_threshold": "15 ms"}"#);
-    assert_eq!(step.0, "step_threshold");
+    let step = problem(r#"{"l4s_threshold": "15 ms", "ramp": "0 ms"}"#);
+    assert_eq!(step.0, "l4s_threshold");
     assert_eq!(step.1, "L4S packets are marked up to 15 ms, not before the target 15 ms");
-    assert_eq!(problem(r#"{"step_threshold": "5 ms", "ramp": "10 ms"}"#).0, "step_threshold");
+    assert_eq!(problem(r#"{"l4s_threshold": "5 ms", "ramp": "10 ms"}"#).0, "l4s_threshold");
 }
 
 #[test]
-fn the_defaults_are_those_of_the_rfc_in_linux_rounding() {
+fn the_defaults_are_those_of_the_rfc() {
     let written = serde_json::to_value(params("{}")).expect("it has a written form");
     let expected = serde_json::json!({
-        "limit": "10000 packets", "target": "15 ms", "update_interval": "16 ms",
-        "alpha": 0.16, "beta": 3.2, "coupling": 2.0, "step_threshold": "1 ms",
-        "classic_share": 0.1,
+        "limit": "250 ms", "target": "15 ms", "update_interval": "16 ms",
+        "alpha": 0.16, "beta": 3.2, "coupling": 2.0, "l4s_threshold": "800 us",
+        "ramp": "400 us", "classic_share": 0.0625,
     });
     assert_eq!(written, expected);
 }
