@@ -204,4 +204,6 @@ registry! {
     reno::Reno(RenoParams) = "reno",
     /// HighSpeed TCP (RFC 3649).
     highspeed::Highspeed(HighspeedParams) = "highspeed",
+    /// FHSTCP: HighSpeed TCP made fair between round trip times (Su et al. 2005).
+    fhstcp::Fhstcp(FhstcpParams) = "fhstcp",
 }
