@@ -68,3 +68,47 @@ impl Pacer {
         self.in_block = 0.0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 20 packets in 4 blocks over 100 ms: five at once, the next five 25 ms after the first began.
+    #[test]
+    fn a_block_begins_its_part_of_the_round_trip_after_the_one_before() {
+        let mut pacer = Pacer::new(false);
+        let ms = Time::from_milliseconds;
+        for sent_at in [ms(100), ms(125), ms(150)] {
+            for packet in 0..5 {
+                // A millisecond between two packets: sending a block takes time, its successor waits less.
+                let now = sent_at + ms(packet);
+                assert_eq!(pacer.wait(now), None);
+                pacer.on_sent_in_block(now, 20.0, 4, ms(100));
+            }
+            assert_eq!(pacer.wait(sent_at + ms(4)), Some(sent_at + ms(25)));
+        }
+    }
+
+    /// "A negative delay": a block that took longer than its part is followed at once.
+    #[test]
+    fn a_block_that_took_too_long_is_followed_at_once() {
+        let mut pacer = Pacer::new(false);
+        for now in [0, 60] {
+            pacer.on_sent_in_block(
+                Time::from_milliseconds(now),
+                4.0,
+                2,
+                Time::from_milliseconds(100),
+            );
+        }
+        assert_eq!(pacer.wait(Time::from_milliseconds(60)), None);
+    }
+
+    /// "If (k > cwnd) k = cwnd".
+    #[test]
+    fn there_are_no_more_blocks_than_packets() {
+        let mut pacer = Pacer::new(false);
+        pacer.on_sent_in_block(Time::ZERO, 2.0, 50, Time::from_milliseconds(100));
+        assert_eq!(pacer.wait(Time::ZERO), Some(Time::from_milliseconds(50)));
+    }
+}
