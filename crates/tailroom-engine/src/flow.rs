@@ -119,7 +119,7 @@ pub trait Entrance {
     /// A packet reaches the first shared link at `time`.
     fn packet(&mut self, time: Time, packet: &Packet);
     /// An ACK reaches the first link of the reverse path at `time`.
-    fn ack(&mut self, time: Time, ack: &Ack<'_>);
+    fn ack(&mut self, time: Time, ack: Ack<'_>);
 }
 
 /// Sends a TCP sender's packets through the access link to the entrance.
@@ -129,7 +129,8 @@ struct Access<'a, E> {
 }
 
 impl<E: Entrance> Outlet for Access<'_, E> {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[inline(always)]
     fn send(&mut self, packet: Packet) {
         let time = self.wiring.enter(packet.sent, packet.bytes);
         self.entrance.packet(time, &packet);
@@ -150,15 +151,14 @@ pub struct Connection {
 impl Connection {
     /// A data packet leaves the last shared link at `time`.
     #[inline]
-    pub fn deliver(&mut self, time: Time, packet: &Packet, entrance: &mut impl Entrance) {
-        let Connection { sender, receiver, wiring } = self;
-        let now = wiring.reach_receiver(time);
-        if receiver.deadline() < now {
+    pub fn deliver(&mut self, time: Time, packet: Packet, entrance: &mut impl Entrance) {
+        let now = self.wiring.reach_receiver(time);
+        while self.receiver.deadline() < now {
             self.send_delayed_ack(entrance);
-            return self.deliver(time, packet, entrance);
         }
+        let Connection { sender, receiver, wiring } = self;
         if let Some(ack) = receiver.on_packet(now, packet) {
-            answer(sender, wiring, now, &ack, entrance);
+            answer(sender, wiring, now, ack, entrance);
         }
     }
 
@@ -167,12 +167,12 @@ impl Connection {
     fn send_delayed_ack(&mut self, entrance: &mut impl Entrance) {
         let Connection { sender, receiver, wiring } = self;
         let deadline = receiver.deadline();
-        answer(sender, wiring, deadline, &receiver.on_deadline(), entrance);
+        answer(sender, wiring, deadline, receiver.on_deadline(), entrance);
     }
 
     /// An ACK leaves the last link of the reverse path at `time`.
     #[cold]
-    pub fn deliver_ack(&mut self, time: Time, ack: &Ack<'_>, entrance: &mut impl Entrance) {
+    pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, entrance: &mut impl Entrance) {
         let now = self.wiring.reach_sender(time);
         acknowledge(&mut self.sender, &mut self.wiring, now, ack, entrance);
     }
@@ -233,7 +233,7 @@ fn answer(
     sender: &mut Sender,
     wiring: &mut Wiring,
     time: Time,
-    ack: &Ack<'_>,
+    ack: Ack<'_>,
     entrance: &mut impl Entrance,
 ) {
     let arrival = wiring.leave_receiver(time);
@@ -245,12 +245,12 @@ fn answer(
 }
 
 /// An ACK reaches the sender at `now`, after the timers that were due before.
-#[inline]
+#[inline(never)]
 fn acknowledge(
     sender: &mut Sender,
     wiring: &mut Wiring,
     now: Time,
-    ack: &Ack<'_>,
+    ack: Ack<'_>,
     entrance: &mut impl Entrance,
 ) {
     let mut access = Access { wiring, entrance };
@@ -301,7 +301,7 @@ impl Unresponsive {
     }
 
     /// A packet leaves the last shared link at `time`.
-    pub fn deliver(&mut self, time: Time, packet: &Packet) {
+    pub fn deliver(&mut self, time: Time, packet: Packet) {
         let now = self.wiring.reach_receiver(time);
         if self.received.is_mark_due(now) {
             self.received.pass_marks(now, &self.delivered);
@@ -363,14 +363,14 @@ impl Ends {
         match self {
             Ends::Tcp(connection) => {
                 let packet = event.packet(connection.receiver.next());
-                connection.deliver(time, &packet, entrance);
+                connection.deliver(time, packet, entrance);
             }
-            Ends::Unresponsive(source) => source.deliver(time, &event.packet(0)),
+            Ends::Unresponsive(source) => source.deliver(time, event.packet(0)),
         }
     }
 
     /// An ACK leaves the last link of the reverse path at `time`.
-    pub fn deliver_ack(&mut self, time: Time, ack: &Ack<'_>, entrance: &mut impl Entrance) {
+    pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, entrance: &mut impl Entrance) {
         if let Ends::Tcp(connection) = self {
             connection.deliver_ack(time, ack, entrance);
         }

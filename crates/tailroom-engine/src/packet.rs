@@ -131,8 +131,8 @@ impl StoredAck {
     }
 }
 
-impl From<&Ack<'_>> for StoredAck {
-    fn from(ack: &Ack<'_>) -> Self {
+impl From<Ack<'_>> for StoredAck {
+    fn from(ack: Ack<'_>) -> Self {
         let mut blocks = [Range::default(); MAX_SACK_BLOCKS];
         blocks[..ack.blocks.len()].copy_from_slice(ack.blocks);
         StoredAck {

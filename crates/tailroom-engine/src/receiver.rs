@@ -68,28 +68,29 @@ impl Receiver {
 
     /// A data packet arrives; returns the ACK to send at once, if any.
     #[inline]
-    pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Option<Ack<'_>> {
+    pub fn on_packet(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
         if packet.ecn == Ecn::Ce || self.is_echoing {
-            self.note_marks(packet);
+            self.note_marks(packet.sequence, packet.ecn == Ecn::Ce, packet.is_cwr);
         }
         if packet.sequence == self.next && self.ranges.is_empty() {
             self.next += 1;
             return self.on_in_order(now, packet);
         }
-        self.on_gap(packet);
+        self.on_gap(packet.sequence);
         self.note_echo(packet);
         Some(self.acknowledge())
     }
 
     /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 for an ACK at once when marks begin
     /// and at every second mark, RFC 8257 sec. 3.2 for one when they end.
+    ///
+    /// Takes what it needs and not the packet: its address would keep every packet in memory.
     #[inline(never)]
-    fn note_marks(&mut self, packet: &Packet) {
+    fn note_marks(&mut self, sequence: u64, is_marked: bool, is_cwr: bool) {
         // RFC 3168 sec. 6.1.5: the field of a packet outside the window says nothing.
-        if packet.sequence < self.next {
+        if sequence < self.next {
             return;
         }
-        let is_marked = packet.ecn == Ecn::Ce;
         if self.has_accurate_feedback {
             // Every change is acknowledged at once: what is held back is all marked, or not at all.
             let is_second_mark = is_marked && self.unacknowledged > 0;
@@ -97,7 +98,7 @@ impl Receiver {
             self.marked_packets += u64::from(is_marked);
             self.is_echoing = is_marked;
         } else {
-            self.ece = is_marked || self.ece && !packet.is_cwr;
+            self.ece = is_marked || self.ece && !is_cwr;
             self.is_echoing = self.ece;
         }
     }
@@ -108,7 +109,7 @@ impl Receiver {
     }
 
     #[inline]
-    fn on_in_order(&mut self, now: Time, packet: &Packet) -> Option<Ack<'_>> {
+    fn on_in_order(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
         self.note_echo(packet);
         if let Some(delayed) = self.delayed {
             self.unacknowledged += 1;
@@ -125,7 +126,7 @@ impl Receiver {
     /// RFC 7323 sec. 4.3: a delayed ACK echoes the first packet it covers, so that the RTT includes
     /// the delay.
     #[inline]
-    fn note_echo(&mut self, packet: &Packet) {
+    fn note_echo(&mut self, packet: Packet) {
         if self.unacknowledged == 0 {
             self.echo = packet.sent;
             self.echoes_retransmission = packet.is_retransmission;
@@ -150,8 +151,7 @@ impl Receiver {
     /// A packet while there is a gap, or one that makes a gap or fills it: acknowledged at once
     /// (RFC 5681 sec. 4.2).
     #[inline(never)]
-    fn on_gap(&mut self, packet: &Packet) {
-        let sequence = packet.sequence;
+    fn on_gap(&mut self, sequence: u64) {
         if sequence < self.next {
             return; // a duplicate
         }
@@ -254,7 +254,7 @@ mod tests {
             (1, vec![range(11, 12), range(8, 9)]),
         ] {
             let ack =
-                receiver.on_packet(Time::ZERO, &packet(sequence)).expect("a gap is acknowledged");
+                receiver.on_packet(Time::ZERO, packet(sequence)).expect("a gap is acknowledged");
             assert_eq!(ack.blocks, blocks, "after packet {sequence}");
         }
         assert_eq!(receiver.next(), 6);
@@ -264,10 +264,10 @@ mod tests {
     fn every_second_packet_is_acknowledged_and_a_lone_one_after_the_timeout() {
         let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
         let mut receiver = Receiver::new(Some(delayed), false);
-        assert!(receiver.on_packet(Time::ZERO, &packet(0)).is_none());
-        let ack = receiver.on_packet(Time::ZERO, &packet(1)).expect("the second");
+        assert!(receiver.on_packet(Time::ZERO, packet(0)).is_none());
+        let ack = receiver.on_packet(Time::ZERO, packet(1)).expect("the second");
         assert_eq!((ack.cumulative, ack.echo), (2, Time::ZERO));
-        assert!(receiver.on_packet(Time::from_milliseconds(1), &packet(2)).is_none());
+        assert!(receiver.on_packet(Time::from_milliseconds(1), packet(2)).is_none());
         assert_eq!(receiver.deadline(), Time::from_milliseconds(41));
         assert_eq!(receiver.on_deadline().cumulative, 3);
         assert_eq!(receiver.deadline(), Time::NEVER);
@@ -297,7 +297,7 @@ mod tests {
             (packet(8), true),
             (cwr(packet(9)), false),
         ] {
-            let ack = receiver.on_packet(Time::ZERO, &packet).expect("no ACK is delayed");
+            let ack = receiver.on_packet(Time::ZERO, packet).expect("no ACK is delayed");
             assert_eq!(ack.ece, echoes, "{packet:?}");
         }
     }
@@ -309,11 +309,11 @@ mod tests {
         let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
         for [first, second] in [[marked(0), packet(1)], [packet(0), marked(1)]] {
             let mut receiver = Receiver::new(Some(delayed), false);
-            assert!(receiver.on_packet(Time::ZERO, &first).is_none());
-            assert!(receiver.on_packet(Time::ZERO, &second).expect("the second").ece);
+            assert!(receiver.on_packet(Time::ZERO, first).is_none());
+            assert!(receiver.on_packet(Time::ZERO, second).expect("the second").ece);
         }
         let mut receiver = Receiver::new(Some(delayed), false);
-        assert!(receiver.on_packet(Time::ZERO, &marked(0)).is_none());
+        assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
         assert!(receiver.on_deadline().ece);
     }
 
@@ -337,7 +337,7 @@ mod tests {
             (marked(10), Some((11, 4))),
             (packet(11), Some((12, 4))),
         ] {
-            let ack = receiver.on_packet(Time::ZERO, &packet);
+            let ack = receiver.on_packet(Time::ZERO, packet);
             let found = ack.map(|ack| (ack.cumulative, ack.marked_packets));
             assert_eq!(found, acked, "{packet:?}");
         }
@@ -347,10 +347,10 @@ mod tests {
     #[test]
     fn a_mark_on_a_late_duplicate_says_nothing() {
         let mut receiver = Receiver::new(None, false);
-        receiver.on_packet(Time::ZERO, &packet(0));
-        let ack = receiver.on_packet(Time::ZERO, &marked(0)).expect("at once");
+        receiver.on_packet(Time::ZERO, packet(0));
+        let ack = receiver.on_packet(Time::ZERO, marked(0)).expect("at once");
         assert!(!ack.ece);
-        let ack = receiver.on_packet(Time::ZERO, &marked(2)).expect("at once");
+        let ack = receiver.on_packet(Time::ZERO, marked(2)).expect("at once");
         assert!(ack.ece, "beyond a gap, but in the window");
     }
 }

@@ -192,6 +192,14 @@ pub enum TieBreak {
     InsertionOnly,
 }
 
+impl TieBreak {
+    /// What decides between events of one instant, before their insertion.
+    #[inline]
+    fn order(self, event: Event) -> u32 {
+        if self == TieBreak::Flow { event.flow_and_stage } else { 0 }
+    }
+}
+
 /// Events a chunk holds: 768 bytes, so that a bucket of 1000 wastes little and copies in runs.
 const CHUNK: usize = 32;
 const NO_CHUNK: u32 = u32::MAX;
@@ -199,6 +207,12 @@ const NO_CHUNK: u32 = u32::MAX;
 const INDEX_BITS: u32 = 24;
 /// Widest bucket, 2^39 ps = 0.55 s: offset and position share a 64-bit key.
 const MAX_SHIFT: u32 = 39;
+
+/// The event of the open bucket that a sort key stands for.
+#[inline]
+fn event_of(key: u64, bucket: &[Event]) -> Event {
+    bucket[key as usize & ((1 << INDEX_BITS) - 1)]
+}
 
 /// The pending events of a run.
 #[derive(Debug)]
@@ -263,7 +277,8 @@ impl Schedule {
     }
 
     /// Adds an event; its time must not lie before the last event taken.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[inline(always)]
     pub fn push(&mut self, event: Event) {
         let ahead = (event.time >> self.shift).wrapping_sub(self.open);
         if ahead.wrapping_sub(1) < self.tails.len() as u64 - 1 {
@@ -273,7 +288,8 @@ impl Schedule {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[inline(always)]
     fn push_to_wheel(&mut self, event: Event) {
         let slot = (event.time >> self.shift) as usize & (self.tails.len() - 1);
         let mut tail = self.tails[slot];
@@ -315,7 +331,7 @@ impl Schedule {
     #[cold]
     fn push_to_heap(&mut self, event: Event, ahead: u64) {
         self.inserted += 1;
-        let order = if self.tie_break == TieBreak::Flow { event.flow_and_stage } else { 0 };
+        let order = self.tie_break.order(event);
         let ordered = Reverse(Ordered { key: (event.time, order, self.inserted), event });
         // A bucket before the open one wraps around to a huge distance: it can only be the open
         // bucket's past, which the heap sorts in.
@@ -331,7 +347,7 @@ impl Schedule {
     pub fn pop_before(&mut self, until: Time) -> Option<Event> {
         loop {
             if let Some(&key) = self.keys.get(self.cursor) {
-                let event = self.current[key as usize & ((1 << INDEX_BITS) - 1)];
+                let event = event_of(key, &self.current);
                 if !self.near.is_empty() && self.near_is_first(event) {
                     return self.pop_near(until);
                 }
@@ -353,7 +369,7 @@ impl Schedule {
     /// Whether the near heap's first event comes before `event`. At a tie of time and flow the
     /// bucket's came first: it was there before the bucket was opened.
     fn near_is_first(&self, event: Event) -> bool {
-        let order = if self.tie_break == TieBreak::Flow { event.flow_and_stage } else { 0 };
+        let order = self.tie_break.order(event);
         self.near
             .peek()
             .is_some_and(|Reverse(first)| (first.key.0, first.key.1) < (event.time, order))
@@ -434,27 +450,33 @@ impl Schedule {
     fn sort(&mut self) {
         assert!(self.current.len() < 1 << INDEX_BITS, "a bucket holds at most 2^24 events");
         self.distribute();
-        // The position in a key makes it unique and keeps the order of insertion at equal times.
         if !self.insertion_sort() {
-            self.keys.sort_unstable();
-        }
-        if self.tie_break == TieBreak::Flow {
-            self.order_ties_by_flow();
+            let Schedule { keys, current, tie_break, .. } = self;
+            // The position in a key makes it unique and keeps the order of insertion.
+            keys.sort_unstable_by_key(|&key| {
+                (key >> INDEX_BITS, tie_break.order(event_of(key, current)), key)
+            });
         }
     }
 
     /// Finishes nearly sorted keys; gives up, saying false, when they are not nearly sorted because
     /// most fell into a few cells.
     fn insertion_sort(&mut self) -> bool {
-        let mut moves_left = 16 * self.keys.len();
-        for index in 1..self.keys.len() {
-            let key = self.keys[index];
+        let Schedule { keys, current, tie_break, .. } = self;
+        let is_after = |one: u64, other: u64| {
+            let (time, other_time) = (one >> INDEX_BITS, other >> INDEX_BITS);
+            let order = |key| tie_break.order(event_of(key, current));
+            time > other_time || time == other_time && order(one) > order(other)
+        };
+        let mut moves_left = 16 * keys.len();
+        for index in 1..keys.len() {
+            let key = keys[index];
             let mut place = index;
-            while place > 0 && self.keys[place - 1] > key {
-                self.keys[place] = self.keys[place - 1];
+            while place > 0 && is_after(keys[place - 1], key) {
+                keys[place] = keys[place - 1];
                 place -= 1;
             }
-            self.keys[place] = key;
+            keys[place] = key;
             moves_left = moves_left.saturating_sub(index - place);
             if moves_left == 0 {
                 return false;
@@ -491,23 +513,6 @@ impl Schedule {
         }
     }
 
-    fn order_ties_by_flow(&mut self) {
-        let mut from = 0;
-        for index in 1..=self.keys.len() {
-            let is_tie = index < self.keys.len()
-                && self.keys[index] >> INDEX_BITS == self.keys[from] >> INDEX_BITS;
-            if !is_tie {
-                if index - from > 1 {
-                    let current = &self.current;
-                    self.keys[from..index].sort_by_key(|&key| {
-                        current[key as usize & ((1 << INDEX_BITS) - 1)].flow_and_stage
-                    });
-                }
-                from = index;
-            }
-        }
-    }
-
     /// Memory that the pending events take.
     pub fn memory_bytes(&self) -> u64 {
         let heaps = (self.near.capacity() + self.far.capacity()) * size_of::<Ordered>();
@@ -518,7 +523,7 @@ impl Schedule {
     pub fn pending(&self) -> impl Iterator<Item = Event> + '_ {
         let opened = self.keys[self.cursor.min(self.keys.len())..]
             .iter()
-            .map(|&key| self.current[key as usize & ((1 << INDEX_BITS) - 1)]);
+            .map(|&key| event_of(key, &self.current));
         let heaps = self.near.iter().chain(&self.far).map(|Reverse(ordered)| ordered.event);
         opened.chain(heaps).chain(self.wheel_events())
     }

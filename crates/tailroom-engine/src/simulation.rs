@@ -108,7 +108,7 @@ struct AckStore {
 }
 
 impl AckStore {
-    fn put(&mut self, ack: &Ack<'_>) -> u32 {
+    fn put(&mut self, ack: Ack<'_>) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.stored.push(StoredAck::default());
             self.stored.len() as u32 - 1
@@ -137,12 +137,13 @@ struct Door<'a> {
 }
 
 impl Entrance for Door<'_> {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[inline(always)]
     fn packet(&mut self, time: Time, packet: &Packet) {
         self.schedule.push(Event::arrival(time, self.flow, 0, packet));
     }
 
-    fn ack(&mut self, time: Time, ack: &Ack<'_>) {
+    fn ack(&mut self, time: Time, ack: Ack<'_>) {
         let slot = self.acks.put(ack);
         let event = Event::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
         self.schedule.push(event);
@@ -171,9 +172,14 @@ impl Flow {
         let Ends::Tcp(connection) = &self.ends else { return };
         let wake = connection.next_wake();
         if wake < self.wake_at {
-            self.wake_at = wake;
-            schedule.push(Event::wake(wake, flow));
+            self.set_wake(wake, flow, schedule);
         }
+    }
+
+    #[cold]
+    fn set_wake(&mut self, wake: Time, flow: u32, schedule: &mut Schedule) {
+        self.wake_at = wake;
+        schedule.push(Event::wake(wake, flow));
     }
 }
 
@@ -349,7 +355,7 @@ impl Simulation {
             Fate::Delivered(at) if next == hops => {
                 let ack = acks.take(event.slot());
                 let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
-                ends.deliver_ack(at, &ack.ack(), &mut door);
+                ends.deliver_ack(at, ack.ack(), &mut door);
                 flow.arm(index, schedule);
             }
             Fate::Delivered(at) => schedule.push(event.at_next_link(at)),

@@ -280,7 +280,7 @@ proptest! {
                 marked_packets: 0,
                 blocks: &blocks,
             };
-            sender.on_ack(now, &ack, &mut out);
+            sender.on_ack(now, ack, &mut out);
             prop_assert!(sender.delivered() == una.max(cumulative));
             prop_assert!(sender.cwnd_packets().is_finite() && sender.cwnd_packets() >= 1.0);
             prop_assert!(sender.ssthresh_packets() >= 2.0);
@@ -305,7 +305,7 @@ proptest! {
             has[sequence as usize] = true;
             let packet = Packet { sequence, bytes: 1_000, sent: now, ..Packet::default() };
             let first_gap = has.iter().position(|has| !has).expect("60 is never sent") as u64;
-            let Some(ack) = receiver.on_packet(now, &packet) else {
+            let Some(ack) = receiver.on_packet(now, packet) else {
                 unanswered += 1;
                 prop_assert!(delayed.is_some_and(|delayed| unanswered < delayed.packets));
                 prop_assert!(receiver.deadline() > now && receiver.deadline() != Time::NEVER);

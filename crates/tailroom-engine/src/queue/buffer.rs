@@ -116,7 +116,7 @@ impl Buffer {
     /// Puts a packet at the end of `list`.
     #[inline]
     pub fn push_back(&mut self, list: &mut PacketList, packet: Event) {
-        let index = self.allocate(Node { packet, next: NONE, previous: list.tail });
+        let index = self.allocate(packet, list.tail);
         match list.tail {
             NONE => list.head = index,
             tail => self.nodes[tail as usize].next = index,
@@ -221,13 +221,16 @@ impl Buffer {
     }
 
     #[inline]
-    fn allocate(&mut self, node: Node) -> u32 {
+    fn allocate(&mut self, packet: Event, previous: u32) -> u32 {
         let index = self.free;
         if index == NONE {
-            return self.grow(node);
+            return self.grow(Node { packet, next: NONE, previous });
         }
-        self.free = self.nodes[index as usize].next;
-        self.nodes[index as usize] = node;
+        // Field by field: a whole node would be put together in memory first, and waited for.
+        let node = &mut self.nodes[index as usize];
+        self.free = node.next;
+        node.packet = packet;
+        (node.next, node.previous) = (NONE, previous);
         index
     }
 

@@ -20,68 +20,51 @@ pub(super) const QUANTUM: Size = Size::new(1_514);
 /// In packets (RFC 8290 sec. 5.2.3).
 pub(super) const LIMIT: u64 = 10_240;
 
-/// The next of a queue that is the last of its list.
+/// So large a quantum is no round robin any more; the bound keeps credits far from overflow.
+const LARGEST_QUANTUM: Size = Size::new(1_000_000_000);
+
+/// In place of the index of a queue.
 const NONE: u32 = u32::MAX;
 
-/// Refuses a quantum with which a queue would have to be passed over to earn its next packet.
+/// Refuses a quantum with which a queue would have to be passed over to earn its next packet, and
+/// one that is none.
 pub(super) fn check_quantum(quantum: Size, link: &LinkFacts) -> Result<(), BadParameter> {
-    let largest = Size::new(u64::from(link.packet_bytes));
-    if quantum.bytes() >= largest.bytes() {
+    let largest_packet = Size::new(u64::from(link.packet_bytes));
+    if (largest_packet.bytes()..=LARGEST_QUANTUM.bytes()).contains(&quantum.bytes()) {
         return Ok(());
     }
-    let problem = format!("a quantum of {quantum} is below the link's largest packet of {largest}");
-    Err(BadParameter::new("quantum", problem, format!("write {largest} or more")))
+    let problem = format!("{quantum} is out of range; the largest packet has {largest_packet}");
+    let remedy = format!("write \"{largest_packet}\" to \"{LARGEST_QUANTUM}\"");
+    Err(BadParameter::new("quantum", problem, remedy))
 }
 
-/// The packets of the flows of one hash, and what controls them.
+/// The packets of the flows of one hash, and what controls them. A simulation of many flows spends
+/// its time fetching these, so they keep to cache lines.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct FlowQueue<C> {
     /// Its packets.
     pub line: PacketList,
     /// Its active queue management.
     pub control: C,
     /// Bytes that it may still send before another queue's turn.
-    credits: i64,
+    credits: i32,
+    /// The queue whose turn is after its own; none while it waits for no turn.
     next: u32,
-    is_listed: bool,
-}
-
-/// Queues in the order of their turns, linked through [`FlowQueue::next`].
-#[derive(Clone, Copy, Debug)]
-struct Turns {
-    first: u32,
-    last: u32,
-}
-
-impl Turns {
-    const EMPTY: Turns = Turns { first: NONE, last: NONE };
-
-    fn push<C>(&mut self, index: u32, queues: &mut [FlowQueue<C>]) {
-        queues[index as usize].next = NONE;
-        match self.last {
-            NONE => self.first = index,
-            last => queues[last as usize].next = index,
-        }
-        self.last = index;
-    }
-
-    fn pop<C>(&mut self, queues: &[FlowQueue<C>]) -> Option<u32> {
-        let first = (self.first != NONE).then_some(self.first)?;
-        self.first = queues[first as usize].next;
-        if self.first == NONE {
-            self.last = NONE;
-        }
-        Some(first)
-    }
 }
 
 /// The queues of all flows, each under a control `C`.
+///
+/// Those that wait for a turn form a ring: first the new ones, then the old ones, of which the last
+/// is linked to the first queue again. So a turn ends by moving on.
 #[derive(Debug)]
 pub struct FlowQueues<C> {
     queues: Box<[FlowQueue<C>]>,
-    new: Turns,
-    old: Turns,
-    quantum: i64,
+    /// The queue that waits longest for its turn.
+    last: u32,
+    /// The last of the new ones.
+    last_new: u32,
+    quantum: i32,
     salt: u64,
 }
 
@@ -89,13 +72,12 @@ impl<C: Clone> FlowQueues<C> {
     /// So many empty queues under controls like `control`, over which flows are spread by a hash
     /// that `random` salts.
     pub fn new(count: u32, quantum: Size, control: C, random: &mut impl Rng) -> Self {
-        let line = PacketList::default();
-        let queue = FlowQueue { line, control, credits: 0, next: NONE, is_listed: false };
+        let queue = FlowQueue { line: PacketList::default(), control, credits: 0, next: NONE };
         FlowQueues {
             queues: vec![queue; count as usize].into_boxed_slice(),
-            new: Turns::EMPTY,
-            old: Turns::EMPTY,
-            quantum: i64::try_from(quantum.bytes()).unwrap_or(i64::MAX / 2),
+            last: NONE,
+            last_new: NONE,
+            quantum: quantum.bytes().min(LARGEST_QUANTUM.bytes()) as i32,
             salt: random.next_u64(),
         }
     }
@@ -122,10 +104,10 @@ impl<C> FlowQueues<C> {
 
     /// The queue with the most bytes, the first of several.
     pub fn fattest(&mut self) -> &mut FlowQueue<C> {
-        let mut fattest = 0;
+        let (mut fattest, mut most) = (0, 0);
         for (index, queue) in self.queues.iter().enumerate() {
-            if queue.line.bytes() > self.queues[fattest].line.bytes() {
-                fattest = index;
+            if queue.line.bytes() > most {
+                (fattest, most) = (index, queue.line.bytes());
             }
         }
         &mut self.queues[fattest]
@@ -139,19 +121,35 @@ impl<C> FlowQueues<C> {
         }
         let queue = &mut self.queues[index];
         buffer.push_back(&mut queue.line, packet);
-        if !queue.is_listed {
-            queue.is_listed = true;
+        if queue.next == NONE {
             queue.credits = self.quantum;
-            self.new.push(index as u32, &mut self.queues);
+            self.list(index as u32);
         }
     }
 
-    /// Takes every queue off the lists. A router's link asks on until no queue has a packet, which
-    /// comes to the same (RFC 8290 sec. 4.2); ours does not ask an empty buffer.
-    fn forget_turns(&mut self) {
-        while let Some(index) = self.new.pop(&self.queues).or_else(|| self.old.pop(&self.queues)) {
-            self.queues[index as usize].is_listed = false;
+    /// Gives the queue at `index` a turn, after the new queues and before the old ones.
+    #[inline]
+    fn list(&mut self, index: u32) {
+        let before = if self.last_new == NONE { self.last } else { self.last_new };
+        let next = match before {
+            NONE => index,
+            before => std::mem::replace(&mut self.queues[before as usize].next, index),
+        };
+        self.queues[index as usize].next = next;
+        if self.last == self.last_new {
+            self.last = index; // no old ones
         }
+        self.last_new = index;
+    }
+
+    /// Takes every queue out of the ring. A router's link asks on until no queue has a packet,
+    /// which comes to the same (RFC 8290 sec. 4.2); ours does not ask an empty buffer.
+    fn forget_turns(&mut self) {
+        let mut index = self.last;
+        while index != NONE {
+            index = std::mem::replace(&mut self.queues[index as usize].next, NONE);
+        }
+        (self.last, self.last_new) = (NONE, NONE);
     }
 
     /// The packet that `take` gets from the queue whose turn it is (RFC 8290 sec. 4.2). `take`
@@ -161,27 +159,39 @@ impl<C> FlowQueues<C> {
         &mut self,
         mut take: impl FnMut(&mut FlowQueue<C>) -> Option<Event>,
     ) -> Option<Event> {
+        let mut last = self.last;
+        if last == NONE {
+            return None;
+        }
+        let mut index = self.queues[last as usize].next;
         loop {
-            let is_new = self.new.first != NONE;
-            let turns = if is_new { &mut self.new } else { &mut self.old };
-            let index = (turns.first != NONE).then_some(turns.first)?;
             let queue = &mut self.queues[index as usize];
             // It has sent a quantum: the next one is for its next turn.
             let is_spent = queue.credits <= 0;
             if is_spent {
                 queue.credits += self.quantum;
             } else if let Some(packet) = take(queue) {
-                queue.credits -= i64::from(packet.bytes());
+                queue.credits -= packet.bytes().cast_signed();
+                self.last = last;
                 return Some(packet);
             }
-            turns.pop(&self.queues);
+            let next = queue.next;
             // A new queue that is empty must wait for the old ones too, or flows that come back
             // quickly would starve them.
-            if is_spent || is_new {
-                self.old.push(index, &mut self.queues);
+            if is_spent || self.last_new != NONE {
+                if self.last_new == index {
+                    self.last_new = NONE;
+                }
+                last = index;
             } else {
-                self.queues[index as usize].is_listed = false;
+                queue.next = NONE;
+                if last == index {
+                    self.last = NONE;
+                    return None;
+                }
+                self.queues[last as usize].next = next;
             }
+            index = next;
         }
     }
 }
@@ -365,8 +375,12 @@ mod tests {
     #[test]
     fn the_quantum_must_hold_the_largest_packet() {
         let link = script::link(8_000_000);
-        assert_eq!(check_quantum(Size::new(1_000), &link), Ok(()));
-        let fault = check_quantum(Size::new(999), &link).expect_err("packets have 1,000 bytes");
-        assert_eq!((fault.key, fault.remedy.as_str()), ("quantum", "write 1000 B or more"));
+        let refusal = |bytes| check_quantum(Size::new(bytes), &link).err();
+        assert_eq!((refusal(1_000), refusal(1_000_000_000)), (None, None));
+        for bytes in [999, 1_000_000_001] {
+            let bad = refusal(bytes).expect("packets have 1,000 bytes, credits 31 bits");
+            let expected = ("quantum", "write \"1000 B\" to \"1 GB\"");
+            assert_eq!((bad.key, bad.remedy.as_str()), expected);
+        }
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn check_update(update: PositiveDuration) -> Result<(), BadParameter>
         return Ok(());
     }
     let problem = format!("an update every {update} is too often");
-    Err(BadParameter::new("update", problem, format!("write {LEAST_UPDATE} or more")))
+    Err(BadParameter::new("update", problem, format!("write at least \"{LEAST_UPDATE}\"")))
 }
 
 /// What PIE goes by, the same for every queue under its control.

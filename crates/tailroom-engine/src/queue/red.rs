@@ -170,7 +170,7 @@ impl Parameters for RedParams {
         }
         if self.wait && !self.uniform {
             let problem = "a gap after each drop contradicts independent drops";
-            return Err(BadParameter::new("wait", problem, "remove it, or `uniform = false`"));
+            return Err(BadParameter::new("wait", problem, "remove `wait` or `uniform = false`"));
         }
         Ok(())
     }

@@ -42,7 +42,10 @@ impl Parameters for StepMarkParams {
         let (limit, threshold) = (self.limit.at_rate(link.rate), self.threshold.at_rate(link.rate));
         if threshold.in_bytes(link.packet_bytes) >= limit.in_bytes(link.packet_bytes) {
             let problem = format!("{} is not below the limit of {}", self.threshold, self.limit);
-            let remedy = "lower it below the limit; a packet that finds a full buffer is dropped";
+            let remedy = format!(
+                "lower it below {}; a packet that finds a full buffer is dropped",
+                self.limit
+            );
             return Err(BadParameter::new("threshold", problem, remedy));
         }
         Ok(())

@@ -175,10 +175,11 @@ fn resolve_amount(limit: QueueLimit, rate: Rate, load: &Load, at: &Path) -> Resu
     };
     if bytes < load.largest_packet.max(1) {
         let needed = load.largest_packet.max(1);
-        let problem = format!(
-            "{limit} is {bytes} B at this link, less than one packet of {}",
-            Size::new(needed)
-        );
+        let here = match limit.amount() {
+            Amount::Bytes(_) => String::new(),
+            _ => format!("{bytes} B at this link, "),
+        };
+        let problem = format!("{limit} is {here}less than one packet of {}", Size::new(needed));
         let remedy = format!("raise it to at least \"1 packet\" or \"{}\"", Size::new(needed));
         return Err(Fault::new(at, problem, remedy));
     }

@@ -31,7 +31,7 @@ impl EcnState {
 
     /// Whether an ACK says something about marks that has to be looked at.
     #[inline]
-    pub fn is_news(&self, ack: &Ack<'_>) -> bool {
+    pub fn is_news(&self, ack: Ack<'_>) -> bool {
         // A receiver reports by one of the two; an old ACK, overtaken, is looked at in vain.
         ack.ece || ack.marked_packets != self.reported
     }
@@ -43,7 +43,7 @@ impl EcnState {
     }
 
     /// Takes note of an ACK's echo; whether it tells of a mark.
-    pub fn note(&mut self, ack: &Ack<'_>) -> bool {
+    pub fn note(&mut self, ack: Ack<'_>) -> bool {
         let is_marked = ack.ece || ack.marked_packets > self.reported;
         self.reported = self.reported.max(ack.marked_packets);
         is_marked
@@ -120,14 +120,14 @@ mod tests {
     #[test]
     fn news_is_an_echo_or_a_count_that_has_risen() {
         let mut classic = EcnState::new(EcnMode::Classic);
-        assert!(classic.note(&ack(true, 0)) && classic.note(&ack(true, 0)));
-        assert!(!classic.note(&ack(false, 0)));
+        assert!(classic.note(ack(true, 0)) && classic.note(ack(true, 0)));
+        assert!(!classic.note(ack(false, 0)));
         let mut accurate = EcnState::new(EcnMode::Accurate);
-        assert!(!accurate.note(&ack(false, 0)));
-        assert!(accurate.note(&ack(false, 2)));
-        assert!(!accurate.note(&ack(false, 2)));
-        assert!(!accurate.note(&ack(false, 1)), "an ACK that was overtaken");
-        assert!(accurate.note(&ack(false, 3)));
+        assert!(!accurate.note(ack(false, 0)));
+        assert!(accurate.note(ack(false, 2)));
+        assert!(!accurate.note(ack(false, 2)));
+        assert!(!accurate.note(ack(false, 1)), "an ACK that was overtaken");
+        assert!(accurate.note(ack(false, 3)));
     }
 
     #[test]

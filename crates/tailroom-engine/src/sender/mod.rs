@@ -188,7 +188,7 @@ impl Sender {
 
     /// An ACK arrives.
     #[inline]
-    pub fn on_ack(&mut self, now: Time, ack: &Ack<'_>, out: &mut impl Outlet) {
+    pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, out: &mut impl Outlet) {
         self.pass_marks(now);
         let acked = ack.cumulative.saturating_sub(self.una);
         let rtt = if acked > 0 { self.sample_rtt(now, ack) } else { None };
@@ -254,7 +254,7 @@ impl Sender {
     }
 
     #[inline]
-    fn sample_rtt(&mut self, now: Time, ack: &Ack<'_>) -> Option<Time> {
+    fn sample_rtt(&mut self, now: Time, ack: Ack<'_>) -> Option<Time> {
         if self.options.uses_karn && ack.echoes_retransmission {
             return None;
         }
@@ -401,7 +401,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn transmit(
         &mut self,
         now: Time,

@@ -28,7 +28,7 @@ impl Sender {
     pub(super) fn on_unusual_ack(
         &mut self,
         now: Time,
-        ack: &Ack<'_>,
+        ack: Ack<'_>,
         rtt: Option<Time>,
         out: &mut impl Outlet,
     ) {

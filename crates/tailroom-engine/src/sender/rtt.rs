@@ -4,6 +4,8 @@ use crate::units::Time;
 
 /// Upper bound of the timeout (RFC 6298 sec. 2.5 asks for at least 60 s).
 pub const MAX_RTO: Time = Time::from_milliseconds(60_000);
+/// How often it doubles at most.
+const MAX_BACKOFF: u32 = 16;
 /// The timeout before the first sample (RFC 6298 sec. 2.1).
 pub const INITIAL_RTO: Time = Time::from_milliseconds(1_000);
 
@@ -15,6 +17,7 @@ pub struct RttEstimator {
     variation: u64,
     min_rto: Time,
     granularity: u64,
+    /// The timeout, backed off.
     rto: Time,
     backoff: u32,
 }
@@ -67,16 +70,15 @@ impl RttEstimator {
     /// The timeout, backed off.
     #[inline]
     pub fn rto(&self) -> Time {
-        if self.backoff == 0 {
-            return self.rto;
-        }
-        let doubled = self.rto.picoseconds().saturating_mul(1 << self.backoff);
-        Time::from_picoseconds(doubled).min(MAX_RTO)
+        self.rto
     }
 
     /// Doubles the timeout (RFC 6298 sec. 5.5).
     pub fn back_off(&mut self) {
-        self.backoff = (self.backoff + 1).min(16);
+        if self.backoff < MAX_BACKOFF {
+            self.backoff += 1;
+            self.rto = self.rto.saturating_add(self.rto).min(MAX_RTO);
+        }
     }
 
     /// Whether the timer has expired since the last sample.

@@ -124,15 +124,15 @@ impl Path<'_> {
     }
 
     /// Delivers a packet, and behind it the one it overtook last.
-    fn deliver(&mut self, now: Time, packet: &Packet, receiver: &mut Receiver) {
-        if let Some(ack) = receiver.on_packet(now, packet).map(|ack| StoredAck::from(&ack)) {
+    fn deliver(&mut self, now: Time, packet: Packet, receiver: &mut Receiver) {
+        if let Some(ack) = receiver.on_packet(now, packet).map(StoredAck::from) {
             self.answer(now, ack);
         }
         let is_last = |(held, by)| !packet.is_retransmission && packet.sequence == held + by;
         if self.script.overtaken.is_some_and(is_last)
             && let Some(held) = self.held.take()
         {
-            self.deliver(now, &held, receiver);
+            self.deliver(now, held, receiver);
         }
     }
 }
@@ -181,15 +181,15 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         match turn {
             Turn::Packet => {
                 let (_, packet) = path.packets.pop_first().expect("one is due");
-                path.deliver(now, &packet, &mut receiver);
+                path.deliver(now, packet, &mut receiver);
             }
             Turn::ReceiverTimer => {
-                let ack = StoredAck::from(&receiver.on_deadline());
+                let ack = StoredAck::from(receiver.on_deadline());
                 path.answer(now, ack);
             }
             Turn::Ack => {
                 let (_, ack) = path.acks.pop_first().expect("one is due");
-                sender.on_ack(now, &ack.ack(), &mut path);
+                sender.on_ack(now, ack.ack(), &mut path);
                 path.outcome.acks.push(Acked {
                     ece: ack.ack().ece,
                     cwnd: sender.cwnd_packets(),

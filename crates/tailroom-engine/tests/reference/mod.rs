@@ -255,10 +255,10 @@ impl<'a> Reference<'a> {
 
     fn handle(&mut self, now: Time, flow: usize, happening: Happening) {
         match happening {
-            Happening::ReachReceiver(packet) => self.reach_receiver(now, flow, &packet),
+            Happening::ReachReceiver(packet) => self.reach_receiver(now, flow, packet),
             Happening::ReceiverTimer => self.fire_receiver_timer(now, flow),
             Happening::ReachSender(ack) => {
-                self.step_sender(now, flow, |sender, tray| sender.on_ack(now, &ack.ack(), tray));
+                self.step_sender(now, flow, |sender, tray| sender.on_ack(now, ack.ack(), tray));
             }
             Happening::SenderTimer => self.fire_sender_timer(now, flow),
             Happening::Emission(bytes) => self.emit(now, flow, bytes),
@@ -379,10 +379,10 @@ impl<'a> Reference<'a> {
 
     // Receivers.
 
-    fn reach_receiver(&mut self, now: Time, flow: usize, packet: &Packet) {
+    fn reach_receiver(&mut self, now: Time, flow: usize, packet: Packet) {
         match &mut self.flows[flow] {
             Flow::Tcp(tcp) => {
-                let ack = tcp.receiver.on_packet(now, packet).map(|ack| StoredAck::from(&ack));
+                let ack = tcp.receiver.on_packet(now, packet).map(StoredAck::from);
                 if let Some(ack) = ack {
                     self.answer(now, flow, ack);
                 }
@@ -401,7 +401,7 @@ impl<'a> Reference<'a> {
     fn fire_receiver_timer(&mut self, now: Time, flow: usize) {
         let Flow::Tcp(tcp) = &mut self.flows[flow] else { return };
         if tcp.receiver.deadline() == now {
-            let ack = StoredAck::from(&tcp.receiver.on_deadline());
+            let ack = StoredAck::from(tcp.receiver.on_deadline());
             self.answer(now, flow, ack);
         }
     }

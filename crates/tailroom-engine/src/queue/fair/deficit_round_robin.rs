@@ -1,7 +1,7 @@
 //! Deficit round robin (Shreedhar, Varghese 1996): flows take turns; at its turn a flow is granted
 //! its quantum and sends what that and the rest of its last turn cover.
 
-use super::flows::{Flow, Flows, NONE};
+use super::flows::{Flow, Flows};
 use crate::queue::buffer::Buffer;
 use crate::schedule::Event;
 
@@ -22,7 +22,7 @@ pub(super) struct DeficitRoundRobin {
 
 impl DeficitRoundRobin {
     pub(super) fn new(flows: &mut Flows, quantum: f64) -> Self {
-        let marker = flows.allocate(Flow::default());
+        let marker = flows.allocate();
         (flows[marker].next, flows[marker].previous) = (marker, marker);
         DeficitRoundRobin { first: marker, marker, is_granted: false, rounds: 0, quantum }
     }
@@ -50,15 +50,16 @@ impl DeficitRoundRobin {
         }
     }
 
-    /// A flow that waits no more leaves, and what is left of its grants lapses.
-    pub(super) fn leave(&mut self, flows: &mut Flows, slot: u32) {
+    /// A flow that waits no more leaves, and what is left of its grants lapses. False: nothing need
+    /// be known of it any longer.
+    pub(super) fn leave(&mut self, flows: &mut Flows, slot: u32) -> bool {
         let Flow { next, previous, .. } = flows[slot];
         flows[previous].next = next;
         flows[next].previous = previous;
         if self.first == slot {
             (self.first, self.is_granted) = (next, false);
         }
-        (flows[slot].next, flows[slot].previous) = (NONE, NONE);
+        false
     }
 
     /// Takes the next packet of the buffer, which holds one at least; returns its flow too.

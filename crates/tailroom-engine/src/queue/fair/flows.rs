@@ -1,14 +1,11 @@
 //! The flows that a fair queue knows: those that wait, and those ahead of the virtual time.
 
-use rustc_hash::FxBuildHasher;
-use std::collections::HashMap;
-
 use crate::queue::buffer::PacketList;
 
 /// No slot.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// One flow, or one bucket of flows.
+/// One flow, or one bucket of flows: a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flow {
     /// Its number: the flow's, or the bucket's.
@@ -21,27 +18,55 @@ pub(super) struct Flow {
     pub(super) tag: u64,
     /// Virtual time that a byte takes; the quantum under round robin.
     pub(super) share: u64,
-    /// Length by which it is known among the longest: at least that of its queue.
-    pub(super) mark: u64,
     /// Bytes that went with priority since it became active.
     pub(super) credit: u32,
-    /// Neighbours in the round; of a free slot `next` is the next free one.
+    /// Neighbours in a [`List`] or in the round; of a free slot `next` is the next free one.
     pub(super) next: u32,
     pub(super) previous: u32,
+}
+
+impl Flow {
+    /// Whether packets of it wait.
+    #[inline]
+    pub(super) fn waits(&self) -> bool {
+        !self.line.is_empty()
+    }
+}
+
+/// Flows in a row, linked through themselves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct List {
+    first: u32,
+    last: u32,
+}
+
+impl List {
+    /// The flow that came first.
+    #[inline]
+    pub(super) fn first(self) -> Option<u32> {
+        (self.first != NONE).then_some(self.first)
+    }
+}
+
+impl Default for List {
+    fn default() -> Self {
+        List { first: NONE, last: NONE }
+    }
 }
 
 /// Flows by number, in slots that are used again.
 #[derive(Debug)]
 pub(super) struct Flows {
     slots: Vec<Flow>,
-    // Never iterated: its order would differ from that of other versions of the hash.
-    by_number: HashMap<u32, u32, FxBuildHasher>,
+    /// The slot of each number that ever came: four bytes a flow, and nothing to hash.
+    by_number: Vec<u32>,
+    known: usize,
     free: u32,
 }
 
 impl Default for Flows {
     fn default() -> Self {
-        Flows { slots: Vec::new(), by_number: HashMap::default(), free: NONE }
+        Flows { slots: Vec::new(), by_number: Vec::new(), known: 0, free: NONE }
     }
 }
 
@@ -49,46 +74,106 @@ impl Flows {
     /// How many it knows.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.by_number.len()
+        self.known
     }
 
-    /// How many slots it takes, free ones included.
-    #[cfg(test)]
-    pub(super) fn slots(&self) -> usize {
-        self.slots.len()
+    /// Every slot, free ones included; nothing waits in those.
+    pub(super) fn slots(&self) -> &[Flow] {
+        &self.slots
     }
 
     /// Where the flow with this number is, if it is known.
     #[inline]
     pub(super) fn find(&self, number: u32) -> Option<u32> {
-        self.by_number.get(&number).copied()
+        self.by_number.get(number as usize).copied().filter(|&slot| slot != NONE)
     }
 
     /// Takes in a flow; returns its slot.
-    pub(super) fn insert(&mut self, flow: Flow) -> u32 {
-        let slot = self.allocate(flow);
-        self.by_number.insert(flow.number, slot);
+    #[inline]
+    pub(super) fn insert(&mut self, number: u32, share: u64) -> u32 {
+        let slot = self.allocate();
+        // Field by field, as most are right in a slot that is used again.
+        let flow = &mut self[slot];
+        (flow.number, flow.express, flow.credit) = (number, 0, 0);
+        (flow.tag, flow.share) = (0, share);
+        match self.by_number.get_mut(number as usize) {
+            Some(place) => *place = slot,
+            None => self.grow(number, slot),
+        }
+        self.known += 1;
         slot
+    }
+
+    #[cold]
+    fn grow(&mut self, number: u32, slot: u32) {
+        self.by_number.resize(number as usize + 1, NONE);
+        self.by_number[number as usize] = slot;
     }
 
     /// A slot for something that no number finds.
-    pub(super) fn allocate(&mut self, flow: Flow) -> u32 {
-        if self.free == NONE {
-            self.slots.push(flow);
+    #[inline]
+    pub(super) fn allocate(&mut self) -> u32 {
+        let slot = self.free;
+        if slot == NONE {
+            self.slots.push(Flow::default());
             return self.slots.len() as u32 - 1;
         }
-        let slot = self.free;
-        self.free = self.slots[slot as usize].next;
-        self.slots[slot as usize] = flow;
+        self.free = self[slot].next;
         slot
     }
 
-    /// Forgets a flow.
+    /// Forgets a flow, of which nothing waits.
+    #[inline]
     pub(super) fn remove(&mut self, slot: u32) {
         let flow = &mut self.slots[slot as usize];
-        self.by_number.remove(&flow.number);
-        *flow = Flow { next: self.free, ..Flow::default() };
+        self.by_number[flow.number as usize] = NONE;
+        flow.next = self.free;
         self.free = slot;
+        self.known -= 1;
+    }
+
+    /// Puts a flow at the end of `list`.
+    #[inline]
+    pub(super) fn append(&mut self, list: &mut List, slot: u32) {
+        let previous = std::mem::replace(&mut list.last, slot);
+        match previous {
+            NONE => list.first = slot,
+            previous => self[previous].next = slot,
+        }
+        let flow = &mut self[slot];
+        (flow.next, flow.previous) = (NONE, previous);
+    }
+
+    /// The flows of `list`.
+    pub(super) fn iter(&self, list: List) -> impl Iterator<Item = &Flow> {
+        let mut next = list.first;
+        std::iter::from_fn(move || {
+            let flow = self.slots.get(next as usize)?;
+            next = flow.next;
+            Some(flow)
+        })
+    }
+
+    /// Takes the first flow out of `list`.
+    #[inline]
+    pub(super) fn pop(&mut self, list: &mut List) -> Option<u32> {
+        let slot = list.first()?;
+        self.unlink(list, slot);
+        Some(slot)
+    }
+
+    /// Takes a flow out of `list`.
+    #[inline]
+    pub(super) fn unlink(&mut self, list: &mut List, slot: u32) {
+        let Flow { next, previous, .. } = self[slot];
+        match previous {
+            NONE => list.first = next,
+            previous => self[previous].next = next,
+        }
+        match next {
+            NONE => list.last = previous,
+            next => self[next].previous = previous,
+        }
     }
 }
 

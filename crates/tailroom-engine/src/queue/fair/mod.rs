@@ -5,8 +5,8 @@
 //!
 //! A flow is *backlogged* while packets of it wait, and *active* while it is backlogged or its last
 //! finish tag lies beyond the virtual time (under deficit round robin: while it is backlogged).
-//! Flows that are not active are not known, and cost no memory. When the link has been idle no flow
-//! is active.
+//! Flows that are not active are not known, and cost four bytes each. When the link has been idle
+//! no flow is active.
 //!
 //! What is measured, over the window since the warm-up:
 //! - `active_flows`: how many are active now; `_mean`, `_p99`, `_max` over time.
@@ -22,10 +22,10 @@
 mod deficit_round_robin;
 mod flows;
 mod gauges;
-mod heap;
 mod longest;
 mod params;
 mod start_time;
+mod tag_queue;
 #[cfg(test)]
 mod tests;
 
@@ -43,7 +43,7 @@ use crate::quantity::limit::Limit;
 use crate::schedule::Event;
 use crate::units::Time;
 use deficit_round_robin::DeficitRoundRobin;
-use flows::{Flow, Flows};
+use flows::Flows;
 use gauges::Gauges;
 use longest::Longest;
 use start_time::{BYTE, StartTime};
@@ -54,9 +54,10 @@ pub struct Fair {
     limit: Limit,
     drop_from: DropFrom,
     buckets: Option<Buckets>,
-    /// Flows of each group and their [`Flow::share`], in order of the flows.
+    /// Flows of each group of another weight than 1 and their share (see `Flow`), in order of the
+    /// flows. None with buckets, whose numbers mean no flows.
     shares: Vec<(Range<u32>, u64)>,
-    /// That of flows of no group.
+    /// That of the other flows.
     other_share: u64,
     flows: Flows,
     order: Order,
@@ -95,6 +96,7 @@ impl Buckets {
 
 /// Whose packet leaves next.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one a link")]
 enum Order {
     StartTime(StartTime),
     DeficitRoundRobin(DeficitRoundRobin),
@@ -110,8 +112,10 @@ impl Fair {
             _ => libm::round(BYTE as f64 / weight) as u64,
         };
         let groups = link.groups.iter();
-        let mut shares: Vec<_> =
-            groups.map(|(name, members)| (members.clone(), share(params.weight(name)))).collect();
+        let mut shares: Vec<_> = groups
+            .map(|(name, members)| (members.clone(), share(params.weight(name))))
+            .filter(|&(_, one)| one != share(1.0))
+            .collect();
         shares.sort_by_key(|(members, _)| members.start);
         let mut flows = Flows::default();
         let order = match params.scheduler {
@@ -147,24 +151,21 @@ impl Fair {
         }
     }
 
+    #[inline]
     fn begin(&mut self, number: u32) -> u32 {
-        // Buckets have no weights, and their numbers mean no flows.
         let at = self.shares.partition_point(|(members, _)| members.end <= number);
-        let group = self
-            .shares
-            .get(at)
-            .filter(|(members, _)| self.buckets.is_none() && members.contains(&number));
+        let group = self.shares.get(at).filter(|(members, _)| members.contains(&number));
         let share = group.map_or(self.other_share, |&(_, share)| share);
-        let tag = match &self.order {
-            Order::StartTime(order) => order.virtual_time(),
-            Order::DeficitRoundRobin(_) => 0,
-        };
-        self.flows.insert(Flow { number, tag, share, ..Flow::default() })
+        let slot = self.flows.insert(number, share);
+        if let Order::StartTime(order) = &mut self.order {
+            order.join(&mut self.flows, slot);
+        }
+        slot
     }
 
     /// Drops from the longest queue; `arrived` is the slot of the packet that has just come.
     fn make_room(&mut self, arrived: u32, buffer: &mut Buffer) -> Option<()> {
-        let slot = self.longest.find(&mut self.flows, arrived)?;
+        let slot = self.longest.find(&self.flows, arrived)?;
         let flow = &mut self.flows[slot];
         let packet = match self.drop_from {
             DropFrom::Front => buffer.pop_front(&mut flow.line),
@@ -176,67 +177,50 @@ impl Fair {
             DropFrom::Front => flow.express.saturating_sub(1),
             DropFrom::Tail => flow.express.min(flow.line.packets() as u32),
         };
-        let is_empty = flow.line.is_empty();
-        self.backlogged -= u64::from(is_empty);
+        if flow.waits() {
+            return Some(());
+        }
+        self.backlogged -= 1;
         let is_known = match &mut self.order {
-            Order::StartTime(order) => order.renew(&self.flows, slot, buffer),
-            Order::DeficitRoundRobin(order) => {
-                if is_empty {
-                    order.leave(&mut self.flows, slot);
-                }
-                !is_empty
-            }
+            Order::StartTime(order) => order.empty(&mut self.flows, slot),
+            Order::DeficitRoundRobin(order) => order.leave(&mut self.flows, slot),
         };
         if !is_known {
-            self.longest.remove(slot);
             self.flows.remove(slot);
         }
         Some(())
     }
 
     /// Whether the link was idle until the only packet that waits came is known when it is served.
-    fn settle(&mut self, now: Time, buffer: &Buffer) {
-        let Some(alone) = self.alone.take() else { return };
+    fn settle(&mut self, alone: Alone, now: Time, buffer: &Buffer) {
         if buffer.packets() != 1 || alone.arrival != now {
             let active = self.flows.len() as u64;
             return self.gauges.update(alone.arrival, active, self.backlogged);
         }
         self.gauges.end_idle(now);
         if let Order::StartTime(order) = &mut self.order {
-            let longest = &mut self.longest;
-            order.begin_busy_period(&mut self.flows, alone.slot, buffer, |flows, slot| {
-                longest.remove(slot);
-                flows.remove(slot);
-            });
+            order.begin_busy_period(&mut self.flows, alone.slot, buffer, Flows::remove);
         }
         if !alone.has_priority {
             self.gauges.add_priority(self.flows[alone.slot].line.bytes() as u32);
         }
     }
 
+    #[inline]
     fn take(&mut self, buffer: &mut Buffer) -> Option<Event> {
-        let longest = &mut self.longest;
-        let mut forget = |flows: &mut Flows, slot| {
-            longest.remove(slot);
-            flows.remove(slot);
-        };
         let flows = &mut self.flows;
-        match &mut self.order {
-            Order::StartTime(order) => {
-                let (packet, slot) = order.take(flows, buffer, forget)?;
-                self.backlogged -= u64::from(flows[slot].line.is_empty());
-                Some(packet)
-            }
-            Order::DeficitRoundRobin(order) => {
-                let (packet, slot) = order.take(flows, buffer)?;
-                if flows[slot].line.is_empty() {
-                    self.backlogged -= 1;
-                    order.leave(flows, slot);
-                    forget(flows, slot);
-                }
-                Some(packet)
+        let (packet, slot) = match &mut self.order {
+            Order::StartTime(order) => order.take(flows, buffer, Flows::remove)?,
+            Order::DeficitRoundRobin(order) => order.take(flows, buffer)?,
+        };
+        if !flows[slot].waits() {
+            self.backlogged -= 1;
+            if let Order::DeficitRoundRobin(order) = &mut self.order {
+                order.leave(flows, slot);
+                flows.remove(slot);
             }
         }
+        Some(packet)
     }
 }
 
@@ -244,12 +228,14 @@ impl Scheduler for Fair {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
         let was_empty = buffer.packets() == 0;
-        self.settle(Time::NEVER, buffer);
+        if let Some(alone) = self.alone.take() {
+            self.settle(alone, Time::NEVER, buffer);
+        }
         let (slot, is_new) = self.slot(packet.flow());
         let flow = &mut self.flows[slot];
         let starts = flow.line.is_empty();
-        let has_priority = match &self.order {
-            Order::StartTime(order) => order.admit(flow, packet.bytes()).unwrap_or(is_new),
+        let has_priority = match &mut self.order {
+            Order::StartTime(order) => order.admit(flow, slot, &packet).unwrap_or(is_new),
             Order::DeficitRoundRobin(_) => is_new,
         };
         if has_priority {
@@ -258,12 +244,11 @@ impl Scheduler for Fair {
         buffer.push_back(&mut flow.line, packet);
         if starts {
             self.backlogged += 1;
-            match &mut self.order {
-                Order::StartTime(order) => _ = order.renew(&self.flows, slot, buffer),
-                Order::DeficitRoundRobin(order) => order.join(&mut self.flows, slot),
+            if let Order::DeficitRoundRobin(order) = &mut self.order {
+                order.join(&mut self.flows, slot);
             }
         }
-        self.longest.grow(&mut self.flows, slot);
+        self.longest.grow(&self.flows, slot);
         while !self.limit.holds(buffer.packets(), buffer.bytes())
             && self.make_room(slot, buffer).is_some()
         {}
@@ -277,7 +262,9 @@ impl Scheduler for Fair {
 
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
-        self.settle(now, buffer);
+        if let Some(alone) = self.alone.take() {
+            self.settle(alone, now, buffer);
+        }
         let packet = self.take(buffer)?;
         if buffer.packets() == 0 {
             self.gauges.on_empty(now, packet.bytes());

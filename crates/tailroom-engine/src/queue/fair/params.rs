@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::longest::Length;
 use crate::quantity::Size;
 use crate::quantity::limit::QueueLimit;
+use crate::queue::flow_queues::check_quantum;
 use crate::queue::{BadParameter, LinkFacts, Parameters};
 
 /// Parameters of per-flow fair queueing.
@@ -23,8 +24,8 @@ pub struct FairParams {
     pub scheduler: FairScheduler,
     /// What the length of a queue counts when the longest must give way: `bytes` (ns-2's DRR; RFC
     /// 8290 sec. 4.1) or `packets`. The packet that arrives is counted in. Of several that are
-    /// longest the queue that it has joined gives way, or else that of the flow with the lowest
-    /// number.
+    /// longest the queue that it has joined gives way, or else any of them, the same one in every
+    /// run.
     #[serde(default)]
     pub longest: Length,
     /// Which packet of the longest queue is dropped: the `front` one, as TCP then learns of it
@@ -54,7 +55,8 @@ pub struct FairParams {
 #[serde(rename_all = "snake_case")]
 pub enum FairScheduler {
     /// Start-time fair queueing (Goyal, Vin, Cheng 1996): the packet with the smallest start tag;
-    /// of equal tags the packet that came first.
+    /// of equal tags the one whose tag was set first. It is set when its flow becomes active, or
+    /// when the packet before it leaves.
     #[default]
     StartTime,
     /// Deficit round robin (Shreedhar, Varghese 1996): flows in turn, each with a quantum of bytes.
@@ -114,9 +116,6 @@ impl FairParams {
     }
 }
 
-/// So large a quantum is no round robin any more; the bound keeps deficits far from 2^64.
-const MAX_QUANTUM_BYTES: u64 = 1_000_000_000;
-
 impl Parameters for FairParams {
     fn limit(&self) -> QueueLimit {
         self.limit
@@ -133,13 +132,7 @@ impl Parameters for FairParams {
                 let remedy = "remove it, or set `scheduler = \"deficit_round_robin\"`";
                 return Err(BadParameter::new("quantum", problem, remedy));
             }
-            let range = u64::from(link.packet_bytes)..=MAX_QUANTUM_BYTES;
-            if !range.contains(&quantum.bytes()) {
-                let least = Size::new(*range.start());
-                let problem = format!("{quantum} is out of range; the largest packet has {least}");
-                let remedy = format!("write \"{least}\" to \"{}\"", Size::new(*range.end()));
-                return Err(BadParameter::new("quantum", problem, remedy));
-            }
+            check_quantum(quantum, link)?;
         }
         self.validate_weights(link)
     }

@@ -61,14 +61,15 @@ fn the_arriving_packet_may_be_the_victim() {
 }
 
 #[test]
-fn of_equally_long_queues_that_of_the_arriving_packet_gives_way_or_the_lowest_number() {
+fn of_equally_long_queues_that_of_the_arriving_packet_gives_way_or_any() {
     for_each_scheduler(|fair| {
         let tail = FairParams { drop_from: DropFrom::Tail, ..fair };
         // Flows 3 and 1 have 200 bytes each; flow 2 comes with 200, with 100.
         let script = [(3, 100), (1, 100), (3, 100), (1, 100), (2, 200)];
         assert_eq!(drops_of(&tail, &script), [(2, 5)]);
         let script = [(3, 100), (1, 100), (3, 100), (1, 100), (2, 100)];
-        assert_eq!(drops_of(&tail, &script), [(1, 4)]);
+        let dropped = drops_of(&tail, &script);
+        assert!(dropped == [(3, 3)] || dropped == [(1, 4)], "{dropped:?}");
     });
 }
 
@@ -109,10 +110,9 @@ fn check_victims(fair: &FairParams, arrivals: &[Arrival]) {
         for (flow, victim) in bench.dropped.drain(..) {
             drops += 1;
             let longest = queues.values().map(length).max().expect("one waits");
-            let arrived = length(&queues[&arrival.flow]) == longest;
-            let lowest = queues.iter().find(|(_, queue)| length(queue) == longest);
-            let expected = if arrived { arrival.flow } else { *lowest.expect("the longest").0 };
-            assert_eq!(flow, expected, "{fair:?}");
+            assert_eq!(length(&queues[&flow]), longest, "{fair:?}");
+            let is_tie = length(&queues[&arrival.flow]) == longest;
+            assert!(flow == arrival.flow || !is_tie, "{fair:?}");
             let queue = queues.get_mut(&flow).expect("it waits");
             let at = if fair.drop_from == DropFrom::Front { 0 } else { queue.len() - 1 };
             assert_eq!(queue.remove(at), victim);
