@@ -41,7 +41,10 @@ fn the_registry_names_its_controls() {
 enum Operation {
     Ack {
         acked_packets: u64,
-        srtt_ms: u64,
+        rtt_ms: u64,
+        has_sample: bool,
+        marked_packets: u64,
+        is_slow_start: bool,
     },
     Loss {
         is_slow_start: bool,
@@ -55,8 +58,11 @@ enum Operation {
 
 fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
-        6 => (1_u64..300, 0_u64..2_000)
-            .prop_map(|(acked_packets, srtt_ms)| Operation::Ack { acked_packets, srtt_ms }),
+        6 => (1_u64..300, 1_u64..2_000, any::<bool>(), 0_u64..300, prop::bool::weighted(0.2))
+            .prop_map(|(acked_packets, rtt_ms, has_sample, marked_packets, is_slow_start)| {
+                let marked_packets = marked_packets.min(acked_packets);
+                Operation::Ack { acked_packets, rtt_ms, has_sample, marked_packets, is_slow_start }
+            }),
         1 => any::<bool>().prop_map(|is_slow_start| Operation::Loss { is_slow_start }),
         1 => Just(Operation::Timeout),
         1 => (0.0_f64..7.0)
@@ -64,10 +70,26 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
+/// An ACK of one packet, before any RTT sample.
+fn first_ack() -> AckEvent {
+    AckEvent {
+        now: Time::ZERO,
+        acked_packets: 1,
+        rtt: None,
+        srtt: Time::ZERO,
+        min_rtt: Time::NEVER,
+        delivered_packets: 0,
+        marked_packets: 0,
+        next: 10,
+        is_slow_start: false,
+    }
+}
+
 /// The windows of a control, with the sender's bound.
 fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
     let mut control = Congestion::new(config);
     let (mut cwnd, mut now) = (10.0, Time::ZERO);
+    let mut event = first_ack();
     let congest = |control: &mut Congestion, now, cwnd: f64, kind, is_slow_start| {
         let event = CongestionEvent { now, kind, cwnd_packets: cwnd, is_slow_start };
         let target = control.on_congestion(&event);
@@ -77,9 +99,16 @@ fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
     let apply = |operation: &Operation| {
         now += Time::from_milliseconds(1);
         cwnd = match *operation {
-            Operation::Ack { acked_packets, srtt_ms } => {
-                let srtt = Time::from_milliseconds(srtt_ms);
-                control.on_ack(cwnd, &AckEvent { now, acked_packets, srtt })
+            Operation::Ack { acked_packets, rtt_ms, has_sample, marked_packets, is_slow_start } => {
+                let rtt = Time::from_milliseconds(rtt_ms);
+                (event.now, event.acked_packets, event.srtt) = (now, acked_packets, rtt);
+                event.rtt = has_sample.then_some(rtt);
+                event.min_rtt = event.rtt.map_or(event.min_rtt, |rtt| event.min_rtt.min(rtt));
+                event.delivered_packets += acked_packets;
+                event.marked_packets += marked_packets;
+                event.next = event.delivered_packets + cwnd as u64;
+                event.is_slow_start = is_slow_start && control.has_own_slow_start();
+                control.on_ack(cwnd, &event)
             }
             Operation::Loss { is_slow_start } => {
                 congest(&mut control, now, cwnd, CongestionKind::Loss, is_slow_start)
@@ -129,7 +158,7 @@ proptest! {
     #[test]
     fn an_ack_lets_the_window_grow_a_little(cwnd in 1.0_f64..1e6, acked_packets in 1_u64..10) {
         for (name, config) in registry() {
-            let event = AckEvent { now: Time::ZERO, acked_packets, srtt: Time::ZERO };
+            let event = AckEvent { acked_packets, delivered_packets: acked_packets, ..first_ack() };
             let after = Congestion::new(&config).on_ack(cwnd, &event);
             let most = cwnd * (1.0 + acked_packets as f64);
             prop_assert!(cwnd <= after && after <= most, "{name}: from {cwnd} to {after}");

@@ -10,15 +10,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Time;
 
-/// What a control learns from an ACK of new data outside slow start and recovery.
+/// What a control learns from an ACK of new data outside recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct AckEvent {
     /// When the ACK reaches the sender.
     pub now: Time,
     /// Packets newly acknowledged, at least 1.
     pub acked_packets: u64,
+    /// RTT sample of this ACK, if it gives one.
+    pub rtt: Option<Time>,
     /// Smoothed RTT; [`Time::ZERO`] before the first sample.
     pub srtt: Time,
+    /// Smallest RTT sample of the connection; [`Time::NEVER`] before the first.
+    pub min_rtt: Time,
+    /// Packets acknowledged in sequence since the connection began.
+    pub delivered_packets: u64,
+    /// Marks that the receiver has reported since the connection began; only with accurate feedback.
+    pub marked_packets: u64,
+    /// The first sequence number that has not been sent.
+    pub next: u64,
+    /// Whether the window is below ssthresh; only for a control that
+    /// [has a slow start of its own](CongestionControl::has_own_slow_start).
+    pub is_slow_start: bool,
 }
 
 /// Why the window must shrink.
@@ -53,6 +66,42 @@ pub trait CongestionControl {
 
     /// The window to fall to, in packets: the new ssthresh. The sender bounds it below by 2.
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64;
+
+    /// Whether [`on_ack`](CongestionControl::on_ack) is asked below ssthresh too, in place of the
+    /// slow start that the scenario names.
+    fn has_own_slow_start(&self) -> bool {
+        false
+    }
+
+    /// Asked after an ACK in a slow start of the control's own: whether that is over.
+    fn ends_slow_start(&mut self) -> bool {
+        false
+    }
+
+    /// Into how many blocks a window is cut, each sent in its part of the round trip; `None` sends
+    /// whenever the window allows.
+    fn blocks(&self, _srtt: Time) -> Option<u32> {
+        None
+    }
+}
+
+/// Round trips, counted by sequence numbers: one is over when a packet that was sent after its
+/// beginning is acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rounds {
+    end: u64,
+}
+
+impl Rounds {
+    /// Whether this ACK ends a round trip and begins the next.
+    #[inline]
+    pub fn is_over(&mut self, event: &AckEvent) -> bool {
+        let is_over = event.delivered_packets > self.end;
+        if is_over {
+            self.end = event.next;
+        }
+        is_over
+    }
 }
 
 /// Parameters of a control, as a scenario gives them.
@@ -109,6 +158,24 @@ macro_rules! registry {
                     $(Congestion::$control(control) => control.on_congestion(event),)+
                 }
             }
+
+            fn has_own_slow_start(&self) -> bool {
+                match self {
+                    $(Congestion::$control(control) => control.has_own_slow_start(),)+
+                }
+            }
+
+            fn ends_slow_start(&mut self) -> bool {
+                match self {
+                    $(Congestion::$control(control) => control.ends_slow_start(),)+
+                }
+            }
+
+            fn blocks(&self, srtt: Time) -> Option<u32> {
+                match self {
+                    $(Congestion::$control(control) => control.blocks(srtt),)+
+                }
+            }
         }
 
         impl CongestionConfig {
@@ -137,4 +204,6 @@ registry! {
     reno::Reno(RenoParams) = "reno",
     /// HighSpeed TCP (RFC 3649).
     highspeed::Highspeed(HighspeedParams) = "highspeed",
+    /// FHSTCP: HighSpeed TCP made fair between round trip times (Su et al. 2005).
+    fhstcp::Fhstcp(FhstcpParams) = "fhstcp",
 }

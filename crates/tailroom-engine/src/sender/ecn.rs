@@ -36,6 +36,12 @@ impl EcnState {
         ack.ece || ack.marked_packets != self.reported
     }
 
+    /// Marks that the receiver has reported so far; zero without accurate feedback.
+    #[inline]
+    pub fn reported(&self) -> u64 {
+        self.reported
+    }
+
     /// Takes note of an ACK's echo; whether it tells of a mark.
     pub fn note(&mut self, ack: Ack<'_>) -> bool {
         let is_marked = ack.ece || ack.marked_packets > self.reported;

@@ -109,12 +109,17 @@ struct Options {
     restart_at_retransmission: bool,
     forget_sack_at_timeout: bool,
     send_burst: u64,
+    control_has_slow_start: bool,
+    sends_blocks: bool,
 }
 
 impl Sender {
     /// A sender that will start at `demand.start`.
     pub fn new(spec: &TcpSpec, demand: Demand, marks: Marks) -> Self {
         let max_window = spec.max_window.map_or(f64::INFINITY, |packets| packets as f64);
+        let congestion = Congestion::new(&spec.congestion);
+        let control_has_slow_start = congestion.has_own_slow_start();
+        let sends_blocks = congestion.blocks(Time::ZERO).is_some();
         Sender {
             una: 0,
             next: 0,
@@ -128,7 +133,7 @@ impl Sender {
             max_window,
             scoreboard: Scoreboard::default(),
             rtt: RttEstimator::new(spec.min_rto, spec.rto_granularity),
-            congestion: Congestion::new(&spec.congestion),
+            congestion,
             slow_start: SlowStart::new(spec.slow_start, spec.pacing),
             pacer: Pacer::new(spec.pacing),
             demand,
@@ -146,6 +151,8 @@ impl Sender {
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
                 send_burst: u64::from(spec.send_burst),
+                control_has_slow_start,
+                sends_blocks,
             },
             probe: FlowProbe::new(marks),
         }
@@ -268,11 +275,25 @@ impl Sender {
             return;
         }
         self.probe.on_window(now, self.cwnd);
-        if self.cwnd < self.ssthresh {
+        let is_slow_start = self.cwnd < self.ssthresh;
+        if is_slow_start && !self.options.control_has_slow_start {
             self.grow_in_slow_start(acked, rtt);
         } else {
-            let event = AckEvent { now, acked_packets: acked, srtt: self.rtt.srtt() };
+            let event = AckEvent {
+                now,
+                acked_packets: acked,
+                rtt,
+                srtt: self.rtt.srtt(),
+                min_rtt: self.rtt.min(),
+                delivered_packets: self.una,
+                marked_packets: self.ecn.reported(),
+                next: self.next,
+                is_slow_start,
+            };
             self.cwnd = self.congestion.on_ack(self.cwnd, &event);
+            if is_slow_start && self.congestion.ends_slow_start() {
+                self.ssthresh = self.cwnd;
+            }
         }
         self.cwnd = self.cwnd.min(self.max_window);
     }
@@ -306,6 +327,7 @@ impl Sender {
             self.ssthresh = self.congestion.on_congestion(&event).max(MIN_SSTHRESH);
         }
         self.ecn.on_reduction();
+        self.pacer.restart_block();
     }
 
     /// Sends what the phase allows.
@@ -373,6 +395,15 @@ impl Sender {
         true
     }
 
+    /// The control has its window sent in blocks; a slow start is too short to be cut.
+    #[cold]
+    fn note_block(&mut self, now: Time) {
+        let srtt = self.rtt.srtt();
+        if let Some(blocks) = self.congestion.blocks(srtt).filter(|_| self.cwnd >= self.ssthresh) {
+            self.pacer.on_sent_in_block(now, self.cwnd, blocks, srtt);
+        }
+    }
+
     #[inline(never)]
     fn transmit(
         &mut self,
@@ -384,7 +415,11 @@ impl Sender {
         let is_last = sequence + 1 == self.demand.packets;
         let bytes = if is_last { self.demand.last_packet_bytes } else { self.demand.packet_bytes };
         self.probe.on_sent(bytes, is_retransmission);
-        self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());
+        if self.options.sends_blocks {
+            self.note_block(now);
+        } else {
+            self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());
+        }
         if self.rto_deadline == Time::NEVER {
             self.rto_deadline = now.saturating_add(self.rtt.rto()); // RFC 6298 sec. 5.1
         }

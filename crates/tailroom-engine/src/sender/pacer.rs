@@ -1,4 +1,4 @@
-//! Spreading packets over the round trip.
+//! Spreading packets over the round trip: each by itself, or in blocks.
 
 use crate::units::Time;
 
@@ -13,18 +13,21 @@ const AVOIDANCE_GAIN: f64 = 1.2;
 pub struct Pacer {
     is_on: bool,
     next: Time,
+    /// Packets of the present block that have left.
+    in_block: f64,
+    block_start: Time,
 }
 
 impl Pacer {
     /// A pacer, switched on or off.
     pub fn new(is_on: bool) -> Self {
-        Pacer { is_on, next: Time::ZERO }
+        Pacer { is_on, ..Pacer::default() }
     }
 
     /// When the next packet may leave, if that is after `now`.
     #[inline]
     pub fn wait(&self, now: Time) -> Option<Time> {
-        (self.is_on && self.next > now).then_some(self.next)
+        (self.next > now).then_some(self.next)
     }
 
     /// A packet leaves at `now`. Before the first RTT sample nothing is paced: the initial window is
@@ -41,5 +44,71 @@ impl Pacer {
     fn postpone(&mut self, now: Time, packets_per_rtt: f64, srtt: Time) {
         let gap = srtt.picoseconds() as f64 / packets_per_rtt;
         self.next = self.next.max(now) + Time::from_picoseconds(gap as u64);
+    }
+
+    /// A packet leaves at `now` as one of a block: `blocks` of them fill a round trip, and the next
+    /// begins a part of the round trip after this one began (Su et al. 2005, Fig. 1).
+    #[cold]
+    pub fn on_sent_in_block(&mut self, now: Time, cwnd_packets: f64, blocks: u32, srtt: Time) {
+        // No more blocks than packets.
+        let blocks = f64::from(blocks).min(cwnd_packets).max(1.0);
+        if self.in_block == 0.0 {
+            self.block_start = now;
+        }
+        self.in_block += 1.0;
+        if self.in_block >= cwnd_packets / blocks {
+            let part = srtt.picoseconds() as f64 / blocks;
+            self.next = self.block_start + Time::from_picoseconds(part as u64);
+            self.in_block = 0.0;
+        }
+    }
+
+    /// The window has been reduced: a new block begins.
+    pub fn restart_block(&mut self) {
+        self.in_block = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 20 packets in 4 blocks over 100 ms: five at once, the next five 25 ms after the first began.
+    #[test]
+    fn a_block_begins_its_part_of_the_round_trip_after_the_one_before() {
+        let mut pacer = Pacer::new(false);
+        let ms = Time::from_milliseconds;
+        for sent_at in [ms(100), ms(125), ms(150)] {
+            for packet in 0..5 {
+                // A millisecond between two packets: sending a block takes time, its successor waits less.
+                let now = sent_at + ms(packet);
+                assert_eq!(pacer.wait(now), None);
+                pacer.on_sent_in_block(now, 20.0, 4, ms(100));
+            }
+            assert_eq!(pacer.wait(sent_at + ms(4)), Some(sent_at + ms(25)));
+        }
+    }
+
+    /// "A negative delay": a block that took longer than its part is followed at once.
+    #[test]
+    fn a_block_that_took_too_long_is_followed_at_once() {
+        let mut pacer = Pacer::new(false);
+        for now in [0, 60] {
+            pacer.on_sent_in_block(
+                Time::from_milliseconds(now),
+                4.0,
+                2,
+                Time::from_milliseconds(100),
+            );
+        }
+        assert_eq!(pacer.wait(Time::from_milliseconds(60)), None);
+    }
+
+    /// "If (k > cwnd) k = cwnd".
+    #[test]
+    fn there_are_no_more_blocks_than_packets() {
+        let mut pacer = Pacer::new(false);
+        pacer.on_sent_in_block(Time::ZERO, 2.0, 50, Time::from_milliseconds(100));
+        assert_eq!(pacer.wait(Time::ZERO), Some(Time::from_milliseconds(50)));
     }
 }

@@ -13,6 +13,7 @@ pub const INITIAL_RTO: Time = Time::from_milliseconds(1_000);
 #[derive(Debug)]
 pub struct RttEstimator {
     srtt: u64,
+    min: Time,
     variation: u64,
     min_rto: Time,
     granularity: u64,
@@ -26,6 +27,7 @@ impl RttEstimator {
     pub fn new(min_rto: Time, granularity: Time) -> Self {
         RttEstimator {
             srtt: 0,
+            min: Time::NEVER,
             variation: 0,
             min_rto,
             granularity: granularity.picoseconds(),
@@ -37,6 +39,7 @@ impl RttEstimator {
     /// Takes a sample and ends the backoff.
     #[inline]
     pub fn on_sample(&mut self, sample: Time) {
+        self.min = self.min.min(sample);
         let sample = sample.picoseconds();
         if self.srtt == 0 {
             self.srtt = sample;
@@ -56,6 +59,12 @@ impl RttEstimator {
     #[inline]
     pub fn srtt(&self) -> Time {
         Time::from_picoseconds(self.srtt)
+    }
+
+    /// Smallest sample; [`Time::NEVER`] before the first.
+    #[inline]
+    pub fn min(&self) -> Time {
+        self.min
     }
 
     /// The timeout, backed off.
