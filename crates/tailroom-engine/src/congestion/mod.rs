@@ -104,6 +104,9 @@ impl Rounds {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod testing;
+
 /// Parameters of a control, as a scenario gives them.
 pub trait Parameters {
     /// Says what is wrong with parameters that contradict one another or lie out of range.
@@ -202,6 +205,12 @@ macro_rules! registry {
 registry! {
     /// Standard TCP: one packet a round trip, half the window (RFC 5681).
     reno::Reno(RenoParams) = "reno",
+    /// Additive increase and multiplicative decrease, both free; by default standard TCP.
+    aimd::Aimd(AimdParams) = "aimd",
+    /// A window that never changes.
+    fixed_window::FixedWindow(FixedWindowParams) = "fixed_window",
     /// HighSpeed TCP (RFC 3649).
     highspeed::Highspeed(HighspeedParams) = "highspeed",
+    /// Scalable TCP (Kelly 2003): a share of the window for each round trip.
+    scalable::Scalable(ScalableParams) = "scalable",
 }
