@@ -207,10 +207,14 @@ registry! {
     reno::Reno(RenoParams) = "reno",
     /// Additive increase and multiplicative decrease, both free; by default standard TCP.
     aimd::Aimd(AimdParams) = "aimd",
+    /// BIC (Xu, Harfoush, Rhee 2004) as in Linux: a search for the window of the last loss.
+    bic::Bic(BicParams) = "bic",
     /// A window that never changes.
     fixed_window::FixedWindow(FixedWindowParams) = "fixed_window",
     /// HighSpeed TCP (RFC 3649).
     highspeed::Highspeed(HighspeedParams) = "highspeed",
+    /// H-TCP (Leith, Shorten 2004): growth by the time since the last congestion.
+    htcp::Htcp(HtcpParams) = "htcp",
     /// Scalable TCP (Kelly 2003): a share of the window for each round trip.
     scalable::Scalable(ScalableParams) = "scalable",
 }
