@@ -242,7 +242,7 @@ mod tests {
     /// Ten round trips at these packets a round trip, between these RTTs, and then a loss.
     fn epoch(control: &mut Htcp, from: &mut AckEvent, packets: u64, rtts: [Time; 2]) -> f64 {
         for _ in 0..10 {
-            from.now = from.now + MS(100);
+            from.now += MS(100);
             from.delivered_packets += packets;
             from.next = from.delivered_packets;
             from.min_rtt = from.min_rtt.min(rtts[0]);
