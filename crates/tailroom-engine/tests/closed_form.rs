@@ -1,6 +1,7 @@
 //! Whole simulations against formulas: queues with Poisson arrivals, the sawtooth of one flow, and
 //! the response functions of the congestion controls.
 
+mod lossy;
 mod networks;
 mod poisson;
 mod transport;
@@ -9,9 +10,10 @@ use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
-use tailroom_engine::topology::{FlowSpec, LinkSpec, LossSpec, Network, TcpSpec};
+use tailroom_engine::topology::{FlowSpec, LossSpec, Network, TcpSpec};
 use tailroom_engine::units::Time;
 
+use lossy::{PACKET_BYTES, RTT_S, assert_response, from_avoidance, packets_per_round_trip};
 use poisson::{estimate, poisson, replicate, run, seconds};
 
 fn tail_drop(packets: u64) -> QueueConfig {
@@ -56,9 +58,6 @@ fn m_m_1_k_loses_and_queues_as_the_formulas_say() {
     }
 }
 
-const PACKET_BYTES: u64 = 1_000;
-const RTT_S: f64 = 0.1;
-
 /// One flow over an otherwise empty link with this bandwidth-delay product and buffer in packets,
 /// measured over `span` after `warm_up`.
 fn alone(tcp: TcpSpec, bdp: u64, buffer: u64, warm_up: f64, span: f64) -> Network {
@@ -74,11 +73,6 @@ fn alone(tcp: TcpSpec, bdp: u64, buffer: u64, warm_up: f64, span: f64) -> Networ
         flows: vec![FlowSpec { group: 0, rtt: seconds(RTT_S), start: Time::ZERO }],
         series_interval: None,
     }
-}
-
-/// Starts at the middle of the sawtooth.
-fn from_avoidance(window: u64) -> TcpSpec {
-    TcpSpec { initial_ssthresh: Some(window as u32), ..transport::reno() }
 }
 
 /// Mean utilization of one sawtooth (rate min(W / RTT, C), RTT = max(T, W / C), W from beta (1 + b)
@@ -169,40 +163,9 @@ fn a_highspeed_flow_collapses_when_the_buffer_is_smaller_than_its_growth() {
     assert!(enough > tiny + 0.1, "{enough} with 5 a(w) packets, {tiny} with 2");
 }
 
-/// One flow over a wire that loses packets, with a link so fast that nothing queues.
-fn lossy(tcp: TcpSpec, loss: LossSpec, duration: f64, seed: u64) -> Network {
-    let limit = Limit::Packets(1_000_000);
-    let wire =
-        LinkSpec { loss, ..networks::link("wire", 1_000_000_000_000, seconds(RTT_S / 2.0), limit) };
-    Network {
-        duration: seconds(duration),
-        measure_from: seconds(duration / 10.0),
-        seed,
-        memory_limit_bytes: u64::MAX,
-        links: vec![wire],
-        groups: vec![networks::bulk("flow", tcp)],
-        flows: networks::alike(1, seconds(RTT_S)),
-        series_interval: None,
-    }
-}
-
-/// Packets a round trip of a flow that meets at least 500 losses, and their number.
-fn packets_per_round_trip(tcp: &TcpSpec, loss: LossSpec, expected: f64, probability: f64) -> f64 {
-    // 700 losses at the expected rate, and a tenth before the measured window.
-    let duration = 700.0 / probability / (expected / RTT_S) / 0.9;
-    let summary = run(&lossy(tcp.clone(), loss, duration, 7));
-    let losses = summary.links.0[0].1.random_losses_packets;
-    assert!(losses >= 500, "{losses} losses");
-    let flow = &summary.flows[0];
-    assert_eq!(flow.timeouts, 0, "a large window needs no timeout");
-    let span = duration * 0.9;
-    flow.throughput_bps * span / 8.0 / PACKET_BYTES as f64 / span * RTT_S
-}
-
-fn assert_response(found: f64, expected: f64, tolerance: f64, case: &str) {
-    let error = found / expected - 1.0;
-    assert!(error.abs() < tolerance, "{case}: {found}, expected {expected}, error {error}");
-}
+/// Their number is random within 4 % (one standard deviation, 1 / sqrt(700)), and a window that goes
+/// with its square root within half of that.
+const LOSSES: u64 = 700;
 
 /// Mean window under independent losses (Mathis et al. 1997 without delayed ACKs; the constant by
 /// Ott et al. 1996): 1.31 / sqrt(p).
@@ -212,7 +175,7 @@ fn reno_under_random_loss_follows_the_inverse_square_root() {
         let expected = 1.31 / f64::sqrt(probability);
         let tcp = from_avoidance(expected as u64);
         let loss = LossSpec::Bernoulli { probability };
-        let found = packets_per_round_trip(&tcp, loss, expected, probability);
+        let found = packets_per_round_trip(&tcp, loss, expected, probability, LOSSES);
         assert_response(found, expected, 0.04, &format!("p = {probability}"));
     }
 }
@@ -225,7 +188,7 @@ fn reno_under_periodic_loss_follows_the_inverse_square_root() {
         let expected = (1.5 / probability).sqrt();
         let tcp = from_avoidance(expected as u64);
         let loss = LossSpec::Periodic { every };
-        let found = packets_per_round_trip(&tcp, loss, expected, probability);
+        let found = packets_per_round_trip(&tcp, loss, expected, probability, LOSSES);
         assert_response(found, expected, 0.03, &format!("p = {probability}"));
     }
 }
@@ -235,7 +198,7 @@ fn assert_highspeed_response(probability: f64) {
     let expected = 0.12 / probability.powf(0.835);
     let tcp = highspeed(expected as u64);
     let loss = LossSpec::Bernoulli { probability };
-    let found = packets_per_round_trip(&tcp, loss, expected, probability);
+    let found = packets_per_round_trip(&tcp, loss, expected, probability, LOSSES);
     assert_response(found, expected, 0.1, &format!("p = {probability}"));
 }
 

@@ -331,10 +331,11 @@ fn components_list_every_kind_with_its_parameters() {
         let entries = components[registry].as_array().unwrap();
         entries.iter().map(|entry| entry["kind"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(kinds("congestion"), ["reno", "highspeed"]);
+    assert!(kinds("congestion").contains(&"reno".to_owned()));
     assert!(kinds("queue").contains(&"drop_tail".to_owned()));
     assert_eq!(kinds("source"), ["bulk", "poisson", "cbr"]);
-    let highspeed = &components["congestion"][1];
+    let at = kinds("congestion").iter().position(|kind| kind == "highspeed").unwrap();
+    let highspeed = &components["congestion"][at];
     assert_eq!(highspeed["doc"], "HighSpeed TCP (RFC 3649).");
     let high_decrease = highspeed["parameters"]
         .as_array()

@@ -104,6 +104,9 @@ impl Rounds {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod testing;
+
 /// Parameters of a control, as a scenario gives them.
 pub trait Parameters {
     /// Says what is wrong with parameters that contradict one another or lie out of range.
@@ -202,8 +205,18 @@ macro_rules! registry {
 registry! {
     /// Standard TCP: one packet a round trip, half the window (RFC 5681).
     reno::Reno(RenoParams) = "reno",
+    /// Additive increase and multiplicative decrease, both free; by default standard TCP.
+    aimd::Aimd(AimdParams) = "aimd",
+    /// BIC (Xu, Harfoush, Rhee 2004) as in Linux: a search for the window of the last loss.
+    bic::Bic(BicParams) = "bic",
+    /// A window that never changes.
+    fixed_window::FixedWindow(FixedWindowParams) = "fixed_window",
     /// HighSpeed TCP (RFC 3649).
     highspeed::Highspeed(HighspeedParams) = "highspeed",
     /// FHSTCP: HighSpeed TCP made fair between round trip times (Su et al. 2005).
     fhstcp::Fhstcp(FhstcpParams) = "fhstcp",
+    /// H-TCP (Leith, Shorten 2004): growth by the time since the last congestion.
+    htcp::Htcp(HtcpParams) = "htcp",
+    /// Scalable TCP (Kelly 2003): a share of the window for each round trip.
+    scalable::Scalable(ScalableParams) = "scalable",
 }

@@ -1,0 +1,307 @@
+//! H-TCP (Leith, Shorten, "H-TCP: TCP for high-speed and long-distance networks", `PFLDnet` 2004;
+//! draft-leith-tcp-htcp): growth by the time since the last congestion, and a backoff that just
+//! empties the queue.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, Rounds};
+use crate::quantity::PositiveDuration;
+use crate::units::Time;
+
+/// Parameters of H-TCP; defaults as the paper.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HtcpParams {
+    /// For so long after congestion the control grows like standard TCP (`Delta_L`: 1 s).
+    pub low_speed_period: PositiveDuration,
+    /// Growth in proportion to the smallest RTT, relative to 100 ms and within a factor from 0.1 to
+    /// 2, so that it depends little on the RTT (draft-leith-tcp-htcp and Linux: on).
+    pub rtt_scaling: bool,
+    /// Back off to the smallest RTT over the largest, within 0.5 and 0.8; without it to 0.5.
+    pub adaptive_backoff: bool,
+    /// Back off to 0.5 when the throughput before congestion has changed by more than a fifth since
+    /// the congestion before, so that flows that come or go converge quickly.
+    pub throughput_check: bool,
+}
+
+impl Default for HtcpParams {
+    fn default() -> Self {
+        HtcpParams {
+            low_speed_period: PositiveDuration::new(1_000_000_000_000),
+            rtt_scaling: true,
+            adaptive_backoff: true,
+            throughput_check: true,
+        }
+    }
+}
+
+impl Parameters for HtcpParams {}
+
+const LEAST_BACKOFF: f64 = 0.5; // Leith, Shorten 2004 sec. 3: beta in [0.5, 0.8]
+const LARGEST_BACKOFF: f64 = 0.8;
+const LINEAR_GROWTH: f64 = 10.0; // alpha = 1 + 10 (D - D_L) + ((D - D_L) / 2)^2
+const SQUARE_GROWTH: f64 = 0.25;
+const REFERENCE_RTT_S: f64 = 0.1;
+const LEAST_SCALE: f64 = 0.1; // Linux: 100 ms / RTT within 0.5 and 10
+const LARGEST_SCALE: f64 = 2.0;
+const THROUGHPUT_CHANGE: f64 = 0.2; // Delta_B
+const RTT_MEMORY: f64 = 0.95; // Linux: what the largest RTT keeps of its excess
+const NEW_THROUGHPUT_WEIGHT: f64 = 0.25; // Linux
+/// Round trips after congestion whose throughput does not yet count.
+const UNSETTLED_ROUNDS: u32 = 3; // Linux
+
+/// A running H-TCP. Linux takes the smoothed RTT in place of its samples, adapts the backoff only
+/// above 10 ms, and not before the second congestion after a change of throughput: not so here.
+#[derive(Debug)]
+pub struct Htcp {
+    params: HtcpParams,
+    /// When congestion came last, or congestion avoidance began; [`Time::NEVER`] before that.
+    last_congestion: Time,
+    min_rtt: Time,
+    max_rtt: Time,
+    backoff: f64,
+    throughput: ThroughputMeter,
+    /// Packets a second before the last congestion; 0 before the first one.
+    last_throughput: f64,
+}
+
+/// The largest smoothed throughput since the last congestion.
+#[derive(Debug, Default)]
+struct ThroughputMeter {
+    rounds: Rounds,
+    round_trips: u32,
+    began: Option<(Time, u64)>,
+    smoothed: f64,
+    largest: f64,
+}
+
+impl ThroughputMeter {
+    #[inline]
+    fn on_ack(&mut self, event: &AckEvent) {
+        if self.rounds.is_over(event) {
+            self.on_round(event);
+        }
+    }
+
+    fn on_round(&mut self, event: &AckEvent) {
+        let before = self.began.replace((event.now, event.delivered_packets));
+        let Some((began, delivered)) = before.filter(|(began, _)| event.now > *began) else {
+            return;
+        };
+        let sample =
+            (event.delivered_packets - delivered) as f64 / event.now.since(began).seconds();
+        self.round_trips = self.round_trips.saturating_add(1);
+        if self.round_trips <= UNSETTLED_ROUNDS {
+            (self.smoothed, self.largest) = (sample, sample);
+        } else {
+            self.smoothed += NEW_THROUGHPUT_WEIGHT * (sample - self.smoothed);
+            self.largest = self.largest.max(self.smoothed);
+        }
+    }
+}
+
+impl Htcp {
+    /// Starts the control.
+    pub fn new(params: &HtcpParams) -> Self {
+        Htcp {
+            params: params.clone(),
+            last_congestion: Time::NEVER,
+            min_rtt: Time::NEVER,
+            max_rtt: Time::ZERO,
+            backoff: LEAST_BACKOFF,
+            throughput: ThroughputMeter::default(),
+            last_throughput: 0.0,
+        }
+    }
+
+    /// The growth alpha in packets a round trip.
+    #[inline]
+    fn growth(&self, now: Time) -> f64 {
+        let since = now.since(self.last_congestion);
+        let excess = since.since(self.params.low_speed_period.time()).seconds();
+        let mut growth = 1.0 + excess * (LINEAR_GROWTH + SQUARE_GROWTH * excess);
+        if self.params.rtt_scaling && self.min_rtt != Time::NEVER {
+            let scale = self.min_rtt.seconds() / REFERENCE_RTT_S;
+            // As in Linux, scaling never makes a flow slower than standard TCP.
+            growth = (growth * scale.clamp(LEAST_SCALE, LARGEST_SCALE)).max(1.0);
+        }
+        // A flow that falls less must grow less, to have its share beside standard TCP.
+        2.0 * (1.0 - self.backoff) * growth
+    }
+
+    /// Settles the backoff from what has been seen since the last congestion.
+    fn adapt_backoff(&mut self) {
+        let throughput = self.throughput.largest;
+        let change = (throughput - self.last_throughput).abs();
+        let has_changed = change > THROUGHPUT_CHANGE * self.last_throughput;
+        self.last_throughput = throughput;
+        let is_adaptive = self.params.adaptive_backoff
+            && !(self.params.throughput_check && has_changed)
+            && self.max_rtt > Time::ZERO;
+        self.backoff = if is_adaptive {
+            let ratio = self.min_rtt.seconds() / self.max_rtt.seconds();
+            ratio.clamp(LEAST_BACKOFF, LARGEST_BACKOFF)
+        } else {
+            LEAST_BACKOFF
+        };
+        let excess = self.max_rtt.since(self.min_rtt).seconds();
+        if excess > 0.0 {
+            self.max_rtt = self.min_rtt + Time::from_seconds(RTT_MEMORY * excess);
+        }
+    }
+}
+
+impl CongestionControl for Htcp {
+    #[inline]
+    fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
+        if self.last_congestion == Time::NEVER {
+            self.last_congestion = event.now;
+        }
+        self.min_rtt = event.min_rtt;
+        if let Some(rtt) = event.rtt {
+            self.max_rtt = self.max_rtt.max(rtt);
+        }
+        self.throughput.on_ack(event);
+        // After a long time alpha passes the window; slow start is the fastest growth there is.
+        let a_packet = (self.growth(event.now) / cwnd_packets).min(1.0);
+        cwnd_packets + a_packet * event.acked_packets as f64
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        self.adapt_backoff();
+        self.last_congestion = event.now;
+        self.throughput = ThroughputMeter::default();
+        self.backoff * event.cwnd_packets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CongestionKind;
+    use super::super::testing::{ack, congestion};
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_milliseconds;
+
+    #[track_caller]
+    fn assert_near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-6, "{found}, expected {expected}");
+    }
+
+    /// Growth of a window of 10,000 in a round trip, so long after congestion, with this RTT.
+    fn growth(params: &HtcpParams, since: Time, rtt: Time) -> f64 {
+        let mut control = Htcp::new(params);
+        control.on_congestion(&congestion(CongestionKind::Loss, 100.0)); // at time zero
+        let event = AckEvent { now: since, rtt: Some(rtt), min_rtt: rtt, ..ack(1) };
+        (control.on_ack(10_000.0, &event) - 10_000.0) * 10_000.0
+    }
+
+    /// With a backoff of 0.5, alpha = f(D) at an RTT of 100 ms.
+    #[test]
+    fn grows_with_the_square_of_the_time_since_congestion() {
+        let params = HtcpParams::default();
+        let at = |ms| growth(&params, MS(ms), MS(100));
+        assert_near(at(0), 1.0);
+        assert_near(at(1_000), 1.0);
+        assert_near(at(1_500), 6.0625); // 1 + 10 / 2 + 1 / 16
+        assert_near(at(3_000), 22.0); // 1 + 20 + 1
+        assert_near(at(11_000), 126.0); // 1 + 100 + 25
+    }
+
+    #[test]
+    fn grows_in_proportion_to_the_rtt_within_bounds() {
+        let params = HtcpParams::default();
+        let at = |rtt| growth(&params, MS(11_000), rtt);
+        assert_near(at(MS(50)), 63.0);
+        assert_near(at(MS(150)), 189.0);
+        assert_near(at(MS(300)), 252.0); // at most twice
+        assert_near(at(MS(1)), 12.6); // at least a tenth
+        // Soon after congestion, 1 is the least.
+        assert_near(growth(&params, MS(500), MS(10)), 1.0);
+        let unscaled = HtcpParams { rtt_scaling: false, ..params };
+        assert_near(growth(&unscaled, MS(11_000), MS(10)), 126.0);
+    }
+
+    #[test]
+    fn a_longer_low_speed_period_delays_the_growth() {
+        let low_speed_period = PositiveDuration::new(3_000_000_000_000);
+        let params = HtcpParams { low_speed_period, ..HtcpParams::default() };
+        assert_near(growth(&params, MS(3_000), MS(100)), 1.0);
+        assert_near(growth(&params, MS(5_000), MS(100)), 22.0);
+    }
+
+    #[test]
+    fn never_grows_faster_than_slow_start() {
+        let mut control = Htcp::new(&HtcpParams::default());
+        control.on_congestion(&congestion(CongestionKind::Loss, 100.0));
+        let event = AckEvent { now: MS(60_000), ..ack(2) };
+        assert_near(control.on_ack(4.0, &event), 6.0);
+    }
+
+    /// Ten round trips at these packets a round trip, between these RTTs, and then a loss.
+    fn epoch(control: &mut Htcp, from: &mut AckEvent, packets: u64, rtts: [Time; 2]) -> f64 {
+        for _ in 0..10 {
+            from.now += MS(100);
+            from.delivered_packets += packets;
+            from.next = from.delivered_packets;
+            from.min_rtt = from.min_rtt.min(rtts[0]);
+            for rtt in rtts {
+                control.on_ack(100.0, &AckEvent { rtt: Some(rtt), ..*from });
+            }
+        }
+        let loss = CongestionEvent { now: from.now, ..congestion(CongestionKind::Loss, 1_000.0) };
+        control.on_congestion(&loss) / 1_000.0
+    }
+
+    #[test]
+    fn backs_off_to_the_ratio_of_the_rtts() {
+        for (largest, expected) in [(120, 0.8), (160, 0.625), (400, 0.5)] {
+            let mut control = Htcp::new(&HtcpParams::default());
+            let mut event = ack(1);
+            let rtts = [MS(100), MS(largest)];
+            // The first throughput differs from none.
+            assert_near(epoch(&mut control, &mut event, 100, rtts), 0.5);
+            assert_near(epoch(&mut control, &mut event, 100, rtts), expected);
+            // alpha = 2 (1 - beta) soon after congestion.
+            let grown = control.on_ack(1_000.0, &event) - 1_000.0;
+            assert_near(grown * 1_000.0, 2.0 * (1.0 - expected));
+        }
+    }
+
+    /// The excess of 100 ms over 100 ms fades to 95 and then to 90.25 ms.
+    #[test]
+    fn the_largest_rtt_fades() {
+        let mut control = Htcp::new(&HtcpParams::default());
+        let mut event = ack(1);
+        epoch(&mut control, &mut event, 100, [MS(100), MS(200)]);
+        let low = [MS(100), MS(100)];
+        assert_near(epoch(&mut control, &mut event, 100, low), 100.0 / 195.0);
+        assert_near(epoch(&mut control, &mut event, 100, low), 100.0 / 190.25);
+    }
+
+    #[test]
+    fn halves_when_the_throughput_has_changed_by_more_than_a_fifth() {
+        let rtts = [MS(100), MS(125)];
+        for (packets, expected) in [(119, 0.8), (81, 0.8), (121, 0.5), (79, 0.5)] {
+            let mut control = Htcp::new(&HtcpParams::default());
+            let mut event = ack(1);
+            epoch(&mut control, &mut event, 100, rtts);
+            let found = epoch(&mut control, &mut event, packets, rtts);
+            assert_near(found, expected);
+        }
+        let params = HtcpParams { throughput_check: false, ..HtcpParams::default() };
+        let mut control = Htcp::new(&params);
+        assert_near(epoch(&mut control, &mut ack(1), 100, rtts), 0.8);
+    }
+
+    #[test]
+    fn halves_without_adaptive_backoff() {
+        let params = HtcpParams { adaptive_backoff: false, ..HtcpParams::default() };
+        let mut control = Htcp::new(&params);
+        let mut event = ack(1);
+        for _ in 0..3 {
+            assert_near(epoch(&mut control, &mut event, 100, [MS(100), MS(120)]), 0.5);
+        }
+    }
+}
