@@ -5,6 +5,10 @@
 //! one line in the registry below. Loss recovery, RTO, pacing and slow start are not here: they exist once, in
 //! [`crate::sender`].
 
+mod round_rtt;
+#[cfg(test)]
+mod script;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -204,4 +208,12 @@ registry! {
     reno::Reno(RenoParams) = "reno",
     /// HighSpeed TCP (RFC 3649).
     highspeed::Highspeed(HighspeedParams) = "highspeed",
+    /// Vegas: keeps a few packets queued, and no more (Brakmo and Peterson 1995).
+    vegas::Vegas(VegasParams) = "vegas",
+    /// Illinois: delay sets how fast the window grows and how far it falls (Liu, Basar and Srikant
+    /// 2006).
+    illinois::Illinois(IllinoisParams) = "illinois",
+    /// YeAH: fast while the queue is short, Reno and a drained queue when it is not (Baiocchi,
+    /// Castellani and Vacirca 2007).
+    yeah::Yeah(YeahParams) = "yeah",
 }

@@ -1,0 +1,105 @@
+//! Scripted ACKs for unit tests of a control.
+
+use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds};
+use crate::units::Time;
+
+/// A path that acknowledges each packet and whose RTT the test sets.
+pub(super) struct Script {
+    /// The next event; a test may change its fields.
+    pub(super) event: AckEvent,
+    rounds: Rounds,
+    is_over: bool,
+}
+
+impl Script {
+    /// A path before the first ACK.
+    pub(super) fn new() -> Self {
+        let event = AckEvent {
+            now: Time::ZERO,
+            acked_packets: 1,
+            rtt: None,
+            srtt: Time::ZERO,
+            min_rtt: Time::NEVER,
+            delivered_packets: 0,
+            marked_packets: 0,
+            next: 0,
+            is_slow_start: false,
+        };
+        Script { event, rounds: Rounds::default(), is_over: false }
+    }
+
+    /// One ACK of one packet with this RTT; the new window.
+    pub(super) fn ack(
+        &mut self,
+        control: &mut impl CongestionControl,
+        window: f64,
+        rtt: Time,
+    ) -> f64 {
+        self.event.delivered_packets += 1;
+        self.event.next = self.event.delivered_packets + window as u64;
+        (self.event.rtt, self.event.srtt) = (Some(rtt), rtt);
+        self.event.min_rtt = self.event.min_rtt.min(rtt);
+        self.event.now += Time::from_picoseconds((rtt.picoseconds() as f64 / window) as u64);
+        self.is_over = self.rounds.is_over(&self.event);
+        control.on_ack(window, &self.event)
+    }
+
+    /// ACKs up to and with the one that ends the round trip; the new window. The very first round
+    /// trip ends with the first ACK.
+    pub(super) fn round(
+        &mut self,
+        control: &mut impl CongestionControl,
+        window: f64,
+        rtt: Time,
+    ) -> f64 {
+        let mut window = window;
+        loop {
+            window = self.ack(control, window, rtt);
+            if self.is_over {
+                return window;
+            }
+        }
+    }
+
+    /// As [`round`](Script::round), but each ACK finds the same window, so that a round trip after
+    /// such a one has `window + 1` ACKs.
+    pub(super) fn held_round(
+        &mut self,
+        control: &mut impl CongestionControl,
+        window: f64,
+        rtt: Time,
+    ) -> f64 {
+        loop {
+            let after = self.ack(control, window, rtt);
+            if self.is_over {
+                return after;
+            }
+        }
+    }
+
+    /// Congestion of some kind; the window to fall to.
+    pub(super) fn congestion(
+        &self,
+        control: &mut impl CongestionControl,
+        window: f64,
+        kind: CongestionKind,
+    ) -> f64 {
+        control.on_congestion(&CongestionEvent {
+            now: self.event.now,
+            kind,
+            cwnd_packets: window,
+            is_slow_start: false,
+        })
+    }
+}
+
+/// Milliseconds, which may have a fraction.
+pub(super) fn ms(milliseconds: f64) -> Time {
+    Time::from_seconds(milliseconds / 1e3)
+}
+
+/// Asserts that two windows differ by no more than rounding.
+#[track_caller]
+pub(super) fn assert_close(actual: f64, expected: f64) {
+    assert!((actual - expected).abs() <= 1e-9 * expected.abs(), "{actual}, not {expected}");
+}
