@@ -216,4 +216,13 @@ registry! {
     /// YeAH: fast while the queue is short, Reno and a drained queue when it is not (Baiocchi,
     /// Castellani and Vacirca 2007).
     yeah::Yeah(YeahParams) = "yeah",
+    /// FAST: steps towards the window that keeps a given number of packets queued (Jin, Wei and Low
+    /// 2004).
+    fast::Fast(FastParams) = "fast",
+    /// LEDBAT: for the background; keeps the queueing delay at a target and yields to others (RFC
+    /// 6817).
+    ledbat::Ledbat(LedbatParams) = "ledbat",
+    /// Compound TCP: Reno and a window of its own that delay rules (Tan, Song, Zhang and Sridharan
+    /// 2006).
+    compound::Compound(CompoundParams) = "compound",
 }
