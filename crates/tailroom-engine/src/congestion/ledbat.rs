@@ -117,6 +117,10 @@ impl CongestionControl for Ledbat {
         let Some(rtt) = event.rtt else {
             return cwnd_packets;
         };
+        if self.base == Time::NEVER {
+            // The sender's slow start has seen the path with an empty queue.
+            self.update_base(event.now, event.min_rtt);
+        }
         let queueing_delay = self.queueing_delay(event.now, rtt).picoseconds() as f64;
         let off_target = 1.0 - queueing_delay / self.target;
         // RFC 6817 sec. 2.4.2. Its bound by what is in flight is the sender's: a window that does not
@@ -183,6 +187,13 @@ mod tests {
         // The path is longer by 100 ms and the queue empty: so it looks in the eleventh minute.
         script.event.now = Time::from_milliseconds(600_000);
         assert_close(script.ack(&mut ledbat, 100.0, ms(150.0)), 100.01);
+    }
+
+    #[test]
+    fn the_smallest_rtt_of_slow_start_is_known() {
+        let (mut ledbat, mut script) = (Ledbat::new(&LedbatParams::default()), Script::new());
+        script.event.min_rtt = ms(50.0);
+        assert_close(script.ack(&mut ledbat, 100.0, ms(250.0)), 100.0 - 0.01);
     }
 
     #[test]
