@@ -65,7 +65,7 @@ impl CongestionControl for Aimd {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, congestion, grow_one_round_trip};
+    use super::super::script::{ack, congestion, grow_one_round_trip};
     use super::super::{CongestionKind, reno};
     use super::*;
 

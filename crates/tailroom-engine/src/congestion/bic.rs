@@ -148,7 +148,7 @@ impl CongestionControl for Bic {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, congestion, grow_one_round_trip};
+    use super::super::script::{ack, congestion, grow_one_round_trip};
     use super::*;
 
     /// A control whose last loss came at this window.

@@ -78,21 +78,11 @@ impl CongestionControl for Fhstcp {
 
 #[cfg(test)]
 mod tests {
+    use super::super::script;
     use super::*;
 
     fn ack(srtt_ms: u64) -> AckEvent {
-        let srtt = Time::from_milliseconds(srtt_ms);
-        AckEvent {
-            now: Time::ZERO,
-            acked_packets: 1,
-            rtt: Some(srtt),
-            srtt,
-            min_rtt: srtt,
-            delivered_packets: 1,
-            marked_packets: 0,
-            next: 2,
-            is_slow_start: false,
-        }
+        AckEvent { srtt: Time::from_milliseconds(srtt_ms), ..script::ack(1) }
     }
 
     /// RFC 3649's a(w) at 1058 packets by its formulas: p = exp(ln(1058/38) / ln(83000/38) *

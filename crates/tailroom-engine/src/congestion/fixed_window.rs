@@ -67,7 +67,7 @@ impl CongestionControl for FixedWindow {
 #[cfg(test)]
 mod tests {
     use super::super::CongestionKind;
-    use super::super::testing::{ack, congestion};
+    use super::super::script::{ack, congestion};
     use super::*;
 
     #[test]

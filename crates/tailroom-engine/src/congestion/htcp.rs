@@ -179,7 +179,7 @@ impl CongestionControl for Htcp {
 #[cfg(test)]
 mod tests {
     use super::super::CongestionKind;
-    use super::super::testing::{ack, congestion};
+    use super::super::script::{ack, congestion};
     use super::*;
 
     const MS: fn(u64) -> Time = Time::from_milliseconds;

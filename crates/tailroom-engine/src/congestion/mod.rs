@@ -5,6 +5,10 @@
 //! one line in the registry below. Loss recovery, RTO, pacing and slow start are not here: they exist once, in
 //! [`crate::sender`].
 
+mod round_rtt;
+#[cfg(test)]
+mod script;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,9 +107,6 @@ impl Rounds {
         is_over
     }
 }
-
-#[cfg(test)]
-pub(crate) mod testing;
 
 /// Parameters of a control, as a scenario gives them.
 pub trait Parameters {
@@ -207,16 +208,28 @@ registry! {
     reno::Reno(RenoParams) = "reno",
     /// Additive increase and multiplicative decrease, both free; by default standard TCP.
     aimd::Aimd(AimdParams) = "aimd",
-    /// BIC (Xu, Harfoush, Rhee 2004) as in Linux: a search for the window of the last loss.
-    bic::Bic(BicParams) = "bic",
     /// A window that never changes.
     fixed_window::FixedWindow(FixedWindowParams) = "fixed_window",
     /// HighSpeed TCP (RFC 3649).
     highspeed::Highspeed(HighspeedParams) = "highspeed",
     /// FHSTCP: HighSpeed TCP made fair between round trip times (Su et al. 2005).
     fhstcp::Fhstcp(FhstcpParams) = "fhstcp",
-    /// H-TCP (Leith, Shorten 2004): growth by the time since the last congestion.
-    htcp::Htcp(HtcpParams) = "htcp",
     /// Scalable TCP (Kelly 2003): a share of the window for each round trip.
     scalable::Scalable(ScalableParams) = "scalable",
+    /// BIC (Xu, Harfoush, Rhee 2004) as in Linux: a search for the window of the last loss.
+    bic::Bic(BicParams) = "bic",
+    /// H-TCP (Leith, Shorten 2004): growth by the time since the last congestion.
+    htcp::Htcp(HtcpParams) = "htcp",
+    /// Vegas (Brakmo, Peterson 1995): keeps a few packets queued, and no more.
+    vegas::Vegas(VegasParams) = "vegas",
+    /// FAST (Jin, Wei, Low 2004): keeps a given number of packets queued.
+    fast::Fast(FastParams) = "fast",
+    /// Illinois (Liu, Basar, Srikant 2006): delay sets how the window grows and falls.
+    illinois::Illinois(IllinoisParams) = "illinois",
+    /// Compound TCP (Tan et al. 2006): Reno and a window of its own that delay rules.
+    compound::Compound(CompoundParams) = "compound",
+    /// YeAH (Baiocchi et al. 2007): fast while the queue is short, else Reno and a drained queue.
+    yeah::Yeah(YeahParams) = "yeah",
+    /// LEDBAT (RFC 6817): for the background; holds the queueing delay at a target.
+    ledbat::Ledbat(LedbatParams) = "ledbat",
 }

@@ -111,7 +111,7 @@ impl CongestionControl for Scalable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, congestion, grow_one_round_trip};
+    use super::super::script::{ack, congestion, grow_one_round_trip};
     use super::*;
 
     fn kelly() -> Scalable {

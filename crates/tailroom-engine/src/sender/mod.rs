@@ -291,8 +291,14 @@ impl Sender {
                 is_slow_start,
             };
             self.cwnd = self.congestion.on_ack(self.cwnd, &event);
-            if is_slow_start && self.congestion.ends_slow_start() {
-                self.ssthresh = self.cwnd;
+            // A control that shrinks the window by itself does not thereby begin a slow start.
+            let is_over = if is_slow_start {
+                self.congestion.ends_slow_start()
+            } else {
+                self.cwnd < self.ssthresh
+            };
+            if is_over {
+                self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
             }
         }
         self.cwnd = self.cwnd.min(self.max_window);

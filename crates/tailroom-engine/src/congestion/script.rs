@@ -1,0 +1,115 @@
+//! Scripted ACKs and congestion for unit tests of a control.
+
+use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds};
+use crate::units::Time;
+
+/// An ACK of this many packets at time zero, without an RTT sample.
+pub(super) fn ack(acked_packets: u64) -> AckEvent {
+    AckEvent {
+        now: Time::ZERO,
+        acked_packets,
+        rtt: None,
+        srtt: Time::ZERO,
+        min_rtt: Time::NEVER,
+        delivered_packets: acked_packets,
+        marked_packets: 0,
+        next: acked_packets,
+        is_slow_start: false,
+    }
+}
+
+/// Congestion at time zero, in congestion avoidance.
+pub(super) fn congestion(kind: CongestionKind, cwnd_packets: f64) -> CongestionEvent {
+    CongestionEvent { now: Time::ZERO, kind, cwnd_packets, is_slow_start: false }
+}
+
+/// The window after as many ACKs of one packet as it holds packets.
+pub(super) fn grow_one_round_trip(control: &mut impl CongestionControl, window: f64) -> f64 {
+    (0..window as u64).fold(window, |cwnd, _| control.on_ack(cwnd, &ack(1)))
+}
+
+/// A path that acknowledges each packet and whose RTT the test sets.
+pub(super) struct Script {
+    /// The next event; a test may change its fields.
+    pub(super) event: AckEvent,
+    rounds: Rounds,
+    is_over: bool,
+}
+
+impl Script {
+    /// A path before the first ACK.
+    pub(super) fn new() -> Self {
+        let event = AckEvent { delivered_packets: 0, next: 0, ..ack(1) };
+        Script { event, rounds: Rounds::default(), is_over: false }
+    }
+
+    /// One ACK of one packet with this RTT; the new window.
+    pub(super) fn ack(
+        &mut self,
+        control: &mut impl CongestionControl,
+        window: f64,
+        rtt: Time,
+    ) -> f64 {
+        self.event.delivered_packets += 1;
+        self.event.next = self.event.delivered_packets + window as u64;
+        (self.event.rtt, self.event.srtt) = (Some(rtt), rtt);
+        self.event.min_rtt = self.event.min_rtt.min(rtt);
+        self.event.now += Time::from_picoseconds((rtt.picoseconds() as f64 / window) as u64);
+        self.is_over = self.rounds.is_over(&self.event);
+        control.on_ack(window, &self.event)
+    }
+
+    /// ACKs up to and with the one that ends the round trip; the new window. The very first round
+    /// trip ends with the first ACK.
+    pub(super) fn round(
+        &mut self,
+        control: &mut impl CongestionControl,
+        window: f64,
+        rtt: Time,
+    ) -> f64 {
+        let mut window = window;
+        loop {
+            window = self.ack(control, window, rtt);
+            if self.is_over {
+                return window;
+            }
+        }
+    }
+
+    /// As [`round`](Script::round), but each ACK finds the same window, so that a round trip after
+    /// such a one has `window + 1` ACKs.
+    pub(super) fn held_round(
+        &mut self,
+        control: &mut impl CongestionControl,
+        window: f64,
+        rtt: Time,
+    ) -> f64 {
+        loop {
+            let after = self.ack(control, window, rtt);
+            if self.is_over {
+                return after;
+            }
+        }
+    }
+
+    /// Congestion of some kind; the window to fall to.
+    pub(super) fn congestion(
+        &self,
+        control: &mut impl CongestionControl,
+        window: f64,
+        kind: CongestionKind,
+    ) -> f64 {
+        control.on_congestion(&CongestionEvent { now: self.event.now, ..congestion(kind, window) })
+    }
+}
+
+/// Milliseconds, which may have a fraction.
+pub(super) fn ms(milliseconds: f64) -> Time {
+    Time::from_seconds(milliseconds / 1e3)
+}
+
+/// Asserts that two windows differ by no more than rounding.
+#[track_caller]
+pub(super) fn assert_close(actual: f64, expected: f64) {
+    assert!((actual - expected).abs() <= 1e-9 * expected.abs(), "{actual}, not {expected}");
+}

@@ -1,0 +1,276 @@
+//! YeAH (Baiocchi, Castellani and Vacirca 2007): grows like Scalable TCP while the queue is short; when
+//! it is long, grows like Reno and drains what it has put there.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::round_rtt::{Round, RoundRtt, backlog};
+use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+
+/// Parameters of YeAH; defaults as the authors' Linux module.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct YeahParams {
+    /// With more packets of its own in the queue, the flow drains it (80).
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub alpha: f64,
+    /// The part of its queue that a flow drains in a round trip is one in `gamma` (1).
+    #[schemars(range(min = 1.0))]
+    pub gamma: f64,
+    /// Draining takes at most this part of the window (0.5; the module's epsilon of 1).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_drain: f64,
+    /// A loss takes at least this part of the window (0.125; the module's delta of 3).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub min_decrease: f64,
+    /// A queueing delay above one in `phi` of the smallest RTT ends the fast mode (8).
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub phi: f64,
+    /// After so many round trips in a row in the slow mode, a loss halves the window: others compete
+    /// (16).
+    #[schemars(range(min = 0))]
+    pub rho: u32,
+    /// After more round trips in the fast mode, the flow no longer believes in others (50).
+    #[schemars(range(min = 0))]
+    pub zeta: u32,
+    /// In the fast mode the window grows by one packet for so many acknowledged (100; as many as the
+    /// window holds, if fewer).
+    #[schemars(range(min = 1.0))]
+    pub scalable_packets: f64,
+}
+
+impl Default for YeahParams {
+    fn default() -> Self {
+        YeahParams {
+            alpha: 80.0,
+            gamma: 1.0,
+            max_drain: 0.5,
+            min_decrease: 0.125,
+            phi: 8.0,
+            rho: 16,
+            zeta: 50,
+            scalable_packets: 100.0,
+        }
+    }
+}
+
+impl Parameters for YeahParams {
+    fn validate(&self) -> Result<(), String> {
+        let above_zero = |value: f64| value > 0.0 && value.is_finite();
+        if !above_zero(self.alpha) || !above_zero(self.phi) {
+            return Err("alpha and phi must be above 0".into());
+        }
+        if !(self.gamma >= 1.0 && self.gamma.is_finite()) {
+            return Err("gamma must be 1 or more".into());
+        }
+        if !(self.scalable_packets >= 1.0 && self.scalable_packets.is_finite()) {
+            return Err("scalable_packets must be 1 or more".into());
+        }
+        if !(0.0 < self.max_drain && self.max_drain < 1.0) {
+            return Err("max_drain must be in (0, 1)".into());
+        }
+        if !(0.0 < self.min_decrease && self.min_decrease <= 0.5) {
+            return Err("min_decrease must be in (0, 0.5]".into());
+        }
+        Ok(())
+    }
+}
+
+/// A running YeAH.
+#[derive(Debug)]
+pub struct Yeah {
+    params: YeahParams,
+    round: RoundRtt,
+    queued: f64,
+    /// Round trips in a row in the slow mode; 0 in the fast mode.
+    slow_rounds: u32,
+    /// Round trips in the fast mode since the last loss.
+    fast_rounds: u32,
+    /// The window that a Reno flow in the same place would have: draining stops there.
+    reno_window: f64,
+}
+
+const MIN_WINDOW: f64 = 2.0; // Linux tcp_yeah.c
+
+impl Yeah {
+    /// Starts the control.
+    pub fn new(params: &YeahParams) -> Self {
+        Yeah {
+            params: params.clone(),
+            round: RoundRtt::new(),
+            queued: 0.0,
+            slow_rounds: 0,
+            fast_rounds: 0,
+            reno_window: MIN_WINDOW,
+        }
+    }
+
+    /// The window after the once-a-round-trip decision.
+    fn decide(&mut self, window: f64, rtt_s: f64, base_s: f64, queued: f64) -> f64 {
+        self.queued = queued;
+        let is_long = queued > self.params.alpha;
+        if !is_long && rtt_s - base_s <= base_s / self.params.phi {
+            self.enter_fast_round();
+            return window;
+        }
+        let mut window = window;
+        if is_long && window > self.reno_window {
+            let drained = (queued / self.params.gamma).min(self.params.max_drain * window);
+            window = (window - drained).max(self.reno_window);
+        }
+        self.reno_window = if self.reno_window <= MIN_WINDOW {
+            (0.5 * window).max(MIN_WINDOW)
+        } else {
+            self.reno_window + 1.0
+        };
+        self.slow_rounds = self.slow_rounds.saturating_add(1);
+        window
+    }
+
+    fn enter_fast_round(&mut self) {
+        self.slow_rounds = 0;
+        self.fast_rounds += 1;
+        if self.fast_rounds > self.params.zeta {
+            self.reno_window = MIN_WINDOW;
+            self.fast_rounds = 0;
+        }
+    }
+}
+
+impl CongestionControl for Yeah {
+    #[inline]
+    fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
+        let per_packet = if self.slow_rounds == 0 {
+            cwnd_packets.min(self.params.scalable_packets)
+        } else {
+            cwnd_packets
+        };
+        let window = cwnd_packets + event.acked_packets as f64 / per_packet;
+        let Round::Measured(rtt) = self.round.on_ack(event) else {
+            return window;
+        };
+        let queued = backlog(window, rtt, event.min_rtt);
+        self.decide(window, rtt.seconds(), event.min_rtt.seconds(), queued)
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        let window = event.cwnd_packets;
+        // Alone, the flow gives back what it has queued; among others, what Reno would.
+        let competes = self.slow_rounds >= self.params.rho || event.kind == CongestionKind::Timeout;
+        let reduction = if competes {
+            0.5 * window
+        } else {
+            self.queued.min(0.5 * window).max(self.params.min_decrease * window)
+        };
+        self.fast_rounds = 0;
+        self.reno_window = (0.5 * self.reno_window).max(MIN_WINDOW);
+        self.round.forget();
+        window - reduction
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::script::{Script, assert_close, ms};
+    use super::*;
+
+    /// A control that knows 100 ms without queues.
+    fn settled() -> (Yeah, Script) {
+        let (mut yeah, mut script) = (Yeah::new(&YeahParams::default()), Script::new());
+        script.ack(&mut yeah, 400.0, ms(100.0));
+        (yeah, script)
+    }
+
+    /// The window after a round trip whose RTT is that of `window` packets, `queued` of them waiting.
+    fn round(yeah: &mut Yeah, script: &mut Script, window: f64, queued: f64) -> f64 {
+        let rtt = ms(100.0 * window / (window - queued));
+        script.held_round(yeah, window, rtt)
+    }
+
+    #[test]
+    fn the_fast_mode_is_scalable_tcp() {
+        // One packet per min(w, 100) acknowledged.
+        for (window, growth) in [(50.0, 0.02), (100.0, 0.01), (2000.0, 0.01)] {
+            let (mut yeah, mut script) = settled();
+            assert_close(script.ack(&mut yeah, window, ms(100.0)), window + growth);
+        }
+    }
+
+    #[test]
+    fn a_delay_above_an_eighth_of_the_rtt_makes_it_reno() {
+        // A window of 400: 44 queued give 112.36 ms, 45 give 112.68 ms; the edge is 112.5 ms.
+        for (queued, growth) in [(44.0, 0.01), (45.0, 1.0 / 400.0)] {
+            let (mut yeah, mut script) = settled();
+            round(&mut yeah, &mut script, 400.0, queued);
+            let rtt = ms(100.0 * 400.0 / (400.0 - queued));
+            assert_close(script.ack(&mut yeah, 400.0, rtt), 400.0 + growth);
+        }
+    }
+
+    #[test]
+    fn a_long_queue_is_drained() {
+        // 2000 + 0.01 by the last ACK, times 1 - 100 / RTT: of 2000, 100 are queued; 100.0005.
+        let (mut yeah, mut script) = settled();
+        let after = round(&mut yeah, &mut script, 2000.0, 100.0);
+        assert!((after - 1900.0095).abs() < 1e-6, "{after}");
+        // At most half the window: of 200, 150 are queued, but 100 are drained (of 200.01).
+        let (mut yeah, mut script) = settled();
+        let after = round(&mut yeah, &mut script, 200.0, 150.0);
+        assert!((after - 100.005).abs() < 1e-6, "{after}");
+    }
+
+    #[test]
+    fn draining_stops_at_the_window_that_reno_would_have() {
+        let (mut yeah, mut script) = settled();
+        yeah.reno_window = 1950.0;
+        assert_close(round(&mut yeah, &mut script, 2000.0, 100.0), 1950.0);
+        assert_close(yeah.reno_window, 1951.0);
+    }
+
+    #[test]
+    fn a_loss_takes_the_queue_between_an_eighth_and_a_half() {
+        for (queued, target) in [(10.0, 350.0), (60.0, 340.0), (79.0, 321.0), (300.0, 200.0)] {
+            let (mut yeah, script) = settled();
+            yeah.queued = queued;
+            assert_close(script.congestion(&mut yeah, 400.0, CongestionKind::Loss), target);
+        }
+    }
+
+    #[test]
+    fn a_loss_halves_the_window_after_sixteen_slow_round_trips() {
+        for (rounds, target) in [(15, 340.0), (16, 200.0)] {
+            let (mut yeah, mut script) = settled();
+            for _ in 0..rounds {
+                round(&mut yeah, &mut script, 400.0, 60.0);
+            }
+            let after = script.congestion(&mut yeah, 400.0, CongestionKind::Loss);
+            assert!((after - target).abs() < 0.01, "{rounds} round trips: {after}");
+        }
+        let (mut yeah, script) = settled();
+        assert_close(script.congestion(&mut yeah, 400.0, CongestionKind::Timeout), 200.0);
+    }
+
+    #[test]
+    fn fast_round_trips_end_the_belief_in_others() {
+        let (mut yeah, mut script) = settled();
+        round(&mut yeah, &mut script, 400.0, 60.0);
+        assert!((yeah.reno_window - 200.0).abs() < 0.01); // half the window at the first sign
+        for _ in 0..50 {
+            round(&mut yeah, &mut script, 400.0, 10.0);
+        }
+        assert!(yeah.reno_window > 199.0);
+        round(&mut yeah, &mut script, 400.0, 10.0);
+        assert_close(yeah.reno_window, 2.0);
+    }
+
+    #[test]
+    fn contradictory_parameters_are_refused() {
+        let default = YeahParams::default;
+        assert!(default().validate().is_ok());
+        assert!(YeahParams { alpha: 0.0, ..default() }.validate().is_err());
+        assert!(YeahParams { gamma: 0.5, ..default() }.validate().is_err());
+        assert!(YeahParams { max_drain: 1.0, ..default() }.validate().is_err());
+        assert!(YeahParams { min_decrease: 0.6, ..default() }.validate().is_err());
+        assert!(YeahParams { scalable_packets: 0.0, ..default() }.validate().is_err());
+    }
+}
