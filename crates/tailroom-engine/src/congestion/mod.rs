@@ -204,4 +204,6 @@ registry! {
     reno::Reno(RenoParams) = "reno",
     /// HighSpeed TCP (RFC 3649).
     highspeed::Highspeed(HighspeedParams) = "highspeed",
+    /// CUBIC (RFC 9438).
+    cubic::Cubic(CubicParams) = "cubic",
 }
