@@ -8,7 +8,7 @@ use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parame
 use crate::units::Time;
 
 /// Parameters of CUBIC; defaults as RFC 9438. The RFC recommends HyStart++ with it: set
-/// `slow_start = { kind = "hystart++" }` beside the control. Spurious losses are not undone (sec.
+/// `slow_start = { kind = "hystart_plus_plus" }` beside the control. Spurious losses are not undone (sec.
 /// 4.9, optional).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -29,8 +29,7 @@ pub struct AckEvent {
     pub marked_packets: u64,
     /// The first sequence number that has not been sent.
     pub next: u64,
-    /// Whether the window is below ssthresh; only for a control that
-    /// [has a slow start of its own](CongestionControl::has_own_slow_start).
+    /// Whether the window is below ssthresh.
     pub is_slow_start: bool,
 }
 
@@ -78,6 +77,15 @@ pub trait CongestionControl {
         false
     }
 
+    /// Whether [`watch`](CongestionControl::watch) is to be called.
+    fn watches_every_ack(&self) -> bool {
+        false
+    }
+
+    /// Sees every ACK of new data, before anything else happens to it: also those of slow start, of
+    /// a repair, and those that echo a mark, which let no window grow.
+    fn watch(&mut self, _event: &AckEvent) {}
+
     /// Into how many blocks a window is cut, each sent in its part of the round trip; `None` sends
     /// whenever the window allows.
     fn blocks(&self, _srtt: Time) -> Option<u32> {
@@ -112,6 +120,12 @@ pub trait Parameters {
     /// A sentence that names the parameter and its range.
     fn validate(&self) -> Result<(), String> {
         Ok(())
+    }
+
+    /// Whether the control counts marked packets, so that a scenario without accurate feedback is
+    /// refused.
+    fn needs_marks(&self) -> bool {
+        false
     }
 }
 
@@ -171,6 +185,18 @@ macro_rules! registry {
                 }
             }
 
+            fn watches_every_ack(&self) -> bool {
+                match self {
+                    $(Congestion::$control(control) => control.watches_every_ack(),)+
+                }
+            }
+
+            fn watch(&mut self, event: &AckEvent) {
+                match self {
+                    $(Congestion::$control(control) => control.watch(event),)+
+                }
+            }
+
             fn blocks(&self, srtt: Time) -> Option<u32> {
                 match self {
                     $(Congestion::$control(control) => control.blocks(srtt),)+
@@ -186,6 +212,13 @@ macro_rules! registry {
             pub fn validate(&self) -> Result<(), String> {
                 match self {
                     $(CongestionConfig::$control(params) => params.validate(),)+
+                }
+            }
+
+            /// See [`Parameters::needs_marks`].
+            pub fn needs_marks(&self) -> bool {
+                match self {
+                    $(CongestionConfig::$control(params) => params.needs_marks(),)+
                 }
             }
 
@@ -206,4 +239,10 @@ registry! {
     highspeed::Highspeed(HighspeedParams) = "highspeed",
     /// CUBIC (RFC 9438).
     cubic::Cubic(CubicParams) = "cubic",
+    /// DCTCP, for networks that mark at a low threshold (RFC 8257).
+    dctcp::Dctcp(DctcpParams) = "dctcp",
+    /// TCP Hybla, for long round trips (Caini, Firrincieli 2004).
+    hybla::Hybla(HyblaParams) = "hybla",
+    /// TCP Westwood+ (Grieco, Mascolo 2004).
+    westwood::Westwood(WestwoodParams) = "westwood",
 }
