@@ -220,6 +220,17 @@ fn contradictions_are_refused() {
         "line 13, flows.tcp.congestion: needs 1 <= low_window < high_window; \
          correct the parameters"
     );
+    for ecn in ["", "ecn = \"off\"\n", "ecn = \"classic\"\n"] {
+        let dctcp = format!("{ecn}congestion = {{ kind = \"dctcp\" }}");
+        let refusal = message("congestion = { kind = \"highspeed\" }", &dctcp);
+        assert!(
+            refusal.ends_with(
+                "flows.tcp.ecn: dctcp counts marked packets, and only accurate feedback reports \
+                 their number; set `ecn = \"accurate\"` (or \"l4s\"), and let the queue mark"
+            ),
+            "{refusal}"
+        );
+    }
     assert_eq!(
         message("rtt =", "prr = true\nrecovery = \"newreno\"\nrtt ="),
         "line 14, flows.tcp.prr: proportional rate reduction needs selective acknowledgements; \

@@ -33,8 +33,7 @@ pub struct AckEvent {
     pub marked_packets: u64,
     /// The first sequence number that has not been sent.
     pub next: u64,
-    /// Whether the window is below ssthresh; only for a control that
-    /// [has a slow start of its own](CongestionControl::has_own_slow_start).
+    /// Whether the window is below ssthresh.
     pub is_slow_start: bool,
 }
 
@@ -82,6 +81,15 @@ pub trait CongestionControl {
         false
     }
 
+    /// Whether [`watch`](CongestionControl::watch) is to be called.
+    fn watches_every_ack(&self) -> bool {
+        false
+    }
+
+    /// Sees every ACK of new data, before anything else happens to it: also those of slow start, of
+    /// a repair, and those that echo a mark, which let no window grow.
+    fn watch(&mut self, _event: &AckEvent) {}
+
     /// Into how many blocks a window is cut, each sent in its part of the round trip; `None` sends
     /// whenever the window allows.
     fn blocks(&self, _srtt: Time) -> Option<u32> {
@@ -116,6 +124,12 @@ pub trait Parameters {
     /// A sentence that names the parameter and its range.
     fn validate(&self) -> Result<(), String> {
         Ok(())
+    }
+
+    /// Whether the control counts marked packets, so that a scenario without accurate feedback is
+    /// refused.
+    fn needs_marks(&self) -> bool {
+        false
     }
 }
 
@@ -175,6 +189,18 @@ macro_rules! registry {
                 }
             }
 
+            fn watches_every_ack(&self) -> bool {
+                match self {
+                    $(Congestion::$control(control) => control.watches_every_ack(),)+
+                }
+            }
+
+            fn watch(&mut self, event: &AckEvent) {
+                match self {
+                    $(Congestion::$control(control) => control.watch(event),)+
+                }
+            }
+
             fn blocks(&self, srtt: Time) -> Option<u32> {
                 match self {
                     $(Congestion::$control(control) => control.blocks(srtt),)+
@@ -193,6 +219,13 @@ macro_rules! registry {
                 }
             }
 
+            /// See [`Parameters::needs_marks`].
+            pub fn needs_marks(&self) -> bool {
+                match self {
+                    $(CongestionConfig::$control(params) => params.needs_marks(),)+
+                }
+            }
+
             /// The name that a scenario and the results use.
             pub fn name(&self) -> &'static str {
                 match self {
@@ -206,6 +239,10 @@ macro_rules! registry {
 registry! {
     /// Standard TCP: one packet a round trip, half the window (RFC 5681).
     reno::Reno(RenoParams) = "reno",
+    /// CUBIC (RFC 9438).
+    cubic::Cubic(CubicParams) = "cubic",
+    /// DCTCP, for networks that mark at a low threshold (RFC 8257).
+    dctcp::Dctcp(DctcpParams) = "dctcp",
     /// Additive increase and multiplicative decrease, both free; by default standard TCP.
     aimd::Aimd(AimdParams) = "aimd",
     /// A window that never changes.
@@ -232,4 +269,8 @@ registry! {
     yeah::Yeah(YeahParams) = "yeah",
     /// LEDBAT (RFC 6817): for the background; holds the queueing delay at a target.
     ledbat::Ledbat(LedbatParams) = "ledbat",
+    /// Hybla (Caini, Firrincieli 2004): long round trips grow as a short one does.
+    hybla::Hybla(HyblaParams) = "hybla",
+    /// Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry.
+    westwood::Westwood(WestwoodParams) = "westwood",
 }

@@ -52,6 +52,14 @@ fn check(at: &Path, tcp: &TcpFile, congestion: &CongestionConfig) -> Result<(), 
     congestion
         .validate()
         .map_err(|problem| Fault::new(&at.key("congestion"), problem, "correct the parameters"))?;
+    if congestion.needs_marks() && !matches!(tcp.ecn, EcnFile::Accurate | EcnFile::L4s) {
+        let problem = format!(
+            "{} counts marked packets, and only accurate feedback reports their number",
+            congestion.name()
+        );
+        let remedy = "set `ecn = \"accurate\"` (or \"l4s\"), and let the queue mark";
+        return Err(Fault::new(&at.key("ecn"), problem, remedy));
+    }
     if tcp.prr && tcp.recovery != RecoveryFile::Sack {
         let problem = "proportional rate reduction needs selective acknowledgements";
         return Err(Fault::new(&at.key("prr"), problem, "set `recovery = \"sack\"` or drop prr"));

@@ -111,6 +111,7 @@ struct Options {
     send_burst: u64,
     control_has_slow_start: bool,
     sends_blocks: bool,
+    control_watches: bool,
 }
 
 impl Sender {
@@ -120,6 +121,7 @@ impl Sender {
         let congestion = Congestion::new(&spec.congestion);
         let control_has_slow_start = congestion.has_own_slow_start();
         let sends_blocks = congestion.blocks(Time::ZERO).is_some();
+        let control_watches = congestion.watches_every_ack();
         Sender {
             una: 0,
             next: 0,
@@ -153,6 +155,7 @@ impl Sender {
                 send_burst: u64::from(spec.send_burst),
                 control_has_slow_start,
                 sends_blocks,
+                control_watches,
             },
             probe: FlowProbe::new(marks),
         }
@@ -204,6 +207,7 @@ impl Sender {
             self.scoreboard.advance_clear(ack.cumulative);
             self.una = ack.cumulative;
             self.duplicates = 0;
+            self.show_to_control(now, acked, rtt);
             self.grow(now, acked, rtt);
             self.restart_timer(now);
             self.send_new(now, out);
@@ -279,18 +283,11 @@ impl Sender {
         if is_slow_start && !self.options.control_has_slow_start {
             self.grow_in_slow_start(acked, rtt);
         } else {
-            let event = AckEvent {
-                now,
-                acked_packets: acked,
-                rtt,
-                srtt: self.rtt.srtt(),
-                min_rtt: self.rtt.min(),
-                delivered_packets: self.una,
-                marked_packets: self.ecn.reported(),
-                next: self.next,
-                is_slow_start,
-            };
+            let event = self.ack_event(now, acked, rtt);
             self.cwnd = self.congestion.on_ack(self.cwnd, &event);
+            if is_slow_start {
+                self.cwnd = self.cwnd.min(self.ssthresh); // no single step leaps over it
+            }
             // A control that shrinks the window by itself does not thereby begin a slow start.
             let is_over = if is_slow_start {
                 self.congestion.ends_slow_start()
@@ -302,6 +299,30 @@ impl Sender {
             }
         }
         self.cwnd = self.cwnd.min(self.max_window);
+    }
+
+    #[inline]
+    fn ack_event(&self, now: Time, acked: u64, rtt: Option<Time>) -> AckEvent {
+        AckEvent {
+            now,
+            acked_packets: acked,
+            rtt,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            delivered_packets: self.una,
+            marked_packets: self.ecn.reported(),
+            next: self.next,
+            is_slow_start: self.cwnd < self.ssthresh,
+        }
+    }
+
+    /// Lets a control that watches every ACK see one of new data.
+    #[inline]
+    fn show_to_control(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
+        if self.options.control_watches {
+            let event = self.ack_event(now, acked, rtt);
+            self.congestion.watch(&event);
+        }
     }
 
     #[inline(never)]

@@ -48,6 +48,9 @@ impl Sender {
         }
         let is_more_lost = self.scoreboard.lost_edge() > lost_edge;
         let is_marked = self.ecn.note(ack);
+        if acked > 0 {
+            self.show_to_control(now, acked, rtt);
+        }
         let news = News { acked, delivered, rtt, is_more_lost, is_marked };
         if is_marked {
             self.react_to_mark(now);
