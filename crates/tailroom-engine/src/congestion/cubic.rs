@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// One ACK by hand: 700 packets, just after the reduction, RTT 1 s. W_cubic(1) = 1000 - 0.4 *
+    /// One ACK by hand: 700 packets, just after the reduction, RTT 1 s. `W_cubic`(1) = 1000 - 0.4 *
     /// 8.0856^3 = 1000 - 0.4 * 528.61 = 788.56, and the first ACK adds 88.56 / 700 = 0.12651.
     #[test]
     fn an_ack_adds_its_part_of_the_way_to_the_target() {
@@ -290,7 +290,7 @@ mod tests {
         path.assert_near(before + 0.5, 1e-9);
     }
 
-    /// RFC 9438 sec. 4.3: alpha_cubic = 3 * 0.3 / 1.7 = 0.52941 a round trip until the window is
+    /// RFC 9438 sec. 4.3: `alpha_cubic` = 3 * 0.3 / 1.7 = 0.52941 a round trip until the window is
     /// back where it was, then 1. RTT 10 ms and 20 packets: the cubic would take K = cbrt(6 / 0.4) =
     /// 2.466 s to get back, Reno (20 - 14) / 0.529 = 11.3 round trips.
     #[test]
@@ -346,7 +346,7 @@ mod tests {
         }
     }
 
-    /// RFC 9438 sec. 4.3: AVG_AIMD(0.529, 0.7) = sqrt(0.529 * 1.7 / (0.6 p)) = sqrt(1.5 / p), Reno's:
+    /// RFC 9438 sec. 4.3: `AVG_AIMD`(0.529, 0.7) = sqrt(0.529 * 1.7 / (0.6 p)) = sqrt(1.5 / p), Reno's:
     /// 122.5, 387.3 and 38.7 packets (120, 379 and 38 in the tables, which have 1.2 for 1.22).
     #[test]
     fn the_mean_window_of_the_friendly_region_is_that_of_reno() {
@@ -359,7 +359,7 @@ mod tests {
         }
     }
 
-    /// RFC 9438 sec. 4.7: below the last maximum W_max = cwnd (1 + 0.7) / 2.
+    /// RFC 9438 sec. 4.7: below the last maximum `W_max` = cwnd (1 + 0.7) / 2.
     #[test]
     fn fast_convergence_aims_below_the_last_window() {
         for (fast_convergence, plateau) in [(true, 0.85 * 800.0), (false, 800.0)] {
@@ -376,8 +376,8 @@ mod tests {
         }
     }
 
-    /// RFC 9438 sec. 4.8 and 4.10: K = 0 and W_max = cwnd. 5 s later the cubic has added 0.4 * 125 =
-    /// 50 packets; with the old W_max it would stand at 1000 - 0.4 (K - 5)^3.
+    /// RFC 9438 sec. 4.8 and 4.10: K = 0 and `W_max` = cwnd. 5 s later the cubic has added 0.4 * 125 =
+    /// 50 packets; with the old `W_max` it would stand at 1000 - 0.4 (K - 5)^3.
     #[test]
     fn the_curve_starts_on_its_plateau_after_a_timeout_and_after_a_slow_start_without_loss() {
         let mut fresh = Path::new(&CubicParams::default(), 700.0, 0.1);

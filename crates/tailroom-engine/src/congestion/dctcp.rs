@@ -105,6 +105,7 @@ impl CongestionControl for Dctcp {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "the numbers compared are exact")]
 mod tests {
     use super::*;
     use crate::units::Time;

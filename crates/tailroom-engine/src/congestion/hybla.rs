@@ -93,6 +93,7 @@ impl CongestionControl for Hybla {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "the numbers compared are exact")]
 mod tests {
     use super::*;
     use crate::congestion::CongestionKind;

@@ -108,6 +108,7 @@ impl CongestionControl for Westwood {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "the numbers compared are exact")]
 mod tests {
     use super::*;
     use crate::congestion::CongestionKind;
