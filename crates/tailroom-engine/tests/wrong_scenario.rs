@@ -30,11 +30,10 @@ fn unknown_keys_are_refused_with_the_nearest_name() {
         "line 13, flows.tcp.congestion.kind: \"higspeed\" is not a kind known here; \
          did you mean `highspeed`?"
     );
-    assert_eq!(
-        message("{ kind = \"highspeed\" }", "\"reno\""),
-        "line 13, flows.tcp.congestion: is the string \"reno\"; write { kind = \"reno\" }, \
-         with one of the kinds reno, highspeed"
-    );
+    let refusal = message("{ kind = \"highspeed\" }", "\"reno\"");
+    let expected = "line 13, flows.tcp.congestion: is the string \"reno\"; \
+         write { kind = \"reno\" }, with one of the kinds reno, highspeed, ";
+    assert!(refusal.starts_with(expected), "{refusal}");
 }
 
 #[test]
@@ -57,12 +56,11 @@ fn missing_keys_are_named_with_an_example() {
         "line 5, links.bottleneck.rate: is missing; \
          add it, as in `rate = \"1 Gbit/s\"`, or a `trace` file"
     );
-    assert_eq!(
-        message("congestion = { kind = \"highspeed\" }\n", ""),
-        "line 10, flows.tcp.congestion: is missing, and a bulk source sends what its congestion \
-         control allows; add `congestion = { kind = \"reno\" }`, with one of the kinds reno, \
-         highspeed"
-    );
+    let refusal = message("congestion = { kind = \"highspeed\" }\n", "");
+    let expected = "line 10, flows.tcp.congestion: is missing, and a bulk source sends what its \
+         congestion control allows; add `congestion = { kind = \"reno\" }`, with one of the kinds \
+         reno, highspeed, ";
+    assert!(refusal.starts_with(expected), "{refusal}");
 }
 
 #[test]
