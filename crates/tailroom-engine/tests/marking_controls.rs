@@ -1,8 +1,8 @@
-//! DCTCP over a switch that marks at a threshold, against the analysis of its paper (Alizadeh et al.
-//! 2010, "Data center TCP", sec. 3.3). N flows share C packets/s at a round trip time R, the switch
-//! marks above K packets, and all flows reduce together. W* = (C R + K) / N is the window at which the
-//! marks come, D = (W* + 1) alpha / 2 what a flow gives up, alpha = sqrt(2 / W*) the share of
-//! marked packets, N D the amplitude of the queue and K + N its maximum.
+//! DCTCP over a switch that marks at a threshold, against the analysis of its paper (Alizadeh et
+//! al. 2010, "Data center TCP", sec. 3.3). N flows share C packets/s at a round trip time R, the
+//! switch marks above K packets, and all flows reduce together. W* = (C R + K) / N is the window at
+//! which the marks come, D = (W* + 1) alpha / 2 what a flow gives up, alpha = sqrt(2 / W*) the
+//! share of marked packets, N D the amplitude of the queue and K + N its maximum.
 
 use tailroom_engine::results::{GroupSummary, LinkSummary};
 use tailroom_engine::scenario::{self, FileLoader};

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
 use crate::units::Time;
 
-/// Parameters of CUBIC; defaults as RFC 9438. The RFC recommends HyStart++ with it: set
-/// `slow_start = { kind = "hystart_plus_plus" }` beside the control. Spurious losses are not undone (sec.
-/// 4.9, optional).
+/// Parameters of CUBIC; defaults as RFC 9438. The RFC recommends HyStart++ with it: set `slow_start
+/// = { kind = "hystart_plus_plus" }` beside the control. Spurious losses are not undone (sec. 4.9,
+/// optional).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CubicParams {
@@ -21,11 +21,11 @@ pub struct CubicParams {
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub beta: f64,
     /// Fast convergence (RFC 9438 sec. 4.7): a flow that meets congestion below its last maximum
-    /// aims lower still, and so makes room for new flows. The RFC advises against it for a flow that
-    /// is alone.
+    /// aims lower still, and so makes room for new flows. The RFC advises against it for a flow
+    /// that is alone.
     pub fast_convergence: bool,
-    /// Alternative backoff with ECN (RFC 8511 sec. 3.1): keep at least 0.85 of the window on a mark,
-    /// because a queue that marks is short; a loss still leaves `beta` of it.
+    /// Alternative backoff with ECN (RFC 8511 sec. 3.1): keep at least 0.85 of the window on a
+    /// mark, because a queue that marks is short; a loss still leaves `beta` of it.
     pub abe: bool,
 }
 
@@ -126,8 +126,8 @@ impl CongestionControl for Cubic {
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let mut epoch =
             self.epoch.take().unwrap_or_else(|| self.begin_epoch(cwnd_packets, event.now));
-        // A window that limits the flow moves at least once a round trip. Longer gaps are those of a
-        // flow without data, and do not count (RFC 9438 sec. 5.8).
+        // A window that limits the flow moves at least once a round trip. Longer gaps are those of
+        // a flow without data, and do not count (RFC 9438 sec. 5.8).
         let round_trip = event.srtt.max(event.rtt.unwrap_or(Time::ZERO));
         epoch.elapsed =
             epoch.elapsed.saturating_add(event.now.since(epoch.last_ack).min(round_trip));
@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// One ACK by hand: 700 packets, just after the reduction, RTT 1 s. `W_cubic(1)` = 1000 - 0.4 *
+    /// One ACK by hand: 700 packets, just after the reduction, RTT 1 s. `W_cubic`(1) = 1000 - 0.4 *
     /// 8.0856^3 = 1000 - 0.4 * 528.61 = 788.56, and the first ACK adds 88.56 / 700 = 0.12651.
     #[test]
     fn an_ack_adds_its_part_of_the_way_to_the_target() {
@@ -291,8 +291,8 @@ mod tests {
     }
 
     /// RFC 9438 sec. 4.3: `alpha_cubic` = 3 * 0.3 / 1.7 = 0.52941 a round trip until the window is
-    /// back where it was, then 1. RTT 10 ms and 20 packets: the cubic would take K = cbrt(6 / 0.4) =
-    /// 2.466 s to get back, Reno (20 - 14) / 0.529 = 11.3 round trips.
+    /// back where it was, then 1. RTT 10 ms and 20 packets: the cubic would take K = cbrt(6 / 0.4)
+    /// = 2.466 s to get back, Reno (20 - 14) / 0.529 = 11.3 round trips.
     #[test]
     fn a_small_window_grows_like_reno_at_half_the_pace_until_it_is_back() {
         let mut path = Path::new(&CubicParams::default(), 20.0, 0.01);
@@ -305,8 +305,8 @@ mod tests {
         path.assert_near(30.0, 0.1);
     }
 
-    /// Mean window, over round trips, of a flow that loses one packet in 1/p, and its last peak, when
-    /// the first peak is given.
+    /// Mean window, over round trips, of a flow that loses one packet in 1/p, and its last peak,
+    /// when the first peak is given.
     fn deterministic_loss(c: f64, peak: f64, rtt: f64, loss_fraction: f64) -> (f64, f64) {
         let params = CubicParams { c, fast_convergence: false, ..CubicParams::default() };
         let mut path = Path::new(&params, peak, rtt);
@@ -322,9 +322,10 @@ mod tests {
         (acked as f64 * rtt / (path.now - begin), path.cwnd)
     }
 
-    /// RFC 9438 tables 1 and 2, where the cubic rules. The RFC's model takes for granted that each loss
-    /// comes on the plateau, where the mean is 3.7 / 4 of the peak. That is a fixed point, but nothing
-    /// draws a flow to it quickly (the slope of the plateau is 0), so the flow starts there.
+    /// RFC 9438 tables 1 and 2, where the cubic rules. The RFC's model takes for granted that each
+    /// loss comes on the plateau, where the mean is 3.7 / 4 of the peak. That is a fixed point, but
+    /// nothing draws a flow to it quickly (the slope of the plateau is 0), so the flow starts
+    /// there.
     #[test]
     fn the_mean_window_of_the_cubic_region_is_that_of_the_tables() {
         for (c, rtt, loss_fraction, published) in [
@@ -346,8 +347,9 @@ mod tests {
         }
     }
 
-    /// RFC 9438 sec. 4.3: `AVG_AIMD(0.529, 0.7)` = sqrt(0.529 * 1.7 / (0.6 p)) = sqrt(1.5 / p), Reno's:
-    /// 122.5, 387.3 and 38.7 packets (120, 379 and 38 in the tables, which have 1.2 for 1.22).
+    /// RFC 9438 sec. 4.3: `AVG_AIMD`(0.529, 0.7) = sqrt(0.529 * 1.7 / (0.6 p)) = sqrt(1.5 / p),
+    /// Reno's: 122.5, 387.3 and 38.7 packets (120, 379 and 38 in the tables, which have 1.2 for
+    /// 1.22).
     #[test]
     fn the_mean_window_of_the_friendly_region_is_that_of_reno() {
         for (rtt, loss_fraction, expected) in
@@ -376,8 +378,8 @@ mod tests {
         }
     }
 
-    /// RFC 9438 sec. 4.8 and 4.10: K = 0 and `W_max` = cwnd. 5 s later the cubic has added 0.4 * 125 =
-    /// 50 packets; with the old `W_max` it would stand at 1000 - 0.4 (K - 5)^3.
+    /// RFC 9438 sec. 4.8 and 4.10: K = 0 and `W_max` = cwnd. 5 s later the cubic has added 0.4 *
+    /// 125 = 50 packets; with the old `W_max` it would stand at 1000 - 0.4 (K - 5)^3.
     #[test]
     fn the_curve_starts_on_its_plateau_after_a_timeout_and_after_a_slow_start_without_loss() {
         let mut fresh = Path::new(&CubicParams::default(), 700.0, 0.1);
@@ -394,7 +396,8 @@ mod tests {
         path.assert_near(1_100.0, 1.5);
     }
 
-    /// RFC 9438 sec. 5.8: a minute without data leaves the curve where it was, but for one round trip.
+    /// RFC 9438 sec. 5.8: a minute without data leaves the curve where it was, but for one round
+    /// trip.
     #[test]
     fn a_gap_without_acks_does_not_count() {
         let mut steady = Path::new(&CubicParams::default(), 1_000.0, 0.1);

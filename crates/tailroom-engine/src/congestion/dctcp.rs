@@ -1,5 +1,5 @@
-//! DCTCP (RFC 8257; Alizadeh et al. 2010, "Data center TCP"): the window shrinks in proportion to the
-//! share of packets that came marked.
+//! DCTCP (RFC 8257; Alizadeh et al. 2010, "Data center TCP"): the window shrinks in proportion to
+//! the share of packets that came marked.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parame
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DctcpParams {
-    /// Weight of the newest window of data in the estimate of the marked share (g; RFC 8257 sec. 4.2:
-    /// 1/16).
+    /// Weight of the newest window of data in the estimate of the marked share (g; RFC 8257 sec.
+    /// 4.2: 1/16).
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub gain: f64,
     /// The estimate at the start (RFC 8257 sec. 3.3: 1, which halves the window on the
@@ -80,7 +80,7 @@ impl CongestionControl for Dctcp {
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
         match event.kind {
-            CongestionKind::Mark => event.cwnd_packets * (1.0 - self.alpha / 2.0), // sec. 3.3, step 9
+            CongestionKind::Mark => event.cwnd_packets * (1.0 - self.alpha / 2.0), // step 9
             CongestionKind::Loss | CongestionKind::Timeout => BETA * event.cwnd_packets,
         }
     }
@@ -105,6 +105,7 @@ impl CongestionControl for Dctcp {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "the numbers compared are exact")]
 mod tests {
     use super::*;
     use crate::units::Time;
@@ -130,9 +131,9 @@ mod tests {
         control.on_congestion(&event)
     }
 
-    /// RFC 8257 sec. 3.3, by hand with g = 1/16. The first ACK ends the empty first window: 15/16. Ten
-    /// more packets are in flight then, so the next window ends with the ACK of packet 12 in all,
-    /// eleven packets later; 4 of them marked: 15/16 * 15/16 + 4/11/16.
+    /// RFC 8257 sec. 3.3, by hand with g = 1/16. The first ACK ends the empty first window: 15/16.
+    /// Ten more packets are in flight then, so the next window ends with the ACK of packet 12 in
+    /// all, eleven packets later; 4 of them marked: 15/16 * 15/16 + 4/11/16.
     #[test]
     fn alpha_is_estimated_once_a_window_of_data() {
         let mut control = Dctcp::new(&DctcpParams::default());

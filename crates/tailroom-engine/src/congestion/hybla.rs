@@ -1,5 +1,6 @@
-//! TCP Hybla (Caini and Firrincieli 2004, "TCP Hybla: a TCP enhancement for heterogeneous networks"):
-//! whatever the round trip, a flow sends as fast as Reno would over a short reference one.
+//! TCP Hybla (Caini and Firrincieli 2004, "TCP Hybla: a TCP enhancement for heterogeneous
+//! networks"): whatever the round trip, a flow sends as fast as Reno would over a short reference
+//! one.
 
 use libm::exp2;
 use schemars::JsonSchema;
@@ -9,13 +10,13 @@ use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Parameters of TCP Hybla; defaults as its paper. It has its own slow start, 2^rho - 1 packets an ACK,
-/// in place of what `slow_start` names, with rho = RTT / `reference_rtt`, at least 1. The RTT is the
-/// smallest that the flow has seen, as in Linux, so that queues do not make it more aggressive. Two
-/// simplifications: the paper multiplies the initial window and the initial ssthresh by rho, here
-/// they are what `initial_window` and `initial_ssthresh` say; and an ACK in slow start adds at most
-/// 2^16 packets each (as in Linux). A window that grows so fast needs `initial_ssthresh`, SACK and,
-/// better, `pacing`, as the paper advises.
+/// Parameters of TCP Hybla; defaults as its paper. It has its own slow start, 2^rho - 1 packets an
+/// ACK, in place of what `slow_start` names, with rho = RTT / `reference_rtt`, at least 1. The RTT
+/// is the smallest that the flow has seen, as in Linux, so that queues do not make it more
+/// aggressive. Two simplifications: the paper multiplies the initial window and the initial
+/// ssthresh by rho, here they are what `initial_window` and `initial_ssthresh` say; and an ACK in
+/// slow start adds at most 2^16 packets each (as in Linux). A window that grows so fast needs
+/// `initial_ssthresh`, SACK and, better, `pacing`, as the paper advises.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HyblaParams {
@@ -93,6 +94,7 @@ impl CongestionControl for Hybla {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "the numbers compared are exact")]
 mod tests {
     use super::*;
     use crate::congestion::CongestionKind;
@@ -125,8 +127,9 @@ mod tests {
         (0..rounds).map(round).collect()
     }
 
-    /// The paper's W(t) = rho 2^(rho t / RTT): from rho each round trip multiplies the window by 2^rho. At 50
-    /// ms, rho 2: 2, 8, 32, 128. At 75 ms, rho 3: 3, 24, 192. At 10 ms, rho 1 as Reno: 1, 2, 4, 8.
+    /// The paper's W(t) = rho 2^(rho t / RTT): from rho each round trip multiplies the window by
+    /// 2^rho. At 50 ms, rho 2: 2, 8, 32, 128. At 75 ms, rho 3: 3, 24, 192. At 10 ms, rho 1 as Reno:
+    /// 1, 2, 4, 8.
     #[test]
     fn slow_start_doubles_in_each_reference_round_trip() {
         assert_eq!(rounds(50, 2.0, true, 3), [8.0, 32.0, 128.0]);
@@ -134,9 +137,9 @@ mod tests {
         assert_eq!(rounds(10, 1.0, true, 3), [2.0, 4.0, 8.0]);
     }
 
-    /// The paper's W(t) = rho (rho t / RTT + gamma): rho^2 packets a round trip, so that the rate grows by
-    /// rho^2 / RTT / RTT = 1 / RTT0^2 whatever the RTT. From 1000 packets in ten round trips: 10 at 25
-    /// ms (rho 1) and below, 160 at 100 ms, 1440 at 300 ms.
+    /// The paper's W(t) = rho (rho t / RTT + gamma): rho^2 packets a round trip, so that the rate
+    /// grows by rho^2 / RTT / RTT = 1 / RTT0^2 whatever the RTT. From 1000 packets in ten round
+    /// trips: 10 at 25 ms (rho 1) and below, 160 at 100 ms, 1440 at 300 ms.
     #[test]
     fn the_rate_grows_independently_of_the_round_trip() {
         for (rtt_ms, growth) in [(5, 10.0), (25, 10.0), (100, 160.0), (300, 1_440.0)] {

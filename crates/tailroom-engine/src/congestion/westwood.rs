@@ -1,6 +1,6 @@
 //! TCP Westwood+ (Grieco and Mascolo 2004, "Performance evaluation and comparison of Westwood+, New
-//! Reno, and Vegas TCP congestion control", CCR 34(2)): after a loss the window is what the flow has
-//! been getting, times the RTT of an empty path.
+//! Reno, and Vegas TCP congestion control", CCR 34(2)): after a loss the window is what the flow
+//! has been getting, times the RTT of an empty path.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Parameters of TCP Westwood+; it grows as Reno does, and falls to the estimated bandwidth times the
-/// smallest RTT, so that a loss without a queue costs little. Marks are answered as losses, which the
-/// paper does not treat. Packets acknowledged by SACK count as delivered when the cumulative ACK
-/// reaches them, and the new window is never above the old one. Linux filters twice, each time with a
-/// memory of 7/8; here the filter is the paper's.
+/// Parameters of TCP Westwood+; it grows as Reno does, and falls to the estimated bandwidth times
+/// the smallest RTT, so that a loss without a queue costs little. Marks are answered as losses,
+/// which the paper does not treat. Packets acknowledged by SACK count as delivered when the
+/// cumulative ACK reaches them, and the new window is never above the old one. Linux filters twice,
+/// each time with a memory of 7/8; here the filter is the paper's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WestwoodParams {
@@ -108,6 +108,7 @@ impl CongestionControl for Westwood {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "the numbers compared are exact")]
 mod tests {
     use super::*;
     use crate::congestion::CongestionKind;
@@ -164,9 +165,9 @@ mod tests {
         }
     }
 
-    /// A step from 1000 to 2000 packets/s: after n samples 2000 - 1000 * 0.9^n. RTT 20 ms: a sample each
-    /// 50 ms, so at 500 ms n = 10 and 1651.3; RTT 250 ms: n = 2 and 1190. The windows are these
-    /// times the RTT.
+    /// A step from 1000 to 2000 packets/s: after n samples 2000 - 1000 * 0.9^n. RTT 20 ms: a sample
+    /// each 50 ms, so at 500 ms n = 10 and 1651.3; RTT 250 ms: n = 2 and 1190. The windows are
+    /// these times the RTT.
     #[test]
     fn the_filter_forgets_a_tenth_each_sample_and_a_sample_lasts_a_round_trip_or_50_ms() {
         for (rtt_ms, window) in [(20, 0.02 * 1_651.32), (250, 0.25 * 1_190.0)] {
