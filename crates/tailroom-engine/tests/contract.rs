@@ -1,6 +1,7 @@
 //! What every congestion control owes the sender, whatever happens to it; and that sender and
 //! receiver survive any sequence of packets and ACKs.
 
+mod controls;
 mod transport;
 
 use proptest::prelude::*;
@@ -15,21 +16,9 @@ use tailroom_engine::sender::{Demand, Outlet, Sender};
 use tailroom_engine::topology::{DelayedAck, Recovery, SlowStartSpec, TcpSpec};
 use tailroom_engine::units::Time;
 
-/// Every entry of the registry with its default parameters, found by its name in the schema.
-fn registry() -> Vec<(String, CongestionConfig)> {
-    let schema = schemars::schema_for!(CongestionConfig);
-    let entries = schema.as_value()["oneOf"].as_array().expect("one alternative a control").clone();
-    let named = entries.iter().map(|entry| {
-        let name = entry["properties"]["kind"]["const"].as_str().expect("a name").to_owned();
-        let config = serde_json::json!({ "kind": name });
-        (name, serde_json::from_value(config).expect("every parameter has a default"))
-    });
-    named.collect()
-}
-
 #[test]
 fn the_registry_names_its_controls() {
-    let registry = registry();
+    let registry = controls::all();
     assert!(registry.len() >= 2);
     for (name, config) in registry {
         assert_eq!(config.name(), name);
@@ -143,7 +132,7 @@ proptest! {
     fn every_window_is_finite_and_at_least_one_packet(
         operations in prop::collection::vec(operation(), 1..300),
     ) {
-        for (name, config) in registry() {
+        for (name, config) in controls::all() {
             let first = windows(&config, &operations);
             for (window, operation) in first.iter().zip(&operations) {
                 prop_assert!(
@@ -160,7 +149,7 @@ proptest! {
     /// adds more than one window's worth. A fixed window jumps to where it stays.
     #[test]
     fn an_ack_lets_the_window_grow_a_little(cwnd in 1.0_f64..1e6, acked_packets in 1_u64..10) {
-        for (name, config) in registry() {
+        for (name, config) in controls::all() {
             if name == "fixed_window" {
                 continue;
             }
@@ -214,7 +203,7 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
         SlowStartSpec::Limited { max_ssthresh: 10 },
         SlowStartSpec::HystartPlusPlus,
     ]);
-    let control = prop::sample::select(registry());
+    let control = prop::sample::select(controls::all());
     (recovery, slow_start, control, any::<bool>(), any::<bool>(), 1_u32..30).prop_map(
         |((recovery, prr), slow_start, (_, congestion), pacing, forgets, initial_window)| TcpSpec {
             recovery,

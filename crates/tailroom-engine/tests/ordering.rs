@@ -2,6 +2,7 @@
 //! over every stage of every packet, give the same results to the last bit, whatever the network,
 //! the threads and the slices that a run is cut into.
 
+mod controls;
 mod disciplines;
 mod networks;
 mod random_networks;

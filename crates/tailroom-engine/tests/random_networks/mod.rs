@@ -4,6 +4,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::controls;
 use crate::disciplines;
 use crate::networks;
 use tailroom_engine::congestion::CongestionConfig;
@@ -113,12 +114,15 @@ fn congestion() -> impl Strategy<Value = CongestionConfig> {
             ..HighspeedParams::default()
         })
     };
+    let any_control: Vec<CongestionConfig> =
+        controls::all().into_iter().map(|(_, config)| config).collect();
     prop_oneof![
-        any::<bool>().prop_map(|abe| CongestionConfig::Reno(RenoParams { abe })),
-        Just(highspeed(38.0, IncreaseRule::Continuous, false)),
+        3 => select(any_control),
+        1 => any::<bool>().prop_map(|abe| CongestionConfig::Reno(RenoParams { abe })),
+        1 => Just(highspeed(38.0, IncreaseRule::Continuous, false)),
         // A low threshold, so that the small windows of these runs reach the law.
-        Just(highspeed(4.0, IncreaseRule::Continuous, true)),
-        Just(highspeed(38.0, IncreaseRule::Table, false)),
+        1 => Just(highspeed(4.0, IncreaseRule::Continuous, true)),
+        1 => Just(highspeed(38.0, IncreaseRule::Table, false)),
     ]
 }
 
