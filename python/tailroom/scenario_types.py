@@ -168,11 +168,12 @@ class CodelQueue(TypedDict):
     """How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the
     default is the 1000 packets of Linux. Default: '1000 packets'."""
     target: NotRequired[PositiveDuration]
-    """Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3). Default: '5 ms'."""
+    """Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3); best 5 to 10 % of the
+    interval. Default: '5 ms'."""
     interval: NotRequired[PositiveDuration]
-    """How long the delay must stay above the target before the first drop; should be about the
-    longest usual round trip (100 ms: RFC 8289 sec. 4.2). Drop n follows the one before after
-    this time over the square root of n. Default: '100 ms'."""
+    """How long the delay must stay above the target before the first drop; should be a little
+    more than the round trip of most connections (100 ms: RFC 8289 sec. 4.2). Drop n follows the
+    one before after this time over the square root of n. Default: '100 ms'."""
 
 
 class PieQueue(TypedDict):
@@ -185,21 +186,21 @@ class PieQueue(TypedDict):
     target: NotRequired[PositiveDuration]
     """Queueing delay that the control loop aims at (15 ms: RFC 8033 sec. 4.2). Default: '15
     ms'."""
-    update: NotRequired[PositiveDuration]
+    update_interval: NotRequired[PositiveDuration]
     """Time between updates of the drop probability (15 ms: RFC 8033 sec. 4.2). Default: '15
     ms'."""
     alpha: NotRequired[float]
-    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2). Default:
+    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A). Default:
     0.125."""
     beta: NotRequired[float]
-    """Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 sec. 4.2).
-    Default: 1.25."""
+    """Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix
+    A). Default: 1.25."""
     max_burst: NotRequired[Duration]
     """How long a burst passes untouched after the queue was calm (150 ms: RFC 8033 sec. 4.4).
     Default: '150 ms'."""
     mark_up_to: NotRequired[float]
     """Up to this drop probability packets that understand marks are marked instead; above it
-    they are dropped too (0.1: RFC 8033 sec. 5.1). Default: 0.1."""
+    they are dropped too (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1). Default: 0.1."""
     derandomize: NotRequired[bool]
     """Keep drops from coming too close together or too far apart (true: RFC 8033 sec. 5.4).
     Default: True."""
@@ -210,32 +211,35 @@ class DualPi2Queue(TypedDict):
 
     kind: Literal["dual_pi2"]
     limit: NotRequired[QueueLimit]
-    """How much may wait in both queues together (Linux: 10000 packets). Default: '10000
-    packets'."""
+    """How much may wait in both queues together, at the rate that the link has at first (RFC
+    9332 `limit`: 250 ms). A limit in bytes or in time keeps room for the largest packet, so
+    that small ones have no advantage. Default: '250 ms'."""
     target: NotRequired[PositiveDuration]
     """Queueing delay that the classic queue is held at (RFC 9332 target: 15 ms). Default: '15
     ms'."""
     update_interval: NotRequired[PositiveDuration]
-    """Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: 16 ms).
-    Default: '16 ms'."""
+    """Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: by its
+    formula 15 ms, here the 16 ms that its text has tested with these gains). Alpha should
+    change in proportion. Default: '16 ms'."""
     alpha: NotRequired[float]
     """Integral gain: what an update adds to the base probability for each second above the
-    target, in Hz (0.16). Default: 0.16."""
+    target, in Hz (RFC 9332: 0.16 for a `Tupdate` of 16 ms). Default: 0.16."""
     beta: NotRequired[float]
     """Proportional gain: what an update adds for each second that the delay has grown by, in Hz
-    (3.2). Default: 3.2."""
+    (RFC 9332: 3.2). Default: 3.2."""
     coupling: NotRequired[float]
     """Coupling factor k: L4S packets are marked with k times the base probability, classic ones
-    marked or dropped with its square (2). Default: 2.0."""
-    step_threshold: NotRequired[PositiveDuration]
-    """Queueing delay from which on L4S packets are marked, if another one waits behind (Linux
-    `step_thresh`: 1 ms; RFC 9332 `minTh` with a ramp: 800 us). Default: '1 ms'."""
-    ramp: NotRequired[PositiveDuration]
-    """Width of a ramp above `step_threshold` on which the marking probability rises from 0 to 1
-    (RFC 9332 range: 400 us); without it every packet is marked from the threshold on."""
+    marked or dropped with its square (RFC 9332 sec. 2.5.1: 2). Default: 2.0."""
+    l4s_threshold: NotRequired[PositiveDuration]
+    """Queueing delay from which on L4S packets are marked, if another one waits behind (RFC
+    9332 `minTh`: 800 us). Default: '800 us'."""
+    ramp: NotRequired[Duration]
+    """Width of the ramp above `l4s_threshold` on which the marking probability rises from 0 to
+    1 (RFC 9332 `range`: 400 us). With 0 every packet is marked from the threshold on, as by
+    Linux, whose threshold is 1 ms; RFC 9332 recommends the ramp. Default: '400 us'."""
     classic_share: NotRequired[float]
-    """Part of the link that classic packets get while L4S packets want all of it (Linux
-    `classic_protection`: 0.1). Default: 0.1."""
+    """Part of the link that classic packets get while L4S packets want all of it (RFC 9332 sec.
+    4.2.2: small, as 1/16; Linux: 0.1). Default: 0.0625."""
 
 
 FairScheduler: TypeAlias = Literal["start_time", "deficit_round_robin", "priority_fair"]
@@ -259,8 +263,8 @@ class FairQueue(TypedDict):
     longest: NotRequired[Length]
     """What the length of a queue counts when the longest must give way: `bytes` (ns-2's DRR;
     RFC 8290 sec. 4.1) or `packets`. The packet that arrives is counted in. Of several that are
-    longest the queue that it has joined gives way, or else that of the flow with the lowest
-    number. Default: 'bytes'."""
+    longest the queue that it has joined gives way, or else any of them, the same one in every
+    run. Default: 'bytes'."""
     drop_from: NotRequired[DropFrom]
     """Which packet of the longest queue is dropped: the `front` one, as TCP then learns of it
     sooner (Suter, Lakshman, Stiliadis, Choudhury 1998; so do ns-2's DRR, Cross-protect and RFC
@@ -284,8 +288,8 @@ class FqCodelQueue(TypedDict):
     kind: Literal["fq_codel"]
     limit: NotRequired[QueueLimit]
     """How much may wait in all queues together (10240 packets: RFC 8290 sec. 5.2.3). Beyond it
-    the queue with the most bytes loses half its packets, at most 64, from its head. Default:
-    '10240 packets'."""
+    the queue with the most bytes loses half its packets, at most 64, from its head (sec. 4.1).
+    Default: '10240 packets'."""
     flows: NotRequired[int]
     """Number of queues that flows are hashed into (1024: RFC 8290 sec. 5.2.5). Flows whose
     hashes meet share a queue. Default: 1024."""
@@ -293,8 +297,8 @@ class FqCodelQueue(TypedDict):
     """Bytes that a flow may send in its turn; at least the largest packet (1514 B: RFC 8290
     sec. 5.2.4). Default: '1514 B'."""
     target: NotRequired[PositiveDuration]
-    """Delay that a flow's packets may have all the time (5 ms: RFC 8290 sec. 5.2.2). Default:
-    '5 ms'."""
+    """Delay that a flow's packets may have all the time; at least the time that the link takes
+    for the largest packet (5 ms: RFC 8290 sec. 5.2.2). Default: '5 ms'."""
     interval: NotRequired[PositiveDuration]
     """How long a flow's delay must stay above the target before its first drop; should be about
     the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1). Default: '100 ms'."""
@@ -316,15 +320,15 @@ class FqPieQueue(TypedDict):
     target: NotRequired[PositiveDuration]
     """Queueing delay that a flow's control loop aims at (15 ms: RFC 8033 sec. 4.2). Default:
     '15 ms'."""
-    update: NotRequired[PositiveDuration]
+    update_interval: NotRequired[PositiveDuration]
     """Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2). Default: '15
     ms'."""
     alpha: NotRequired[float]
-    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 sec. 4.2). Default:
+    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A). Default:
     0.125."""
     beta: NotRequired[float]
-    """Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 sec. 4.2).
-    Default: 1.25."""
+    """Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix
+    A). Default: 1.25."""
     max_burst: NotRequired[Duration]
     """How long a burst of a flow passes untouched after its queue was calm (150 ms: RFC 8033
     sec. 4.4). Default: '150 ms'."""
@@ -502,8 +506,63 @@ class RenoCongestion(TypedDict):
 
     kind: Literal["reno"]
     abe: NotRequired[bool]
-    """Alternative backoff with ECN (RFC 8511): fall to 0.8 of the window on a mark, because a
-    queue that marks is short; a loss still halves it. Default: False."""
+    """Alternative backoff with ECN (RFC 8511): fall to 0.8 of the window on a mark in
+    congestion avoidance, because a queue that marks is short; a loss, or a mark in slow start
+    (RFC 8511 sec. 4), still halves it. Default: False."""
+
+
+class CubicCongestion(TypedDict):
+    """CUBIC (RFC 9438)."""
+
+    kind: Literal["cubic"]
+    c: NotRequired[float]
+    """How steep the cubic is, in packets per second cubed (C; RFC 9438 sec. 5.1: 0.4). Default:
+    0.4."""
+    beta: NotRequired[float]
+    """What is left of the window after congestion (beta; RFC 9438 sec. 4.6: 0.7; Linux has
+    717/1024 = 0.7002). Default: 0.7."""
+    fast_convergence: NotRequired[bool]
+    """Fast convergence (RFC 9438 sec. 4.7): a flow that meets congestion below its last maximum
+    aims lower still, and so makes room for new flows. The RFC advises against it for a flow
+    that is alone. Default: True."""
+    abe: NotRequired[bool]
+    """Alternative backoff with ECN (RFC 8511 sec. 3.1): keep at least 0.85 of the window on a
+    mark, because a queue that marks is short; a loss still leaves `beta` of it. Default:
+    False."""
+
+
+class DctcpCongestion(TypedDict):
+    """DCTCP, for networks that mark at a low threshold (RFC 8257)."""
+
+    kind: Literal["dctcp"]
+    gain: NotRequired[float]
+    """Weight of the newest window of data in the estimate of the marked share (g; RFC 8257 sec.
+    4.2: 1/16). Default: 0.0625."""
+    initial_alpha: NotRequired[float]
+    """The estimate at the start (RFC 8257 sec. 3.3: 1, which halves the window on the first
+    mark of a short flow). Default: 1.0."""
+
+
+class AimdCongestion(TypedDict):
+    """Additive increase and multiplicative decrease, both free; by default standard TCP."""
+
+    kind: Literal["aimd"]
+    increase: NotRequired[float]
+    """Increase a, in packets a round trip (RFC 5681: 1). The window never grows faster than in
+    slow start, by one packet for each acknowledged packet. Default: 1.0."""
+    decrease: NotRequired[float]
+    """Decrease b: the share of the window that congestion takes away (RFC 5681: 0.5). Default:
+    0.5."""
+
+
+class FixedWindowCongestion(TypedDict):
+    """A window that never changes."""
+
+    kind: Literal["fixed_window"]
+    window: NotRequired[float]
+    """The window, in packets (default 10, the initial window of RFC 6928). It holds from the
+    first ACK on; give the flow an initial window of the same size to have it from the first
+    packet. Default: 10.0."""
 
 
 IncreaseRule: TypeAlias = Literal["continuous", "table"]
@@ -534,7 +593,237 @@ class HighspeedCongestion(TypedDict):
     Default: False."""
 
 
-Congestion: TypeAlias = RenoCongestion | HighspeedCongestion
+class FhstcpCongestion(TypedDict):
+    """FHSTCP: HighSpeed TCP made fair between round trip times (Su et al. 2005)."""
+
+    kind: Literal["fhstcp"]
+    c: NotRequired[float]
+    """Fair factor over RTT, in 1/s (the paper finds 10 the best of 5, 10 and 20): the increase
+    a(w) is multiplied by c times RTT. Below an RTT of 1 / c a flow grows more slowly than
+    standard TCP. Default: 10.0."""
+    block_pacing: NotRequired[bool]
+    """Send the window in blocks spread over the round trip, int(c RTT) + 1 of them; otherwise
+    packets leave whenever the window allows. Default: True."""
+
+
+Variant: TypeAlias = Literal["kelly", "linux"]
+"""How small windows grow and shrink."""
+
+
+class ScalableCongestion(TypedDict):
+    """Scalable TCP (Kelly 2003): a share of the window for each round trip."""
+
+    kind: Literal["scalable"]
+    increase: NotRequired[float]
+    """Increase a, in packets for each acknowledged packet (Kelly, and Linux today: 0.01). Linux
+    2.6 and ns-3 use 0.02, because they count ACKs, and a delayed ACK stands for two packets.
+    Default: 0.01."""
+    decrease: NotRequired[float]
+    """Decrease b: the share of the window that congestion takes away (Kelly: 0.125). Default:
+    0.125."""
+    legacy_window: NotRequired[float]
+    """Up to this window the control is standard TCP, in packets (Kelly: 16); only for `kelly`.
+    Default: 16.0."""
+    variant: NotRequired[Variant]
+    """What happens to small windows. Default: 'kelly'."""
+
+
+class BicCongestion(TypedDict):
+    """BIC (Xu, Harfoush, Rhee 2004) as in Linux: a search for the window of the last loss."""
+
+    kind: Literal["bic"]
+    low_window: NotRequired[float]
+    """Up to this window the control is standard TCP, in packets (paper and Linux: 14). Default:
+    14.0."""
+    max_increment: NotRequired[float]
+    """Largest increment `S_max`, in packets a round trip (Linux: 16; paper: 32). Default:
+    16.0."""
+    search_divisor: NotRequired[float]
+    """Each round trip goes this fraction of the way to the window of the last loss: one in so
+    many (Linux: 4; paper: 2, a binary search). Default: 4.0."""
+    smooth_part: NotRequired[float]
+    """Round trips that the last `search_divisor` packets below the window of the last loss
+    take, and the first ones above it (Linux: 20, so 0.2 packets a round trip; the paper stops
+    the search at a smallest increment of 0.01 instead). Default: 20.0."""
+    decrease: NotRequired[float]
+    """The share of the window that congestion takes away (Linux: 205 / 1024, 0.2; paper:
+    0.125). Default: 0.2001953125."""
+    fast_convergence: NotRequired[bool]
+    """A loss below the window of the last loss moves the goal halfway down to the new window,
+    so that a flow makes room for another one (paper and Linux: on). Default: True."""
+
+
+class HtcpCongestion(TypedDict):
+    """H-TCP (Leith, Shorten 2004): growth by the time since the last congestion."""
+
+    kind: Literal["htcp"]
+    low_speed_period: NotRequired[PositiveDuration]
+    """For so long after congestion the control grows like standard TCP (`Delta_L`: 1 s).
+    Default: '1 s'."""
+    rtt_scaling: NotRequired[bool]
+    """Growth in proportion to the smallest RTT, relative to 100 ms and within a factor from 0.1
+    to 2, so that it depends little on the RTT (draft-leith-tcp-htcp and Linux: on). Default:
+    True."""
+    adaptive_backoff: NotRequired[bool]
+    """Back off to the smallest RTT over the largest, within 0.5 and 0.8; without it to 0.5.
+    Default: True."""
+    throughput_check: NotRequired[bool]
+    """Back off to 0.5 when the throughput before congestion has changed by more than a fifth
+    since the congestion before, so that flows that come or go converge quickly. Default:
+    True."""
+
+
+class VegasCongestion(TypedDict):
+    """Vegas (Brakmo, Peterson 1995): keeps a few packets queued, and no more."""
+
+    kind: Literal["vegas"]
+    alpha: NotRequired[float]
+    """With fewer packets queued the window grows by one packet a round trip (2). Default:
+    2.0."""
+    beta: NotRequired[float]
+    """With more packets queued the window shrinks by one packet a round trip (4); not below
+    `alpha`. Default: 4.0."""
+    gamma: NotRequired[float]
+    """With more packets queued slow start ends (1). Default: 1.0."""
+
+
+class FastCongestion(TypedDict):
+    """FAST (Jin, Wei, Low 2004): keeps a given number of packets queued."""
+
+    kind: Literal["fast"]
+    alpha: NotRequired[float]
+    """Packets that a flow keeps queued (100). Default: 100.0."""
+    gamma: NotRequired[float]
+    """Part of the way to the target that one update goes (0.5). Default: 0.5."""
+    mi_threshold: NotRequired[Duration]
+    """Below this mean queueing delay each ACK adds a packet, as in slow start (0.75 ms).
+    Default: '750 us'."""
+
+
+class IllinoisCongestion(TypedDict):
+    """Illinois (Liu, Basar, Srikant 2006): delay sets how the window grows and falls."""
+
+    kind: Literal["illinois"]
+    alpha_min: NotRequired[float]
+    """Increase where the delay is largest, in packets a round trip (0.3). Default: 0.3."""
+    alpha_max: NotRequired[float]
+    """Increase where there is next to no delay, in packets a round trip (10). Default: 10.0."""
+    beta_min: NotRequired[float]
+    """Part of the window that a loss takes where the delay is small (0.125). Default: 0.125."""
+    beta_max: NotRequired[float]
+    """Part of the window that a loss takes where the delay is large (0.5). Default: 0.5."""
+    window_threshold: NotRequired[float]
+    """Below this window the control is standard TCP, in packets (Linux: 15). Default: 15.0."""
+    theta: NotRequired[int]
+    """After how many round trips with next to no delay the increase returns to `alpha_max` (5).
+    Default: 5."""
+
+
+class CompoundCongestion(TypedDict):
+    """Compound TCP (Tan et al. 2006): Reno and a window of its own that delay rules."""
+
+    kind: Literal["compound"]
+    alpha: NotRequired[float]
+    """Factor of the increase `alpha * window^k` a round trip (0.125). Default: 0.125."""
+    beta: NotRequired[float]
+    """Part of the window that a loss takes (0.5). Default: 0.5."""
+    k: NotRequired[float]
+    """Exponent of the increase `alpha * window^k` (0.75). Default: 0.75."""
+    gamma: NotRequired[float]
+    """With as many packets of its own in the queue, the second window shrinks (30). Default:
+    30.0."""
+    zeta: NotRequired[float]
+    """By how many packets it shrinks for each one queued (1, as the Linux port). Default:
+    1.0."""
+
+
+class YeahCongestion(TypedDict):
+    """YeAH (Baiocchi et al. 2007): fast while the queue is short, else Reno and a drained
+    queue."""
+
+    kind: Literal["yeah"]
+    alpha: NotRequired[float]
+    """With more packets of its own in the queue, the flow drains it (80). Default: 80.0."""
+    gamma: NotRequired[float]
+    """The part of its queue that a flow drains in a round trip is one in `gamma` (1). Default:
+    1.0."""
+    max_drain: NotRequired[float]
+    """Draining takes at most this part of the window (0.5; the module's epsilon of 1). Default:
+    0.5."""
+    min_decrease: NotRequired[float]
+    """A loss takes at least this part of the window (0.125; the module's delta of 3). Default:
+    0.125."""
+    phi: NotRequired[float]
+    """A queueing delay above one in `phi` of the smallest RTT ends the fast mode (8). Default:
+    8.0."""
+    rho: NotRequired[int]
+    """After so many round trips in a row in the slow mode, a loss halves the window: others
+    compete (16). Default: 16."""
+    zeta: NotRequired[int]
+    """After more round trips in the fast mode, the flow no longer believes in others (50).
+    Default: 50."""
+    scalable_packets: NotRequired[float]
+    """In the fast mode the window grows by one packet for so many acknowledged (100; as many as
+    the window holds, if fewer). Default: 100.0."""
+
+
+class LedbatCongestion(TypedDict):
+    """LEDBAT (RFC 6817): for the background; holds the queueing delay at a target."""
+
+    kind: Literal["ledbat"]
+    target: NotRequired[PositiveDuration]
+    """The queueing delay to keep (100 ms, the most that the RFC allows). Default: '100 ms'."""
+    gain: NotRequired[float]
+    """Packets that the window grows by in a round trip without queueing delay (1, the most that
+    the RFC allows). Default: 1.0."""
+    base_history: NotRequired[int]
+    """For how many minutes the smallest delay is remembered (10): a longer path shows by then.
+    Default: 10."""
+    noise_filter: NotRequired[int]
+    """The delay is the smallest of so many samples (4, as ns-3; the RFC asks for at least 1).
+    Default: 4."""
+
+
+class HyblaCongestion(TypedDict):
+    """Hybla (Caini, Firrincieli 2004): long round trips grow as a short one does."""
+
+    kind: Literal["hybla"]
+    reference_rtt: NotRequired[PositiveDuration]
+    """Round trip of the Reno flow that it equals (RTT0; paper and Linux: 25 ms). Default: '25
+    ms'."""
+
+
+class WestwoodCongestion(TypedDict):
+    """Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry."""
+
+    kind: Literal["westwood"]
+    memory: NotRequired[float]
+    """Weight of the past in the bandwidth estimate (alpha; paper: 0.9). Default: 0.9."""
+    min_sample: NotRequired[PositiveDuration]
+    """A bandwidth sample lasts a round trip, and at least this long (paper and Linux: 50 ms).
+    Default: '50 ms'."""
+
+
+Congestion: TypeAlias = (
+    RenoCongestion
+    | CubicCongestion
+    | DctcpCongestion
+    | AimdCongestion
+    | FixedWindowCongestion
+    | HighspeedCongestion
+    | FhstcpCongestion
+    | ScalableCongestion
+    | BicCongestion
+    | HtcpCongestion
+    | VegasCongestion
+    | FastCongestion
+    | IllinoisCongestion
+    | CompoundCongestion
+    | YeahCongestion
+    | LedbatCongestion
+    | HyblaCongestion
+    | WestwoodCongestion
+)
 """A congestion control and its parameters, as a scenario names it."""
 
 Recovery: TypeAlias = Literal["sack", "newreno"]
@@ -657,7 +946,7 @@ class Flows(TypedDict):
     """A host with segmentation offload waits until it may send this many packets at once.
     Default: 1."""
     forget_sack_at_timeout: NotRequired[bool]
-    """Forget the SACK scoreboard at a timeout (RFC 2018 sec. 8, ns-2) instead of keeping it
+    """Forget the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
     (RFC 6675 sec. 5.1, Linux). Default: False."""
     ecn: NotRequired[Ecn]
     """Explicit congestion notification: whether queues may mark the flow's packets instead of

@@ -265,7 +265,7 @@ registry! {
     illinois::Illinois(IllinoisParams) = "illinois",
     /// Compound TCP (Tan et al. 2006): Reno and a window of its own that delay rules.
     compound::Compound(CompoundParams) = "compound",
-    /// YeAH (Baiocchi et al. 2007): fast while the queue is short, else Reno and a drained queue.
+    /// YeAH (Baiocchi et al. 2007): fast while the queue is short, Reno when it is not.
     yeah::Yeah(YeahParams) = "yeah",
     /// LEDBAT (RFC 6817): for the background; holds the queueing delay at a target.
     ledbat::Ledbat(LedbatParams) = "ledbat",
