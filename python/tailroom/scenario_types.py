@@ -738,8 +738,7 @@ class CompoundCongestion(TypedDict):
 
 
 class YeahCongestion(TypedDict):
-    """YeAH (Baiocchi et al. 2007): fast while the queue is short, else Reno and a drained
-    queue."""
+    """YeAH (Baiocchi et al. 2007): fast while the queue is short, Reno when it is not."""
 
     kind: Literal["yeah"]
     alpha: NotRequired[float]
