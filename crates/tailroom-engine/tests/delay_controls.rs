@@ -1,16 +1,8 @@
 //! What the laws of delay-based controls say about the queue at a bottleneck, in whole simulations.
 
+mod scenario_run;
+
 use tailroom_engine::results::Summary;
-use tailroom_engine::scenario::{self, FileLoader};
-use tailroom_engine::simulation::Simulation;
-
-struct NoFiles;
-
-impl FileLoader for NoFiles {
-    fn load(&self, path: &str) -> Result<String, String> {
-        Err(format!("no file is named here, but {path} is"))
-    }
-}
 
 /// Runs flows through a bottleneck with a long buffer. Each flow is its control and when it starts, in
 /// milliseconds; the measurement takes the last half of the run.
@@ -41,10 +33,7 @@ queue = {{ kind = "drop_tail", limit = "{limit}" }}
 {groups}"#,
         seconds / 2
     );
-    let network = scenario::parse(&text, &[], Some(1), &NoFiles)
-        .and_then(|scenario| scenario.resolve())
-        .expect("the scenario is right");
-    Simulation::new(&network).finish().expect("the account of packets balances").summary
+    scenario_run::run(&text, 1)
 }
 
 fn link(summary: &Summary) -> &tailroom_engine::results::LinkSummary {

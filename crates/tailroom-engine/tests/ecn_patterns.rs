@@ -7,7 +7,7 @@
 mod path;
 mod transport;
 
-use path::{Outcome, PERFECT, RTT, Script, transfer};
+use path::{Outcome, PERFECT, RTT, Script, WINDOW, transfer};
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::packet::{Ecn, Packet};
@@ -15,18 +15,9 @@ use tailroom_engine::topology::{DelayedAck, EcnMode, Recovery, TcpSpec};
 use tailroom_engine::units::Time;
 
 const PACKETS: u64 = 80;
-const WINDOW: u64 = 20;
 
 fn tcp(ecn: EcnMode, recovery: Recovery, prr: bool) -> TcpSpec {
-    TcpSpec {
-        ecn,
-        recovery,
-        prr,
-        initial_window: WINDOW as u32,
-        initial_ssthresh: Some(WINDOW as u32),
-        min_rto: Time::from_milliseconds(1_000),
-        ..transport::reno()
-    }
+    TcpSpec { ecn, ..path::tcp(recovery, prr) }
 }
 
 fn classic() -> TcpSpec {
@@ -35,11 +26,7 @@ fn classic() -> TcpSpec {
 
 /// Every way to repair losses, under RFC 3168.
 fn every_recovery() -> [(&'static str, TcpSpec); 3] {
-    [
-        ("newreno", tcp(EcnMode::Classic, Recovery::NewReno, false)),
-        ("sack", classic()),
-        ("sack with PRR", tcp(EcnMode::Classic, Recovery::Sack, true)),
-    ]
+    path::every_recovery().map(|(name, tcp)| (name, TcpSpec { ecn: EcnMode::Classic, ..tcp }))
 }
 
 /// A transfer that marks and loses the first transmissions of some packets.

@@ -2,17 +2,9 @@
 //! the link does not limit, and for those that it does. Their setting: 50 Mbit/s, half of it taken
 //! by Poisson packets of flows of 1 Mbit/s each, RTT 100 ms, packets of 1000 B.
 
+mod scenario_run;
+
 use tailroom_engine::results::Summary;
-use tailroom_engine::scenario::{self, FileLoader};
-use tailroom_engine::simulation::Simulation;
-
-struct NoFiles;
-
-impl FileLoader for NoFiles {
-    fn load(&self, path: &str) -> Result<String, String> {
-        Err(format!("no file is named here, but {path} is"))
-    }
-}
 
 /// Flows by congestion control and how many of each.
 type Elastic = &'static [(&'static str, u32)];
@@ -57,10 +49,7 @@ source = {{ kind = "poisson", rate = "1 Mbit/s" }}
 {groups}"#,
         buffer - 1
     );
-    let network = scenario::parse(&text, &[], Some(seed), &NoFiles)
-        .and_then(|scenario| scenario.resolve())
-        .expect("the scenario is right");
-    Simulation::new(&network).finish().expect("the account of packets balances").summary
+    scenario_run::run(&text, seed)
 }
 
 fn loss(summary: &Summary, group: &str) -> f64 {

@@ -9,43 +9,23 @@ mod transport;
 
 use proptest::prelude::*;
 
-use path::{Outcome, PERFECT, RTT, Script, transfer};
+use path::{Outcome, PERFECT, RTT, Script, WINDOW, every_recovery, tcp, transfer};
 use tailroom_engine::topology::{DelayedAck, Recovery, RttSamples, SlowStartSpec, TcpSpec};
 use tailroom_engine::units::Time;
 
 const PACKETS: u64 = 60;
-const WINDOW: u64 = 20;
 /// `DupThresh` (RFC 6675 sec. 2; RFC 5681 sec. 3.2).
 const THRESHOLD: u64 = 3;
 /// A repair that begins at a lost packet sends no more than this many packets beyond it before it
 /// is over: the window, and half of it again.
 const REACH: u64 = WINDOW + WINDOW / 2 + 4;
 
-fn tcp(recovery: Recovery, prr: bool) -> TcpSpec {
-    TcpSpec {
-        recovery,
-        prr,
-        initial_window: WINDOW as u32,
-        initial_ssthresh: Some(WINDOW as u32),
-        min_rto: Time::from_milliseconds(1_000),
-        ..transport::reno()
-    }
-}
-
 fn newreno() -> TcpSpec {
     tcp(Recovery::NewReno, false)
 }
 
-fn all() -> [(&'static str, TcpSpec); 3] {
-    [
-        ("newreno", newreno()),
-        ("sack", tcp(Recovery::Sack, false)),
-        ("sack with PRR", tcp(Recovery::Sack, true)),
-    ]
-}
-
 fn with_sack() -> [(&'static str, TcpSpec); 2] {
-    let [_, sack, prr] = all();
+    let [_, sack, prr] = every_recovery();
     [sack, prr]
 }
 
@@ -71,7 +51,7 @@ fn assert_minimal(name: &str, lost: &[u64], outcome: &Outcome) {
 
 #[test]
 fn without_loss_nothing_is_sent_twice() {
-    for (name, tcp) in all() {
+    for (name, tcp) in every_recovery() {
         let outcome = transfer(&tcp, PACKETS, &PERFECT);
         assert!(outcome.is_complete, "{name}");
         assert_eq!((outcome.retransmissions, outcome.reductions, outcome.timeouts), (0, 0, 0));
@@ -84,7 +64,7 @@ fn without_loss_nothing_is_sent_twice() {
 /// With fewer behind it only the timeout is left (RFC 6298 sec. 5.4).
 #[test]
 fn every_single_lost_packet_is_sent_once_more() {
-    for (name, tcp) in all() {
+    for (name, tcp) in every_recovery() {
         for lost in 0..PACKETS {
             let outcome = losing(&tcp, &[lost]);
             let expected = if lost + THRESHOLD < PACKETS { (1, 0) } else { (0, 1) };
@@ -208,7 +188,7 @@ fn newreno_times_out_over_a_long_burst() {
 /// window that is lost whole leaves only the timeout.
 #[test]
 fn every_burst_ends() {
-    for (name, tcp) in all() {
+    for (name, tcp) in every_recovery() {
         for length in 1..=WINDOW {
             for first in 0..=PACKETS - length {
                 let lost: Vec<u64> = (first..first + length).collect();
@@ -228,7 +208,7 @@ fn every_burst_ends() {
 /// duplicate ACKs let enough new packets out to make three.
 #[test]
 fn one_survivor_of_a_window_is_enough() {
-    for (name, tcp) in all() {
+    for (name, tcp) in every_recovery() {
         let lost: Vec<u64> = (0..WINDOW - 1).collect();
         let outcome = losing(&tcp, &lost);
         assert_eq!(outcome.reductions, 1, "{name}: {outcome:?}");
@@ -242,7 +222,7 @@ fn one_survivor_of_a_window_is_enough() {
 /// (RFC 6675 sec. 5.1), and what was sacked is not sent again.
 #[test]
 fn a_lost_retransmission_costs_a_timeout() {
-    for (name, tcp) in all() {
+    for (name, tcp) in every_recovery() {
         for lost in 0..PACKETS {
             let loses_data = |sequence: u64, nth: u32| nth < 2 && sequence == lost;
             let outcome = transfer(&tcp, PACKETS, &Script { loses_data: &loses_data, ..PERFECT });
@@ -266,7 +246,7 @@ fn a_lost_retransmission_costs_a_timeout() {
 /// The timeout doubles each time (RFC 6298 sec. 5.5): 1 + 2 + 4 + 8 + 16 s for five losses.
 #[test]
 fn the_timeout_backs_off() {
-    for (name, tcp) in all() {
+    for (name, tcp) in every_recovery() {
         let loses_data = |sequence: u64, nth: u32| nth < 5 && sequence == PACKETS - 1;
         let outcome = transfer(&tcp, PACKETS, &Script { loses_data: &loses_data, ..PERFECT });
         assert_eq!((outcome.timeouts, outcome.retransmissions), (5, 5), "{name}");
@@ -283,7 +263,7 @@ fn the_timeout_backs_off() {
 /// it again (RFC 6298 sec. 5.4).
 #[test]
 fn a_lost_ack_matters_only_if_it_is_the_last() {
-    for (name, tcp) in all() {
+    for (name, tcp) in every_recovery() {
         for lost in 0..PACKETS {
             let outcome =
                 transfer(&tcp, PACKETS, &Script { loses_ack: &|nth| nth == lost, ..PERFECT });
@@ -301,7 +281,7 @@ fn a_lost_ack_matters_only_if_it_is_the_last() {
 
 #[test]
 fn with_a_third_of_the_acks_lost_data_is_sent_once() {
-    for (name, tcp) in all() {
+    for (name, tcp) in every_recovery() {
         for seed in 0..200 {
             let loses_ack = |nth: u64| nth + 1 != PACKETS && is_drawn(seed, nth, 0, 0.3);
             let outcome = transfer(&tcp, PACKETS, &Script { loses_ack: &loses_ack, ..PERFECT });
@@ -315,7 +295,7 @@ fn with_a_third_of_the_acks_lost_data_is_sent_once() {
 /// of RFC 6675 sec. 4 (rule 4) needs a repair in progress.
 #[test]
 fn a_lost_tail_costs_one_timeout() {
-    for (name, tcp) in all() {
+    for (name, tcp) in every_recovery() {
         for length in 1..=5 {
             let lost: Vec<u64> = (PACKETS - length..PACKETS).collect();
             let outcome = losing(&tcp, &lost);
@@ -353,7 +333,7 @@ fn a_rescue_waits_for_the_first_retransmission() {
 /// 3).
 #[test]
 fn reordering_below_the_threshold_is_no_loss() {
-    for (name, tcp) in all() {
+    for (name, tcp) in every_recovery() {
         for by in 1..=10 {
             for packet in 0..PACKETS - by {
                 let script = Script { overtaken: Some((packet, by)), ..PERFECT };

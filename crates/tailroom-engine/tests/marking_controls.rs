@@ -4,17 +4,9 @@
 //! which the marks come, D = (W* + 1) alpha / 2 what a flow gives up, alpha = sqrt(2 / W*) the
 //! share of marked packets, N D the amplitude of the queue and K + N its maximum.
 
+mod scenario_run;
+
 use tailroom_engine::results::{GroupSummary, LinkSummary};
-use tailroom_engine::scenario::{self, FileLoader};
-use tailroom_engine::simulation::Simulation;
-
-struct NoFiles;
-
-impl FileLoader for NoFiles {
-    fn load(&self, path: &str) -> Result<String, String> {
-        Err(format!("no file is named here, but {path} is"))
-    }
-}
 
 /// A switch, and the flows through it.
 #[derive(Clone, Copy, Debug)]
@@ -67,11 +59,7 @@ start = {{ uniform = ["0 s", "100 ms"] }}
             self.flows,
             self.rtt_us,
         );
-        let network = scenario::parse(&text, &[], Some(seed), &NoFiles)
-            .and_then(|scenario| scenario.resolve())
-            .expect("the scenario is right");
-        let summary =
-            Simulation::new(&network).finish().expect("the account of packets balances").summary;
+        let summary = scenario_run::run(&text, seed);
         let link = summary.links.get("switch").expect("the link is there").clone();
         (link, summary.groups.get("tcp").expect("the group is there").clone())
     }

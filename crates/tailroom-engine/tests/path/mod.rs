@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::transport;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::Marks;
 use tailroom_engine::receiver::Receiver;
 use tailroom_engine::sender::{Demand, Outlet, Sender};
-use tailroom_engine::topology::TcpSpec;
+use tailroom_engine::topology::{Recovery, TcpSpec};
 use tailroom_engine::units::Time;
 
 /// One way; the round trip takes 100 ms.
@@ -16,6 +17,30 @@ const DELAY: Time = Time::from_milliseconds(50);
 pub(crate) const RTT: Time = Time::from_milliseconds(100);
 /// A transfer that takes longer, 28 hours, is stuck.
 const PATIENCE: Time = Time::from_milliseconds(100_000_000);
+
+/// The window of the transfers, in packets: slow start is over before they begin.
+pub(crate) const WINDOW: u64 = 20;
+
+/// A sender that starts in congestion avoidance and whose timer waits for ten round trips.
+pub(crate) fn tcp(recovery: Recovery, prr: bool) -> TcpSpec {
+    TcpSpec {
+        recovery,
+        prr,
+        initial_window: WINDOW as u32,
+        initial_ssthresh: Some(WINDOW as u32),
+        min_rto: Time::from_milliseconds(1_000),
+        ..transport::reno()
+    }
+}
+
+/// Every way to repair losses.
+pub(crate) fn every_recovery() -> [(&'static str, TcpSpec); 3] {
+    [
+        ("newreno", tcp(Recovery::NewReno, false)),
+        ("sack", tcp(Recovery::Sack, false)),
+        ("sack with PRR", tcp(Recovery::Sack, true)),
+    ]
+}
 
 /// What goes wrong on the way.
 pub(crate) struct Script<'a> {
