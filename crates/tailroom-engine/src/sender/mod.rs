@@ -279,22 +279,13 @@ impl Sender {
             return;
         }
         self.probe.on_window(now, self.cwnd);
-        let is_slow_start = self.cwnd < self.ssthresh;
-        if is_slow_start && !self.options.control_has_slow_start {
-            self.grow_in_slow_start(acked, rtt);
+        if self.cwnd < self.ssthresh {
+            self.grow_in_slow_start(now, acked, rtt);
         } else {
             let event = self.ack_event(now, acked, rtt);
             self.cwnd = self.congestion.on_ack(self.cwnd, &event);
-            if is_slow_start {
-                self.cwnd = self.cwnd.min(self.ssthresh); // no single step leaps over it
-            }
             // A control that shrinks the window by itself does not thereby begin a slow start.
-            let is_over = if is_slow_start {
-                self.congestion.ends_slow_start()
-            } else {
-                self.cwnd < self.ssthresh
-            };
-            if is_over {
+            if self.cwnd < self.ssthresh {
                 self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
             }
         }
@@ -320,18 +311,33 @@ impl Sender {
     #[inline]
     fn show_to_control(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
         if self.options.control_watches {
-            let event = self.ack_event(now, acked, rtt);
-            self.congestion.watch(&event);
+            self.let_control_watch(now, acked, rtt);
         }
     }
 
     #[inline(never)]
-    fn grow_in_slow_start(&mut self, acked: u64, rtt: Option<Time>) {
-        let event = SlowStartEvent { acked_packets: acked, rtt, una: self.una, next: self.next };
-        let (growth, is_over) = self.slow_start.on_ack(self.cwnd, &event);
-        self.cwnd += growth;
+    fn let_control_watch(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
+        let event = self.ack_event(now, acked, rtt);
+        self.congestion.watch(&event);
+    }
+
+    /// The slow start that the scenario names, or the control's own.
+    #[inline(never)]
+    fn grow_in_slow_start(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
+        let is_over = if self.options.control_has_slow_start {
+            let event = self.ack_event(now, acked, rtt);
+            let cwnd = self.congestion.on_ack(self.cwnd, &event);
+            self.cwnd = cwnd.min(self.ssthresh); // no single step leaps over it
+            self.congestion.ends_slow_start()
+        } else {
+            let event =
+                SlowStartEvent { acked_packets: acked, rtt, una: self.una, next: self.next };
+            let (growth, is_over) = self.slow_start.on_ack(self.cwnd, &event);
+            self.cwnd += growth;
+            is_over
+        };
         if is_over {
-            self.ssthresh = self.cwnd;
+            self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
         }
     }
 
