@@ -22,7 +22,8 @@ pub enum RunError {
     #[error(
         "at {time} the packets under way need {needed_bytes} bytes, more than memory_limit \
          ({limit_bytes} bytes); a flow whose access_rate is not above its bottleneck's rate never \
-         sees a loss and lets its window grow: raise access_rate, or set max_window"
+         sees a loss and lets its window grow: raise access_rate, or set max_window; where flows come \
+         and go, they may come faster than the link can serve them: lower their load"
     )]
     Memory {
         /// When.
@@ -31,5 +32,16 @@ pub enum RunError {
         needed_bytes: u64,
         /// What the scenario allows.
         limit_bytes: u64,
+    },
+    /// Flows come faster than they go.
+    #[error(
+        "at {time} more than {limit} flows are in progress; they come faster than the link can serve \
+         them: lower their load, or shorten duration"
+    )]
+    Flows {
+        /// When.
+        time: Time,
+        /// As many as a run can tell apart.
+        limit: usize,
     },
 }

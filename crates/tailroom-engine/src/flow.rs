@@ -8,9 +8,9 @@ use crate::receiver::Receiver;
 use crate::schedule::Event;
 use crate::sender::{Demand, Outlet, Sender};
 use crate::serializer::Serializer;
-use crate::source::{Emission, Source, TrafficSource};
-use crate::topology::{FlowSpec, GroupSpec, Network, SourceSpec};
-use crate::units::Time;
+use crate::source::{Emission, FlowPlan, Source, TrafficSource};
+use crate::topology::{GroupSpec, Network, SourceSpec, TcpSpec};
+use crate::units::{Rate, Time};
 
 /// Private delays of a flow. The propagation that the shared links do not account for is split in
 /// four equal parts: sender to first link, last link to receiver, and the same on the way back.
@@ -29,15 +29,16 @@ pub struct Wiring {
 }
 
 impl Wiring {
-    /// The delays of `flow`, a member of `group`.
-    pub fn new(network: &Network, group: &GroupSpec, flow: &FlowSpec) -> Self {
-        let sum = |path: &[usize]| {
-            path.iter().fold(Time::ZERO, |sum, &link| sum + network.links[link].delay)
-        };
+    /// The delays of a flow of `group` with this two-way propagation and access link.
+    pub fn new(
+        network: &Network,
+        group: &GroupSpec,
+        rtt: Time,
+        access_rate: Option<Rate>,
+    ) -> Self {
         let has_reverse_path = !group.reverse_path.is_empty();
-        let forward = sum(&group.path);
-        let backward = if has_reverse_path { sum(&group.reverse_path) } else { forward };
-        let private = flow.rtt.since(forward + backward).picoseconds();
+        let (forward, backward) = network.propagation(group);
+        let private = rtt.since(forward + backward).picoseconds();
         let quarter = Time::from_picoseconds(private / 4);
         let rest = Time::from_picoseconds(private - 3 * (private / 4));
         let (from_receiver, to_sender) = if has_reverse_path {
@@ -46,7 +47,7 @@ impl Wiring {
             (quarter + backward + rest, Time::ZERO)
         };
         Wiring {
-            access: group.access_rate.map(Serializer::constant),
+            access: access_rate.map(Serializer::constant),
             access_free_at: Time::ZERO,
             to_first_link: quarter,
             to_receiver: quarter,
@@ -149,6 +150,22 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// A connection of `group` for the flow that `plan` describes.
+    pub fn new(
+        network: &Network,
+        group: &GroupSpec,
+        tcp: &TcpSpec,
+        plan: &FlowPlan,
+        marks: Marks,
+    ) -> Self {
+        let demand = demand(group, plan);
+        Connection {
+            receiver: Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), demand.packets),
+            sender: Sender::new(tcp, demand, marks),
+            wiring: Wiring::new(network, group, plan.rtt, plan.access_rate),
+        }
+    }
+
     /// A data packet leaves the last shared link at `time`.
     #[inline]
     pub fn deliver(&mut self, time: Time, packet: Packet, entrance: &mut impl Entrance) {
@@ -333,24 +350,26 @@ impl Ends {
     pub fn new(network: &Network, index: usize, marks: Marks) -> Self {
         let flow = &network.flows[index];
         let group = &network.groups[flow.group];
-        let wiring = Wiring::new(network, group, flow);
-        let stop = group.stop.unwrap_or(Time::NEVER);
         match (&group.tcp, Source::new(group, flow.start, network.seed, &network.flow_name(index)))
         {
             (_, Some(source)) => Ends::Unresponsive(Box::new(Unresponsive {
                 source,
-                stop,
+                stop: group.stop.unwrap_or(Time::NEVER),
                 header_bytes: group.header_size,
-                wiring,
+                wiring: Wiring::new(network, group, flow.rtt, group.access_rate),
                 sent: FlowProbe::new(marks),
                 received: FlowProbe::new(marks),
                 delivered: FlowState::default(),
             })),
-            (Some(tcp), None) => Ends::Tcp(Connection {
-                sender: Sender::new(tcp, demand(group, flow.start, stop), marks),
-                receiver: Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate()),
-                wiring,
-            }),
+            (Some(tcp), None) => {
+                let bytes = match group.source {
+                    SourceSpec::Bulk { bytes } => bytes,
+                    _ => None,
+                };
+                let (start, rtt, access_rate) = (flow.start, flow.rtt, group.access_rate);
+                let plan = FlowPlan { start, bytes, rtt, access_rate };
+                Ends::Tcp(Connection::new(network, group, tcp, &plan, marks))
+            }
             (None, None) => unreachable!("a bulk source comes with a transport"),
         }
     }
@@ -385,18 +404,14 @@ impl Ends {
     }
 }
 
-/// What a bulk application offers to its TCP sender.
-fn demand(group: &GroupSpec, start: Time, stop: Time) -> Demand {
+/// What an application offers to its TCP sender.
+fn demand(group: &GroupSpec, plan: &FlowPlan) -> Demand {
     let payload = u64::from(group.packet_size - group.header_size);
-    let bytes = match group.source {
-        SourceSpec::Bulk { bytes } => bytes,
-        SourceSpec::Poisson { .. } | SourceSpec::Cbr { .. } => None,
-    };
-    let packets = bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
-    let last_payload = bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
+    let packets = plan.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
+    let last_payload = plan.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
     Demand {
-        start,
-        stop,
+        start: plan.start,
+        stop: group.stop.unwrap_or(Time::NEVER),
         packets,
         packet_bytes: group.packet_size,
         last_packet_bytes: last_payload as u32 + group.header_size,

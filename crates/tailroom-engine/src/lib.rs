@@ -20,10 +20,12 @@ pub mod topology;
 pub mod schedule;
 pub mod simulation;
 
+pub mod distribution;
 pub mod congestion;
 pub mod flow;
 pub mod link;
 pub mod loss;
+pub mod population;
 pub mod queue;
 pub mod receiver;
 pub mod sender;

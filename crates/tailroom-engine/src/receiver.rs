@@ -15,6 +15,8 @@ pub struct Receiver {
     next: u64,
     ack_deadline: Time,
     delayed: Option<DelayedAck>,
+    /// How many packets there are to come; [`u64::MAX`] without bound.
+    packets: u64,
     unacknowledged: u32,
     echo: Time,
     echoes_retransmission: bool,
@@ -35,13 +37,15 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that expects packet 0. With accurate feedback a change of the marks is not held back
-    /// by a delayed ACK.
-    pub fn new(delayed: Option<DelayedAck>, has_accurate_feedback: bool) -> Self {
+    /// A receiver that expects packet 0 of `packets` ([`u64::MAX`] without bound). A delayed ACK holds
+    /// back neither the last packet, which carries the FIN, nor, with accurate feedback, a change of
+    /// the marks.
+    pub fn new(delayed: Option<DelayedAck>, has_accurate_feedback: bool, packets: u64) -> Self {
         Receiver {
             next: 0,
             ack_deadline: Time::NEVER,
             delayed,
+            packets,
             unacknowledged: 0,
             echo: Time::ZERO,
             echoes_retransmission: false,
@@ -117,7 +121,8 @@ impl Receiver {
         self.note_echo(packet);
         if let Some(delayed) = self.delayed {
             self.unacknowledged += 1;
-            if self.unacknowledged < delayed.packets && !self.acks_at_once {
+            let is_last = self.next == self.packets;
+            if self.unacknowledged < delayed.packets && !self.acks_at_once && !is_last {
                 if self.unacknowledged == 1 {
                     self.ack_deadline = now + delayed.timeout;
                 }
@@ -247,7 +252,7 @@ mod tests {
     /// recently reported others.
     #[test]
     fn blocks_come_latest_first() {
-        let mut receiver = Receiver::new(None, false);
+        let mut receiver = Receiver::new(None, false, u64::MAX);
         for (sequence, blocks) in [
             (2, vec![range(2, 3)]),
             (5, vec![range(5, 6), range(2, 3)]),
@@ -268,7 +273,7 @@ mod tests {
     #[test]
     fn every_second_packet_is_acknowledged_and_a_lone_one_after_the_timeout() {
         let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
-        let mut receiver = Receiver::new(Some(delayed), false);
+        let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
         assert!(receiver.on_packet(Time::ZERO, packet(0)).is_none());
         let ack = receiver.on_packet(Time::ZERO, packet(1)).expect("the second");
         assert_eq!((ack.cumulative, ack.echo), (2, Time::ZERO));
@@ -289,7 +294,7 @@ mod tests {
     /// RFC 3168 sec. 6.1.3: every ACK from the mark on echoes it, until a packet with CWR.
     #[test]
     fn the_echo_lasts_from_a_mark_to_the_packet_with_cwr() {
-        let mut receiver = Receiver::new(None, false);
+        let mut receiver = Receiver::new(None, false, u64::MAX);
         for (packet, echoes) in [
             (packet(0), false),
             (marked(1), true),
@@ -313,15 +318,15 @@ mod tests {
     fn a_delayed_ack_echoes_the_mark_of_either_packet() {
         let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
         for [first, second] in [[marked(0), packet(1)], [packet(0), marked(1)]] {
-            let mut receiver = Receiver::new(Some(delayed), false);
+            let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
             assert!(receiver.on_packet(Time::ZERO, first).is_none());
             assert!(receiver.on_packet(Time::ZERO, second).expect("the second").ece);
         }
-        let mut receiver = Receiver::new(Some(delayed), false);
+        let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
         assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
         assert!(receiver.on_deadline().ece);
         // A mark that is covered is echoed once even if CWR has come behind it.
-        let mut receiver = Receiver::new(Some(delayed), false);
+        let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
         assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
         assert!(receiver.on_packet(Time::ZERO, cwr(packet(1))).expect("the second").ece);
         assert!(receiver.on_packet(Time::ZERO, packet(2)).is_none());
@@ -333,7 +338,7 @@ mod tests {
     #[test]
     fn accurate_feedback_is_not_delayed_when_marks_begin_go_on_or_end() {
         let delayed = DelayedAck { packets: 4, timeout: Time::from_milliseconds(40) };
-        let mut receiver = Receiver::new(Some(delayed), true);
+        let mut receiver = Receiver::new(Some(delayed), true, u64::MAX);
         for (packet, acked) in [
             (packet(0), None),
             (marked(1), Some((2, 1))), // begin
@@ -357,7 +362,7 @@ mod tests {
     /// RFC 3168 sec. 6.1.5: the receiver ignores the field of a packet that it has acknowledged.
     #[test]
     fn a_mark_on_a_late_duplicate_says_nothing() {
-        let mut receiver = Receiver::new(None, false);
+        let mut receiver = Receiver::new(None, false, u64::MAX);
         receiver.on_packet(Time::ZERO, packet(0));
         let ack = receiver.on_packet(Time::ZERO, marked(0)).expect("at once");
         assert!(!ack.ece);

@@ -1,5 +1,7 @@
 //! The run: takes arrivals at shared links in order of time and lets each packet cause what it causes.
 
+pub mod passing_flows;
+
 use crate::error::RunError;
 use crate::flow::{Ends, Entrance};
 use crate::link::{Fate, Link};
@@ -7,8 +9,9 @@ use crate::packet::{Ack, Ecn, Packet, StoredAck};
 use crate::probe::flow::Marks;
 use crate::results::{self, Results};
 use crate::schedule::{Event, Schedule, Stage, TieBreak};
-use crate::topology::Network;
+use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
+use passing_flows::PassingFlows;
 
 /// A power of two: a million events add at most some tens of MB.
 const EVENTS_BETWEEN_MEMORY_CHECKS: u64 = 1 << 20;
@@ -21,9 +24,13 @@ pub struct Simulation {
     links: Vec<Link>,
     services: Services,
     link_marks: LinkMarks,
+    /// The permanent flows, and behind them those that come and go.
     flows: Vec<Flow>,
+    passing: PassingFlows,
     /// The circuits of all groups, one behind the other: link indices, forward path first.
     circuits: Vec<u32>,
+    /// Where in `circuits` that of each group begins.
+    circuit_starts: Vec<u32>,
     acks: AckStore,
     events: u64,
     is_measuring: bool,
@@ -39,6 +46,8 @@ struct Flow {
     ack_bytes: u32,
     /// The wake-up that is pending; [`Time::NEVER`] for none.
     wake_at: Time,
+    /// Whether its last byte is not yet acknowledged, as far as is known.
+    is_in_progress: bool,
     account: FlowAccount,
 }
 
@@ -53,6 +62,8 @@ pub struct FlowAccount {
     pub lost_measured: u64,
     /// Packets that left the last shared link with a mark, inside the measured window.
     pub marked_measured: u64,
+    /// ACKs that are on the shared links of a reverse path.
+    pub acks_on_the_way: u64,
 }
 
 /// A packet at a link, and what becomes of it.
@@ -134,6 +145,7 @@ struct Door<'a> {
     flow: u32,
     forward_hops: u8,
     ack_bytes: u32,
+    acks_on_the_way: &'a mut u64,
 }
 
 impl Entrance for Door<'_> {
@@ -145,12 +157,26 @@ impl Entrance for Door<'_> {
 
     fn ack(&mut self, time: Time, ack: Ack<'_>) {
         let slot = self.acks.put(ack);
+        *self.acks_on_the_way += 1;
         let event = Event::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
         self.schedule.push(event);
     }
 }
 
 impl Flow {
+    fn new(ends: Ends, group: &GroupSpec, circuit: u32) -> Self {
+        Flow {
+            ends,
+            circuit,
+            forward_hops: group.path.len() as u8,
+            hops: (group.path.len() + group.reverse_path.len()) as u8,
+            ack_bytes: group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size),
+            wake_at: Time::NEVER,
+            is_in_progress: true,
+            account: FlowAccount::default(),
+        }
+    }
+
     /// The flow's ends, and the door through which they send.
     #[inline]
     fn ends_and_door<'a>(
@@ -159,21 +185,35 @@ impl Flow {
         schedule: &'a mut Schedule,
         acks: &'a mut AckStore,
     ) -> (&'a mut Ends, Door<'a>) {
-        let Flow { ends, forward_hops, ack_bytes, .. } = self;
-        let door =
-            Door { schedule, acks, flow, forward_hops: *forward_hops, ack_bytes: *ack_bytes };
+        let Flow { ends, forward_hops, ack_bytes, account, .. } = self;
+        let door = Door {
+            schedule,
+            acks,
+            flow,
+            forward_hops: *forward_hops,
+            ack_bytes: *ack_bytes,
+            acks_on_the_way: &mut account.acks_on_the_way,
+        };
         (ends, door)
     }
 
     /// Sees to it that a wake-up is pending when the flow's next timer needs one. A pending one that
-    /// comes too early does no harm: it looks again and goes back to sleep.
+    /// comes too early does no harm: it looks again and goes back to sleep. Says whether no timer
+    /// runs, as after the last byte.
     #[inline]
-    fn arm(&mut self, flow: u32, schedule: &mut Schedule) {
-        let Ends::Tcp(connection) = &self.ends else { return };
+    fn arm(&mut self, flow: u32, schedule: &mut Schedule) -> bool {
+        let Ends::Tcp(connection) = &self.ends else { return false };
         let wake = connection.next_wake();
         if wake < self.wake_at {
             self.set_wake(wake, flow, schedule);
         }
+        wake == Time::NEVER
+    }
+
+    /// Whether all that it sent has been received or lost, and all ACKs have come back.
+    fn is_accounted_for(&self, sent: u64) -> bool {
+        let account = &self.account;
+        sent == account.received + account.lost && account.acks_on_the_way == 0
     }
 
     #[cold]
@@ -200,20 +240,17 @@ impl Simulation {
             circuits.extend(group.path.iter().chain(&group.reverse_path).map(|&link| link as u32));
         }
         let flows = (0..network.flows.len()).map(|index| {
-            let group = &network.groups[network.flows[index].group];
-            Flow {
-                ends: Ends::new(network, index, marks),
-                circuit: starts[network.flows[index].group],
-                forward_hops: group.path.len() as u8,
-                hops: (group.path.len() + group.reverse_path.len()) as u8,
-                ack_bytes: group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size),
-                wake_at: Time::NEVER,
-                account: FlowAccount::default(),
-            }
+            let group = network.flows[index].group;
+            let ends = Ends::new(network, index, marks);
+            Flow::new(ends, &network.groups[group], starts[group])
         });
+        let links: Vec<Link> =
+            (0..network.links.len()).map(|index| Link::new(network, index)).collect();
         let mut simulation = Simulation {
             schedule: network.schedule(tie_break),
-            links: (0..network.links.len()).map(|index| Link::new(network, index)).collect(),
+            passing: PassingFlows::new(network, &links),
+            links,
+
             services: Services::new(network.links.len()),
             link_marks: LinkMarks {
                 next: marks.measure_from.min(marks.series_interval),
@@ -222,6 +259,7 @@ impl Simulation {
             },
             flows: flows.collect(),
             circuits,
+            circuit_starts: starts,
             acks: AckStore::default(),
             events: 0,
             is_measuring: false,
@@ -254,7 +292,8 @@ impl Simulation {
         loop {
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.services.next;
-            let step = if let Some(event) = self.schedule.pop_before(until.min(service)) {
+            let other = service.min(self.passing.next_arrival());
+            let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
                     Stage::Arrival(hop) => self.arrive(event, hop),
@@ -263,12 +302,16 @@ impl Simulation {
                         continue;
                     }
                 }
-            } else if service < until {
+            } else if other >= until {
+                return Ok(());
+            } else if other < service {
+                self.begin_event(other)?;
+                self.begin_flow()?;
+                continue;
+            } else {
                 self.begin_event(service)?;
                 let Some(step) = self.serve(self.services.first) else { continue };
                 step
-            } else {
-                return Ok(());
             };
             self.follow(step);
         }
@@ -289,7 +332,8 @@ impl Simulation {
 
     fn check_memory(&self, time: Time) -> Result<(), RunError> {
         let held_bytes: u64 = self.links.iter().map(Link::memory_bytes).sum();
-        let needed_bytes = self.schedule.memory_bytes() + held_bytes;
+        let flow_bytes = (self.flows.len() * size_of::<Flow>()) as u64;
+        let needed_bytes = self.schedule.memory_bytes() + held_bytes + flow_bytes;
         let limit_bytes = self.network.memory_limit_bytes;
         if needed_bytes > limit_bytes {
             return Err(RunError::Memory { time, needed_bytes, limit_bytes });
@@ -325,9 +369,10 @@ impl Simulation {
     fn after_scheduler(&mut self, link: usize, now: Time) {
         self.services.set(link, self.links[link].next_service());
         if self.links[link].has_dropped() {
-            let Simulation { flows, links, acks, is_measuring, .. } = self;
+            let Simulation { flows, links, acks, passing, is_measuring, .. } = self;
             for dropped in links[link].drain_dropped(now) {
                 lose(flows, acks, dropped.packet, *is_measuring);
+                passing.let_go(dropped.packet.flow(), flows);
             }
         }
     }
@@ -336,7 +381,7 @@ impl Simulation {
     #[inline]
     fn follow(&mut self, step: Step) {
         let Step { packet: event, hop, fate, is_first } = step;
-        let Simulation { flows, schedule, acks, is_measuring, .. } = self;
+        let Simulation { flows, schedule, acks, passing, is_measuring, .. } = self;
         let index = event.flow();
         let flow = &mut flows[index as usize];
         let (forward_hops, hops) = (flow.forward_hops, flow.hops);
@@ -350,16 +395,24 @@ impl Simulation {
                 flow.account.marked_measured += u64::from(is_marked && *is_measuring);
                 let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
                 ends.deliver(at, event, &mut door);
-                flow.arm(index, schedule);
+                if flow.arm(index, schedule) {
+                    passing.let_go(index, flows);
+                }
             }
             Fate::Delivered(at) if next == hops => {
                 let ack = acks.take(event.slot());
+                flow.account.acks_on_the_way -= 1;
                 let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
                 ends.deliver_ack(at, ack.ack(), &mut door);
-                flow.arm(index, schedule);
+                if flow.arm(index, schedule) {
+                    passing.let_go(index, flows);
+                }
             }
             Fate::Delivered(at) => schedule.push(event.at_next_link(at)),
-            Fate::Dropped | Fate::Lost => lose(flows, acks, event, *is_measuring),
+            Fate::Dropped | Fate::Lost => {
+                lose(flows, acks, event, *is_measuring);
+                passing.let_go(index, flows);
+            }
             Fate::Held => {}
         }
         // A source's next packet is known once this one is out; it cannot arrive earlier.
@@ -379,7 +432,9 @@ impl Simulation {
         if let Ends::Tcp(connection) = ends {
             connection.wake(event.time(), &mut door);
         }
-        flow.arm(event.flow(), &mut self.schedule);
+        if flow.arm(event.flow(), &mut self.schedule) {
+            self.passing.let_go(event.flow(), &mut self.flows);
+        }
     }
 
     /// Lets every link record its state as of the marks up to `now`.
@@ -394,6 +449,7 @@ impl Simulation {
             }
             if !self.is_measuring && mark >= marks.measure_from {
                 self.links.iter_mut().for_each(|link| link.begin_measuring(mark));
+                self.passing.begin_measuring(mark);
                 self.is_measuring = true;
             }
             let edge = if self.is_measuring { Time::NEVER } else { marks.measure_from };
@@ -418,10 +474,13 @@ impl Simulation {
                 Ends::Unresponsive(source) => source.pass_marks(end),
             }
         }
+        self.passing.end_measuring(end, &self.flows);
         self.check_conservation()?;
-        let ends: Vec<&Ends> = self.flows.iter().map(|flow| &flow.ends).collect();
-        let accounts: Vec<FlowAccount> = self.flows.iter().map(|flow| flow.account).collect();
-        Ok(results::collect(&self.network, &self.links, &ends, &accounts, self.events))
+        let permanent = || self.flows.iter().take(self.network.flows.len());
+        let ends: Vec<&Ends> = permanent().map(|flow| &flow.ends).collect();
+        let accounts: Vec<FlowAccount> = permanent().map(|flow| flow.account).collect();
+        let passing = self.passing.results();
+        Ok(results::collect(&self.network, &self.links, &ends, &accounts, &passing, self.events))
     }
 
     /// Lets flows do what is due before `end` but sends nothing that reaches a link by then: no
@@ -457,7 +516,10 @@ impl Simulation {
             };
             let found = flow.account.received + flow.account.lost + on_the_way[index];
             if sent != found {
-                let place = format!("flow {}", self.network.flow_name(index));
+                let place = match self.network.flows.get(index) {
+                    Some(_) => format!("flow {}", self.network.flow_name(index)),
+                    None => format!("flow number {index}"),
+                };
                 return Err(RunError::Conservation { place, expected: sent, found });
             }
         }
@@ -490,6 +552,7 @@ fn lose(flows: &mut [Flow], acks: &mut AckStore, event: Event, is_measuring: boo
         flow.account.lost += 1;
         flow.account.lost_measured += u64::from(is_measuring);
     } else {
+        flow.account.acks_on_the_way -= 1;
         let _ = acks.take(event.slot());
     }
 }

@@ -7,12 +7,16 @@
 use std::ops::Range;
 
 use crate::congestion::CongestionConfig;
+use crate::distribution::Distribution;
 use crate::flow::Wiring;
 use crate::packet::Ecn;
 use crate::probe::flow::Marks;
 use crate::queue::{LinkFacts, QueueConfig};
 use crate::schedule::{Schedule, TieBreak};
 use crate::units::{Rate, Time};
+
+/// Flows that a run can tell apart: 24 bits in a packet.
+pub const MAX_FLOWS: usize = 16_777_215;
 
 /// One run, fully resolved: nothing here needs a file, a default or a unit any more.
 #[derive(Clone, Debug)]
@@ -143,13 +147,15 @@ pub struct FlowSpec {
 }
 
 /// What an application wants to send.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SourceSpec {
     /// As much as the window allows, up to `bytes` of payload if given.
     Bulk {
         /// Payload bytes to send; `None` for a permanent flow.
         bytes: Option<u64>,
     },
+    /// Flows that come and go. The group has no entry in [`Network::flows`].
+    FiniteFlows(Box<FiniteFlowsSpec>),
     /// A Poisson stream of packets that nothing controls.
     Poisson {
         /// Mean rate on the wire, a flow.
@@ -163,6 +169,47 @@ pub enum SourceSpec {
         /// Rate on the wire, a flow.
         rate: Rate,
     },
+}
+
+impl SourceSpec {
+    /// Mean rate of a flow that nothing controls, in bit/s; `None` under congestion control.
+    pub fn uncontrolled_rate_bps(&self) -> Option<f64> {
+        match self {
+            SourceSpec::Bulk { .. } | SourceSpec::FiniteFlows(_) => None,
+            SourceSpec::Poisson { rate, .. } | SourceSpec::Cbr { rate } => {
+                Some(rate.bits_per_second() as f64)
+            }
+        }
+    }
+}
+
+/// Flows that come and go, each a connection of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FiniteFlowsSpec {
+    /// When they arrive.
+    pub arrivals: FlowArrivals,
+    /// Payload of a flow, in bytes.
+    pub size: Distribution,
+    /// Two-way propagation delay, in picoseconds.
+    pub rtt: Distribution,
+    /// Rate of a flow's own access link, in bit/s; `None` for one that takes no time.
+    pub peak_rate: Option<Distribution>,
+    /// How many completed flows are kept one by one.
+    pub flow_log: usize,
+}
+
+/// When flows arrive.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FlowArrivals {
+    /// As a Poisson process.
+    Poisson {
+        /// Mean number a second.
+        per_second: f64,
+        /// When the process begins.
+        start: Time,
+    },
+    /// At these times, in order.
+    Given(Vec<Time>),
 }
 
 /// How the transport of a group behaves; the congestion control is one part of it.
@@ -308,23 +355,49 @@ impl Network {
         let packets_per_second: f64 = rates
             .map(|(link, &bytes)| link.rate.bits_per_second() as f64 / (8.0 * f64::from(bytes)))
             .sum();
-        let longest = self.flows.iter().map(|flow| flow.rtt).max().unwrap_or(Time::ZERO);
+        let longest = self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO);
         // Twice the longest round trip leaves room for the queues.
         let horizon = longest.saturating_add(longest);
         Schedule::new(packets_per_second, self.lookahead(), horizon, tie_break)
     }
 
-    /// The shortest time in which a departure from a shared link causes an arrival at one.
+    /// Group, two-way propagation and access rate of every permanent flow, and of a typical one of
+    /// those that come and go.
+    fn round_trips(&self) -> impl Iterator<Item = (usize, Time, Option<Rate>)> + '_ {
+        let permanent = self
+            .flows
+            .iter()
+            .map(|flow| (flow.group, flow.rtt, self.groups[flow.group].access_rate));
+        let passing = self.groups.iter().enumerate().filter_map(|(index, group)| {
+            let SourceSpec::FiniteFlows(spec) = &group.source else { return None };
+            Some((index, Time::from_picoseconds(spec.rtt.mean() as u64), None))
+        });
+        permanent.chain(passing)
+    }
+
+    /// The shortest time in which a departure from a shared link usually causes an arrival at one.
     fn lookahead(&self) -> Time {
-        let reactions = self.flows.iter().map(|flow| {
-            let group = &self.groups[flow.group];
+        let reactions = self.round_trips().map(|(group, rtt, access_rate)| {
+            let group = &self.groups[group];
             let last = group.path.last().map_or(Time::ZERO, |&link| self.links[link].delay);
-            let reaction = Wiring::new(self, group, flow).shortest_reaction() + last;
+            let wiring = Wiring::new(self, group, rtt, access_rate);
+            let reaction = wiring.shortest_reaction() + last;
             let hops = group.path.len() + group.reverse_path.len();
             let passages = group.path.iter().chain(&group.reverse_path).take(hops - 1);
             passages.map(|&link| self.links[link].delay).fold(reaction, Time::min)
         });
         reactions.min().unwrap_or(Time::ZERO)
+    }
+
+    /// Propagation of a group's shared links, there and back; ACKs with a private path need as long as
+    /// the data.
+    pub fn propagation(&self, group: &GroupSpec) -> (Time, Time) {
+        let sum = |path: &[usize]| {
+            path.iter().fold(Time::ZERO, |sum, &link| sum + self.links[link].delay)
+        };
+        let forward = sum(&group.path);
+        let has_reverse_path = !group.reverse_path.is_empty();
+        (forward, if has_reverse_path { sum(&group.reverse_path) } else { forward })
     }
 
     /// What the queue discipline of link `index` may know about it.

@@ -292,7 +292,7 @@ proptest! {
     ) {
         let delayed = delayed
             .map(|packets| DelayedAck { packets, timeout: Time::from_milliseconds(40) });
-        let mut receiver = Receiver::new(delayed, false);
+        let mut receiver = Receiver::new(delayed, false, u64::MAX);
         let mut has = [false; 61];
         let mut unanswered = 0;
         for (index, sequence) in sequences.into_iter().enumerate() {

@@ -61,6 +61,39 @@ pub struct FlowCounters {
     pub delivered_bytes: u64,
 }
 
+impl FlowCounters {
+    /// Adds the counts of another flow.
+    pub fn add(&mut self, other: &FlowCounters) {
+        self.sent += other.sent;
+        self.sent_bytes += other.sent_bytes;
+        self.retransmissions += other.retransmissions;
+        self.rtt_sum += other.rtt_sum;
+        self.rtt_count += other.rtt_count;
+        self.cwnd_area += other.cwnd_area;
+        self.reductions += other.reductions;
+        self.timeouts += other.timeouts;
+        self.delivered += other.delivered;
+        self.delivered_bytes += other.delivered_bytes;
+    }
+
+    /// What was counted since `before`.
+    #[must_use]
+    pub fn since(&self, before: &FlowCounters) -> FlowCounters {
+        FlowCounters {
+            sent: self.sent - before.sent,
+            sent_bytes: self.sent_bytes - before.sent_bytes,
+            retransmissions: self.retransmissions - before.retransmissions,
+            rtt_sum: self.rtt_sum - before.rtt_sum,
+            rtt_count: self.rtt_count - before.rtt_count,
+            cwnd_area: self.cwnd_area - before.cwnd_area,
+            reductions: self.reductions - before.reductions,
+            timeouts: self.timeouts - before.timeouts,
+            delivered: self.delivered - before.delivered,
+            delivered_bytes: self.delivered_bytes - before.delivered_bytes,
+        }
+    }
+}
+
 /// One row of a flow's time series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
@@ -146,6 +179,18 @@ impl FlowProbe {
     #[inline]
     pub fn is_mark_due(&self, now: Time) -> bool {
         now >= self.next_mark
+    }
+
+    /// Counts inside the measured window; up to `now`, where the flow has ended before the window.
+    pub fn window(&self, now: &FlowState) -> FlowCounters {
+        let counters = FlowCounters {
+            delivered: now.delivered,
+            delivered_bytes: now.delivered_bytes,
+            ..self.counters
+        };
+        let record = &self.record;
+        let after = record.after.unwrap_or(counters);
+        after.since(&record.before.unwrap_or(after))
     }
 
     /// Records `state` at every mark up to `now`; call before the step at `now` is taken.

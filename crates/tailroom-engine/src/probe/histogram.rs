@@ -57,6 +57,12 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         self.weights.iter().map(|&weight| u128::from(weight)).sum()
     }
 
+    /// Values and their weights, the smallest value first; where bins are wide, their middles.
+    pub fn entries(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        let bins = self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0);
+        bins.map(|(bin, &weight)| (Self::value(bin), weight))
+    }
+
     /// The smallest value that at least the share `quantile` of the weight does not exceed; `None`
     /// when nothing was added.
     pub fn quantile(&self, quantile: f64) -> Option<f64> {
@@ -84,8 +90,7 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         if total == 0 {
             return None;
         }
-        let bins = self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0);
-        let sum: f64 = bins.map(|(bin, &weight)| Self::value(bin) * weight as f64).sum();
+        let sum: f64 = self.entries().map(|(value, weight)| value * weight as f64).sum();
         Some(sum / total as f64)
     }
 }

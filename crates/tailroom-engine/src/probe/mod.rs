@@ -4,3 +4,5 @@ pub mod flow;
 pub mod histogram;
 pub mod link;
 pub mod progress;
+pub mod population;
+pub mod sharing;

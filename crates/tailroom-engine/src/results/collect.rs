@@ -1,16 +1,18 @@
 //! From what the probes recorded to what a run returns.
 
+use super::passing::{flow_counts, flow_log, passing_group, sharing_summary};
 use super::{
     FlowSeries, FlowSummary, GroupSummary, LinkSeries, LinkSummary, Named, PacketLog, Results,
     Summary,
 };
 use crate::flow::Ends;
 use crate::link::Link;
-use crate::probe::flow::{FlowCounters, FlowProbe, FlowRecord, Reduction};
+use crate::probe::flow::{FlowCounters, FlowProbe, FlowRecord, FlowState, Reduction};
 use crate::probe::progress::{first_fair_interval, jain_index};
 use crate::quantity::limit::Limit;
 use crate::queue::Gauge;
 use crate::simulation::FlowAccount;
+use crate::simulation::passing_flows::PassingResults;
 use crate::topology::{LinkSpec, Network, SourceSpec};
 use crate::units::Time;
 
@@ -29,22 +31,9 @@ struct FlowData<'a> {
     is_controlled: bool,
 }
 
-/// Counts between the marks of a probe.
+/// Counts between the marks of a probe, which has passed them all.
 fn between(probe: &FlowProbe) -> FlowCounters {
-    let record = probe.record();
-    let (before, after) = (record.before.unwrap_or_default(), record.after.unwrap_or_default());
-    FlowCounters {
-        sent: after.sent - before.sent,
-        sent_bytes: after.sent_bytes - before.sent_bytes,
-        retransmissions: after.retransmissions - before.retransmissions,
-        rtt_sum: after.rtt_sum - before.rtt_sum,
-        rtt_count: after.rtt_count - before.rtt_count,
-        cwnd_area: after.cwnd_area - before.cwnd_area,
-        reductions: after.reductions - before.reductions,
-        timeouts: after.timeouts - before.timeouts,
-        delivered: after.delivered - before.delivered,
-        delivered_bytes: after.delivered_bytes - before.delivered_bytes,
-    }
+    probe.window(&FlowState::default())
 }
 
 impl<'a> FlowData<'a> {
@@ -95,6 +84,7 @@ pub fn collect(
     links: &[Link],
     ends: &[&Ends],
     accounts: &[FlowAccount],
+    passing: &PassingResults<'_>,
     events: u64,
 ) -> Results {
     let data: Vec<FlowData<'_>> =
@@ -105,7 +95,7 @@ pub fn collect(
         .zip(links)
         .enumerate()
         .map(|(index, (spec, link))| {
-            (spec.name.clone(), link_summary(network, &data, index, spec, link))
+            (spec.name.clone(), link_summary(network, &data, index, spec, link, passing))
         })
         .collect();
     let capacities: Vec<f64> = link_summaries.iter().map(|(_, link)| link.capacity_bps).collect();
@@ -115,7 +105,12 @@ pub fn collect(
     let groups = network.groups.iter().enumerate().map(|(index, group)| {
         let members = network.members(index);
         let members = members.start as usize..members.end as usize;
-        (group.name.clone(), group_summary(&flows[members.clone()], &data[members]))
+        let population = passing.populations.iter().find(|one| one.group == index);
+        let summary = match population {
+            Some(population) => passing_group(network, population, &capacities),
+            None => group_summary(&flows[members.clone()], &data[members]),
+        };
+        (group.name.clone(), summary)
     });
     let packet_hops = links.iter().map(|link| link.probe.account().0).sum();
     let summary = Summary {
@@ -136,6 +131,8 @@ pub fn collect(
         link_series: network.series_interval.map(|interval| link_series(network, links, interval)),
         flow_series: network.series_interval.map(|interval| flow_series(&data, interval)),
         packet_log: packet_log(network, links),
+        flow_counts: flow_counts(passing.sharing),
+        flow_log: flow_log(passing.populations),
     }
 }
 
@@ -145,6 +142,7 @@ fn link_summary(
     index: usize,
     spec: &LinkSpec,
     link: &Link,
+    passing: &PassingResults<'_>,
 ) -> LinkSummary {
     let span = network.duration.since(network.measure_from);
     let capacity_bps = link.capacity_bits(network.measure_from, network.duration) / span.seconds();
@@ -191,6 +189,7 @@ fn link_summary(
         burst_packets_max: probe.bursts.max(),
         congestion_episodes: episodes.0,
         loss_synchronization: episodes.1,
+        sharing: sharing_summary(network, passing, index, capacity_bps),
         discipline: spec.queue.name(),
         discipline_state: Named(named(link.gauges(network.duration))),
     }
@@ -293,6 +292,8 @@ fn group_summary(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary {
         timeouts: count(|flow| flow.timeouts),
         completed_flows: count(|flow| flow.completed_flows),
         jain_index: jain_index(flows.iter().map(|flow| flow.goodput_bps)),
+        all_sizes: None,
+        size_classes: Vec::new(),
     }
 }
 

@@ -1,11 +1,13 @@
 //! What a run returns: a summary, the fields of `tailroom run --json`, and columns.
 
 mod collect;
+mod passing;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 pub use collect::collect;
+pub use passing::{Regime, SharingSummary, SizeClassSummary};
 
 /// Everything a run returns.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,10 @@ pub struct Results {
     pub flow_series: Option<FlowSeries>,
     /// The packet logs of the links that keep one, by time.
     pub packet_log: PacketLog,
+    /// Shares of the time by number of flows, for each link.
+    pub flow_counts: FlowCounts,
+    /// Completed flows of the groups that keep them one by one, in the order in which they left.
+    pub flow_log: FlowLog,
 }
 
 /// Statistics over `[measured_from_s, measured_to_s]`. Units are in the last word of a name; fractions
@@ -129,6 +135,9 @@ pub struct LinkSummary {
     pub congestion_episodes: u64,
     /// Mean share of the crossing flows that reduce in an episode.
     pub loss_synchronization: Option<f64>,
+    /// Who shares the link, and how.
+    #[serde(flatten)]
+    pub sharing: SharingSummary,
     /// Kind of the queue discipline.
     pub discipline: &'static str,
     /// What the discipline reports of itself, by name: state at the end of the run, or means and
@@ -179,7 +188,7 @@ pub struct FlowSummary {
 /// Statistics of a group: sums of rates and counts, means of the rest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupSummary {
-    /// Flows in the group.
+    /// Flows in the group; those that arrived in the measured window, where they come and go.
     pub flows: u64,
     /// The group's congestion control; null for an uncontrolled source.
     pub congestion: Option<&'static str>,
@@ -207,8 +216,12 @@ pub struct GroupSummary {
     pub timeouts: u64,
     /// Sum over flows.
     pub completed_flows: u64,
-    /// Jain's index of the flows' goodputs.
+    /// Jain's index of the flows' goodputs; null where they come and go.
     pub jain_index: Option<f64>,
+    /// The flows that arrived in the measured window, where they come and go; else null.
+    pub all_sizes: Option<SizeClassSummary>,
+    /// The same by size; classes without a flow are left out.
+    pub size_classes: Vec<SizeClassSummary>,
 }
 
 /// Time series of the links: a row for each sample and link.
@@ -259,4 +272,33 @@ pub struct PacketLog {
     pub flow: Vec<u32>,
     /// 0 arrival, 1 departure, 2 drop.
     pub event: Vec<u8>,
+}
+
+/// Shares of the measured time by number of flows: a row for each link and number that occurred. Numbers
+/// above 1024 are middles of classes less than 0.2 % wide.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowCounts {
+    /// Index of the link.
+    pub link: Vec<u32>,
+    /// How many flows.
+    pub flows: Vec<f64>,
+    /// Share of the time with so many flows in progress.
+    pub in_progress_fraction: Vec<f64>,
+    /// Share of the time with so many of them bottlenecked.
+    pub bottlenecked_fraction: Vec<f64>,
+}
+
+/// Flows that have come and gone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowLog {
+    /// Index of the group.
+    pub group: Vec<u32>,
+    /// Arrival.
+    pub start_s: Vec<f64>,
+    /// Payload.
+    pub bytes: Vec<f64>,
+    /// From arrival until the last byte was acknowledged.
+    pub completion_time_s: Vec<f64>,
+    /// That over what the flow would take alone.
+    pub slowdown: Vec<f64>,
 }

@@ -15,11 +15,9 @@ use super::memory;
 use super::transport::resolve_transport;
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::random;
-use crate::topology::{FlowSpec, GroupSpec, Network, SourceSpec};
+use crate::topology::{FlowSpec, GroupSpec, MAX_FLOWS, Network, SourceSpec};
 use crate::units::Time;
 
-/// Flows that a run can tell apart: 24 bits in a packet.
-const MAX_FLOWS: usize = 16_777_215;
 /// Largest packet: the length field of an IP header has 16 bits.
 pub(super) const MAX_PACKET_BYTES: u64 = 65_535;
 

@@ -16,7 +16,7 @@ pub mod slow_start;
 
 use crate::congestion::{AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind};
 use crate::packet::{Ack, Packet};
-use crate::probe::flow::{FlowProbe, FlowState, Marks};
+use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
 use crate::topology::{Recovery, RttSamples, TcpSpec};
 use crate::units::Time;
 use ecn::EcnState;
@@ -72,6 +72,8 @@ pub struct Sender {
     cwnd: f64,
     ssthresh: f64,
     rto_deadline: Time,
+    /// When the last packet in flight was acknowledged.
+    quiet_since: Time,
     /// When pacing or the start lets the next packet leave.
     release_at: Time,
     phase: Phase,
@@ -128,6 +130,7 @@ impl Sender {
             cwnd: f64::from(spec.initial_window).min(max_window),
             ssthresh: spec.initial_ssthresh.map_or(f64::INFINITY, f64::from),
             rto_deadline: Time::NEVER,
+            quiet_since: Time::NEVER,
             release_at: demand.start,
             phase: Phase::Open,
             is_window_limited: true,
@@ -185,6 +188,16 @@ impl Sender {
     /// Whether everything the application had is acknowledged.
     pub fn is_complete(&self) -> bool {
         self.una == self.demand.packets
+    }
+
+    /// Counts inside the measured window; up to now, where it is not over.
+    pub fn window(&self) -> FlowCounters {
+        self.probe.window(&self.state())
+    }
+
+    /// When the last byte was acknowledged, if it was.
+    pub fn completed_at(&self) -> Option<Time> {
+        self.is_complete().then_some(self.quiet_since)
     }
 
     /// Whether that was so at the end of the run, which the sender may have passed.
@@ -344,8 +357,11 @@ impl Sender {
     /// RFC 6298 sec. 5.2 and 5.3: off when nothing is in flight, restarted by new data acknowledged.
     #[inline]
     fn restart_timer(&mut self, now: Time) {
-        self.rto_deadline =
-            if self.una == self.next { Time::NEVER } else { now.saturating_add(self.rtt.rto()) };
+        if self.una == self.next {
+            (self.rto_deadline, self.quiet_since) = (Time::NEVER, now);
+        } else {
+            self.rto_deadline = now.saturating_add(self.rtt.rto());
+        }
     }
 
     /// Sets the window to what the congestion control answers to congestion.

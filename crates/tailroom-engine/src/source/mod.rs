@@ -3,10 +3,11 @@
 //! A bulk source needs no code of its own: the TCP sender takes packets whenever its window allows.
 
 pub mod cbr;
+pub mod finite_flows;
 pub mod poisson;
 
 use crate::topology::{GroupSpec, SourceSpec};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 use cbr::Cbr;
 use poisson::Poisson;
 
@@ -17,6 +18,25 @@ pub struct Emission {
     pub time: Time,
     /// Its size on the wire.
     pub bytes: u32,
+}
+
+/// A flow under congestion control, as it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowPlan {
+    /// When.
+    pub start: Time,
+    /// Payload bytes to send; `None` for a permanent flow.
+    pub bytes: Option<u64>,
+    /// Two-way propagation delay of its path.
+    pub rtt: Time,
+    /// Rate of its own access link, its exogenous peak rate; `None` for one that takes no time.
+    pub access_rate: Option<Rate>,
+}
+
+/// Decides when flows begin and how much they send.
+pub trait FlowSource {
+    /// The next flow, not before the one before it; `None` when there are no more.
+    fn next_flow(&mut self) -> Option<FlowPlan>;
 }
 
 /// Decides when packets leave and how large they are.
@@ -38,7 +58,7 @@ impl Source {
     /// The source of one flow; `None` for bulk data, which the TCP sender takes by itself.
     pub fn new(group: &GroupSpec, start: Time, seed: u64, flow_name: &str) -> Option<Self> {
         match group.source {
-            SourceSpec::Bulk { .. } => None,
+            SourceSpec::Bulk { .. } | SourceSpec::FiniteFlows(_) => None,
             SourceSpec::Poisson { rate, exponential_sizes } => {
                 let poisson = Poisson::new(
                     rate,

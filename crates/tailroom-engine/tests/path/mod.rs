@@ -180,7 +180,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         reductions_kept: 100,
     };
     let mut sender = Sender::new(tcp, demand, marks);
-    let mut receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate());
+    let mut receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), u64::MAX);
     let mut path = Path {
         script,
         packets: BTreeMap::new(),

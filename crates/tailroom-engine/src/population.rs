@@ -1,0 +1,166 @@
+//! Flows that come and go: which arrives next, which numbers are free, what is kept of those that have
+//! left.
+//!
+//! A flow takes a number behind those of the permanent flows, and gives it back when everything it
+//! sent has been accounted for, so that memory is proportional to the flows in progress.
+
+use crate::probe::population::{PopulationProbe, Visit};
+use crate::source::finite_flows::FiniteFlows;
+use crate::source::{FlowPlan, FlowSource};
+use crate::topology::{GroupSpec, Network, SourceSpec};
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// The groups whose flows come and go.
+#[derive(Debug)]
+pub struct Populations {
+    all: Vec<Population>,
+    /// When the next flow arrives, and in which population; [`Time::NEVER`] if none does.
+    next: Time,
+    first: usize,
+    /// Number of the first flow that is not permanent.
+    first_number: u32,
+    /// Numbers that no flow has.
+    free: Vec<u32>,
+    /// By number, from `first_number` on.
+    visitors: Vec<Visitor>,
+}
+
+/// A group whose flows come and go.
+#[derive(Debug)]
+pub struct Population {
+    /// Its index in [`Network::groups`].
+    pub group: usize,
+    source: FiniteFlows,
+    next: Option<FlowPlan>,
+    /// What is measured here.
+    pub probe: PopulationProbe,
+}
+
+/// A flow in progress.
+#[derive(Clone, Copy, Debug)]
+pub struct Visitor {
+    /// Index of its population.
+    pub population: usize,
+    /// How it began.
+    pub visit: Visit,
+    /// Rate of its own access link.
+    pub peak_rate: Option<Rate>,
+}
+
+impl Populations {
+    /// Those of `network`, before the first arrival.
+    pub fn new(network: &Network) -> Self {
+        let all = network.groups.iter().enumerate().filter_map(|(index, group)| {
+            let SourceSpec::FiniteFlows(spec) = &group.source else { return None };
+            let (forward, backward) = network.propagation(group);
+            let shortest = forward + backward;
+            let mut source = FiniteFlows::new(spec, shortest, network.seed, &group.name);
+            Some(Population {
+                group: index,
+                next: source.next_flow(),
+                source,
+                probe: PopulationProbe::new(
+                    network.measure_from,
+                    network.duration,
+                    spec.flow_log,
+                ),
+            })
+        });
+        let mut populations = Populations {
+            all: all.collect(),
+            next: Time::NEVER,
+            first: 0,
+            first_number: network.flows.len() as u32,
+            free: Vec::new(),
+            visitors: Vec::new(),
+        };
+        populations.find_next();
+        populations
+    }
+
+    /// Every population, in the order of the groups.
+    pub fn all(&self) -> &[Population] {
+        &self.all
+    }
+
+    /// When the next flow arrives; [`Time::NEVER`] if none does.
+    #[inline]
+    pub fn next_arrival(&self) -> Time {
+        self.next
+    }
+
+    fn find_next(&mut self) {
+        let times = self.all.iter().map(|population| population.next);
+        let arrivals = times.enumerate().filter_map(|(at, plan)| Some((plan?.start, at)));
+        (self.next, self.first) = arrivals.min().unwrap_or((Time::NEVER, 0));
+    }
+
+    /// Takes in the flow that arrives next: its number, its group and what it is to do.
+    pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowPlan)> {
+        let at = self.first;
+        let population = self.all.get_mut(at)?;
+        let plan = population.next?;
+        population.next = population.source.next_flow();
+        let group = &network.groups[population.group];
+        let (visit, wire_bytes) = visit(network, group, &plan);
+        population.probe.on_arrival(&visit, wire_bytes);
+        let visitor = Visitor { population: at, visit, peak_rate: plan.access_rate };
+        let index = population.group;
+        self.find_next();
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.visitors[(number - self.first_number) as usize] = visitor;
+                number
+            }
+            None => {
+                self.visitors.push(visitor);
+                self.first_number + self.visitors.len() as u32 - 1
+            }
+        };
+        Some((number, index, plan))
+    }
+
+    /// The flow with this number, if it is one that comes and goes.
+    #[inline]
+    pub fn visitor(&self, number: u32) -> Option<Visitor> {
+        let at = number.checked_sub(self.first_number)?;
+        self.visitors.get(at as usize).copied()
+    }
+
+    /// The group of a population.
+    pub fn group(&self, population: usize) -> usize {
+        self.all[population].group
+    }
+
+    /// The probe of a population.
+    pub fn probe(&mut self, population: usize) -> &mut PopulationProbe {
+        &mut self.all[population].probe
+    }
+
+    /// Nothing of the flow with this number is left.
+    pub fn release(&mut self, number: u32) {
+        self.free.push(number);
+    }
+
+    /// Numbers of the flows that have not been released.
+    pub fn present(&self) -> Vec<u32> {
+        let mut is_free = vec![false; self.visitors.len()];
+        for &number in &self.free {
+            is_free[(number - self.first_number) as usize] = true;
+        }
+        (self.first_number..).zip(is_free).filter(|(_, free)| !free).map(|(at, _)| at).collect()
+    }
+}
+
+/// What is to be remembered of a flow, and its bytes on the wire.
+fn visit(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> (Visit, u128) {
+    let bytes = plan.bytes.unwrap_or(u64::MAX);
+    let payload = u64::from(group.packet_size - group.header_size);
+    let headers = u128::from(bytes.div_ceil(payload)) * u128::from(group.header_size);
+    let wire_bytes = u128::from(bytes) + headers;
+    let rates = group.path.iter().map(|&link| network.links[link].rate);
+    let slowest = rates.chain(plan.access_rate).min().map_or(1, Rate::bits_per_second);
+    let transfer = 8.0 * wire_bytes as f64 / slowest.max(1) as f64 * PICOSECONDS_PER_SECOND as f64;
+    let ideal = Time::from_picoseconds(transfer as u64).saturating_add(plan.rtt);
+    (Visit { start: plan.start, bytes, ideal }, wire_bytes)
+}
