@@ -19,8 +19,9 @@ pub struct Populations {
     first: usize,
     /// Number of the first flow that is not permanent.
     first_number: u32,
-    /// Numbers that no flow has.
+    /// Numbers that flows have given back.
     free: Vec<u32>,
+    reuses_numbers: bool,
     /// By number, from `first_number` on.
     visitors: Vec<Visitor>,
 }
@@ -72,10 +73,16 @@ impl Populations {
             first: 0,
             first_number: network.flows.len() as u32,
             free: Vec::new(),
+            reuses_numbers: true,
             visitors: Vec::new(),
         };
         populations.find_next();
         populations
+    }
+
+    /// From now on no number is given twice: for the tests, which show that this changes nothing.
+    pub fn keep_numbers(&mut self) {
+        self.reuses_numbers = false;
     }
 
     /// Every population, in the order of the groups.
@@ -107,7 +114,8 @@ impl Populations {
         let visitor = Visitor { population: at, visit, peak_rate: plan.access_rate };
         let index = population.group;
         self.find_next();
-        let number = match self.free.pop() {
+        let recycled = if self.reuses_numbers { self.free.pop() } else { None };
+        let number = match recycled {
             Some(number) => {
                 self.visitors[(number - self.first_number) as usize] = visitor;
                 number

@@ -47,8 +47,9 @@ pub struct SizeClass {
     pub sent: u64,
     /// See `sent`.
     pub lost: u64,
-    duration_sum: f64,
-    slowdown_sum: f64,
+    /// Integers, so that the order in which flows end leaves no trace: picoseconds and billionths.
+    duration_sum: u128,
+    slowdown_sum: u128,
     /// Completion times in picoseconds.
     pub duration: Histogram<9>,
     slowdown: Histogram<9>,
@@ -57,12 +58,12 @@ pub struct SizeClass {
 impl SizeClass {
     /// Mean time from arrival to completion, in seconds; `None` if none has completed.
     pub fn mean_duration_s(&self) -> Option<f64> {
-        (self.completed > 0).then(|| self.duration_sum / self.completed as f64)
+        (self.completed > 0).then(|| 1e-12 * self.duration_sum as f64 / self.completed as f64)
     }
 
     /// Mean of completion time over ideal time; `None` if none has completed.
     pub fn mean_slowdown(&self) -> Option<f64> {
-        (self.completed > 0).then(|| self.slowdown_sum / self.completed as f64)
+        (self.completed > 0).then(|| 1e-9 * self.slowdown_sum as f64 / self.completed as f64)
     }
 
     /// Quantile of completion time over ideal time.
@@ -80,8 +81,8 @@ impl SizeClass {
         self.completed += 1;
         let duration = completed_at.since(visit.start);
         let slowdown = duration.seconds() / visit.ideal.seconds();
-        self.duration_sum += duration.seconds();
-        self.slowdown_sum += slowdown;
+        self.duration_sum += u128::from(duration.picoseconds());
+        self.slowdown_sum += (1e9 * slowdown) as u128;
         self.duration.add(duration.picoseconds(), 1);
         self.slowdown.add((slowdown * SLOWDOWN_UNIT) as u64, 1);
     }

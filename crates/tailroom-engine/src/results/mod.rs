@@ -22,7 +22,7 @@ pub struct Results {
     pub packet_log: PacketLog,
     /// Shares of the time by number of flows, for each link.
     pub flow_counts: FlowCounts,
-    /// Completed flows of the groups that keep them one by one, in the order in which they left.
+    /// Completed flows of the groups that keep them one by one, by group and start.
     pub flow_log: FlowLog,
 }
 

@@ -206,11 +206,13 @@ pub(super) fn flow_counts(sharing: &[Sharing]) -> FlowCounts {
     counts
 }
 
-/// The completed flows that were to be kept one by one.
+/// The completed flows that were to be kept one by one, of each group by start.
 pub(super) fn flow_log(populations: &[Population]) -> FlowLog {
     let mut log = FlowLog::default();
     for population in populations {
-        for entry in &population.probe.log {
+        let mut entries = population.probe.log.clone();
+        entries.sort_by_key(|entry| (entry.start, entry.duration, entry.bytes));
+        for entry in entries {
             log.group.push(population.group as u32);
             log.start_s.push(entry.start.seconds());
             log.bytes.push(entry.bytes as f64);

@@ -1,7 +1,7 @@
 //! Flows that come and go, in a run: each becomes a connection when it arrives, and is forgotten when
 //! all it sent has been accounted for.
 
-use super::{Flow, Simulation};
+use super::{Flow, FlowAccount, Simulation};
 use crate::error::RunError;
 use crate::flow::{Connection, Ends};
 use crate::link::Link;
@@ -9,6 +9,7 @@ use crate::population::{Population, Populations};
 use crate::probe::flow::Marks;
 use crate::probe::population::Departure;
 use crate::probe::sharing::Sharing;
+use crate::sender::Sender;
 use crate::topology::{MAX_FLOWS, Network, SourceSpec};
 use crate::units::{Rate, Time};
 
@@ -35,27 +36,13 @@ pub struct PassingResults<'a> {
 
 impl PassingFlows {
     pub(super) fn new(network: &Network, links: &[Link]) -> Self {
-        let mut sharing = sharing(network, links);
-        let mut permanent = Vec::with_capacity(network.flows.len());
-        for flow in &network.flows {
-            let group = &network.groups[flow.group];
-            permanent.push((flow.group as u32, group.access_rate));
-            if group.tcp.is_some() {
-                for &link in &group.path {
-                    sharing[link].begin(flow.start, group.access_rate);
-                    // A flow with a last byte says itself when that is acknowledged.
-                    let is_permanent = group.source == SourceSpec::Bulk { bytes: None };
-                    if let Some(stop) = group.stop.filter(|_| is_permanent) {
-                        sharing[link].end(stop, group.access_rate);
-                    }
-                }
-            }
-        }
         PassingFlows {
             populations: Populations::new(network),
-            sharing,
+            sharing: sharing(network, links),
             paths: network.groups.iter().map(|group| group.path.clone()).collect(),
-            permanent,
+            permanent: (network.flows.iter())
+                .map(|flow| (flow.group as u32, network.groups[flow.group].access_rate))
+                .collect(),
         }
     }
 
@@ -81,7 +68,7 @@ impl PassingFlows {
         let Some(visitor) = visitor else { return };
         if flow.is_accounted_for(sender.probe.counters.sent) {
             let probe = self.populations.probe(visitor.population);
-            probe.on_departure(&visitor.visit, &departure(flow));
+            probe.on_departure(&visitor.visit, &departure(sender, &flow.account));
             // A wake-up that is still pending is for nobody.
             flow.wake_at = Time::NEVER;
             self.populations.release(number);
@@ -110,7 +97,9 @@ impl PassingFlows {
         self.sharing.iter_mut().for_each(|link| link.finish(now));
         for number in self.populations.present() {
             let Some(visitor) = self.populations.visitor(number) else { continue };
-            let departure = departure(&flows[number as usize]);
+            let flow = &flows[number as usize];
+            let Ends::Tcp(connection) = &flow.ends else { continue };
+            let departure = departure(&connection.sender, &flow.account);
             self.populations.probe(visitor.population).on_departure(&visitor.visit, &departure);
         }
     }
@@ -120,17 +109,18 @@ impl PassingFlows {
     }
 }
 
-fn departure(flow: &Flow) -> Departure {
-    let (completed_at, window) = match &flow.ends {
-        Ends::Tcp(connection) => (connection.sender.completed_at(), connection.sender.window()),
-        Ends::Unresponsive(_) => unreachable!("passing flows are connections"),
-    };
-    let (lost, marked) = (flow.account.lost_measured, flow.account.marked_measured);
-    Departure { completed_at, window, lost, marked }
+/// What is known of a flow that ends, or at the end of the run.
+pub fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
+    Departure {
+        completed_at: sender.completed_at(),
+        window: sender.window(),
+        lost: account.lost_measured,
+        marked: account.marked_measured,
+    }
 }
 
-/// How every link is shared, before the first flow.
-fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
+/// How every link is shared before the first flow arrives; permanent flows are known already.
+pub fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
     let mut capacities: Vec<f64> = links
         .iter()
         .map(|link| {
@@ -142,10 +132,33 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
         let flows = network.members(index).len() as f64;
         group.path.iter().for_each(|&link| capacities[link] -= flows * rate);
     }
-    capacities.into_iter().map(Sharing::new).collect()
+    let mut sharing: Vec<Sharing> = capacities.into_iter().map(Sharing::new).collect();
+    for flow in &network.flows {
+        let group = &network.groups[flow.group];
+        // A flow with a last byte says itself when that is acknowledged.
+        let SourceSpec::Bulk { bytes } = group.source else { continue };
+        let stop = group.stop.filter(|_| bytes.is_none());
+        for &link in &group.path {
+            sharing[link].begin(flow.start, group.access_rate);
+            if let Some(stop) = stop {
+                sharing[link].end(stop, group.access_rate);
+            }
+        }
+    }
+    sharing
 }
 
 impl Simulation {
+    /// See [`Populations::keep_numbers`].
+    pub fn keep_numbers(&mut self) {
+        self.passing.populations.keep_numbers();
+    }
+
+    /// Flows that there is room for: the permanent ones, and the most that were in progress at once.
+    pub fn flow_places(&self) -> usize {
+        self.flows.len()
+    }
+
     /// A flow arrives and gets a number.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {

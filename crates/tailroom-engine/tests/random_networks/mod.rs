@@ -10,10 +10,11 @@ use crate::networks;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
+use tailroom_engine::distribution::Distribution;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::topology::{
-    DelayChange, DelayedAck, EcnMode, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange,
+    DelayChange, DelayedAck, EcnMode, FiniteFlowsSpec, FlowArrivals, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange,
     Recovery, RttSamples, SlowStartSpec, SourceSpec, TcpSpec,
 };
 use tailroom_engine::units::{Rate, Time};
@@ -183,7 +184,36 @@ fn source() -> impl Strategy<Value = SourceSpec> {
         1 => (rate(), any::<bool>())
             .prop_map(|(rate, exponential_sizes)| SourceSpec::Poisson { rate, exponential_sizes }),
         1 => rate().prop_map(|rate| SourceSpec::Cbr { rate }),
+        2 => passing_flows(),
     ]
+}
+
+/// Short flows that come and go: a few hundred in a run.
+fn passing_flows() -> impl Strategy<Value = SourceSpec> {
+    let grid = prop::collection::vec(time(1_900), 0..50).prop_map(|mut times| {
+        times.sort_unstable();
+        FlowArrivals::Given(times)
+    });
+    let arrivals = prop_oneof![
+        1 => grid,
+        2 => select(vec![5.0, 50.0])
+            .prop_map(|per_second| FlowArrivals::Poisson { per_second, start: Time::ZERO }),
+    ];
+    let size = select(vec![1_000.0, 5_000.0, 20_000.0]);
+    let peak_rate = option::of(select(vec![500_000.0, 8_000_000.0]));
+    (arrivals, size, any::<bool>(), member_rtt(), peak_rate).prop_map(
+        |(arrivals, size, is_fixed, rtt, peak_rate)| {
+            let size = if is_fixed {
+                Distribution::Fixed(size)
+            } else {
+                Distribution::Exponential { mean: size }
+            };
+            let rtt = Distribution::Fixed(rtt.picoseconds() as f64);
+            let peak_rate = peak_rate.map(Distribution::Fixed);
+            let spec = FiniteFlowsSpec { arrivals, size, rtt, peak_rate, flow_log: 1_000_000 };
+            SourceSpec::FiniteFlows(Box::new(spec))
+        },
+    )
 }
 
 /// A group and its flows' starts and RTTs beyond the propagation of its path.
@@ -205,7 +235,7 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
     let size = select(vec![1_000_u32, 1_000, 1_500, 100]);
     (path(1), reverse, source(), access, stop, size, tcp(), members).prop_map(
         |(path, reverse_path, source, access, stop, packet_size, tcp, members)| {
-            let is_bulk = matches!(source, SourceSpec::Bulk { .. });
+            let is_bulk = matches!(source, SourceSpec::Bulk { .. } | SourceSpec::FiniteFlows(_));
             let group = GroupSpec {
                 path,
                 reverse_path: if is_bulk { reverse_path } else { Vec::new() },
@@ -258,6 +288,11 @@ fn assemble(
     for (index, (mut group, members)) in members.into_iter().enumerate() {
         let forward = delay(&group.path);
         let back = if group.reverse_path.is_empty() { forward } else { delay(&group.reverse_path) };
+        let is_passing = matches!(group.source, SourceSpec::FiniteFlows(_));
+        if is_passing {
+            group.stop = None;
+        }
+        let members = if is_passing { Vec::new() } else { members };
         flows.extend(members.into_iter().map(|(start, beyond)| FlowSpec {
             group: index,
             // A round trip takes time (the scenario file demands it too).

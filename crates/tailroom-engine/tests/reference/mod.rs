@@ -12,12 +12,15 @@ use std::collections::{BinaryHeap, HashMap};
 use tailroom_engine::flow::{Connection, Ends, Unresponsive, Wiring};
 use tailroom_engine::link::{Fate, Link};
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
+use tailroom_engine::population::Populations;
 use tailroom_engine::probe::flow::{FlowProbe, FlowState, Marks};
+use tailroom_engine::probe::sharing::Sharing;
 use tailroom_engine::receiver::Receiver;
 use tailroom_engine::results::{self, Results};
 use tailroom_engine::schedule::Event;
 use tailroom_engine::sender::{Outlet, Sender};
 use tailroom_engine::simulation::FlowAccount;
+use tailroom_engine::simulation::passing_flows::{PassingResults, departure, sharing};
 use tailroom_engine::source::{Source, TrafficSource};
 use tailroom_engine::topology::Network;
 use tailroom_engine::units::Time;
@@ -50,11 +53,14 @@ enum Happening {
     AckAtLink(usize, StoredAck),
     /// The scheduler of a shared link sends its next packet; no flow's, but the link's.
     Service,
+    /// A flow that comes and goes arrives; no flow's yet.
+    FlowArrives,
 }
 
 /// Order of happenings of one instant; derived from the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    FlowArrival,
     Receiver,
     ReceiverTimer,
     Sender,
@@ -73,6 +79,7 @@ impl Happening {
             Happening::SenderTimer | Happening::Emission(_) => Rank::SenderTimer,
             Happening::ReachAccess(_) => Rank::Access,
             Happening::Service => Rank::Service,
+            Happening::FlowArrives => Rank::FlowArrival,
             Happening::PacketAtLink(..) | Happening::AckAtLink(..) => Rank::Link,
         }
     }
@@ -171,6 +178,9 @@ struct Reference<'a> {
     at_links: HashMap<u32, Happening>,
     next_slot: u32,
     flows: Vec<Flow>,
+    /// The group of each flow.
+    groups: Vec<usize>,
+    populations: Populations,
     accounts: Vec<FlowAccount>,
     heap: Heap,
     handled: u64,
@@ -225,6 +235,8 @@ impl<'a> Reference<'a> {
             at_links: HashMap::new(),
             next_slot: 0,
             flows: (0..network.flows.len()).map(|index| Flow::new(network, index, marks)).collect(),
+            groups: network.flows.iter().map(|flow| flow.group).collect(),
+            populations: Populations::new(network),
             accounts: vec![FlowAccount::default(); network.flows.len()],
             heap: Heap::default(),
             handled: 0,
@@ -237,6 +249,7 @@ impl<'a> Reference<'a> {
                 Flow::Open(_) => reference.draw_emission(index),
             }
         }
+        reference.await_flow();
         reference
     }
 
@@ -274,13 +287,69 @@ impl<'a> Reference<'a> {
                 self.reach_link(now, flow, happening);
             }
             Happening::Service => self.serve(now, flow),
+            Happening::FlowArrives => self.begin_flow(),
         }
+    }
+
+    // Flows that come and go. None gives its number back.
+
+    fn await_flow(&mut self) {
+        let next = self.populations.next_arrival();
+        if next < self.network.duration {
+            self.heap.push(next, 0, Happening::FlowArrives);
+        }
+    }
+
+    fn begin_flow(&mut self) {
+        let (number, group, plan) = self.populations.admit(self.network).expect("one is due");
+        assert_eq!(number as usize, self.flows.len(), "numbers are given in order");
+        let spec = &self.network.groups[group];
+        let tcp = spec.tcp.as_ref().expect("flows that come and go are under congestion control");
+        let marks =
+            Marks { series_interval: Time::NEVER, progress_interval: Time::NEVER, ..self.marks };
+        let Connection { sender, receiver, wiring } =
+            Connection::new(self.network, spec, tcp, &plan, marks);
+        self.flows.push(Flow::Tcp(Box::new(TcpFlow { sender, receiver, wiring })));
+        self.groups.push(group);
+        self.accounts.push(FlowAccount::default());
+        self.set_timers(number as usize);
+        self.await_flow();
+    }
+
+    /// Who shared the links, and the totals of the flows that came and went.
+    fn close_flows(&mut self) -> Vec<Sharing> {
+        let mut sharing = sharing(self.network, &self.links);
+        for (index, flow) in self.flows.iter().enumerate() {
+            let Flow::Tcp(tcp) = flow else { continue };
+            let group = &self.network.groups[self.groups[index]];
+            let visitor = self.populations.visitor(index as u32);
+            let peak_rate = visitor.map_or(group.access_rate, |visitor| visitor.peak_rate);
+            for &link in &group.path {
+                if let Some(visitor) = visitor {
+                    sharing[link].begin(visitor.visit.start, peak_rate);
+                }
+                if let Some(completed_at) = tcp.sender.completed_at() {
+                    sharing[link].end(completed_at, peak_rate);
+                }
+            }
+            if let Some(visitor) = visitor {
+                let departure = departure(&tcp.sender, &self.accounts[index]);
+                self.populations
+                    .probe(visitor.population)
+                    .on_departure(&visitor.visit, &departure);
+            }
+        }
+        for link in &mut sharing {
+            link.restart(self.marks.measure_from);
+            link.finish(self.network.duration);
+        }
+        sharing
     }
 
     // Links.
 
     fn reach_link(&mut self, now: Time, flow: usize, happening: Happening) {
-        let group = &self.network.groups[self.network.flows[flow].group];
+        let group = &self.network.groups[self.groups[flow]];
         let (link, bytes, ecn) = match &happening {
             Happening::PacketAtLink(hop, packet) => (group.path[*hop], packet.bytes, packet.ecn),
             Happening::AckAtLink(hop, _) => {
@@ -339,7 +408,7 @@ impl<'a> Reference<'a> {
     }
 
     fn follow_packet(&mut self, flow: usize, hop: usize, packet: Packet, fate: Fate) {
-        let path = &self.network.groups[self.network.flows[flow].group].path;
+        let path = &self.network.groups[self.groups[flow]].path;
         match fate {
             Fate::Dropped | Fate::Lost => {
                 self.accounts[flow].lost += 1;
@@ -364,7 +433,7 @@ impl<'a> Reference<'a> {
     }
 
     fn follow_ack(&mut self, flow: usize, hop: usize, ack: StoredAck, fate: Fate) {
-        let group = &self.network.groups[self.network.flows[flow].group];
+        let group = &self.network.groups[self.groups[flow]];
         let Flow::Tcp(tcp) = &self.flows[flow] else { unreachable!("only TCP sends ACKs") };
         match fate {
             Fate::Dropped | Fate::Lost | Fate::Held | Fate::Delivered(Time::NEVER) => {}
@@ -502,8 +571,13 @@ impl<'a> Reference<'a> {
                 }
             }
         }
-        let ends: Vec<Ends> = self.flows.into_iter().map(Flow::into_ends).collect();
+        let sharing = self.close_flows();
+        let permanent = self.network.flows.len();
+        let flows = self.flows.into_iter().take(permanent);
+        let ends: Vec<Ends> = flows.map(Flow::into_ends).collect();
         let ends: Vec<&Ends> = ends.iter().collect();
-        results::collect(self.network, &self.links, &ends, &self.accounts, self.handled)
+        let accounts = &self.accounts[..permanent];
+        let passing = PassingResults { populations: self.populations.all(), sharing: &sharing };
+        results::collect(self.network, &self.links, &ends, accounts, &passing, self.handled)
     }
 }
