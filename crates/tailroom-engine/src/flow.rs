@@ -390,7 +390,7 @@ fn demand(group: &GroupSpec, start: Time, stop: Time) -> Demand {
     let payload = u64::from(group.packet_size - group.header_size);
     let bytes = match group.source {
         SourceSpec::Bulk { bytes } => bytes,
-        SourceSpec::Poisson { .. } | SourceSpec::Cbr { .. } => None,
+        SourceSpec::Poisson { .. } | SourceSpec::Cbr { .. } | SourceSpec::OnOff { .. } => None,
     };
     let packets = bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
     let last_payload = bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);

@@ -31,6 +31,7 @@ pub mod serializer;
 pub mod source;
 pub mod waiting_line;
 
+pub mod distribution;
 pub mod packet;
 pub mod quantity;
 pub mod random;

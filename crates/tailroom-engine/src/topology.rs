@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use crate::congestion::CongestionConfig;
+use crate::distribution::Distribution;
 use crate::flow::Wiring;
 use crate::packet::Ecn;
 use crate::probe::flow::Marks;
@@ -143,7 +144,7 @@ pub struct FlowSpec {
 }
 
 /// What an application wants to send.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SourceSpec {
     /// As much as the window allows, up to `bytes` of payload if given.
     Bulk {
@@ -154,15 +155,34 @@ pub enum SourceSpec {
     Poisson {
         /// Mean rate on the wire, a flow.
         rate: Rate,
-        /// Draw sizes from an exponential distribution with mean `packet_size`
-        /// (rounded up, at most 65,535 bytes) instead of a fixed size.
-        exponential_sizes: bool,
+        /// How large they are.
+        sizes: PacketSizes,
     },
     /// Equally spaced packets that nothing controls.
     Cbr {
         /// Rate on the wire, a flow.
         rate: Rate,
     },
+    /// Equally spaced packets in on periods, nothing in off periods, and no control.
+    OnOff {
+        /// Rate on the wire in on periods, a flow.
+        rate: Rate,
+        /// Length of on periods, in picoseconds.
+        on: Distribution,
+        /// Length of off periods, in picoseconds.
+        off: Distribution,
+    },
+}
+
+/// Sizes of the packets of an uncontrolled stream.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PacketSizes {
+    /// All `packet_size`.
+    Fixed,
+    /// Exponential with mean `packet_size`, rounded up, at most 65,535 bytes.
+    Exponential,
+    /// Drawn and rounded to the nearest byte; none is larger than `packet_size`.
+    Drawn(Distribution),
 }
 
 /// How the transport of a group behaves; the congestion control is one part of it.

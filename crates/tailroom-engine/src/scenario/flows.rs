@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::distribution::{DistributionFile, ValueFile};
 use crate::congestion::CongestionConfig;
 use crate::quantity::{BitRate, Duration, PositiveDuration, Size};
 
@@ -99,8 +100,8 @@ pub(super) enum SourceFile {
     Poisson {
         /// Mean rate of each flow, headers included.
         rate: BitRate,
-        /// Whether all packets have the size `packet_size` or exponentially distributed ones with
-        /// that mean (at most 65,535 bytes).
+        /// Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
+        /// distribution in which none is larger. The mean rate is `rate` in each case.
         #[serde(default)]
         sizes: SizesFile,
     },
@@ -108,6 +109,20 @@ pub(super) enum SourceFile {
     Cbr {
         /// Rate of each flow, headers included.
         rate: BitRate,
+    },
+    /// Equally spaced packets in on periods and silence in off periods, without congestion control.
+    /// The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
+    /// always been going on and off: in either, by their shares of time, and somewhere within it.
+    OnOff {
+        /// Rate of each flow in an on period, headers included.
+        rate: BitRate,
+        /// How long an on period lasts. What is left of the gap between two packets at its end goes
+        /// on in the next one.
+        #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "500 ms" }))]
+        on: ValueFile<PositiveDuration>,
+        /// How long an off period lasts.
+        #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "500 ms" }))]
+        off: ValueFile<PositiveDuration>,
     },
 }
 
@@ -117,14 +132,29 @@ impl Default for SourceFile {
     }
 }
 
-/// Distribution of packet sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+/// Sizes of packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
 pub(super) enum SizesFile {
+    /// By `packet_size`.
+    Named(SizesName),
+    /// Drawn, to the nearest byte.
+    Drawn(DistributionFile<Size>),
+}
+
+impl Default for SizesFile {
+    fn default() -> Self {
+        SizesFile::Named(SizesName::Fixed)
+    }
+}
+
+/// Sizes of packets that `packet_size` alone determines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SizesName {
     /// All the same.
-    #[default]
     Fixed,
-    /// Exponential.
+    /// Exponential, rounded up to whole bytes, at most 65,535.
     Exponential,
 }
 

@@ -6,17 +6,20 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::buffer::{Load, check_queues, resolve_link};
+use super::distribution::{CdfTexts, DistributionFile};
 use super::document::Document;
 use super::error::{Fault, Path, suggestion};
 use super::file::{LinkFile, ScenarioFile};
-use super::flows::{FlowsFile, SizesFile, SourceFile, Spread};
+use super::flows::{FlowsFile, SizesFile, SizesName, SourceFile, Spread};
 use super::mahimahi::Trace;
 use super::memory;
 use super::transport::resolve_transport;
+use crate::distribution::Distribution;
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::random;
-use crate::topology::{FlowSpec, GroupSpec, Network, SourceSpec};
-use crate::units::Time;
+use crate::serializer::Serializer;
+use crate::topology::{FlowSpec, GroupSpec, Network, PacketSizes, SourceSpec};
+use crate::units::{Rate, Time};
 
 /// Flows that a run can tell apart: 24 bits in a packet.
 const MAX_FLOWS: usize = 16_777_215;
@@ -28,12 +31,13 @@ pub(super) fn resolve(
     file: &ScenarioFile,
     document: &Document,
     traces: &BTreeMap<String, Trace>,
+    cdfs: &CdfTexts,
 ) -> Result<Network, Fault> {
     check_run(file)?;
     let mut groups = Vec::new();
     let mut flows = Vec::new();
     for (index, (name, group)) in file.flows.iter().enumerate() {
-        groups.push(resolve_group(file, document, name, group)?);
+        groups.push(resolve_group(file, document, cdfs, name, group)?);
         flows.extend(resolve_flows(file, index, name, group)?);
     }
     let loads = Load::of_links(file.links.len(), &groups, &flows);
@@ -101,6 +105,7 @@ fn check_run(file: &ScenarioFile) -> Result<(), Fault> {
 fn resolve_group(
     file: &ScenarioFile,
     document: &Document,
+    cdfs: &CdfTexts,
     name: &str,
     group: &FlowsFile,
 ) -> Result<GroupSpec, Fault> {
@@ -123,7 +128,7 @@ fn resolve_group(
         name: name.to_owned(),
         path: resolve_path(file, &group.path, &at.key("path"))?,
         reverse_path: resolve_path(file, &group.tcp.reverse_path, &at.key("reverse_path"))?,
-        source: resolve_source(&group.source),
+        source: resolve_source(group, &at.key("source"), cdfs)?,
         access_rate: group.access_rate.map(BitRate::rate),
         stop: group.stop.map(PositiveDuration::time),
         packet_size: packet_size as u32,
@@ -153,15 +158,73 @@ fn resolve_path(file: &ScenarioFile, names: &[String], at: &Path) -> Result<Vec<
     Ok(path)
 }
 
-fn resolve_source(source: &SourceFile) -> SourceSpec {
-    match source {
+fn resolve_source(group: &FlowsFile, at: &Path, cdfs: &CdfTexts) -> Result<SourceSpec, Fault> {
+    Ok(match &group.source {
         SourceFile::Bulk { bytes } => SourceSpec::Bulk { bytes: bytes.map(Size::bytes) },
         SourceFile::Poisson { rate, sizes } => SourceSpec::Poisson {
             rate: rate.rate(),
-            exponential_sizes: *sizes == SizesFile::Exponential,
+            sizes: match sizes {
+                SizesFile::Named(SizesName::Fixed) => PacketSizes::Fixed,
+                SizesFile::Named(SizesName::Exponential) => PacketSizes::Exponential,
+                SizesFile::Drawn(sizes) => {
+                    packet_sizes(sizes, group.packet_size, &at.key("sizes"), cdfs)?
+                }
+            },
         },
         SourceFile::Cbr { rate } => SourceSpec::Cbr { rate: rate.rate() },
+        SourceFile::OnOff { rate, on, off } => {
+            let on = on.resolve(&at.key("on"), cdfs)?;
+            check_on_periods(&on, rate.rate(), group.packet_size, &at.key("on"))?;
+            let off = off.resolve(&at.key("off"), cdfs)?;
+            SourceSpec::OnOff { rate: rate.rate(), on, off }
+        }
+    })
+}
+
+/// Refuses on periods so short that a run would spend its time on counting them.
+fn check_on_periods(
+    on: &Distribution,
+    rate: Rate,
+    packet_size: Size,
+    at: &Path,
+) -> Result<(), Fault> {
+    let gap = Serializer::constant(rate).nominal_time(packet_size.bytes() as u32);
+    if on.mean() * 1_000.0 >= gap.picoseconds() as f64 {
+        return Ok(());
     }
+    let printed = |picoseconds: f64| PositiveDuration::new((picoseconds as u64).max(1));
+    let problem = format!(
+        "lasts {} on average, less than a thousandth of the {} from packet to packet",
+        printed(on.mean()),
+        printed(gap.picoseconds() as f64)
+    );
+    Err(Fault::new(at, problem, "raise on or rate, or lower packet_size"))
+}
+
+/// Sizes that fit in a packet; with longer ones cut off the mean rate would not be the given one.
+fn packet_sizes(
+    sizes: &DistributionFile<Size>,
+    packet_size: Size,
+    at: &Path,
+    cdfs: &CdfTexts,
+) -> Result<PacketSizes, Fault> {
+    let distribution = sizes.resolve(at, cdfs)?;
+    let largest = distribution.maximum();
+    if largest <= packet_size.bytes() as f64 {
+        return Ok(PacketSizes::Drawn(distribution));
+    }
+    Err(if largest.is_finite() {
+        let problem = format!(
+            "sizes reach {}, more than packet_size, {packet_size}",
+            Size::new(largest as u64)
+        );
+        Fault::new(at, problem, "raise packet_size, or draw smaller sizes")
+    } else {
+        let problem = "sizes have no upper bound, but a packet has one, packet_size";
+        let remedy = "use a kind that has: uniform, bounded_pareto, mix or empirical; \
+                      or, cut at 65535 B, `sizes = \"exponential\"`";
+        Fault::new(at, problem, remedy)
+    })
 }
 
 fn resolve_flows(

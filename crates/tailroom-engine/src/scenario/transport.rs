@@ -23,6 +23,7 @@ pub(super) fn resolve_transport(
         SourceFile::Bulk { .. } => None,
         SourceFile::Poisson { .. } => Some("poisson"),
         SourceFile::Cbr { .. } => Some("cbr"),
+        SourceFile::OnOff { .. } => Some("on_off"),
     };
     if let Some(kind) = uncontrolled {
         let written = tcp_keys().into_iter().find(|key| document.contains(&["flows", name, key]));

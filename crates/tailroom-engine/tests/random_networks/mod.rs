@@ -10,11 +10,12 @@ use crate::networks;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
+use tailroom_engine::distribution::{Distribution, Empirical};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::topology::{
-    DelayChange, DelayedAck, EcnMode, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange,
-    Recovery, RttSamples, SlowStartSpec, SourceSpec, TcpSpec,
+    DelayChange, DelayedAck, EcnMode, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network,
+    PacketSizes, RateChange, Recovery, RttSamples, SlowStartSpec, SourceSpec, TcpSpec,
 };
 use tailroom_engine::units::{Rate, Time};
 
@@ -178,11 +179,21 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
 
 fn source() -> impl Strategy<Value = SourceSpec> {
     let rate = || select(vec![80_000, 800_000, 2_000_000]).prop_map(Rate::from_bits_per_second);
+    let mix = Distribution::Empirical(Empirical::mix(&[40.0, 64.0, 100.0], &[7.0, 4.0, 1.0]));
+    let sizes = vec![PacketSizes::Fixed, PacketSizes::Exponential, PacketSizes::Drawn(mix)];
+    let ten_milliseconds = 1e10;
+    let periods = vec![
+        Distribution::Fixed(ten_milliseconds),
+        Distribution::Exponential { mean: ten_milliseconds },
+        Distribution::pareto(1.5, ten_milliseconds),
+    ];
     prop_oneof![
         4 => option::of(1_u64..200_000).prop_map(|bytes| SourceSpec::Bulk { bytes }),
-        1 => (rate(), any::<bool>())
-            .prop_map(|(rate, exponential_sizes)| SourceSpec::Poisson { rate, exponential_sizes }),
+        1 => (rate(), select(sizes))
+            .prop_map(|(rate, sizes)| SourceSpec::Poisson { rate, sizes }),
         1 => rate().prop_map(|rate| SourceSpec::Cbr { rate }),
+        1 => (rate(), select(periods.clone()), select(periods))
+            .prop_map(|(rate, on, off)| SourceSpec::OnOff { rate, on, off }),
     ]
 }
 
