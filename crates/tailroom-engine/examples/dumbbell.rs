@@ -77,13 +77,14 @@ fn barman_figure_3() -> Network {
         path: vec![0],
         reverse_path: Vec::new(),
         source: SourceSpec::Bulk { bytes: None },
-        access_rate: Some(Rate::from_bits_per_second(10_000_000_000)),
         stop: None,
         packet_size: 1_000,
         header_size: 40,
         tcp: Some(tcp),
     };
+    let access_rate = Some(Rate::from_bits_per_second(10_000_000_000));
     let flows = (0..10).map(|index| FlowSpec {
+        access_rate,
         group: 0,
         rtt: Time::from_picoseconds(115_500_000_000 + index * 1_000_000_000),
         start: Time::from_milliseconds(index * 1_000),

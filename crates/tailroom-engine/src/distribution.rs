@@ -1,15 +1,308 @@
-//! stub
+//! Distributions that a scenario draws from: sizes, spans of time, rates.
+//!
+//! A draw is the same on every machine: what is not plain arithmetic comes from `libm`, as do the
+//! tails of `rand_distr`'s exponential and normal samplers (ziggurat, Marsaglia and Tsang 2000).
+
+use std::sync::Arc;
+
 use rand_core::Rng;
-use rand_distr::{Distribution as _, Exp1};
+use rand_distr::{Distribution as _, Exp1, Gamma, StandardNormal};
+
+use crate::random::uniform;
+
+/// A distribution of positive values in base units: bytes, picoseconds or bit/s.
+///
+/// The parameters are those that a draw needs; the functions of the same names make them from a
+/// mean.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Distribution { Fixed(f64), Exponential { mean: f64 } }
+pub enum Distribution {
+    /// Always the same value.
+    Fixed(f64),
+    /// Any value of a range is as likely.
+    Uniform {
+        /// Lower bound.
+        from: f64,
+        /// Upper bound.
+        to: f64,
+    },
+    /// Exponential.
+    Exponential {
+        /// Mean.
+        mean: f64,
+    },
+    /// The logarithm is normally distributed.
+    Lognormal {
+        /// Mean of the logarithm.
+        log_mean: f64,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+    /// P(X > x) = (minimum / x)^shape.
+    Pareto {
+        /// Tail index, above 1, or there is no mean.
+        shape: f64,
+        /// Smallest value.
+        minimum: f64,
+    },
+    /// A Pareto distribution, given that it stays below a maximum.
+    BoundedPareto {
+        /// Tail index of the distribution without the bound.
+        shape: f64,
+        /// Smallest value.
+        minimum: f64,
+        /// Largest value, above the smallest.
+        maximum: f64,
+    },
+    /// P(X > x) = exp(-(x / scale)^shape).
+    Weibull {
+        /// Below 1 for a tail heavier than the exponential one.
+        shape: f64,
+        /// The quantile of 1 - 1/e.
+        scale: f64,
+    },
+    /// Given by points of its distribution function.
+    Empirical(Empirical),
+}
+
 impl Distribution {
+    /// A lognormal distribution with this mean; `sigma` is the standard deviation of the logarithm.
+    pub fn lognormal(mean: f64, sigma: f64) -> Self {
+        Distribution::Lognormal { log_mean: libm::log(mean) - sigma * sigma / 2.0, sigma }
+    }
+
+    /// A Pareto distribution with this mean; `shape` is above 1.
+    pub fn pareto(shape: f64, mean: f64) -> Self {
+        Distribution::Pareto { shape, minimum: mean * (shape - 1.0) / shape }
+    }
+
+    /// A Weibull distribution with this mean.
+    pub fn weibull(shape: f64, mean: f64) -> Self {
+        Distribution::Weibull { shape, scale: mean / libm::tgamma(1.0 + 1.0 / shape) }
+    }
+
+    /// A draw.
     pub fn sample(&self, random: &mut impl Rng) -> f64 {
         match self {
             Distribution::Fixed(value) => *value,
-            Distribution::Exponential { mean } => { let draw: f64 = Exp1.sample(random); draw * mean }
+            Distribution::Uniform { from, to } => from + (to - from) * uniform(random),
+            Distribution::Exponential { mean } => mean * exponential(random),
+            Distribution::Lognormal { log_mean, sigma } => {
+                let normal: f64 = StandardNormal.sample(random);
+                libm::exp(log_mean + sigma * normal)
+            }
+            Distribution::Pareto { shape, minimum } => {
+                // The logarithm of a Pareto variable is exponential beyond that of its minimum.
+                minimum * libm::exp(exponential(random) / shape)
+            }
+            Distribution::BoundedPareto { shape, minimum, maximum } => {
+                bounded_pareto(*shape, *minimum, *maximum, uniform(random))
+            }
+            Distribution::Weibull { shape, scale } => {
+                scale * libm::pow(exponential(random), 1.0 / shape)
+            }
+            Distribution::Empirical(empirical) => empirical.quantile(uniform(random)),
         }
     }
-    pub fn mean(&self) -> f64 { match self { Distribution::Fixed(value) => *value, Distribution::Exponential { mean } => *mean } }
-    pub fn minimum(&self) -> f64 { match self { Distribution::Fixed(value) => *value, _ => 0.0 } }
+
+    /// What is left of the span that is under way at a random instant, when spans drawn from this
+    /// distribution follow one another without end (the equilibrium distribution of renewal theory,
+    /// density P(X > x) / mean).
+    ///
+    /// The span under way is the likelier the longer it is; a uniform part of it is left.
+    pub fn sample_residual(&self, random: &mut impl Rng) -> f64 {
+        let under_way = match self {
+            // Without memory: what is left is as long as the whole.
+            Distribution::Exponential { .. } => return self.sample(random),
+            Distribution::Fixed(value) => *value,
+            Distribution::Uniform { from, to } => rising(*from, *to, uniform(random)),
+            Distribution::Lognormal { log_mean, sigma } => {
+                let longer = log_mean + sigma * sigma;
+                Distribution::Lognormal { log_mean: longer, sigma: *sigma }.sample(random)
+            }
+            Distribution::Pareto { shape, minimum } => {
+                Distribution::Pareto { shape: shape - 1.0, minimum: *minimum }.sample(random)
+            }
+            Distribution::BoundedPareto { shape, minimum, maximum } => {
+                bounded_pareto(shape - 1.0, *minimum, *maximum, uniform(random))
+            }
+            Distribution::Weibull { shape, scale } => {
+                // (x / scale)^shape has the density of a gamma variable of this shape.
+                let gamma = Gamma::new(1.0 + 1.0 / shape, 1.0);
+                let power = gamma.map_or(1.0, |gamma| gamma.sample(random));
+                scale * libm::pow(power, 1.0 / shape)
+            }
+            Distribution::Empirical(empirical) => empirical.sample_under_way(random),
+        };
+        under_way * uniform(random)
+    }
+
+    /// The mean; it is finite.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Distribution::Fixed(value) => *value,
+            Distribution::Uniform { from, to } => f64::midpoint(*from, *to),
+            Distribution::Exponential { mean } => *mean,
+            Distribution::Lognormal { log_mean, sigma } => {
+                libm::exp(log_mean + sigma * sigma / 2.0)
+            }
+            Distribution::Pareto { shape, minimum } => minimum * shape / (shape - 1.0),
+            Distribution::BoundedPareto { shape, minimum, maximum } => {
+                let span = libm::log(maximum / minimum);
+                // As many powers of the range as a tail index has lost, over those it had.
+                minimum * drop_over(shape - 1.0, span) / drop_over(*shape, span)
+            }
+            Distribution::Weibull { shape, scale } => scale * libm::tgamma(1.0 + 1.0 / shape),
+            Distribution::Empirical(empirical) => empirical.mean(),
+        }
+    }
+
+    /// The greatest lower bound.
+    pub fn minimum(&self) -> f64 {
+        match self {
+            Distribution::Fixed(value) => *value,
+            Distribution::Uniform { from, .. } => *from,
+            Distribution::Exponential { .. }
+            | Distribution::Lognormal { .. }
+            | Distribution::Weibull { .. } => 0.0,
+            Distribution::Pareto { minimum, .. } | Distribution::BoundedPareto { minimum, .. } => {
+                *minimum
+            }
+            Distribution::Empirical(empirical) => empirical.quantile(0.0),
+        }
+    }
+
+    /// The least upper bound; infinite where there is none.
+    pub fn maximum(&self) -> f64 {
+        match self {
+            Distribution::Fixed(value) => *value,
+            Distribution::Uniform { to, .. } => *to,
+            Distribution::BoundedPareto { maximum, .. } => *maximum,
+            Distribution::Empirical(empirical) => empirical.maximum(),
+            Distribution::Exponential { .. }
+            | Distribution::Lognormal { .. }
+            | Distribution::Pareto { .. }
+            | Distribution::Weibull { .. } => f64::INFINITY,
+        }
+    }
+}
+
+fn exponential(random: &mut impl Rng) -> f64 {
+    Exp1.sample(random)
+}
+
+/// The quantile of `probability` of a density that rises in proportion to x between two bounds.
+fn rising(from: f64, to: f64, probability: f64) -> f64 {
+    libm::sqrt(from * from + probability * (to * to - from * from))
+}
+
+/// The quantile of `probability`; a shape of 0 or less, which a residual needs, is fine too.
+fn bounded_pareto(shape: f64, minimum: f64, maximum: f64, probability: f64) -> f64 {
+    let span = libm::log(maximum / minimum);
+    let power = if shape == 0.0 {
+        span * probability
+    } else {
+        -libm::log1p(probability * libm::expm1(-shape * span)) / shape
+    };
+    // Rounding may lead past the bound.
+    (minimum * libm::exp(power)).min(maximum)
+}
+
+/// The integral of exp(-rate * x) from 0 to `span`.
+fn drop_over(rate: f64, span: f64) -> f64 {
+    if rate == 0.0 { span } else { -libm::expm1(-rate * span) / rate }
+}
+
+/// A point of a distribution function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CdfPoint {
+    /// A value.
+    pub value: f64,
+    /// Probability of this value or a smaller one.
+    pub probability: f64,
+}
+
+/// A distribution given by points of its distribution function, straight lines between them.
+///
+/// A first point above probability 0 is a value with that probability, as are two points with the
+/// same value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Empirical {
+    points: Arc<[CdfPoint]>,
+}
+
+impl Empirical {
+    /// From points whose values and probabilities do not fall, the last probability being 1.
+    ///
+    /// # Panics
+    /// If the points are no distribution function.
+    pub fn new(points: Vec<CdfPoint>) -> Self {
+        let rises = |pair: &[CdfPoint]| {
+            pair[0].value <= pair[1].value && pair[0].probability <= pair[1].probability
+        };
+        assert!(points.windows(2).all(rises), "a distribution function falls nowhere");
+        assert!(points.first().is_some_and(|point| point.probability >= 0.0));
+        assert!(points.last().is_some_and(|point| point.probability >= 1.0));
+        Empirical { points: points.into() }
+    }
+
+    /// From values, in ascending order, and the shares of them that come up.
+    pub fn mix(values: &[f64], weights: &[f64]) -> Self {
+        let total: f64 = weights.iter().sum();
+        let mut sum = 0.0;
+        let mut points = Vec::with_capacity(2 * values.len());
+        for (&value, weight) in values.iter().zip(weights) {
+            points.push(CdfPoint { value, probability: sum / total });
+            sum += weight;
+            points.push(CdfPoint { value, probability: sum / total });
+        }
+        Empirical::new(points)
+    }
+
+    /// The value that a draw stays at or below with `probability`, which is below 1.
+    fn quantile(&self, probability: f64) -> f64 {
+        // The last point has probability 1.
+        let above = self.points.partition_point(|point| point.probability <= probability);
+        let right = self.points[above];
+        match above.checked_sub(1).map(|before| self.points[before]) {
+            None => right.value,
+            Some(left) => {
+                let part =
+                    (probability - left.probability) / (right.probability - left.probability);
+                left.value + (right.value - left.value) * part
+            }
+        }
+    }
+
+    /// The pieces of the function as probability and bounds; the first may be a single value.
+    fn pieces(&self) -> impl Iterator<Item = (f64, f64, f64)> + '_ {
+        let first = self.points[0];
+        let pieces = self
+            .points
+            .windows(2)
+            .map(|pair| (pair[1].probability - pair[0].probability, pair[0].value, pair[1].value));
+        std::iter::once((first.probability, first.value, first.value)).chain(pieces)
+    }
+
+    fn mean(&self) -> f64 {
+        self.pieces().map(|(weight, from, to)| weight * f64::midpoint(from, to)).sum()
+    }
+
+    fn maximum(&self) -> f64 {
+        let first = self.points.partition_point(|point| point.probability < 1.0);
+        self.points[first].value
+    }
+
+    /// A draw in which a value is the likelier the larger it is.
+    fn sample_under_way(&self, random: &mut impl Rng) -> f64 {
+        let mut rest = self.mean() * uniform(random);
+        let mut chosen = (0.0, 0.0);
+        for (weight, from, to) in self.pieces().filter(|piece| piece.0 > 0.0) {
+            chosen = (from, to);
+            rest -= weight * f64::midpoint(from, to);
+            if rest < 0.0 {
+                break;
+            }
+        }
+        rising(chosen.0, chosen.1, uniform(random))
+    }
 }

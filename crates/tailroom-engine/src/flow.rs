@@ -30,12 +30,7 @@ pub struct Wiring {
 
 impl Wiring {
     /// The delays of a flow of `group` with this two-way propagation and access link.
-    pub fn new(
-        network: &Network,
-        group: &GroupSpec,
-        rtt: Time,
-        access_rate: Option<Rate>,
-    ) -> Self {
+    pub fn new(network: &Network, group: &GroupSpec, rtt: Time, access_rate: Option<Rate>) -> Self {
         let has_reverse_path = !group.reverse_path.is_empty();
         let (forward, backward) = network.propagation(group);
         let private = rtt.since(forward + backward).picoseconds();
@@ -356,7 +351,7 @@ impl Ends {
                 source,
                 stop: group.stop.unwrap_or(Time::NEVER),
                 header_bytes: group.header_size,
-                wiring: Wiring::new(network, group, flow.rtt, group.access_rate),
+                wiring: Wiring::new(network, group, flow.rtt, flow.access_rate),
                 sent: FlowProbe::new(marks),
                 received: FlowProbe::new(marks),
                 delivered: FlowState::default(),
@@ -366,7 +361,7 @@ impl Ends {
                     SourceSpec::Bulk { bytes } => bytes,
                     _ => None,
                 };
-                let (start, rtt, access_rate) = (flow.start, flow.rtt, group.access_rate);
+                let (start, rtt, access_rate) = (flow.start, flow.rtt, flow.access_rate);
                 let plan = FlowPlan { start, bytes, rtt, access_rate };
                 Ends::Tcp(Connection::new(network, group, tcp, &plan, marks))
             }

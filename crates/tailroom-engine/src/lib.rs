@@ -20,7 +20,6 @@ pub mod topology;
 pub mod schedule;
 pub mod simulation;
 
-pub mod distribution;
 pub mod congestion;
 pub mod flow;
 pub mod link;
@@ -33,6 +32,7 @@ pub mod serializer;
 pub mod source;
 pub mod waiting_line;
 
+pub mod distribution;
 pub mod packet;
 pub mod quantity;
 pub mod random;

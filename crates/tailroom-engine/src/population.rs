@@ -60,11 +60,7 @@ impl Populations {
                 group: index,
                 next: source.next_flow(),
                 source,
-                probe: PopulationProbe::new(
-                    network.measure_from,
-                    network.duration,
-                    spec.flow_log,
-                ),
+                probe: PopulationProbe::new(network.measure_from, network.duration, spec.flow_log),
             })
         });
         let mut populations = Populations {
@@ -115,16 +111,11 @@ impl Populations {
         let index = population.group;
         self.find_next();
         let recycled = if self.reuses_numbers { self.free.pop() } else { None };
-        let number = match recycled {
-            Some(number) => {
-                self.visitors[(number - self.first_number) as usize] = visitor;
-                number
-            }
-            None => {
-                self.visitors.push(visitor);
-                self.first_number + self.visitors.len() as u32 - 1
-            }
-        };
+        let number = recycled.unwrap_or(self.first_number + self.visitors.len() as u32);
+        match self.visitors.get_mut((number - self.first_number) as usize) {
+            Some(place) => *place = visitor,
+            None => self.visitors.push(visitor),
+        }
         Some((number, index, plan))
     }
 

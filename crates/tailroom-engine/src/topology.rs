@@ -112,7 +112,7 @@ pub enum LossSpec {
     },
 }
 
-/// A group of flows that differ only in RTT and start.
+/// A group of flows that differ only in RTT, access link and start.
 #[derive(Clone, Debug)]
 pub struct GroupSpec {
     /// Key in the scenario's `[flows]` table.
@@ -123,8 +123,6 @@ pub struct GroupSpec {
     pub reverse_path: Vec<usize>,
     /// What the application wants to send.
     pub source: SourceSpec,
-    /// Rate of each flow's own access link; `None` for one that takes no time.
-    pub access_rate: Option<Rate>,
     /// When the application stops offering data.
     pub stop: Option<Time>,
     /// Size of a data packet on the wire, header included, in bytes.
@@ -144,6 +142,8 @@ pub struct FlowSpec {
     pub rtt: Time,
     /// When the flow starts.
     pub start: Time,
+    /// Rate of its own access link; `None` for one that takes no time.
+    pub access_rate: Option<Rate>,
 }
 
 /// What an application wants to send.
@@ -160,15 +160,34 @@ pub enum SourceSpec {
     Poisson {
         /// Mean rate on the wire, a flow.
         rate: Rate,
-        /// Draw sizes from an exponential distribution with mean `packet_size`
-        /// (rounded up, at most 65,535 bytes) instead of a fixed size.
-        exponential_sizes: bool,
+        /// How large they are.
+        sizes: PacketSizes,
     },
     /// Equally spaced packets that nothing controls.
     Cbr {
         /// Rate on the wire, a flow.
         rate: Rate,
     },
+    /// Equally spaced packets in on periods, nothing in off periods, and no control.
+    OnOff {
+        /// Rate on the wire in on periods, a flow.
+        rate: Rate,
+        /// Length of on periods, in picoseconds.
+        on: Distribution,
+        /// Length of off periods, in picoseconds.
+        off: Distribution,
+    },
+}
+
+/// Sizes of the packets of an uncontrolled stream.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PacketSizes {
+    /// All `packet_size`.
+    Fixed,
+    /// Exponential with mean `packet_size`, rounded up, at most 65,535 bytes.
+    Exponential,
+    /// Drawn and rounded to the nearest byte; none is larger than `packet_size`.
+    Drawn(Distribution),
 }
 
 impl SourceSpec {
@@ -178,6 +197,10 @@ impl SourceSpec {
             SourceSpec::Bulk { .. } | SourceSpec::FiniteFlows(_) => None,
             SourceSpec::Poisson { rate, .. } | SourceSpec::Cbr { rate } => {
                 Some(rate.bits_per_second() as f64)
+            }
+            SourceSpec::OnOff { rate, on, off } => {
+                let duty_cycle = on.mean() / (on.mean() + off.mean());
+                Some(rate.bits_per_second() as f64 * duty_cycle)
             }
         }
     }
@@ -207,6 +230,8 @@ pub enum FlowArrivals {
         per_second: f64,
         /// When the process begins.
         start: Time,
+        /// When it ends; [`Time::NEVER`] if it does not.
+        stop: Time,
     },
     /// At these times, in order.
     Given(Vec<Time>),
@@ -355,7 +380,7 @@ impl Network {
         let packets_per_second: f64 = rates
             .map(|(link, &bytes)| link.rate.bits_per_second() as f64 / (8.0 * f64::from(bytes)))
             .sum();
-        let longest = self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO);
+        let longest = self.longest_rtt();
         // Twice the longest round trip leaves room for the queues.
         let horizon = longest.saturating_add(longest);
         Schedule::new(packets_per_second, self.lookahead(), horizon, tie_break)
@@ -364,15 +389,17 @@ impl Network {
     /// Group, two-way propagation and access rate of every permanent flow, and of a typical one of
     /// those that come and go.
     fn round_trips(&self) -> impl Iterator<Item = (usize, Time, Option<Rate>)> + '_ {
-        let permanent = self
-            .flows
-            .iter()
-            .map(|flow| (flow.group, flow.rtt, self.groups[flow.group].access_rate));
+        let permanent = self.flows.iter().map(|flow| (flow.group, flow.rtt, flow.access_rate));
         let passing = self.groups.iter().enumerate().filter_map(|(index, group)| {
             let SourceSpec::FiniteFlows(spec) = &group.source else { return None };
             Some((index, Time::from_picoseconds(spec.rtt.mean() as u64), None))
         });
         permanent.chain(passing)
+    }
+
+    /// The longest two-way propagation of a flow, a typical one of those that come and go.
+    pub fn longest_rtt(&self) -> Time {
+        self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO)
     }
 
     /// The shortest time in which a departure from a shared link usually causes an arrival at one.

@@ -10,7 +10,7 @@ use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
-use tailroom_engine::topology::{FlowSpec, LossSpec, Network, TcpSpec};
+use tailroom_engine::topology::{FlowSpec, LossSpec, Network, PacketSizes, TcpSpec};
 use tailroom_engine::units::Time;
 
 use lossy::{PACKET_BYTES, RTT_S, assert_response, from_avoidance, packets_per_round_trip};
@@ -24,7 +24,7 @@ fn tail_drop(packets: u64) -> QueueConfig {
 #[test]
 fn m_d_1_has_the_mean_queue_of_pollaczek_and_khinchine() {
     for load in [0.5, 0.8] {
-        let runs = replicate(|seed| poisson(load, false, tail_drop(1_000_000), seed));
+        let runs = replicate(|seed| poisson(load, PacketSizes::Fixed, tail_drop(1_000_000), seed));
         let queue = estimate(&runs, |link| link.queue_packets_mean);
         queue.assert_is(load * load / (2.0 * (1.0 - load)), 0.03, "mean queue");
         // Little: mean wait = mean queue / arrival rate.
@@ -42,7 +42,8 @@ fn m_d_1_has_the_mean_queue_of_pollaczek_and_khinchine() {
 fn m_m_1_k_loses_and_queues_as_the_formulas_say() {
     for (load, places) in [(0.8, 5_u64), (0.95, 20), (1.2, 10)] {
         let rho = load * 1.0001; // sizes are rounded up by half a byte in 5,000
-        let runs = replicate(|seed| poisson(load, true, tail_drop(places - 1), seed));
+        let runs =
+            replicate(|seed| poisson(load, PacketSizes::Exponential, tail_drop(places - 1), seed));
         let shares: Vec<f64> = (0..=places as i32).map(|n| f64::powi(rho, n)).collect();
         let sum: f64 = shares.iter().sum();
         let blocked = shares[places as usize] / sum;
@@ -70,7 +71,12 @@ fn alone(tcp: TcpSpec, bdp: u64, buffer: u64, warm_up: f64, span: f64) -> Networ
         memory_limit_bytes: u64::MAX,
         links: vec![networks::link("bottleneck", rate_bps as u64, seconds(RTT_S / 2.0), limit)],
         groups: vec![networks::bulk("flow", tcp)],
-        flows: vec![FlowSpec { group: 0, rtt: seconds(RTT_S), start: Time::ZERO }],
+        flows: vec![FlowSpec {
+            group: 0,
+            rtt: seconds(RTT_S),
+            start: Time::ZERO,
+            access_rate: None,
+        }],
         series_interval: None,
     }
 }

@@ -9,6 +9,7 @@ mod transport;
 use tailroom_engine::quantity::limit::QueueLimit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::red::{RedMode, RedParams};
+use tailroom_engine::topology::PacketSizes;
 
 use poisson::{estimate, poisson, replicate};
 
@@ -92,7 +93,7 @@ fn red_loses_and_queues_as_its_thinned_birth_death_process() {
         let load = case.load;
         let rho = load * 1.0001; // sizes are rounded up by half a byte in 5,000
         let (dropped, waiting, busy) = case.thinned_chain(rho);
-        let runs = replicate(|seed| poisson(load, true, case.red(), seed));
+        let runs = replicate(|seed| poisson(load, PacketSizes::Exponential, case.red(), seed));
         let what = format!("at load {load}, min {}, gentle {}", case.min, case.gentle);
         let loss = estimate(&runs, |link| link.loss_fraction.expect("packets came"));
         loss.assert_is(dropped, 0.04, &format!("loss {what}"));

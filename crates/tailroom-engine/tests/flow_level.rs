@@ -21,6 +21,7 @@ fn passing(load: f64, rate_bps: u64, mean_bytes: f64, rtt: Time) -> GroupSpec {
         arrivals: FlowArrivals::Poisson {
             per_second: load * rate_bps as f64 / 8.0 / wire_bytes,
             start: Time::ZERO,
+            stop: Time::NEVER,
         },
         size: Distribution::Exponential { mean: mean_bytes },
         rtt: Distribution::Fixed(rtt.picoseconds() as f64),
@@ -73,7 +74,12 @@ fn elastic_flows_share_as_processor_sharing_says() {
         }
         variation = 0.5 * (variation + 1.0 - found);
         let all = group.all_sizes.as_ref().expect("they come and go");
-        println!("{load} {rho} tv {variation} flows {} {:?} {:?}", group.flows, started.elapsed(), all);
+        println!(
+            "{load} {rho} tv {variation} flows {} {:?} {:?}",
+            group.flows,
+            started.elapsed(),
+            all
+        );
         println!("{:?} {} hops {}", link.sharing, link.utilization, results.summary.packet_hops);
         let throughput = mean_bytes * 8.0 / all.completion_time_s_mean.unwrap() / RATE as f64;
         println!("E size/E duration {throughput} vs {}", 1.0 - rho);

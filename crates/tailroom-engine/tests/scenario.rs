@@ -8,13 +8,13 @@ mod scenario_text;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use scenario_text::{BASE, TRACES, base_with, message, parse, resolve, resolve_with};
+use scenario_text::{BASE, FILES, base_with, message, parse, resolve, resolve_with};
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::drop_tail::DropTailParams;
 use tailroom_engine::scenario;
-use tailroom_engine::topology::{LossSpec, SourceSpec};
+use tailroom_engine::topology::{LossSpec, PacketSizes, SourceSpec};
 use tailroom_engine::units::{Rate, Time};
 
 fn milliseconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
@@ -72,7 +72,7 @@ fn overrides_replace_add_and_take_the_blame() {
 
 #[test]
 fn the_seed_option_wins() {
-    let seeded = |seed| scenario::parse(BASE, &[], Some(seed), &TRACES);
+    let seeded = |seed| scenario::parse(BASE, &[], Some(seed), &FILES);
     assert_eq!(seeded(7).unwrap().resolve().unwrap().seed, 7);
     assert_eq!(
         seeded(u64::MAX).unwrap_err().to_string(),
@@ -293,7 +293,7 @@ source = { kind = "poisson", rate = "1 Mbps", sizes = "exponential" }
     assert!(network.groups[2].tcp.is_none());
     assert!(matches!(
         network.groups[2].source,
-        SourceSpec::Poisson { exponential_sizes: true, .. }
+        SourceSpec::Poisson { sizes: PacketSizes::Exponential, .. }
     ));
     assert_eq!(network.duration.picoseconds(), 61_000_000_000_001);
 }
@@ -317,7 +317,7 @@ fn barmans_figure_3_resolves_to_the_papers_numbers() {
     assert_eq!(starts, [0.0, 1e3, 2e3, 3e3, 4e3, 5e3, 6e3, 7e3, 8e3, 9e3]);
     let [group] = network.groups.as_slice() else { panic!("one group") };
     assert_eq!((group.packet_size, group.header_size), (1000, 40));
-    assert_eq!(group.access_rate, Some(Rate::from_bits_per_second(10_000_000_000)));
+    assert_eq!(network.flows[0].access_rate, Some(Rate::from_bits_per_second(10_000_000_000)));
     let tcp = group.tcp.as_ref().unwrap();
     assert!(matches!(tcp.congestion, CongestionConfig::Highspeed(_)));
     assert_eq!((tcp.delayed_ack, tcp.initial_window), (None, 2));

@@ -3,6 +3,6 @@
 pub mod flow;
 pub mod histogram;
 pub mod link;
-pub mod progress;
 pub mod population;
+pub mod progress;
 pub mod sharing;

@@ -173,7 +173,12 @@ impl PopulationProbe {
         let has_room = self.log.len() < self.log_limit;
         if let Some(completed_at) = completed_at.filter(|_| has_room) {
             let Visit { start, bytes, ideal } = *visit;
-            self.log.push(FlowLogEntry { start, bytes, duration: completed_at.since(start), ideal });
+            self.log.push(FlowLogEntry {
+                start,
+                bytes,
+                duration: completed_at.since(start),
+                ideal,
+            });
         }
     }
 }

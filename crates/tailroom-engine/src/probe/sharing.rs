@@ -151,14 +151,16 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_milliseconds;
 
-    fn megabits(rate: u64) -> Option<Rate> {
-        Some(Rate::from_bits_per_second(rate * 1_000_000))
+    fn megabits(rate: u64) -> Rate {
+        Rate::from_bits_per_second(rate * 1_000_000)
     }
 
     /// Bottlenecked flows among those with these peak rates, at a link of 10 Mbit/s.
-    fn bottlenecked(peaks: &[Option<Rate>]) -> u64 {
+    fn bottlenecked(peaks: &[Option<u64>]) -> u64 {
         let mut sharing = Sharing::new(10e6);
-        peaks.iter().for_each(|&peak| sharing.begin(Time::ZERO, peak));
+        for peak in peaks {
+            sharing.begin(Time::ZERO, peak.map(megabits));
+        }
         sharing.pass(Time::ZERO);
         sharing.bottlenecked
     }
@@ -167,17 +169,17 @@ mod tests {
     fn a_flow_is_bottlenecked_when_its_peak_rate_exceeds_the_max_min_fair_rate() {
         assert_eq!(bottlenecked(&[]), 0);
         assert_eq!(bottlenecked(&[None]), 1);
-        assert_eq!(bottlenecked(&[megabits(10)]), 0);
-        assert_eq!(bottlenecked(&[megabits(11)]), 1);
+        assert_eq!(bottlenecked(&[Some(10)]), 0);
+        assert_eq!(bottlenecked(&[Some(11)]), 1);
         // Ten flows of 1 Mbit/s fit; eleven get 0.91 each.
-        assert_eq!(bottlenecked(&[megabits(1); 10]), 0);
-        assert_eq!(bottlenecked(&[megabits(1); 11]), 11);
+        assert_eq!(bottlenecked(&[Some(1); 10]), 0);
+        assert_eq!(bottlenecked(&[Some(1); 11]), 11);
         // 1 + 2 leave 7 for the two others: 3.5 each, so 3 would not be bottlenecked, 4 are.
-        assert_eq!(bottlenecked(&[megabits(4), megabits(1), None, megabits(2)]), 2);
-        assert_eq!(bottlenecked(&[megabits(3), megabits(1), None, megabits(2)]), 1);
+        assert_eq!(bottlenecked(&[Some(4), Some(1), None, Some(2)]), 2);
+        assert_eq!(bottlenecked(&[Some(3), Some(1), None, Some(2)]), 1);
         // A link that is full of what nothing controls holds everyone back.
         let mut full = Sharing::new(-1e6);
-        full.begin(Time::ZERO, megabits(1));
+        full.begin(Time::ZERO, Some(megabits(1)));
         full.pass(Time::ZERO);
         assert_eq!(full.bottlenecked, 1);
     }
@@ -185,10 +187,10 @@ mod tests {
     #[test]
     fn the_numbers_are_weighted_by_time() {
         let mut sharing = Sharing::new(10e6);
-        sharing.begin(MS(10), megabits(8));
-        sharing.end(MS(40), megabits(8));
-        sharing.begin(MS(20), megabits(8));
-        sharing.end(MS(30), megabits(8));
+        sharing.begin(MS(10), Some(megabits(8)));
+        sharing.end(MS(40), Some(megabits(8)));
+        sharing.begin(MS(20), Some(megabits(8)));
+        sharing.end(MS(30), Some(megabits(8)));
         sharing.restart(MS(5));
         sharing.finish(MS(50));
         // One alone is not held back; two get 5 Mbit/s each, from 20 to 30 ms.

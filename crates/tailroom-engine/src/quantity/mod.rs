@@ -42,6 +42,8 @@ pub struct Dimension {
     /// Units to print in, largest first, each a power of ten of the base.
     printed: &'static [Unit],
     example: &'static str,
+    /// What a number without a unit counts in a table of numbers.
+    bare: &'static str,
     maximum: u64,
     /// Whether a fraction of the base unit is an error rather than rounded.
     is_whole: bool,
@@ -65,6 +67,7 @@ const TIME: Dimension = Dimension {
         ("ps", 1),
     ],
     example: "100 ms",
+    bare: "s",
     maximum: 30 * 24 * 3_600_000_000_000_000, // 30 days: sums of a few stay inside a u64
     is_whole: false,
 };
@@ -84,6 +87,7 @@ const RATE: Dimension = Dimension {
     ],
     printed: &[("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)],
     example: "1 Gbit/s",
+    bare: "bit/s",
     maximum: 100_000_000_000_000,
     is_whole: false,
 };
@@ -101,6 +105,7 @@ const SIZE: Dimension = Dimension {
     ],
     printed: &[("GB", 1_000_000_000), ("MB", 1_000_000), ("B", 1)],
     example: "1500 B",
+    bare: "B",
     maximum: 1_000_000_000_000_000,
     is_whole: true,
 };
@@ -271,6 +276,16 @@ impl<K: Kind> Quantity<K> {
     pub(crate) fn read(text: &str) -> Result<Self, BadQuantity> {
         let (number, unit) = split(text, K::DIMENSION.units, K::DIMENSION.example)?;
         K::DIMENSION.convert(text, number, unit, K::ALLOWS_ZERO).map(Self::new)
+    }
+
+    /// Reads an entry of a table of numbers: without a unit it is in bytes, seconds or bit/s; it
+    /// may be zero.
+    pub(crate) fn read_in_table(text: &str) -> Result<Self, BadQuantity> {
+        let is_bare = text.ends_with(|letter: char| letter.is_ascii_digit());
+        let bare = if is_bare { K::DIMENSION.bare } else { "" };
+        let text = format!("{text}{bare}");
+        let (number, unit) = split(&text, K::DIMENSION.units, K::DIMENSION.example)?;
+        K::DIMENSION.convert(&text, number, unit, true).map(Self::new)
     }
 
     /// In base units: picoseconds, bit/s or bytes.

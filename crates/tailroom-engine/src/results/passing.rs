@@ -1,10 +1,11 @@
 //! The results of flows that come and go: their completion times, and who is bottlenecked where.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{FlowCounts, FlowLog, GroupSummary};
 use crate::population::Population;
-use crate::probe::histogram::Histogram;
 use crate::probe::population::{SIZE_CLASSES, SizeClass};
 use crate::probe::sharing::Sharing;
 use crate::simulation::passing_flows::PassingResults;
@@ -185,22 +186,21 @@ fn class_summary(from_bytes: u64, to_bytes: Option<u64>, class: &SizeClass) -> S
 /// Shares of the time by number of flows.
 pub(super) fn flow_counts(sharing: &[Sharing]) -> FlowCounts {
     let mut counts = FlowCounts::default();
-    let share = |histogram: &Histogram<9>, wanted: f64| {
-        let weight = histogram.entries().find(|(value, _)| *value == wanted).map_or(0, |e| e.1);
-        ratio(weight as f64, histogram.total() as f64).unwrap_or(0.0)
-    };
     for (index, link) in sharing.iter().enumerate() {
-        let (progress, bottlenecked) =
-            (&link.in_progress_over_time, &link.bottlenecked_over_time);
-        let both = progress.entries().chain(bottlenecked.entries());
-        let mut values: Vec<f64> = both.map(|(value, _)| value).collect();
-        values.sort_by(f64::total_cmp);
-        values.dedup();
-        for value in values {
+        // Numbers of flows are not negative, so that their bits are in order.
+        let mut shares: BTreeMap<u64, [f64; 2]> = BTreeMap::new();
+        let both = [&link.in_progress_over_time, &link.bottlenecked_over_time];
+        for (column, histogram) in both.into_iter().enumerate() {
+            let total = histogram.total() as f64;
+            for (flows, weight) in histogram.entries() {
+                shares.entry(flows.to_bits()).or_default()[column] = weight as f64 / total;
+            }
+        }
+        for (flows, [in_progress, bottlenecked]) in shares {
             counts.link.push(index as u32);
-            counts.flows.push(value);
-            counts.in_progress_fraction.push(share(progress, value));
-            counts.bottlenecked_fraction.push(share(bottlenecked, value));
+            counts.flows.push(f64::from_bits(flows));
+            counts.in_progress_fraction.push(in_progress);
+            counts.bottlenecked_fraction.push(bottlenecked);
         }
     }
     counts

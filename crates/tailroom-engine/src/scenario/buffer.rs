@@ -6,7 +6,9 @@ use super::mahimahi::Trace;
 use crate::quantity::Size;
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::queue::QueueConfig;
-use crate::topology::{DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange};
+use crate::topology::{
+    DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange, SourceSpec,
+};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate};
 
 /// The flows that cross a link on their way to the receiver.
@@ -28,6 +30,12 @@ impl Load {
         for flow in flows.iter().filter(|flow| groups[flow.group].tcp.is_some()) {
             group_loads[flow.group].controlled_flows += 1;
             group_loads[flow.group].round_trips += u128::from(flow.rtt.picoseconds());
+        }
+        // Flows that come and go count as one of their mean round trip.
+        for (group, load) in groups.iter().zip(&mut group_loads) {
+            if let SourceSpec::FiniteFlows(spec) = &group.source {
+                (load.controlled_flows, load.round_trips) = (1, spec.rtt.mean() as u128);
+            }
         }
         let mut loads = vec![Load::default(); count];
         for (group, group_load) in groups.iter().zip(&group_loads) {

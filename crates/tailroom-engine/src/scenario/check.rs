@@ -99,29 +99,23 @@ impl<'a> Checker<'a> {
         }
         let targets = || options.iter().map(|option| follow(self.root, option));
         let chosen = match value {
-            // The table that shares most keys with what the user wrote is the one meant.
+            // A table with a kind is one of several kinds; else that which shares most keys with what
+            // the user wrote is the one meant.
             Value::Table(table) => {
-                targets().filter(|target| target["type"] == "object").max_by_key(|target| {
-                    table.keys().filter(|key| target["properties"].get(key).is_some()).count()
+                targets().filter(|target| is_of_type(target, "object")).max_by_key(|target| {
+                    let has_kinds = alternatives(target).is_some();
+                    let shared = table.keys().filter(|key| target["properties"].get(key).is_some());
+                    (has_kinds == table.contains_key("kind"), shared.count())
                 })
             }
-            Value::Boolean(_) => targets().find(|target| target["type"] == "boolean"),
-            Value::String(_) => targets().find(|target| target["type"] == "string"),
+            Value::Boolean(_) => targets().find(|target| is_of_type(target, "boolean")),
+            Value::String(_) => targets().find(|target| is_of_type(target, "string")),
             _ => targets().find(|target| target.get("x-quantity").is_some()),
         };
         if let Some(chosen) = chosen {
             return self.value(chosen, value, path);
         }
-        let expected: Vec<String> = targets()
-            .map(|target| match target["type"].as_str() {
-                Some("object") => {
-                    let keys = target["properties"].as_object().into_iter().flatten();
-                    let keys: Vec<&str> = keys.map(|(key, _)| key.as_str()).collect();
-                    format!("a table of {}", keys.join(" and "))
-                }
-                other => expectation(other.unwrap_or("value")),
-            })
-            .collect();
+        let expected: Vec<String> = targets().map(alternative).collect();
         Err(mismatch(value, &expected.join(", or "), path))
     }
 
@@ -154,6 +148,34 @@ impl<'a> Checker<'a> {
         let examples = examples.or_else(|| follow(self.root, schema).get("examples"));
         examples?.get(0).map(inline)
     }
+}
+
+/// One alternative of a union in words.
+fn alternative(target: &Json) -> String {
+    if target.get("x-quantity").is_some() {
+        return format!("a string with a unit, as in {}", inline(&target["examples"][0]));
+    }
+    if let Some(kind) = alternatives(target).and_then(|kinds| kinds.first().and_then(kind_of)) {
+        return format!("a table, as in {{ kind = \"{kind}\", .. }}");
+    }
+    if let Some(words) = alternatives(target) {
+        let words: Vec<String> = words.iter().map(|word| inline(&word["const"])).collect();
+        return words.join(" or ");
+    }
+    match target["type"].as_str() {
+        Some("object") => {
+            let keys = target["properties"].as_object().into_iter().flatten();
+            let keys: Vec<&str> = keys.map(|(key, _)| key.as_str()).collect();
+            format!("a table of {}", keys.join(" and "))
+        }
+        other => expectation(other.unwrap_or("value")),
+    }
+}
+
+/// Whether a schema, or each of its alternatives, is of this type.
+fn is_of_type(schema: &Json, name: &str) -> bool {
+    let is = |schema: &Json| schema["type"] == name;
+    alternatives(schema).map_or_else(|| is(schema), |options| options.iter().all(is))
 }
 
 fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> {

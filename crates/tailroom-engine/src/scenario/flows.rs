@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::distribution::{DistributionFile, ValueFile};
 use crate::congestion::CongestionConfig;
 use crate::quantity::{BitRate, Duration, PositiveDuration, Size};
 
@@ -29,19 +30,22 @@ pub(super) struct FlowsFile {
     pub(super) header_size: Size,
     /// Two-way propagation delay of the whole path, shared links included: one value,
     /// `{ from, to }` to spread it evenly (flow i of n, from 0, gets
-    /// `from + (to - from) * i / (n - 1)`), or `{ uniform = [a, b] }` to draw it. Left out, the
-    /// path's own: its shared links there and back.
+    /// `from + (to - from) * i / (n - 1)`), or `{ uniform = [a, b] }` or another distribution to draw
+    /// it. Left out, the path's own: its shared links there and back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rtt: Option<Spread<PositiveDuration>>,
-    /// Rate of each flow's own access link. Left out, the access link takes no time.
+    /// Rate of each flow's own access link, its exogenous peak rate: one value, or a distribution to
+    /// draw it from. Left out, the access link takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) access_rate: Option<BitRate>,
+    pub(super) access_rate: Option<ValueFile<BitRate>>,
     /// When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n, from
     /// 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s), or
-    /// `{ uniform = [a, b] }` to draw them.
+    /// `{ uniform = [a, b] }` or another distribution to draw them. Of flows that come and go, when
+    /// the first may arrive.
     #[serde(default = "at_once")]
     pub(super) start: Spread<Duration>,
-    /// When the application stops offering data. Left out, it does not.
+    /// When the application stops offering data; of flows that come and go, from when on none
+    /// arrives. Left out, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stop: Option<PositiveDuration>,
     /// The transport; a group whose source is not under congestion control has none of its keys.
@@ -83,6 +87,8 @@ pub(super) enum Spread<T> {
         /// Lower and upper bound.
         uniform: [T; 2],
     },
+    /// Drawn from another distribution, independently for each flow.
+    Drawn(DistributionFile<T>),
 }
 
 /// What an application wants to send.
@@ -95,12 +101,39 @@ pub(super) enum SourceFile {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes: Option<Size>,
     },
+    /// Flows that come and go, each a connection that begins with slow start, sends what it has and
+    /// leaves. `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and
+    /// `arrivals` says when they arrive.
+    FiniteFlows {
+        /// Payload of a flow.
+        #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "1 MB" }))]
+        size: ValueFile<Size>,
+        /// Poisson arrivals that offer this share of the rate of `load_of`, headers included and
+        /// retransmissions not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000.0))]
+        load: Option<f64>,
+        /// The link that `load` refers to. Left out, the slowest on the path.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        load_of: Option<String>,
+        /// Poisson arrivals, so many a second on average.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9))]
+        arrivals_per_second: Option<f64>,
+        /// Arrivals at these times.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arrivals: Option<Vec<Duration>>,
+        /// How many completed flows to record one by one, the first to complete.
+        #[serde(default)]
+        #[schemars(range(max = 100_000_000))]
+        flow_log: u32,
+    },
     /// A Poisson stream of packets without congestion control.
     Poisson {
         /// Mean rate of each flow, headers included.
         rate: BitRate,
-        /// Whether all packets have the size `packet_size` or exponentially distributed ones with
-        /// that mean (at most 65,535 bytes).
+        /// Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
+        /// distribution in which none is larger. The mean rate is `rate` in each case.
         #[serde(default)]
         sizes: SizesFile,
     },
@@ -108,6 +141,20 @@ pub(super) enum SourceFile {
     Cbr {
         /// Rate of each flow, headers included.
         rate: BitRate,
+    },
+    /// Equally spaced packets in on periods and silence in off periods, without congestion control.
+    /// The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
+    /// always been going on and off: in either, by their shares of time, and somewhere within it.
+    OnOff {
+        /// Rate of each flow in an on period, headers included.
+        rate: BitRate,
+        /// How long an on period lasts. What is left of the gap between two packets at its end goes
+        /// on in the next one.
+        #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "500 ms" }))]
+        on: ValueFile<PositiveDuration>,
+        /// How long an off period lasts.
+        #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "500 ms" }))]
+        off: ValueFile<PositiveDuration>,
     },
 }
 
@@ -117,14 +164,29 @@ impl Default for SourceFile {
     }
 }
 
-/// Distribution of packet sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+/// Sizes of packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
 pub(super) enum SizesFile {
+    /// By `packet_size`.
+    Named(SizesName),
+    /// Drawn, to the nearest byte.
+    Drawn(DistributionFile<Size>),
+}
+
+impl Default for SizesFile {
+    fn default() -> Self {
+        SizesFile::Named(SizesName::Fixed)
+    }
+}
+
+/// Sizes of packets that `packet_size` alone determines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SizesName {
     /// All the same.
-    #[default]
     Fixed,
-    /// Exponential.
+    /// Exponential, rounded up to whole bytes, at most 65,535.
     Exponential,
 }
 

@@ -45,7 +45,7 @@ pub(super) fn check(network: &Network, limit: Size) -> Result<(), Fault> {
 }
 
 fn packets_bytes(network: &Network) -> f64 {
-    let longest_rtt = network.flows.iter().map(|flow| flow.rtt).max().unwrap_or_default();
+    let longest_rtt = network.longest_rtt();
     let mut flows_in_group = vec![0_u32; network.groups.len()];
     for flow in &network.flows {
         flows_in_group[flow.group] += 1;
@@ -59,8 +59,12 @@ fn packets_bytes(network: &Network) -> f64 {
         };
         let smallest = crossing().map(|(group, _)| smallest_packet(group, index)).min();
         let Some(smallest) = smallest else { return 0.0 };
-        let windows: f64 =
-            crossing().map(|(group, flows)| f64::from(*flows) * largest_window(group)).sum();
+        let windows: f64 = crossing()
+            .map(|(group, flows)| match group.source {
+                SourceSpec::FiniteFlows(_) => f64::INFINITY, // as many flows as come
+                _ => f64::from(*flows) * largest_window(group),
+            })
+            .sum();
         let pipe = highest_rate(link) / 8.0 * longest_rtt.seconds() / f64::from(smallest);
         (2.0 * (pipe + buffer_packets(link, smallest))).min(windows)
     });

@@ -3,8 +3,9 @@
 //! The text's journey, a file for each station: `document` (TOML, lines, overrides), `check` (the
 //! schema says what is allowed where), `file` and `flows` (the typed form, whose doc comments are
 //! the user's documentation; [`crate::quantity`] reads its values), `resolve` (names
-//! to indices, groups to flows; with `buffer`, `spread` and `transport`), `memory` (whether the run
-//! fits). `components` lists what can be plugged in, and `mahimahi` reads rate traces.
+//! to indices, groups to flows; with `buffer`, `distribution`, `spread` and `transport`), `memory`
+//! (whether the run fits). `components` lists what can be plugged in, and `mahimahi` reads rate
+//! traces.
 //!
 //! A new congestion control needs nothing here: schema, check and list follow the registry. A new
 //! queue discipline or source is a variant in `file` or `flows` and an arm where it is resolved.
@@ -12,9 +13,11 @@
 mod buffer;
 mod check;
 mod components;
+mod distribution;
 mod document;
 mod error;
 mod file;
+mod finite_flows;
 mod flows;
 mod mahimahi;
 mod memory;
@@ -31,6 +34,7 @@ pub use components::components;
 pub use error::{Place, ScenarioError};
 pub use schema::schema;
 
+use distribution::{CdfTexts, load_cdfs};
 use document::Document;
 use error::{Fault, Path};
 use file::ScenarioFile;
@@ -54,6 +58,7 @@ pub struct Scenario {
     file: ScenarioFile,
     /// Rate traces by the name of their link.
     traces: BTreeMap<String, Trace>,
+    cdfs: CdfTexts,
 }
 
 /// Reads a scenario.
@@ -84,7 +89,8 @@ pub fn parse(
         document.locate(Fault::new(&Path::default(), problem, "correct the value"))
     })?;
     let traces = load_traces(&file, files).map_err(|fault| document.locate(fault))?;
-    Ok(Scenario { document, file, traces })
+    let cdfs = load_cdfs(&document.table, files).map_err(|fault| document.locate(fault))?;
+    Ok(Scenario { document, file, traces, cdfs })
 }
 
 fn load_traces(
@@ -120,7 +126,8 @@ impl Scenario {
     /// The first contradiction: a path that names no link, an RTT below the path's propagation, a
     /// limit below one packet, more memory than allowed, and so on.
     pub fn resolve(&self) -> Result<Network, ScenarioError> {
-        resolve::resolve(&self.file, &self.document, &self.traces)
+        let Scenario { file, document, traces, cdfs } = self;
+        resolve::resolve(resolve::Inputs { file, document, traces, cdfs })
             .map_err(|fault| self.document.locate(fault))
     }
 

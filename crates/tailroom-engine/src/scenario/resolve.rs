@@ -6,33 +6,57 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::buffer::{Load, check_queues, resolve_link};
+use super::distribution::{CdfTexts, DistributionFile};
 use super::document::Document;
 use super::error::{Fault, Path, suggestion};
 use super::file::{LinkFile, ScenarioFile};
-use super::flows::{FlowsFile, SizesFile, SourceFile, Spread};
+use super::finite_flows::resolve_finite_flows;
+use super::flows::{FlowsFile, SizesFile, SizesName, SourceFile, Spread};
 use super::mahimahi::Trace;
 use super::memory;
 use super::transport::resolve_transport;
+use crate::distribution::Distribution;
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::random;
-use crate::topology::{FlowSpec, GroupSpec, MAX_FLOWS, Network, SourceSpec};
-use crate::units::Time;
+use crate::serializer::Serializer;
+use crate::topology::{FlowSpec, GroupSpec, MAX_FLOWS, Network, PacketSizes, SourceSpec};
+use crate::units::{Rate, Time};
 
 /// Largest packet: the length field of an IP header has 16 bits.
 pub(super) const MAX_PACKET_BYTES: u64 = 65_535;
 
+/// All that a scenario consists of.
+#[derive(Clone, Copy)]
+pub(super) struct Inputs<'a> {
+    /// The scenario file in typed form.
+    pub(super) file: &'a ScenarioFile,
+    /// As it was written.
+    pub(super) document: &'a Document,
+    /// Rate traces by the name of their link.
+    pub(super) traces: &'a BTreeMap<String, Trace>,
+    /// Distribution functions by the path of their file.
+    pub(super) cdfs: &'a CdfTexts,
+}
+
+impl Inputs<'_> {
+    /// The rate of a link, if it exists and has one.
+    pub(super) fn link_rate(&self, name: &str) -> Option<Rate> {
+        let trace = self.traces.get(name).map(|trace| trace.mean_rate);
+        self.file.links.get(name)?.rate.map(BitRate::rate).or(trace)
+    }
+}
+
 /// Resolves the scenario.
-pub(super) fn resolve(
-    file: &ScenarioFile,
-    document: &Document,
-    traces: &BTreeMap<String, Trace>,
-) -> Result<Network, Fault> {
+pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Fault> {
+    let Inputs { file, traces, .. } = inputs;
     check_run(file)?;
     let mut groups = Vec::new();
     let mut flows = Vec::new();
     for (index, (name, group)) in file.flows.iter().enumerate() {
-        groups.push(resolve_group(file, document, name, group)?);
-        flows.extend(resolve_flows(file, index, name, group)?);
+        groups.push(resolve_group(inputs, name, group)?);
+        if !matches!(group.source, SourceFile::FiniteFlows { .. }) {
+            flows.extend(resolve_flows(inputs, index, name, group)?);
+        }
     }
     let loads = Load::of_links(file.links.len(), &groups, &flows);
     let links = file
@@ -96,12 +120,8 @@ fn check_run(file: &ScenarioFile) -> Result<(), Fault> {
     Ok(())
 }
 
-fn resolve_group(
-    file: &ScenarioFile,
-    document: &Document,
-    name: &str,
-    group: &FlowsFile,
-) -> Result<GroupSpec, Fault> {
+fn resolve_group(inputs: Inputs<'_>, name: &str, group: &FlowsFile) -> Result<GroupSpec, Fault> {
+    let Inputs { file, document, .. } = inputs;
     let at = Path::of(&["flows", name]);
     let (packet_size, header_size) = (group.packet_size.bytes(), group.header_size.bytes());
     if packet_size > MAX_PACKET_BYTES {
@@ -121,8 +141,7 @@ fn resolve_group(
         name: name.to_owned(),
         path: resolve_path(file, &group.path, &at.key("path"))?,
         reverse_path: resolve_path(file, &group.tcp.reverse_path, &at.key("reverse_path"))?,
-        source: resolve_source(&group.source),
-        access_rate: group.access_rate.map(BitRate::rate),
+        source: resolve_source(inputs, name, group, &at.key("source"))?,
         stop: group.stop.map(PositiveDuration::time),
         packet_size: packet_size as u32,
         header_size: header_size as u32,
@@ -151,40 +170,114 @@ fn resolve_path(file: &ScenarioFile, names: &[String], at: &Path) -> Result<Vec<
     Ok(path)
 }
 
-fn resolve_source(source: &SourceFile) -> SourceSpec {
-    match source {
+fn resolve_source(
+    inputs: Inputs<'_>,
+    name: &str,
+    group: &FlowsFile,
+    at: &Path,
+) -> Result<SourceSpec, Fault> {
+    let cdfs = inputs.cdfs;
+    Ok(match &group.source {
         SourceFile::Bulk { bytes } => SourceSpec::Bulk { bytes: bytes.map(Size::bytes) },
+        SourceFile::FiniteFlows { .. } => {
+            let shortest_rtt = propagation(&inputs.file.links, group);
+            let spec = resolve_finite_flows(inputs, name, group, shortest_rtt)?;
+            SourceSpec::FiniteFlows(Box::new(spec))
+        }
         SourceFile::Poisson { rate, sizes } => SourceSpec::Poisson {
             rate: rate.rate(),
-            exponential_sizes: *sizes == SizesFile::Exponential,
+            sizes: match sizes {
+                SizesFile::Named(SizesName::Fixed) => PacketSizes::Fixed,
+                SizesFile::Named(SizesName::Exponential) => PacketSizes::Exponential,
+                SizesFile::Drawn(sizes) => {
+                    packet_sizes(sizes, group.packet_size, &at.key("sizes"), cdfs)?
+                }
+            },
         },
         SourceFile::Cbr { rate } => SourceSpec::Cbr { rate: rate.rate() },
+        SourceFile::OnOff { rate, on, off } => {
+            let on = on.resolve(&at.key("on"), cdfs)?;
+            check_on_periods(&on, rate.rate(), group.packet_size, &at.key("on"))?;
+            let off = off.resolve(&at.key("off"), cdfs)?;
+            SourceSpec::OnOff { rate: rate.rate(), on, off }
+        }
+    })
+}
+
+/// Refuses on periods so short that a run would spend its time on counting them.
+fn check_on_periods(
+    on: &Distribution,
+    rate: Rate,
+    packet_size: Size,
+    at: &Path,
+) -> Result<(), Fault> {
+    let gap = Serializer::constant(rate).nominal_time(packet_size.bytes() as u32);
+    if on.mean() * 1_000.0 >= gap.picoseconds() as f64 {
+        return Ok(());
     }
+    let printed = |picoseconds: f64| PositiveDuration::new((picoseconds as u64).max(1));
+    let problem = format!(
+        "lasts {} on average, less than a thousandth of the {} from packet to packet",
+        printed(on.mean()),
+        printed(gap.picoseconds() as f64)
+    );
+    Err(Fault::new(at, problem, "raise on or rate, or lower packet_size"))
+}
+
+/// Sizes that fit in a packet; with longer ones cut off the mean rate would not be the given one.
+fn packet_sizes(
+    sizes: &DistributionFile<Size>,
+    packet_size: Size,
+    at: &Path,
+    cdfs: &CdfTexts,
+) -> Result<PacketSizes, Fault> {
+    let distribution = sizes.resolve(at, cdfs)?;
+    let largest = distribution.maximum();
+    if largest <= packet_size.bytes() as f64 {
+        return Ok(PacketSizes::Drawn(distribution));
+    }
+    Err(if largest.is_finite() {
+        let problem = format!(
+            "sizes reach {}, more than packet_size, {packet_size}",
+            Size::new(largest as u64)
+        );
+        Fault::new(at, problem, "raise packet_size, or draw smaller sizes")
+    } else {
+        let problem = "sizes have no upper bound, but a packet has one, packet_size";
+        let remedy = "use a kind that has: uniform, bounded_pareto, mix or empirical; \
+                      or, cut at 65535 B, `sizes = \"exponential\"`";
+        Fault::new(at, problem, remedy)
+    })
 }
 
 fn resolve_flows(
-    file: &ScenarioFile,
+    inputs: Inputs<'_>,
     index: usize,
     name: &str,
     group: &FlowsFile,
 ) -> Result<impl Iterator<Item = FlowSpec>, Fault> {
+    let Inputs { file, cdfs, .. } = inputs;
     let at = Path::of(&["flows", name]);
     let stream = |key: &str| random::stream(file.seed, &at.key(key).to_string());
     let count = group.count;
     let minimum = propagation(&file.links, group);
     let round_trips = match &group.rtt {
         // The first and the last flow have the two ends of the range.
-        Some(rtt) => rtt.spread(count, count.max(2) - 1, stream("rtt"), &at.key("rtt"))?,
+        Some(rtt) => rtt.spread(count, count.max(2) - 1, stream("rtt"), &at.key("rtt"), cdfs)?,
         None => vec![minimum; count as usize],
     };
     check_round_trips(&round_trips, minimum, group, &at.key("rtt"))?;
     // As ns-2's scripts do: the range is cut into `count` parts and a flow starts with each.
-    let starts = group.start.spread(count, count, stream("start"), &at.key("start"))?;
+    let starts = group.start.spread(count, count, stream("start"), &at.key("start"), cdfs)?;
     check_starts(&starts, file, group, &at)?;
-    Ok(round_trips.into_iter().zip(starts).map(move |(rtt, start)| FlowSpec {
-        group: index,
-        rtt,
-        start,
+    let access_rate = group.access_rate.as_ref();
+    let access_rate =
+        access_rate.map(|rate| rate.resolve(&at.key("access_rate"), cdfs)).transpose()?;
+    let mut stream = stream("access_rate");
+    Ok(round_trips.into_iter().zip(starts).map(move |(rtt, start)| {
+        let drawn = access_rate.as_ref().map(|rate| rate.sample(&mut stream));
+        let access_rate = drawn.map(|bits| Rate::from_bits_per_second(bits.max(1.0) as u64));
+        FlowSpec { group: index, rtt, start, access_rate }
     }))
 }
 

@@ -2,8 +2,10 @@
 
 use rand_core::Rng;
 
+use super::distribution::CdfTexts;
 use super::error::{Fault, Path};
 use super::flows::Spread;
+use crate::distribution::Distribution;
 use crate::quantity::{Kind, Quantity};
 use crate::units::Time;
 
@@ -16,6 +18,7 @@ impl<K: Kind> Spread<Quantity<K>> {
         parts: u32,
         mut stream: impl Rng,
         at: &Path,
+        cdfs: &CdfTexts,
     ) -> Result<Vec<Time>, Fault> {
         let values: Vec<u64> = match self {
             Spread::Fixed(value) => vec![value.base_units(); count as usize],
@@ -23,16 +26,52 @@ impl<K: Kind> Spread<Quantity<K>> {
                 .map(|index| interpolate(from.base_units(), to.base_units(), index, parts))
                 .collect(),
             Spread::Uniform { uniform: [low, high] } => {
-                if low.base_units() > high.base_units() {
-                    let problem = format!("the lower bound {low} is above the upper bound {high}");
-                    return Err(Fault::new(&at.key("uniform"), problem, "swap the bounds"));
-                }
+                check_bounds(*low, *high, at)?;
                 let span = high.base_units() - low.base_units();
                 (0..count).map(|_| low.base_units() + draw_up_to(span, &mut stream)).collect()
+            }
+            Spread::Drawn(distribution) => {
+                let distribution = distribution.resolve(at, cdfs)?;
+                (0..count).map(|_| libm::round(distribution.sample(&mut stream)) as u64).collect()
             }
         };
         Ok(values.into_iter().map(Time::from_picoseconds).collect())
     }
+
+    /// What a flow that comes draws; flows without a number cannot be spread evenly.
+    pub(super) fn distribution(&self, at: &Path, cdfs: &CdfTexts) -> Result<Distribution, Fault> {
+        let base = |value: &Quantity<K>| value.base_units() as f64;
+        match self {
+            Spread::Fixed(value) => Ok(Distribution::Fixed(base(value))),
+            Spread::Even { .. } => {
+                let problem = "an even spread needs a count of flows, and these come and go";
+                let remedy = "draw it, as in { uniform = [a, b] }";
+                Err(Fault::new(at, problem, remedy))
+            }
+            Spread::Uniform { uniform: [low, high] } => {
+                check_bounds(*low, *high, at)?;
+                Ok(Distribution::Uniform { from: base(low), to: base(high) })
+            }
+            Spread::Drawn(distribution) => distribution.resolve(at, cdfs),
+        }
+    }
+
+    /// The one value that it must be.
+    pub(super) fn one(&self, at: &Path) -> Result<Time, Fault> {
+        if let Spread::Fixed(value) = self {
+            return Ok(Time::from_picoseconds(value.base_units()));
+        }
+        let problem = "flows that come and go have one beginning";
+        Err(Fault::new(at, problem, "write one value, as in \"10 s\""))
+    }
+}
+
+fn check_bounds<K: Kind>(low: Quantity<K>, high: Quantity<K>, at: &Path) -> Result<(), Fault> {
+    if low.base_units() <= high.base_units() {
+        return Ok(());
+    }
+    let problem = format!("the lower bound {low} is above the upper bound {high}");
+    Err(Fault::new(&at.key("uniform"), problem, "swap the bounds"))
 }
 
 /// `from + (to - from) * index / parts`, to the nearest integer.
@@ -56,7 +95,8 @@ mod tests {
 
     fn spread(values: &Spread<Duration>, count: u32, parts: u32) -> Vec<u64> {
         let stream = random::stream(1, "flows.a.start");
-        let times = values.spread(count, parts, stream, &Path::default()).unwrap();
+        let times =
+            values.spread(count, parts, stream, &Path::default(), &CdfTexts::new()).unwrap();
         times.into_iter().map(Time::picoseconds).collect()
     }
 

@@ -20,9 +20,10 @@ pub(super) fn resolve_transport(
     group: &FlowsFile,
 ) -> Result<Option<TcpSpec>, Fault> {
     let uncontrolled = match group.source {
-        SourceFile::Bulk { .. } => None,
+        SourceFile::Bulk { .. } | SourceFile::FiniteFlows { .. } => None,
         SourceFile::Poisson { .. } => Some("poisson"),
         SourceFile::Cbr { .. } => Some("cbr"),
+        SourceFile::OnOff { .. } => Some("on_off"),
     };
     if let Some(kind) = uncontrolled {
         let written = tcp_keys().into_iter().find(|key| document.contains(&["flows", name, key]));

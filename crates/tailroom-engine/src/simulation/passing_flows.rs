@@ -22,7 +22,7 @@ pub(super) struct PassingFlows {
     /// By group, its forward path.
     paths: Vec<Vec<usize>>,
     /// Of the permanent flows, their group and peak rate.
-    permanent: Vec<(u32, Option<Rate>)>,
+    permanent: Vec<(usize, Option<Rate>)>,
 }
 
 /// What is known of passing flows at the end of a run.
@@ -40,9 +40,7 @@ impl PassingFlows {
             populations: Populations::new(network),
             sharing: sharing(network, links),
             paths: network.groups.iter().map(|group| group.path.clone()).collect(),
-            permanent: (network.flows.iter())
-                .map(|flow| (flow.group as u32, network.groups[flow.group].access_rate))
-                .collect(),
+            permanent: (network.flows.iter()).map(|flow| (flow.group, flow.access_rate)).collect(),
         }
     }
 
@@ -76,13 +74,10 @@ impl PassingFlows {
     }
 
     fn end(&mut self, number: u32, completed_at: Time) {
-        let (group, peak_rate) = match self.populations.visitor(number) {
-            Some(visitor) => (self.populations.group(visitor.population), visitor.peak_rate),
-            None => {
-                let (group, peak_rate) = self.permanent[number as usize];
-                (group as usize, peak_rate)
-            }
-        };
+        let (group, peak_rate) = self.populations.visitor(number).map_or_else(
+            || self.permanent[number as usize],
+            |visitor| (self.populations.group(visitor.population), visitor.peak_rate),
+        );
         for &link in &self.paths[group] {
             self.sharing[link].end(completed_at, peak_rate);
         }
@@ -123,9 +118,7 @@ pub fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
 pub fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
     let mut capacities: Vec<f64> = links
         .iter()
-        .map(|link| {
-            link.capacity_bits(Time::ZERO, network.duration) / network.duration.seconds()
-        })
+        .map(|link| link.capacity_bits(Time::ZERO, network.duration) / network.duration.seconds())
         .collect();
     for (index, group) in network.groups.iter().enumerate() {
         let rate = group.source.uncontrolled_rate_bps().unwrap_or(0.0);
@@ -139,9 +132,9 @@ pub fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
         let SourceSpec::Bulk { bytes } = group.source else { continue };
         let stop = group.stop.filter(|_| bytes.is_none());
         for &link in &group.path {
-            sharing[link].begin(flow.start, group.access_rate);
+            sharing[link].begin(flow.start, flow.access_rate);
             if let Some(stop) = stop {
-                sharing[link].end(stop, group.access_rate);
+                sharing[link].end(stop, flow.access_rate);
             }
         }
     }

@@ -11,6 +11,8 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// The largest flow: beyond it a size means "for ever".
 const MAX_BYTES: f64 = 1e18;
+/// The shortest round trip: a sender takes none for one that has not been measured.
+const MIN_RTT: Time = Time::from_picoseconds(1_000_000);
 
 /// Flows at given times or as a Poisson process; size, round trip and peak rate of each are drawn.
 /// Every quantity has a stream of its own, so that changing the sizes leaves the arrivals alone.
@@ -29,18 +31,18 @@ pub struct FiniteFlows {
 
 #[derive(Debug)]
 enum Arrivals {
-    Poisson { mean_gap_ps: f64, next: Time, gaps: Xoshiro256PlusPlus },
+    Poisson { mean_gap_ps: f64, next: Time, stop: Time, gaps: Xoshiro256PlusPlus },
     Given(std::vec::IntoIter<Time>),
 }
 
 impl Arrivals {
     fn next(&mut self) -> Option<Time> {
         match self {
-            Arrivals::Poisson { mean_gap_ps, next, gaps } => {
+            Arrivals::Poisson { mean_gap_ps, next, stop, gaps } => {
                 let gap: f64 = Exp1.sample(gaps);
                 let gap = Time::from_picoseconds(libm::round(gap * *mean_gap_ps) as u64);
                 *next = next.saturating_add(gap);
-                Some(*next)
+                (*next < *stop).then_some(*next)
             }
             Arrivals::Given(times) => times.next(),
         }
@@ -52,9 +54,10 @@ impl FiniteFlows {
     pub fn new(spec: &FiniteFlowsSpec, shortest_rtt: Time, seed: u64, group: &str) -> Self {
         let stream = |quantity: &str| stream(seed, &format!("{quantity} of flows of {group}"));
         let arrivals = match &spec.arrivals {
-            FlowArrivals::Poisson { per_second, start } => Arrivals::Poisson {
+            FlowArrivals::Poisson { per_second, start, stop } => Arrivals::Poisson {
                 mean_gap_ps: PICOSECONDS_PER_SECOND as f64 / per_second,
                 next: *start,
+                stop: *stop,
                 gaps: stream("gaps"),
             },
             FlowArrivals::Given(times) => Arrivals::Given(times.clone().into_iter()),
@@ -81,6 +84,7 @@ impl FlowSource for FiniteFlows {
             let rate = libm::round(peak_rate.sample(&mut self.peak_rates)).max(1.0);
             Rate::from_bits_per_second(rate as u64)
         });
-        Some(FlowPlan { start, bytes: Some(bytes), rtt: rtt.max(self.shortest_rtt), access_rate })
+        let rtt = rtt.max(self.shortest_rtt).max(MIN_RTT);
+        Some(FlowPlan { start, bytes: Some(bytes), rtt, access_rate })
     }
 }

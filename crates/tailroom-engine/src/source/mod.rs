@@ -4,11 +4,13 @@
 
 pub mod cbr;
 pub mod finite_flows;
+pub mod on_off;
 pub mod poisson;
 
 use crate::topology::{GroupSpec, SourceSpec};
 use crate::units::{Rate, Time};
 use cbr::Cbr;
+use on_off::OnOff;
 use poisson::Poisson;
 
 /// A packet that a source emits.
@@ -52,25 +54,25 @@ pub enum Source {
     Poisson(Box<Poisson>),
     /// Equal gaps.
     Cbr(Cbr),
+    /// Equal gaps in on periods, nothing in off periods.
+    OnOff(Box<OnOff>),
 }
 
 impl Source {
     /// The source of one flow; `None` for bulk data, which the TCP sender takes by itself.
     pub fn new(group: &GroupSpec, start: Time, seed: u64, flow_name: &str) -> Option<Self> {
-        match group.source {
+        let bytes = group.packet_size;
+        match &group.source {
             SourceSpec::Bulk { .. } | SourceSpec::FiniteFlows(_) => None,
-            SourceSpec::Poisson { rate, exponential_sizes } => {
-                let poisson = Poisson::new(
-                    rate,
-                    group.packet_size,
-                    exponential_sizes,
-                    start,
-                    seed,
-                    flow_name,
-                );
+            SourceSpec::Poisson { rate, sizes } => {
+                let poisson = Poisson::new(*rate, bytes, sizes.clone(), start, seed, flow_name);
                 Some(Source::Poisson(Box::new(poisson)))
             }
-            SourceSpec::Cbr { rate } => Some(Source::Cbr(Cbr::new(rate, group.packet_size, start))),
+            SourceSpec::OnOff { rate, on, off } => {
+                let on_off = OnOff::new(*rate, bytes, (on, off), start, seed, flow_name);
+                Some(Source::OnOff(Box::new(on_off)))
+            }
+            SourceSpec::Cbr { rate } => Some(Source::Cbr(Cbr::new(*rate, bytes, start))),
         }
     }
 }
@@ -80,6 +82,7 @@ impl TrafficSource for Source {
         match self {
             Source::Poisson(source) => source.next_emission(),
             Source::Cbr(source) => source.next_emission(),
+            Source::OnOff(source) => source.next_emission(),
         }
     }
 }

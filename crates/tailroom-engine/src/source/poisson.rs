@@ -5,37 +5,43 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Emission, TrafficSource};
 use crate::random::stream;
+use crate::topology::PacketSizes;
 use crate::units::{Rate, Time};
 
 const MAX_BYTES: f64 = 65_535.0;
 
-/// Packets at exponential gaps, of one size or of exponential sizes. Gaps and sizes have streams of
+/// Packets at exponential gaps, of one size or of drawn sizes. Gaps and sizes have streams of
 /// their own, so that changing the sizes leaves the arrival times alone.
 #[derive(Debug)]
 pub struct Poisson {
     mean_gap_ps: f64,
     bytes: u32,
-    has_exponential_sizes: bool,
+    drawn_sizes: PacketSizes,
     next: Time,
     gaps: Xoshiro256PlusPlus,
     sizes: Xoshiro256PlusPlus,
 }
 
 impl Poisson {
-    /// Packets of mean size `bytes` at mean `rate` from `start` on; the first gap starts there.
+    /// Packets at mean `rate` from `start` on, the first gap starting there; `bytes` is the
+    /// `packet_size` that `sizes` speaks of.
     pub fn new(
         rate: Rate,
         bytes: u32,
-        has_exponential_sizes: bool,
+        sizes: PacketSizes,
         start: Time,
         seed: u64,
         flow_name: &str,
     ) -> Self {
-        let mean_gap = f64::from(bytes) * 8.0 / rate.bits_per_second() as f64;
+        let mean_bytes = match &sizes {
+            PacketSizes::Fixed | PacketSizes::Exponential => f64::from(bytes),
+            PacketSizes::Drawn(distribution) => distribution.mean(),
+        };
+        let mean_gap = mean_bytes * 8.0 / rate.bits_per_second() as f64;
         Poisson {
             mean_gap_ps: Time::from_seconds(1.0).picoseconds() as f64 * mean_gap,
             bytes,
-            has_exponential_sizes,
+            drawn_sizes: sizes,
             next: start,
             gaps: stream(seed, &format!("gaps of {flow_name}")),
             sizes: stream(seed, &format!("sizes of {flow_name}")),
@@ -43,11 +49,16 @@ impl Poisson {
     }
 
     fn draw_bytes(&mut self) -> u32 {
-        if !self.has_exponential_sizes {
-            return self.bytes;
-        }
-        let draw: f64 = Exp1.sample(&mut self.sizes);
-        libm::ceil(draw * f64::from(self.bytes)).clamp(1.0, MAX_BYTES) as u32
+        let bytes = match &self.drawn_sizes {
+            PacketSizes::Fixed => return self.bytes,
+            PacketSizes::Exponential => {
+                let draw: f64 = Exp1.sample(&mut self.sizes);
+                libm::ceil(draw * f64::from(self.bytes))
+            }
+            // To the nearest, so that the mean stays what it is.
+            PacketSizes::Drawn(distribution) => libm::round(distribution.sample(&mut self.sizes)),
+        };
+        bytes.clamp(1.0, MAX_BYTES) as u32
     }
 }
 

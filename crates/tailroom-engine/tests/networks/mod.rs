@@ -34,7 +34,6 @@ pub(crate) fn bulk(name: &str, tcp: TcpSpec) -> GroupSpec {
         path: vec![0],
         reverse_path: Vec::new(),
         source: SourceSpec::Bulk { bytes: None },
-        access_rate: None,
         stop: None,
         packet_size: 1_000,
         header_size: 40,
@@ -44,5 +43,5 @@ pub(crate) fn bulk(name: &str, tcp: TcpSpec) -> GroupSpec {
 
 /// Flows of group 0 that start together and have one RTT.
 pub(crate) fn alike(count: usize, rtt: Time) -> Vec<FlowSpec> {
-    vec![FlowSpec { group: 0, rtt, start: Time::ZERO }; count]
+    vec![FlowSpec { group: 0, rtt, start: Time::ZERO, access_rate: None }; count]
 }

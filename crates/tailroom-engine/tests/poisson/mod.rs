@@ -4,7 +4,7 @@ use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::{LinkSummary, Summary};
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{GroupSpec, LinkSpec, Network, SourceSpec};
+use tailroom_engine::topology::{GroupSpec, LinkSpec, Network, PacketSizes, SourceSpec};
 use tailroom_engine::units::{Rate, Time};
 
 use crate::{networks, transport};
@@ -42,18 +42,13 @@ impl Estimate {
 }
 
 /// One Poisson source at `load` into a link with this queue, whose mean packet takes 1 ms.
-pub(crate) fn poisson(
-    load: f64,
-    exponential_sizes: bool,
-    queue: QueueConfig,
-    seed: u64,
-) -> Network {
+pub(crate) fn poisson(load: f64, sizes: PacketSizes, queue: QueueConfig, seed: u64) -> Network {
     // A mean of 5,000 bytes: rounding up to whole bytes adds half a byte, one part in 10,000, and
     // e^(-65,535 / 5,000) = 2e-6 of the packets are cut short.
     let (bytes, rate_bps) = (5_000_u32, 40_000_000_u64);
     let source_rate = Rate::from_bits_per_second((load * rate_bps as f64) as u64);
     let group = GroupSpec {
-        source: SourceSpec::Poisson { rate: source_rate, exponential_sizes },
+        source: SourceSpec::Poisson { rate: source_rate, sizes },
         packet_size: bytes,
         tcp: None,
         ..networks::bulk("poisson", transport::reno())

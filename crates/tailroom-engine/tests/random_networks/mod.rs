@@ -10,12 +10,13 @@ use crate::networks;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
-use tailroom_engine::distribution::Distribution;
+use tailroom_engine::distribution::{Distribution, Empirical};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::topology::{
-    DelayChange, DelayedAck, EcnMode, FiniteFlowsSpec, FlowArrivals, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange,
-    Recovery, RttSamples, SlowStartSpec, SourceSpec, TcpSpec,
+    DelayChange, DelayedAck, EcnMode, FiniteFlowsSpec, FlowArrivals, FlowSpec, GroupSpec, LinkSpec,
+    LossSpec, Network, PacketSizes, RateChange, Recovery, RttSamples, SlowStartSpec, SourceSpec,
+    TcpSpec,
 };
 use tailroom_engine::units::{Rate, Time};
 
@@ -179,12 +180,22 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
 
 fn source() -> impl Strategy<Value = SourceSpec> {
     let rate = || select(vec![80_000, 800_000, 2_000_000]).prop_map(Rate::from_bits_per_second);
+    let mix = Distribution::Empirical(Empirical::mix(&[40.0, 64.0, 100.0], &[7.0, 4.0, 1.0]));
+    let sizes = vec![PacketSizes::Fixed, PacketSizes::Exponential, PacketSizes::Drawn(mix)];
+    let ten_milliseconds = 1e10;
+    let periods = vec![
+        Distribution::Fixed(ten_milliseconds),
+        Distribution::Exponential { mean: ten_milliseconds },
+        Distribution::pareto(1.5, ten_milliseconds),
+    ];
     prop_oneof![
         4 => option::of(1_u64..200_000).prop_map(|bytes| SourceSpec::Bulk { bytes }),
-        1 => (rate(), any::<bool>())
-            .prop_map(|(rate, exponential_sizes)| SourceSpec::Poisson { rate, exponential_sizes }),
+        1 => (rate(), select(sizes))
+            .prop_map(|(rate, sizes)| SourceSpec::Poisson { rate, sizes }),
         1 => rate().prop_map(|rate| SourceSpec::Cbr { rate }),
         2 => passing_flows(),
+        1 => (rate(), select(periods.clone()), select(periods))
+            .prop_map(|(rate, on, off)| SourceSpec::OnOff { rate, on, off }),
     ]
 }
 
@@ -197,7 +208,11 @@ fn passing_flows() -> impl Strategy<Value = SourceSpec> {
     let arrivals = prop_oneof![
         1 => grid,
         2 => select(vec![5.0, 50.0])
-            .prop_map(|per_second| FlowArrivals::Poisson { per_second, start: Time::ZERO }),
+            .prop_map(|per_second| FlowArrivals::Poisson {
+                per_second,
+                start: Time::ZERO,
+                stop: Time::from_milliseconds(1_500),
+            }),
     ];
     let size = select(vec![1_000.0, 5_000.0, 20_000.0]);
     let peak_rate = option::of(select(vec![500_000.0, 8_000_000.0]));
@@ -216,8 +231,8 @@ fn passing_flows() -> impl Strategy<Value = SourceSpec> {
     )
 }
 
-/// A group and its flows' starts and RTTs beyond the propagation of its path.
-type Members = (GroupSpec, Vec<(Time, Time)>);
+/// A group, its flows' access rate, and their starts and RTTs beyond the propagation of its path.
+type Members = (GroupSpec, Option<Rate>, Vec<(Time, Time)>);
 
 fn group(links: usize) -> impl Strategy<Value = Members> {
     let path = |least| {
@@ -240,12 +255,12 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
                 path,
                 reverse_path: if is_bulk { reverse_path } else { Vec::new() },
                 source,
-                access_rate: access.map(Rate::from_bits_per_second),
                 stop: stop.map(|stop| stop + Time::from_milliseconds(501)),
                 packet_size,
                 ..networks::bulk("", tcp)
             };
-            (if is_bulk { group } else { GroupSpec { tcp: None, ..group } }, members)
+            let group = if is_bulk { group } else { GroupSpec { tcp: None, ..group } };
+            (group, access.map(Rate::from_bits_per_second), members)
         },
     )
 }
@@ -285,7 +300,7 @@ fn assemble(
     }
     let delay = |path: &[usize]| path.iter().fold(Time::ZERO, |sum, &link| sum + links[link].delay);
     let (mut groups, mut flows) = (Vec::new(), Vec::new());
-    for (index, (mut group, members)) in members.into_iter().enumerate() {
+    for (index, (mut group, access_rate, members)) in members.into_iter().enumerate() {
         let forward = delay(&group.path);
         let back = if group.reverse_path.is_empty() { forward } else { delay(&group.reverse_path) };
         let is_passing = matches!(group.source, SourceSpec::FiniteFlows(_));
@@ -298,6 +313,7 @@ fn assemble(
             // A round trip takes time (the scenario file demands it too).
             rtt: (forward + back + beyond).max(Time::from_milliseconds(1)),
             start,
+            access_rate,
         }));
         group.name = format!("group{index}");
         groups.push(group);

@@ -323,7 +323,8 @@ impl<'a> Reference<'a> {
             let Flow::Tcp(tcp) = flow else { continue };
             let group = &self.network.groups[self.groups[index]];
             let visitor = self.populations.visitor(index as u32);
-            let peak_rate = visitor.map_or(group.access_rate, |visitor| visitor.peak_rate);
+            let access_rate = || self.network.flows[index].access_rate;
+            let peak_rate = visitor.map_or_else(access_rate, |visitor| visitor.peak_rate);
             for &link in &group.path {
                 if let Some(visitor) = visitor {
                     sharing[link].begin(visitor.visit.start, peak_rate);
@@ -334,9 +335,7 @@ impl<'a> Reference<'a> {
             }
             if let Some(visitor) = visitor {
                 let departure = departure(&tcp.sender, &self.accounts[index]);
-                self.populations
-                    .probe(visitor.population)
-                    .on_departure(&visitor.visit, &departure);
+                self.populations.probe(visitor.population).on_departure(&visitor.visit, &departure);
             }
         }
         for link in &mut sharing {

@@ -15,9 +15,23 @@ impl FileLoader for Files {
     }
 }
 
-/// A trace that is right and one that is not.
-pub(crate) const TRACES: Files =
-    Files(&[("good.trace", "1\n1\n2\n4\n"), ("bad.trace", "1\nfast\n")]);
+/// Traces and distribution functions that are right and that are not.
+pub(crate) const FILES: Files = Files(&[
+    ("good.trace", "1\n1\n2\n4\n"),
+    ("bad.trace", "1\nfast\n"),
+    ("periods.csv", "# a step and a line\n\n1 s, 0.5\n1000 ms, 0.5\n3, 1\n"),
+    ("imix.csv", "40,0.583333\n576 B,0.583333\n576,0.916667\n1.5 kB,0.916667\n1500,1\n"),
+    ("empty.csv", "# nothing\n"),
+    ("fields.csv", "1 s, 0.5\n2 s\n3 s, 1\n"),
+    ("unit.csv", "1 MB, 1\n"),
+    ("negative.csv", "-1, 0.5\n1, 1\n"),
+    ("probability.csv", "1 s, 0\n2 s, 50\n3 s, 100\n"),
+    ("nan.csv", "1 s, nan\n"),
+    ("value.csv", "1 s, 0\n3 s, 0.5\n\n2 s, 1\n"),
+    ("falling.csv", "1 s, 0\n2 s, 0.5\n3 s, 0.4\n"),
+    ("short.csv", "1 s, 0.5\n2 s, 0.9\n"),
+    ("zero.csv", "0, 0.5\n2 s, 1\n"),
+]);
 
 /// The scenario that tests vary.
 pub(crate) const BASE: &str = r#"
@@ -40,7 +54,7 @@ rtt = "80 ms"
 pub(crate) fn parse(text: &str, overrides: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
     let owned: Vec<(String, String)> =
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
-    scenario::parse(text, &owned, None, &TRACES)
+    scenario::parse(text, &owned, None, &FILES)
 }
 
 /// Parses and resolves.
