@@ -256,6 +256,12 @@ impl Link {
         (packets, bytes)
     }
 
+    /// Bytes of the packets whose last bit has left by `now`, since the start of the run.
+    pub fn departed_bytes(&mut self, now: Time) -> u64 {
+        let (_, backlog_bytes) = self.backlog(now);
+        self.probe.accepted_bytes() - backlog_bytes
+    }
+
     /// Starts the statistics afresh at `now`.
     pub fn begin_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);

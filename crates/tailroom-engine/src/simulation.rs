@@ -7,6 +7,7 @@ use crate::flow::{Ends, Entrance};
 use crate::link::{Fate, Link};
 use crate::packet::{Ack, Ecn, Packet, StoredAck};
 use crate::probe::flow::Marks;
+use crate::probe::sharing::INTERVAL;
 use crate::results::{self, Results};
 use crate::schedule::{Event, Schedule, Stage, TieBreak};
 use crate::topology::{GroupSpec, Network};
@@ -253,7 +254,7 @@ impl Simulation {
 
             services: Services::new(network.links.len()),
             link_marks: LinkMarks {
-                next: marks.measure_from.min(marks.series_interval),
+                next: marks.measure_from.min(marks.series_interval).min(INTERVAL),
                 next_sample: marks.series_interval,
                 marks,
             },
@@ -443,17 +444,22 @@ impl Simulation {
         let marks = self.link_marks.marks;
         while self.link_marks.next <= now {
             let mark = self.link_marks.next;
+            let is_edge = !self.is_measuring && mark >= marks.measure_from;
+            if is_edge || mark >= self.passing.next_mark() {
+                self.passing.pass(mark, &mut self.links);
+            }
             if mark == self.link_marks.next_sample {
                 self.links.iter_mut().for_each(|link| link.sample(mark));
                 self.link_marks.next_sample = mark.saturating_add(marks.series_interval);
             }
-            if !self.is_measuring && mark >= marks.measure_from {
+            if is_edge {
                 self.links.iter_mut().for_each(|link| link.begin_measuring(mark));
-                self.passing.begin_measuring(mark);
+                self.passing.begin_measuring();
                 self.is_measuring = true;
             }
             let edge = if self.is_measuring { Time::NEVER } else { marks.measure_from };
-            self.link_marks.next = self.link_marks.next_sample.min(edge);
+            let passing = self.passing.next_mark();
+            self.link_marks.next = self.link_marks.next_sample.min(edge).min(passing);
         }
     }
 
@@ -474,7 +480,8 @@ impl Simulation {
                 Ends::Unresponsive(source) => source.pass_marks(end),
             }
         }
-        self.passing.end_measuring(end, &self.flows);
+        self.passing.pass(end, &mut self.links);
+        self.passing.end_measuring(&self.flows);
         self.check_conservation()?;
         let permanent = || self.flows.iter().take(self.network.flows.len());
         let ends: Vec<&Ends> = permanent().map(|flow| &flow.ends).collect();

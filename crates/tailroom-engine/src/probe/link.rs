@@ -291,6 +291,11 @@ impl LinkProbe {
         }
     }
 
+    /// Bytes of the packets that were taken in since the start of the run.
+    pub fn accepted_bytes(&self) -> u64 {
+        self.now.accepted_bytes
+    }
+
     /// Packets that arrived, were dropped and were taken in since the start of the run.
     pub fn account(&self) -> (u64, u64, u64) {
         (self.now.arrivals, self.now.dropped(), self.now.accepted)

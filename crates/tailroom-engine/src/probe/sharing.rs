@@ -2,17 +2,24 @@
 //! link holds back, over time.
 //!
 //! A flow is *in progress* from its arrival until its last byte is acknowledged. It is *bottlenecked*
-//! while its peak rate, that of its own access link, exceeds the link's max-min fair rate: the rate f
-//! at which what nothing controls, and every flow in progress at the smaller of its peak rate and f,
-//! fill the link. Flows without a peak rate are always bottlenecked; where all peak rates together
-//! fit, nobody is. It is a property of the traffic and not of the buffer or the scheduler, which
-//! decide how near the flows come to that rate.
+//! while its peak rate, that of its own access link, exceeds what the link could give it, the larger
+//! of two rates:
+//! - the max-min fair rate f, at which what nothing controls, and every flow in progress at the
+//!   smaller of its peak rate and f, fill the link;
+//! - what the link had to spare in the [`INTERVAL`] under way. (Flows in slow start do not yet take
+//!   what f gives them, so that many more may be in progress than their peak rates allow.)
+//!
+//! A flow without a peak rate is always bottlenecked. It is a property of the traffic and not of the
+//! buffer or the scheduler, which decide how near a flow comes to that rate.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::histogram::Histogram;
 use crate::units::{Rate, Time};
+
+/// Over so long what a link has to spare is measured.
+pub const INTERVAL: Time = Time::from_milliseconds(100);
 
 /// Peak rates within a sixteenth of an octave (4.4 %) are taken for equal.
 const CLASSES_AN_OCTAVE: u32 = 16;
@@ -80,28 +87,22 @@ impl Sharing {
         self.pending.push(Reverse(Change { time, is_end: true, peak_rate }));
     }
 
-    /// Everything up to `now` is known.
-    pub fn pass(&mut self, now: Time) {
+    /// Everything up to `now` is known, and that the link had `spare` bit/s left since the last call.
+    pub fn pass(&mut self, now: Time, spare: f64) {
+        self.bottlenecked = self.count_bottlenecked(spare);
         while let Some(&Reverse(change)) = self.pending.peek().filter(|next| next.0.time <= now) {
             self.pending.pop();
             self.count(change.time);
             self.apply(change);
-            self.bottlenecked = self.count_bottlenecked();
+            self.bottlenecked = self.count_bottlenecked(spare);
         }
+        self.count(now);
     }
 
-    /// Starts the statistics afresh at `now`.
-    pub fn restart(&mut self, now: Time) {
-        self.pass(now);
-        self.count(now);
+    /// Starts the statistics afresh.
+    pub fn restart(&mut self) {
         self.in_progress_over_time.clear();
         self.bottlenecked_over_time.clear();
-    }
-
-    /// Closes the statistics at `now`.
-    pub fn finish(&mut self, now: Time) {
-        self.pass(now);
-        self.count(now);
     }
 
     fn count(&mut self, now: Time) {
@@ -131,10 +132,10 @@ impl Sharing {
     }
 
     /// Fills the link from the slowest flows up: those that get their peak rate are not bottlenecked.
-    fn count_bottlenecked(&self) -> u64 {
+    fn count_bottlenecked(&self, spare: f64) -> u64 {
         let (mut left, mut flows) = (self.capacity, self.in_progress);
         for (&class, &(count, peaks)) in &self.classes {
-            let share = left / flows as f64;
+            let share = (left / flows as f64).max(spare);
             if class == UNLIMITED || peaks / count as f64 > share {
                 return flows;
             }
@@ -161,7 +162,7 @@ mod tests {
         for peak in peaks {
             sharing.begin(Time::ZERO, peak.map(megabits));
         }
-        sharing.pass(Time::ZERO);
+        sharing.pass(Time::ZERO, 0.0);
         sharing.bottlenecked
     }
 
@@ -180,8 +181,11 @@ mod tests {
         // A link that is full of what nothing controls holds everyone back.
         let mut full = Sharing::new(-1e6);
         full.begin(Time::ZERO, Some(megabits(1)));
-        full.pass(Time::ZERO);
+        full.pass(Time::ZERO, 0.0);
         assert_eq!(full.bottlenecked, 1);
+        // Flows that do not yet take what they could leave the others room.
+        full.pass(MS(1), 1.1e6);
+        assert_eq!(full.bottlenecked, 0);
     }
 
     #[test]
@@ -191,8 +195,9 @@ mod tests {
         sharing.end(MS(40), Some(megabits(8)));
         sharing.begin(MS(20), Some(megabits(8)));
         sharing.end(MS(30), Some(megabits(8)));
-        sharing.restart(MS(5));
-        sharing.finish(MS(50));
+        sharing.pass(MS(5), 0.0);
+        sharing.restart();
+        sharing.pass(MS(50), 0.0);
         // One alone is not held back; two get 5 Mbit/s each, from 20 to 30 ms.
         let shares = |histogram: &Histogram<9>| {
             let total = histogram.total() as f64;

@@ -8,7 +8,7 @@ use crate::link::Link;
 use crate::population::{Population, Populations};
 use crate::probe::flow::Marks;
 use crate::probe::population::Departure;
-use crate::probe::sharing::Sharing;
+use crate::probe::sharing::{INTERVAL, Sharing};
 use crate::sender::Sender;
 use crate::topology::{MAX_FLOWS, Network, SourceSpec};
 use crate::units::{Rate, Time};
@@ -19,6 +19,9 @@ pub(super) struct PassingFlows {
     populations: Populations,
     /// By link.
     sharing: Vec<Sharing>,
+    /// Up to when `sharing` has been told what the links had to spare, and what had left them.
+    passed: Time,
+    departed_bytes: Vec<u64>,
     /// By group, its forward path.
     paths: Vec<Vec<usize>>,
     /// Of the permanent flows, their group and peak rate.
@@ -39,6 +42,8 @@ impl PassingFlows {
         PassingFlows {
             populations: Populations::new(network),
             sharing: sharing(network, links),
+            passed: Time::ZERO,
+            departed_bytes: vec![0; links.len()],
             paths: network.groups.iter().map(|group| group.path.clone()).collect(),
             permanent: (network.flows.iter()).map(|flow| (flow.group, flow.access_rate)).collect(),
         }
@@ -83,13 +88,26 @@ impl PassingFlows {
         }
     }
 
-    pub(super) fn begin_measuring(&mut self, now: Time) {
-        self.sharing.iter_mut().for_each(|link| link.restart(now));
+    /// When the shares of the links are to be looked at next.
+    pub(super) fn next_mark(&self) -> Time {
+        self.passed.saturating_add(INTERVAL)
     }
 
-    /// Closes the statistics at the end of the run; every flow has passed its last mark.
-    pub(super) fn end_measuring(&mut self, now: Time, flows: &[Flow]) {
-        self.sharing.iter_mut().for_each(|link| link.finish(now));
+    /// Looks at who shared the links since the last time.
+    pub(super) fn pass(&mut self, now: Time, links: &mut [Link]) {
+        let departed = links.iter_mut().zip(&mut self.departed_bytes);
+        for ((link, before), sharing) in departed.zip(&mut self.sharing) {
+            sharing.pass(now, spare(link, self.passed, now, before));
+        }
+        self.passed = now;
+    }
+
+    pub(super) fn begin_measuring(&mut self) {
+        self.sharing.iter_mut().for_each(Sharing::restart);
+    }
+
+    /// Closes the statistics of the flows at the end of the run; they have passed their last mark.
+    pub(super) fn end_measuring(&mut self, flows: &[Flow]) {
         for number in self.populations.present() {
             let Some(visitor) = self.populations.visitor(number) else { continue };
             let flow = &flows[number as usize];
@@ -102,6 +120,15 @@ impl PassingFlows {
     pub(super) fn results(&self) -> PassingResults<'_> {
         PassingResults { populations: self.populations.all(), sharing: &self.sharing }
     }
+}
+
+/// What a link had to spare in `[from, to)`, in bit/s; `departed_bytes` are those up to `from`, and then
+/// those up to `to`.
+pub fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) -> f64 {
+    let departed = link.departed_bytes(to);
+    let sent_bits = 8.0 * (departed - std::mem::replace(departed_bytes, departed)) as f64;
+    let span = to.since(from).seconds();
+    if span > 0.0 { (link.capacity_bits(from, to) - sent_bits) / span } else { 0.0 }
 }
 
 /// What is known of a flow that ends, or at the end of the run.
@@ -167,7 +194,6 @@ impl Simulation {
         let Some(tcp) = &group.tcp else { return Ok(()) };
         for &link in &group.path {
             passing.sharing[link].begin(plan.start, plan.access_rate);
-            passing.sharing[link].pass(time);
         }
         // Such flows have no series of their own.
         let marks = Marks {

@@ -14,13 +14,13 @@ use tailroom_engine::link::{Fate, Link};
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::population::Populations;
 use tailroom_engine::probe::flow::{FlowProbe, FlowState, Marks};
-use tailroom_engine::probe::sharing::Sharing;
+use tailroom_engine::probe::sharing::{INTERVAL, Sharing};
 use tailroom_engine::receiver::Receiver;
 use tailroom_engine::results::{self, Results};
 use tailroom_engine::schedule::Event;
 use tailroom_engine::sender::{Outlet, Sender};
 use tailroom_engine::simulation::FlowAccount;
-use tailroom_engine::simulation::passing_flows::{PassingResults, departure, sharing};
+use tailroom_engine::simulation::passing_flows::{PassingResults, departure, sharing, spare};
 use tailroom_engine::source::{Source, TrafficSource};
 use tailroom_engine::topology::Network;
 use tailroom_engine::units::Time;
@@ -186,6 +186,11 @@ struct Reference<'a> {
     handled: u64,
     next_sample: Time,
     is_measuring: bool,
+    /// When the links were last asked what they had to spare, what had left them by then, and what
+    /// they had in each interval so far.
+    asked: Time,
+    departed_bytes: Vec<u64>,
+    spare: Vec<(Time, Vec<f64>)>,
 }
 
 impl Flow {
@@ -242,6 +247,9 @@ impl<'a> Reference<'a> {
             handled: 0,
             next_sample: marks.series_interval,
             is_measuring: false,
+            asked: Time::ZERO,
+            departed_bytes: vec![0; network.links.len()],
+            spare: Vec::new(),
         };
         for index in 0..reference.flows.len() {
             match &reference.flows[index] {
@@ -338,9 +346,13 @@ impl<'a> Reference<'a> {
                 self.populations.probe(visitor.population).on_departure(&visitor.visit, &departure);
             }
         }
-        for link in &mut sharing {
-            link.restart(self.marks.measure_from);
-            link.finish(self.network.duration);
+        for (until, spare) in &self.spare {
+            for (link, &spare) in sharing.iter_mut().zip(spare) {
+                link.pass(*until, spare);
+                if *until == self.marks.measure_from {
+                    link.restart();
+                }
+            }
         }
         sharing
     }
@@ -538,6 +550,7 @@ impl<'a> Reference<'a> {
 
     /// Lets every link record its state as of the marks up to `now`.
     fn pass_link_marks(&mut self, now: Time) {
+        self.ask_links(now);
         while self.next_sample <= now {
             // At the edge of the window a sample still belongs to what lies before it.
             if self.marks.measure_from < self.next_sample {
@@ -547,6 +560,23 @@ impl<'a> Reference<'a> {
             self.next_sample = self.next_sample.saturating_add(self.marks.series_interval);
         }
         self.begin_measuring(now);
+    }
+
+    /// Asks the links what they had to spare, every interval and at the edges of the window.
+    fn ask_links(&mut self, now: Time) {
+        let (edge, end) = (self.marks.measure_from, self.network.duration);
+        loop {
+            let is_before_edge = self.spare.iter().all(|(until, _)| *until < edge);
+            let edge = if is_before_edge { edge } else { Time::NEVER };
+            let next = (self.asked + INTERVAL).min(edge).min(end);
+            if next > now || self.spare.last().is_some_and(|(until, _)| *until == end) {
+                return;
+            }
+            let links = self.links.iter_mut().zip(&mut self.departed_bytes);
+            let spare = links.map(|(link, before)| spare(link, self.asked, next, before)).collect();
+            self.spare.push((next, spare));
+            self.asked = next;
+        }
     }
 
     fn begin_measuring(&mut self, now: Time) {

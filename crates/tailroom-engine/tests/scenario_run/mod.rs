@@ -3,6 +3,7 @@
 use tailroom_engine::results::Summary;
 use tailroom_engine::scenario::{self, FileLoader};
 use tailroom_engine::simulation::Simulation;
+use tailroom_engine::topology::Network;
 
 struct NoFiles;
 
@@ -12,10 +13,15 @@ impl FileLoader for NoFiles {
     }
 }
 
+/// What a scenario that is right and names no files resolves to.
+pub(crate) fn network(text: &str, seed: u64) -> Network {
+    scenario::parse(text, &[], Some(seed), &NoFiles)
+        .and_then(|scenario| scenario.resolve())
+        .expect("the scenario is right")
+}
+
 /// The summary of a scenario that is right and names no files.
 pub(crate) fn run(text: &str, seed: u64) -> Summary {
-    let network = scenario::parse(text, &[], Some(seed), &NoFiles)
-        .and_then(|scenario| scenario.resolve())
-        .expect("the scenario is right");
-    Simulation::new(&network).finish().expect("the account of packets balances").summary
+    let simulation = Simulation::new(&network(text, seed));
+    simulation.finish().expect("the account of packets balances").summary
 }
