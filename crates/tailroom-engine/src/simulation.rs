@@ -199,16 +199,16 @@ impl Flow {
     }
 
     /// Sees to it that a wake-up is pending when the flow's next timer needs one. A pending one that
-    /// comes too early does no harm: it looks again and goes back to sleep. Says whether no timer
-    /// runs, as after the last byte.
+    /// comes too early does no harm: it looks again and goes back to sleep. Says whether nothing is
+    /// in flight, as after the last byte.
     #[inline]
     fn arm(&mut self, flow: u32, schedule: &mut Schedule) -> bool {
         let Ends::Tcp(connection) = &self.ends else { return false };
-        let wake = connection.next_wake();
+        let (wake, is_quiet) = (connection.next_wake(), connection.sender.is_quiet());
         if wake < self.wake_at {
             self.set_wake(wake, flow, schedule);
         }
-        wake == Time::NEVER
+        is_quiet
     }
 
     /// Whether all that it sent has been received or lost, and all ACKs have come back.

@@ -33,7 +33,7 @@ queue = {{ kind = "drop_tail", limit = "{limit}" }}
 {groups}"#,
         seconds / 2
     );
-    scenario_run::run(&text, 1)
+    scenario_run::run(&text, 1).summary
 }
 
 fn link(summary: &Summary) -> &tailroom_engine::results::LinkSummary {

@@ -49,7 +49,7 @@ source = {{ kind = "poisson", rate = "1 Mbit/s" }}
 {groups}"#,
         buffer - 1
     );
-    scenario_run::run(&text, seed)
+    scenario_run::run(&text, seed).summary
 }
 
 fn loss(summary: &Summary, group: &str) -> f64 {

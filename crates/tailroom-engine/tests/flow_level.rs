@@ -25,11 +25,6 @@ fn elastic(load: f64, more: &str) -> String {
     )
 }
 
-fn simulate(text: &str, seed: u64) -> Results {
-    let simulation = Simulation::new(&scenario_run::network(text, seed));
-    simulation.finish().expect("the account of packets balances")
-}
-
 fn link(results: &Results) -> &LinkSummary {
     results.summary.links.get("link").expect("the only link")
 }
@@ -56,7 +51,7 @@ fn variation_from_geometric(counts: &FlowCounts, rho: f64) -> f64 {
 #[test]
 fn elastic_flows_share_as_processor_sharing_says() {
     for load in [0.3, 0.6] {
-        let results = simulate(&elastic(load, ""), 1);
+        let results = scenario_run::run(&elastic(load, ""), 1);
         let (link, group) = (link(&results), group(&results, "elastic"));
         let rho = link.sharing.offered_load;
         // At 8.3 bit/s a byte and mean 1.28 MB on the wire: 4,400 and 8,800 flows. Their number has
@@ -83,7 +78,7 @@ fn elastic_flows_share_what_others_leave() {
         path = ["link"]
         source = { kind = "poisson", rate = "1 Mbit/s" }
     "#;
-    let results = simulate(&elastic(0.3, background), 1);
+    let results = scenario_run::run(&elastic(0.3, background), 1);
     let link = link(&results);
     let rho = (link.sharing.offered_load - 0.4) / 0.6;
     let variation = variation_from_geometric(&results.flow_counts, rho);
@@ -117,10 +112,10 @@ fn limited(rate: &str, load: f64, duration_s: u32) -> String {
 /// it does not come near 10,000.
 #[test]
 fn limited_flows_on_a_large_link_leave_it_transparent() {
-    let results = simulate(&limited("10 Gbit/s", 0.9, 10), 1);
+    let results = scenario_run::run(&limited("10 Gbit/s", 0.9, 10), 1);
     let link = link(&results);
     assert_eq!(link.sharing.regime, Regime::Transparent);
-    assert_eq!(link.sharing.bottlenecked_time_fraction, 0.0);
+    assert!(link.sharing.bottlenecked_time_fraction <= 0.0);
     assert!((link.utilization - 0.9).abs() < 0.03, "{}", link.utilization);
     let loss = link.loss_fraction.expect("packets arrive");
     assert!(loss < 1.0 / 30_000.0, "{loss}");
@@ -130,7 +125,7 @@ fn limited_flows_on_a_large_link_leave_it_transparent() {
 #[test]
 fn overload_lets_flows_pile_up() {
     let at = |seconds| {
-        let results = simulate(&limited("20 Mbit/s", 1.5, seconds), 1);
+        let results = scenario_run::run(&limited("20 Mbit/s", 1.5, seconds), 1);
         let sharing = link(&results).sharing.clone();
         assert_eq!(sharing.regime, Regime::Overload);
         (
@@ -149,7 +144,7 @@ fn overload_lets_flows_pile_up() {
 fn numbers_are_used_again_without_a_trace() {
     let text = limited("30 Mbit/s", 0.8, 200);
     let network = scenario_run::network(&text, 1);
-    let again = simulate(&text, 1);
+    let again = scenario_run::run(&text, 1);
     let mut fresh = Simulation::new(&network);
     fresh.keep_numbers();
     fresh.run_until(network.duration).expect("memory has no limit");
@@ -182,7 +177,7 @@ fn a_flow_alone_takes_slow_starts_round_trips() {
         initial_window = 2
         source = { kind = "finite_flows", size = "14600 B", arrivals = ["1 s", "3 s"], flow_log = 10 }
     "#;
-    let results = simulate(text, 1);
+    let results = scenario_run::run(text, 1);
     let log = &results.flow_log;
     assert_eq!(
         (log.start_s.as_slice(), log.bytes.as_slice()),

@@ -59,7 +59,7 @@ start = {{ uniform = ["0 s", "100 ms"] }}
             self.flows,
             self.rtt_us,
         );
-        let summary = scenario_run::run(&text, seed);
+        let summary = scenario_run::run(&text, seed).summary;
         let link = summary.links.get("switch").expect("the link is there").clone();
         (link, summary.groups.get("tcp").expect("the group is there").clone())
     }

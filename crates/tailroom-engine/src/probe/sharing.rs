@@ -135,8 +135,8 @@ impl Sharing {
     fn count_bottlenecked(&self, spare: f64) -> u64 {
         let (mut left, mut flows) = (self.capacity, self.in_progress);
         for (&class, &(count, peaks)) in &self.classes {
-            let share = (left / flows as f64).max(spare);
-            if class == UNLIMITED || peaks / count as f64 > share {
+            let rate = (left / flows as f64).max(spare);
+            if class == UNLIMITED || peaks / count as f64 > rate {
                 return flows;
             }
             left -= peaks;

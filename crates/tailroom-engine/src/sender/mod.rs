@@ -195,6 +195,12 @@ impl Sender {
         self.probe.window(&self.state())
     }
 
+    /// Whether nothing is in flight.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.rto_deadline == Time::NEVER
+    }
+
     /// When the last byte was acknowledged, if it was.
     pub fn completed_at(&self) -> Option<Time> {
         self.is_complete().then_some(self.quiet_since)

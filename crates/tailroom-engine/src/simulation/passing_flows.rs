@@ -55,7 +55,7 @@ impl PassingFlows {
         self.populations.next_arrival()
     }
 
-    /// No timer of a flow runs, or it has lost a packet: if it has sent everything, it is not in
+    /// A flow has nothing in flight, or has lost a packet: if it has sent everything, it is not in
     /// progress any more; if nothing of it is on the way, its number is free.
     #[cold]
     pub(super) fn let_go(&mut self, number: u32, flows: &mut [Flow]) {

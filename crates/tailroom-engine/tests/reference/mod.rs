@@ -550,46 +550,40 @@ impl<'a> Reference<'a> {
 
     /// Lets every link record its state as of the marks up to `now`.
     fn pass_link_marks(&mut self, now: Time) {
-        self.ask_links(now);
-        while self.next_sample <= now {
-            // At the edge of the window a sample still belongs to what lies before it.
-            if self.marks.measure_from < self.next_sample {
-                self.begin_measuring(self.next_sample);
-            }
-            self.links.iter_mut().for_each(|link| link.sample(self.next_sample));
-            self.next_sample = self.next_sample.saturating_add(self.marks.series_interval);
-        }
-        self.begin_measuring(now);
-    }
-
-    /// Asks the links what they had to spare, every interval and at the edges of the window.
-    fn ask_links(&mut self, now: Time) {
-        let (edge, end) = (self.marks.measure_from, self.network.duration);
         loop {
-            let is_before_edge = self.spare.iter().all(|(until, _)| *until < edge);
-            let edge = if is_before_edge { edge } else { Time::NEVER };
-            let next = (self.asked + INTERVAL).min(edge).min(end);
-            if next > now || self.spare.last().is_some_and(|(until, _)| *until == end) {
+            let edge = if self.is_measuring { Time::NEVER } else { self.marks.measure_from };
+            let next_asking = self.asked + INTERVAL;
+            let mark = self.next_sample.min(next_asking).min(edge);
+            if mark > now {
                 return;
             }
-            let links = self.links.iter_mut().zip(&mut self.departed_bytes);
-            let spare = links.map(|(link, before)| spare(link, self.asked, next, before)).collect();
-            self.spare.push((next, spare));
-            self.asked = next;
+            if mark == next_asking || mark == edge {
+                self.ask_links(mark);
+            }
+            // At the edge of the window a sample still belongs to what lies before it.
+            if mark == self.next_sample {
+                self.links.iter_mut().for_each(|link| link.sample(mark));
+                self.next_sample = mark.saturating_add(self.marks.series_interval);
+            }
+            if mark == edge {
+                self.links.iter_mut().for_each(|link| link.begin_measuring(mark));
+                self.is_measuring = true;
+            }
         }
     }
 
-    fn begin_measuring(&mut self, now: Time) {
-        let from = self.marks.measure_from;
-        if !self.is_measuring && now >= from {
-            self.links.iter_mut().for_each(|link| link.begin_measuring(from));
-            self.is_measuring = true;
-        }
+    /// Asks the links what they had to spare since the last time.
+    fn ask_links(&mut self, now: Time) {
+        let links = self.links.iter_mut().zip(&mut self.departed_bytes);
+        let spare = links.map(|(link, before)| spare(link, self.asked, now, before)).collect();
+        self.spare.push((now, spare));
+        self.asked = now;
     }
 
     fn finish(mut self) -> Results {
         let end = self.network.duration;
         self.pass_link_marks(end);
+        self.ask_links(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         for flow in &mut self.flows {
             match flow {

@@ -1,6 +1,6 @@
 //! Runs a scenario from its text.
 
-use tailroom_engine::results::Summary;
+use tailroom_engine::results::Results;
 use tailroom_engine::scenario::{self, FileLoader};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::topology::Network;
@@ -20,8 +20,8 @@ pub(crate) fn network(text: &str, seed: u64) -> Network {
         .expect("the scenario is right")
 }
 
-/// The summary of a scenario that is right and names no files.
-pub(crate) fn run(text: &str, seed: u64) -> Summary {
+/// The results of a scenario that is right and names no files.
+pub(crate) fn run(text: &str, seed: u64) -> Results {
     let simulation = Simulation::new(&network(text, seed));
-    simulation.finish().expect("the account of packets balances").summary
+    simulation.finish().expect("the account of packets balances")
 }
