@@ -63,9 +63,7 @@ class ScenarioText:
         It is the SHA-256 of the scenario as resolved at seed 0, each file replaced by the SHA-256
         of its content: comments, units and defaults left out change nothing.
         """
-        content = replace_files(
-            self.resolve(seed=0), lambda path: _sha256(Path(path).read_bytes())
-        )
+        content = replace_files(self.resolve(seed=0), lambda path: _sha256(Path(path).read_bytes()))
         return _sha256(content.encode())
 
     @contextmanager
