@@ -228,6 +228,31 @@ def test_the_saved_scenario_brings_its_trace(
     assert changed["scenario_hash"] != json.loads(first)["scenario_hash"]
 
 
+def test_the_saved_scenario_brings_the_files_of_its_distributions(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    sizes = tmp_path / "sizes.csv"
+    sizes.write_text("40, 0.5\n1500 B, 1\n", encoding="utf-8")
+    background = """
+[flows.background]
+path = ["bottleneck"]
+[flows.background.source]
+kind = "poisson"
+rate = "1 Mbit/s"
+sizes = { kind = "empirical", file = "sizes.csv" }
+"""
+    small.write_text(SMALL + background, encoding="utf-8")
+    out = tmp_path / "out"
+    ended = tailroom("run", small, "--out", out)
+    assert ended.status == 0, ended.errors
+    first = without_timing(tailroom, small)
+    sizes.unlink()
+    assert without_timing(tailroom, out / "scenario.toml") == first
+    (out / "sizes.csv").write_text("40, 0.6\n1500 B, 1\n", encoding="utf-8")
+    changed = summary_of(tailroom, out / "scenario.toml")
+    assert changed["scenario_hash"] != json.loads(first)["scenario_hash"]
+
+
 def test_a_full_disk_leaves_nothing(
     tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from tailroom.output_directory import output_directory
 from tailroom.results import Result
-from tailroom.scenario import replace_traces
+from tailroom.scenario import replace_files
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
@@ -28,7 +28,7 @@ def summary_text(summary: dict[str, Any]) -> str:
 
 def write(result: Result, directory: Path) -> None:
     """Writes the files of a result into an existing directory."""
-    scenario = replace_traces(result.scenario, lambda trace: _copied(trace, directory))
+    scenario = replace_files(result.scenario, lambda path: _copied(path, directory))
     (directory / SCENARIO).write_text(scenario, encoding="utf-8")
     (directory / SUMMARY).write_text(summary_text(result.summary), encoding="utf-8")
     for name in TABLES:
@@ -41,9 +41,9 @@ def write(result: Result, directory: Path) -> None:
         plots.write(result, directory)
 
 
-def _copied(trace: str, directory: Path) -> str:
-    """Copies a trace beside the scenario that names it; files of the same name are numbered."""
-    path = Path(trace)
+def _copied(source: str, directory: Path) -> str:
+    """Copies a file beside the scenario that names it; files of the same name are numbered."""
+    path = Path(source)
     name = path.name
     number = 1
     while (directory / name).exists():

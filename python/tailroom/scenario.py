@@ -48,24 +48,22 @@ class ScenarioText:
         return cls(_write_down(scenario), Path(), "scenario", replaced)
 
     def resolve(self, seed: int | None) -> str:
-        """The scenario as TOML with every default filled in and absolute paths of traces.
+        """The scenario as TOML with every default filled in and absolute paths of files.
 
         Raises:
             ScenarioError: The scenario is wrong; the message names the place and the remedy.
         """
         with self.named_in_errors():
             resolved = _engine.resolve(self.text, self.directory, self.overrides, seed)
-        return replace_traces(resolved, lambda trace: str((self.directory / trace).absolute()))
+        return replace_files(resolved, lambda path: str((self.directory / path).absolute()))
 
     def hash(self) -> str:
         """Names what is simulated, whatever the seed.
 
-        It is the SHA-256 of the scenario as resolved at seed 0, each trace replaced by the SHA-256
+        It is the SHA-256 of the scenario as resolved at seed 0, each file replaced by the SHA-256
         of its content: comments, units and defaults left out change nothing.
         """
-        content = replace_traces(
-            self.resolve(seed=0), lambda trace: _sha256(Path(trace).read_bytes())
-        )
+        content = replace_files(self.resolve(seed=0), lambda path: _sha256(Path(path).read_bytes()))
         return _sha256(content.encode())
 
     @contextmanager
@@ -77,13 +75,23 @@ class ScenarioText:
             raise ScenarioError(f"{self.place}: {error}") from None
 
 
-def replace_traces(scenario: str, replace: Callable[[str], str]) -> str:
-    """Replaces the path of each trace file that a scenario (as TOML) names."""
+def replace_files(scenario: str, replace: Callable[[str], str]) -> str:
+    """Replaces the path of each file that a scenario (as TOML) names."""
     document = tomllib.loads(scenario)
-    traced = [link for link in document["links"].values() if "trace" in link]
-    for link in traced:
-        link["trace"] = replace(link["trace"])
-    return tomli_w.dumps(document) if traced else scenario
+    naming = list(_naming_files(document))
+    for table, key in naming:
+        table[key] = replace(table[key])
+    return tomli_w.dumps(document) if naming else scenario
+
+
+def _naming_files(value: object) -> Iterator[tuple[dict[str, Any], str]]:
+    """The tables that name a file, with the key: traces of links, files of distributions."""
+    if isinstance(value, dict):
+        # A table may have such a name too.
+        yield from ((value, key) for key in ("trace", "file") if isinstance(value.get(key), str))
+    if isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _naming_files(item)
 
 
 def _sha256(content: bytes) -> str:

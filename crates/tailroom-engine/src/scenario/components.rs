@@ -42,13 +42,22 @@ fn component(root: &Value, schema: &Value) -> Value {
     })
 }
 
+/// The alternatives of a union in a word each.
+fn choices(root: &Value, union: &Value) -> Vec<Value> {
+    let options = alternatives(union).into_iter().flatten().map(|option| follow(root, option));
+    let words = options.flat_map(|option| match (option.get("const"), option.get("x-quantity")) {
+        (Some(word), _) | (None, Some(word)) => vec![word.clone()],
+        _ if kind_of(option).is_some() => vec!["{ kind = .. }".into()],
+        _ => choices(root, option),
+    });
+    let mut words: Vec<Value> = words.collect();
+    words.dedup();
+    words
+}
+
 fn parameter(root: &Value, name: &str, property: &Value) -> Value {
     let target = follow(root, property);
-    let choices: Vec<&Value> = alternatives(target)
-        .into_iter()
-        .flatten()
-        .filter_map(|choice| choice.get("const"))
-        .collect();
+    let choices = choices(root, target);
     let mut parameter = Map::new();
     parameter.insert("name".into(), name.into());
     parameter.insert("doc".into(), property["description"].clone());
