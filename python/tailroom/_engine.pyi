@@ -17,6 +17,8 @@ class _Answer(TypedDict):
     link_series: _Columns | None
     flow_series: _Columns | None
     packet_log: _Columns | None
+    flow_counts: _Columns
+    flow_log: _Columns | None
 
 class ScenarioError(ValueError): ...
 class RunError(RuntimeError): ...

@@ -18,7 +18,7 @@ from tailroom.scenario import replace_files
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
-TABLES = ("flow_series", "link_series", "packet_log")
+TABLES = ("flow_counts", "flow_log", "flow_series", "link_series", "packet_log")
 
 
 def summary_text(summary: dict[str, Any]) -> str:

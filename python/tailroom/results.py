@@ -32,7 +32,14 @@ class Result:
     flow_series: pa.Table | None = None
     """`time_s flow cwnd_packets ssthresh_packets srtt_s goodput_bps`."""
     packet_log: pa.Table | None = None
-    """`time_s link flow event`, link by link; the event is arrival, departure or drop."""
+    """`time_s link flow event`, link by link; the event is arrival, departure or drop. A flow that
+    comes and goes has its group's name."""
+    flow_counts: pa.Table | None = None
+    """`link flows in_progress_fraction bottlenecked_fraction`: the shares of the measured time with
+    so many flows in progress at a link, and with so many that it held back."""
+    flow_log: pa.Table | None = None
+    """`group start_s bytes completion_time_s slowdown`: flows that came and went, as many as the
+    groups' `flow_log` says, by group and start."""
 
     @property
     def links(self) -> dict[str, dict[str, Any]]:

@@ -11,7 +11,13 @@ from tailroom import _engine
 from tailroom.results import Result
 from tailroom.scenario import ScenarioText
 from tailroom.scenario_types import Scenario
-from tailroom.series import flow_table, link_table, packet_table
+from tailroom.series import (
+    flow_count_table,
+    flow_log_table,
+    flow_table,
+    link_table,
+    packet_table,
+)
 
 MOST_SERIES_ROWS = 5_000_000
 """Series that nobody asked for stay below this many rows, some 200 MB."""
@@ -56,12 +62,15 @@ def run(
     summary = _summary(json.loads(answer["summary"]), document["title"], source.hash(), wall_s)
     links = list(summary["links"])
     flows = [flow["name"] for flow in summary["flows"]]
+    groups = list(summary["groups"])
     return Result(
         summary=summary,
         scenario=resolved,
         link_series=link_table(answer["link_series"], links),
         flow_series=flow_table(answer["flow_series"], flows),
-        packet_log=packet_table(answer["packet_log"], links, flows),
+        packet_log=packet_table(answer["packet_log"], links, flows + groups),
+        flow_counts=flow_count_table(answer["flow_counts"], links),
+        flow_log=flow_log_table(answer["flow_log"], groups),
     )
 
 

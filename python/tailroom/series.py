@@ -37,6 +37,19 @@ def packet_table(
     return _table(columns, {"link": links, "flow": flows, "event": PACKET_EVENTS})
 
 
+def flow_count_table(columns: Columns, links: Sequence[str]) -> pa.Table | None:
+    """One row per link and number of flows that occurred.
+
+    The columns are `link flows in_progress_fraction bottlenecked_fraction`.
+    """
+    return _table(columns, {"link": links})
+
+
+def flow_log_table(columns: Columns | None, groups: Sequence[str]) -> pa.Table | None:
+    """One row per flow that came and went: `group start_s bytes completion_time_s slowdown`."""
+    return _table(columns, {"group": groups})
+
+
 def _table(columns: Columns | None, names: Mapping[str, Sequence[str]]) -> pa.Table | None:
     """Wraps the columns; those in `names` hold positions in a list of names."""
     if columns is None:

@@ -19,8 +19,8 @@ pub struct Populations {
     first: usize,
     /// Number of the first flow that is not permanent.
     first_number: u32,
-    /// Numbers that flows have given back.
-    free: Vec<u32>,
+    /// By population, numbers that its flows have given back: a number stays with its group.
+    free: Vec<Vec<u32>>,
     reuses_numbers: bool,
     /// By number, from `first_number` on.
     visitors: Vec<Visitor>,
@@ -63,12 +63,13 @@ impl Populations {
                 probe: PopulationProbe::new(network.measure_from, network.duration, spec.flow_log),
             })
         });
+        let all: Vec<Population> = all.collect();
         let mut populations = Populations {
-            all: all.collect(),
+            free: vec![Vec::new(); all.len()],
+            all,
             next: Time::NEVER,
             first: 0,
             first_number: network.flows.len() as u32,
-            free: Vec::new(),
             reuses_numbers: true,
             visitors: Vec::new(),
         };
@@ -110,7 +111,7 @@ impl Populations {
         let visitor = Visitor { population: at, visit, peak_rate: plan.access_rate };
         let index = population.group;
         self.find_next();
-        let recycled = if self.reuses_numbers { self.free.pop() } else { None };
+        let recycled = if self.reuses_numbers { self.free[at].pop() } else { None };
         let number = recycled.unwrap_or(self.first_number + self.visitors.len() as u32);
         match self.visitors.get_mut((number - self.first_number) as usize) {
             Some(place) => *place = visitor,
@@ -136,15 +137,22 @@ impl Populations {
         &mut self.all[population].probe
     }
 
+    /// The group of the flow with this number, if it is one that comes and goes.
+    pub fn group_of(&self, number: u32) -> Option<usize> {
+        self.visitor(number).map(|visitor| self.group(visitor.population))
+    }
+
     /// Nothing of the flow with this number is left.
     pub fn release(&mut self, number: u32) {
-        self.free.push(number);
+        if let Some(visitor) = self.visitor(number) {
+            self.free[visitor.population].push(number);
+        }
     }
 
     /// Numbers of the flows that have not been released.
     pub fn present(&self) -> Vec<u32> {
         let mut is_free = vec![false; self.visitors.len()];
-        for &number in &self.free {
+        for &number in self.free.iter().flatten() {
             is_free[(number - self.first_number) as usize] = true;
         }
         (self.first_number..).zip(is_free).filter(|(_, free)| !free).map(|(at, _)| at).collect()

@@ -16,7 +16,6 @@ fn source(spec: SourceSpec, packet_size: u32, seed: u64) -> Source {
         path: vec![0],
         reverse_path: Vec::new(),
         source: spec,
-        access_rate: None,
         stop: None,
         packet_size,
         header_size: 40,

@@ -3,7 +3,7 @@
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tailroom_engine::results::{FlowSeries, LinkSeries, PacketLog};
+use tailroom_engine::results::{FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog};
 
 /// A table under construction.
 struct Columns<'py>(Bound<'py, PyDict>);
@@ -53,5 +53,26 @@ pub(crate) fn packet_log(py: Python<'_>, log: PacketLog) -> PyResult<Bound<'_, P
         .with("link", log.link)?
         .with("flow", log.flow)?
         .with("event", log.event)?;
+    Ok(columns.0)
+}
+
+/// One row per link and number of flows that occurred.
+pub(crate) fn flow_counts(py: Python<'_>, counts: FlowCounts) -> PyResult<Bound<'_, PyDict>> {
+    let columns = Columns::new(py)
+        .with("link", counts.link)?
+        .with("flows", counts.flows)?
+        .with("in_progress_fraction", counts.in_progress_fraction)?
+        .with("bottlenecked_fraction", counts.bottlenecked_fraction)?;
+    Ok(columns.0)
+}
+
+/// One row per flow that has come and gone, by group and start.
+pub(crate) fn flow_log(py: Python<'_>, log: FlowLog) -> PyResult<Bound<'_, PyDict>> {
+    let columns = Columns::new(py)
+        .with("group", log.group)?
+        .with("start_s", log.start_s)?
+        .with("bytes", log.bytes)?
+        .with("completion_time_s", log.completion_time_s)?
+        .with("slowdown", log.slowdown)?;
     Ok(columns.0)
 }

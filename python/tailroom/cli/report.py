@@ -26,7 +26,11 @@ def show(result: Result, console: Console) -> None:
     console.print(_links(result))
     if any(link["discipline_state"] for link in result.links.values()):
         console.print(_disciplines(result))
+    if any(link["regime"] != "elastic" or link["offered_load"] for link in result.links.values()):
+        console.print(_sharing(result))
     console.print(_groups(result))
+    if any(group["size_classes"] for group in result.groups.values()):
+        console.print(_sizes(result))
     if 1 < len(result.flows) <= MOST_FLOWS:
         console.print(_flows(result))
     console.print()
@@ -81,6 +85,58 @@ def _disciplines(result: Result) -> Table:
         for quantity, value in link["discipline_state"].items():
             table.add_row(*whose, quantity, number(value, "{:,.6g}"))
             whose = ("", "")
+    return table
+
+
+def _sharing(result: Result) -> Table:
+    table = _table(
+        "Who shares the links",
+        "link",
+        "regime",
+        "offered\nload",
+        "in progress\nmean / p99",
+        "bottlenecked\nmean / p99",
+        "bottlenecked\nof the time",
+    )
+    for name, link in result.links.items():
+        table.add_row(
+            escape(name),
+            link["regime"],
+            number(link["offered_load"], "{:.3f}"),
+            f"{packets(link['flows_in_progress_mean'])} / {count(link['flows_in_progress_p99'])}",
+            f"{packets(link['bottlenecked_flows_mean'])} / "
+            f"{count(link['bottlenecked_flows_p99'])}",
+            percent(link["bottlenecked_time_fraction"]),
+        )
+    return table
+
+
+def _sizes(result: Result) -> Table:
+    table = _table(
+        "Flows that come and go",
+        "group",
+        "payload from",
+        "completed",
+        "un-\nfinished",
+        "loss",
+        "completion time\nmean / p99",
+        "slowdown\nmean / p99",
+    )
+    for name, group in result.groups.items():
+        whose = escape(name)
+        for sizes in group["size_classes"]:
+            table.add_row(
+                whose,
+                size(sizes["from_bytes"]),
+                count(sizes["completed_flows"]),
+                count(sizes["unfinished_flows"]),
+                fraction(sizes["loss_fraction"]),
+                f"{milliseconds(sizes['completion_time_s_mean'])}\n"
+                f"{milliseconds(sizes['completion_time_s_p99'])}",
+                f"{number(sizes['slowdown_mean'], '{:.2f}')} / "
+                f"{number(sizes['slowdown_p99'], '{:.2f}')}",
+            )
+            whose = ""
     return table
 
 
@@ -171,6 +227,14 @@ def rate(value_bps: float | None) -> str:
         if value_bps >= size:
             return f"{value_bps / size:,.2f} {unit}"
     return f"{value_bps:.0f} bit/s"
+
+
+def size(value_bytes: float) -> str:
+    """Writes a size with the prefix that suits it."""
+    for unit_bytes, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if value_bytes >= unit_bytes:
+            return f"{value_bytes / unit_bytes:g} {unit}"
+    return f"{value_bytes:.0f} B"
 
 
 def limit(link: dict[str, Any]) -> str:

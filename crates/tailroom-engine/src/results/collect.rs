@@ -7,6 +7,7 @@ use super::{
 };
 use crate::flow::Ends;
 use crate::link::Link;
+use crate::population::Populations;
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowRecord, FlowState, Reduction};
 use crate::probe::progress::{first_fair_interval, jain_index};
 use crate::quantity::limit::Limit;
@@ -105,7 +106,7 @@ pub fn collect(
     let groups = network.groups.iter().enumerate().map(|(index, group)| {
         let members = network.members(index);
         let members = members.start as usize..members.end as usize;
-        let population = passing.populations.iter().find(|one| one.group == index);
+        let population = passing.populations.all().iter().find(|one| one.group == index);
         let summary = match population {
             Some(population) => passing_group(network, population, &capacities),
             None => group_summary(&flows[members.clone()], &data[members]),
@@ -130,9 +131,9 @@ pub fn collect(
         summary,
         link_series: network.series_interval.map(|interval| link_series(network, links, interval)),
         flow_series: network.series_interval.map(|interval| flow_series(&data, interval)),
-        packet_log: packet_log(network, links),
+        packet_log: packet_log(network, links, passing.populations),
         flow_counts: flow_counts(passing.sharing),
-        flow_log: flow_log(passing.populations),
+        flow_log: flow_log(passing.populations.all()),
     }
 }
 
@@ -395,7 +396,12 @@ fn flow_series(data: &[FlowData<'_>], interval: Time) -> FlowSeries {
     series
 }
 
-fn packet_log(network: &Network, links: &[Link]) -> PacketLog {
+fn packet_log(network: &Network, links: &[Link], populations: &Populations) -> PacketLog {
+    // Flows that come and go have no names of their own.
+    let name = |flow: u32| {
+        let group = populations.group_of(flow);
+        group.map_or(flow, |group| (network.flows.len() + group) as u32)
+    };
     let mut log = PacketLog::default();
     for (index, link) in links.iter().enumerate() {
         let mut entries = link.probe.log.clone();
@@ -404,7 +410,7 @@ fn packet_log(network: &Network, links: &[Link]) -> PacketLog {
         for entry in entries {
             log.time_s.push(entry.time.seconds());
             log.link.push(index as u32);
-            log.flow.push(entry.flow);
+            log.flow.push(name(entry.flow));
             log.event.push(entry.event as u8);
         }
     }

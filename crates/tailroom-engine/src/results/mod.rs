@@ -268,7 +268,7 @@ pub struct PacketLog {
     pub time_s: Vec<f64>,
     /// Index of the link.
     pub link: Vec<u32>,
-    /// Index of the flow.
+    /// Index of the flow; of one that comes and goes the number of flows plus the index of its group.
     pub flow: Vec<u32>,
     /// 0 arrival, 1 departure, 2 drop.
     pub event: Vec<u8>,

@@ -101,6 +101,7 @@ pub(super) fn sharing_summary(
         .sum();
     let arrived: f64 = passing
         .populations
+        .all()
         .iter()
         .filter(|population| crossing(&network.groups[population.group]))
         .map(|population| population.probe.arrived_wire_bytes as f64 * 8.0 / span)

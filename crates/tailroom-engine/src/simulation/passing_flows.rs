@@ -5,7 +5,7 @@ use super::{Flow, FlowAccount, Simulation};
 use crate::error::RunError;
 use crate::flow::{Connection, Ends};
 use crate::link::Link;
-use crate::population::{Population, Populations};
+use crate::population::Populations;
 use crate::probe::flow::Marks;
 use crate::probe::population::Departure;
 use crate::probe::sharing::{INTERVAL, Sharing};
@@ -32,7 +32,7 @@ pub(super) struct PassingFlows {
 #[derive(Debug)]
 pub struct PassingResults<'a> {
     /// The groups whose flows come and go.
-    pub populations: &'a [Population],
+    pub populations: &'a Populations,
     /// By link.
     pub sharing: &'a [Sharing],
 }
@@ -118,7 +118,7 @@ impl PassingFlows {
     }
 
     pub(super) fn results(&self) -> PassingResults<'_> {
-        PassingResults { populations: self.populations.all(), sharing: &self.sharing }
+        PassingResults { populations: &self.populations, sharing: &self.sharing }
     }
 }
 

@@ -600,7 +600,7 @@ impl<'a> Reference<'a> {
         let ends: Vec<Ends> = flows.map(Flow::into_ends).collect();
         let ends: Vec<&Ends> = ends.iter().collect();
         let accounts = &self.accounts[..permanent];
-        let passing = PassingResults { populations: self.populations.all(), sharing: &sharing };
+        let passing = PassingResults { populations: &self.populations, sharing: &sharing };
         results::collect(self.network, &self.links, &ends, accounts, &passing, self.handled)
     }
 }
