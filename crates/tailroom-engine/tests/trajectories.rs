@@ -146,9 +146,13 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
             windows.push(sender.cwnd_packets());
             sample += SAMPLE;
         }
-        match path.acks.pop_front_if(|ack| ack.0 <= next) {
-            Some((now, ack)) => sender.on_ack(now, ack.ack(), &mut path),
-            None => sender.on_deadline(next, &mut path),
+        // An ACK comes before a timer of the same instant.
+        if ack == next
+            && let Some((now, ack)) = path.acks.pop_front()
+        {
+            sender.on_ack(now, ack.ack(), &mut path);
+        } else {
+            sender.on_deadline(next, &mut path);
         }
     }
     assert_eq!(path.losses, script.losses_ms.len(), "every loss of the script comes to pass");
