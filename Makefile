@@ -53,6 +53,7 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/stubtest tailroom._engine
 	$(BIN)/python tools/generate.py schema docs --check
+	$(BIN)/python tools/expected_controls.py --check
 
 bench: setup
 	cargo bench --package tailroom-engine --locked --bench discipline --bench packet_hop
