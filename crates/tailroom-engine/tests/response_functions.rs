@@ -36,8 +36,8 @@ fn assert_under_periodic_loss(
 /// N = 1 / p the mean window (1 - b / 2) W is sqrt(a (2 - b) / (2 b p)).
 ///
 /// The formula has no recovery. That is a round trip of (1 - b) W packets without growth, which
-/// lowers the mean window by the share a / (b (2 - b) W): 1.5 % at most here. And only whole packets
-/// are sent, half a packet less than the window in the mean: 1.3 % of the smallest window here.
+/// lowers the mean window by the share a / (b (2 - b) W): 1.5 % at most here. And only whole
+/// packets are sent, half a packet less than the window in the mean: 1.3 % of the smallest window here.
 #[test]
 fn aimd_under_periodic_loss_follows_its_square_root() {
     let every = 10_000;
@@ -104,8 +104,8 @@ fn linear_mean_window(increase: f64, decrease: f64, every: u64) -> f64 {
     mean_window(decrease, every, packets, round_trips)
 }
 
-/// Caini and Firrincieli 2004: whatever its RTT, the rate of a Reno flow with an RTT of 25 ms, which
-/// at 100 ms takes 4 times Reno's window: the square root of an increase of 16 packets.
+/// Caini and Firrincieli 2004: whatever its RTT, the rate of a Reno flow with an RTT of 25 ms,
+/// which at 100 ms takes 4 times Reno's window: the square root of an increase of 16 packets.
 ///
 /// Not in the formula are the three duplicate ACKs before a repair and parts of a packet, about
 /// 3 / 667, which a window of whole packets cannot send.
@@ -153,8 +153,8 @@ fn round_trips_by_steps(every: u64, step: impl Fn(f64) -> f64) -> f64 {
 
 /// Tan et al. 2006: W grows by alpha W^k once in a round trip, so that from half of it on
 /// (1 - 2^(k - 2)) W^(2 - k) / (alpha (2 - k)) packets pass in
-/// (1 - 2^(k - 1)) W^(1 - k) / (alpha (1 - k)) round trips. That law is one of small steps; here the
-/// steps are as they are, 3 % of the window each, and a round trip of recovery comes before them.
+/// (1 - 2^(k - 1)) W^(1 - k) / (alpha (1 - k)) round trips. That law is one of small steps; here
+/// the steps are as they are, 3 % of the window each, and a round trip of recovery comes before them.
 /// At which part of a round trip a loss comes is open, which moves the steps: by less than 1 %.
 #[test]
 fn compound_under_loss_without_delay_follows_its_response_function() {
@@ -185,8 +185,8 @@ fn yeah_under_loss_without_delay_is_scalable_tcp() {
 /// windows above those of its Reno-friendly region.
 ///
 /// The formula is that of a flow whose losses come just at `W_max`. The curve is flat there, so a
-/// flow that begins elsewhere moves to it by less than a packet a loss; the first stage, which knows
-/// no maximum, is therefore held at the one of the formula. And fast convergence would take a peak
+/// flow that begins elsewhere moves to it by less than a packet a loss; the first stage, which
+/// knows no maximum, is therefore held at the one of the formula. And fast convergence would take a peak
 /// that is lower by a part of a packet for a new flow.
 ///
 /// The mean is that of (1 - (1 - beta) / 4) `W_max`. One of the K / RTT = 64 or more round trips
