@@ -37,7 +37,7 @@ fn assert_under_periodic_loss(
 ///
 /// The formula has no recovery. That is a round trip of (1 - b) W packets without growth, which
 /// lowers the mean window by the share a / (b (2 - b) W): 1.5 % at most here. And only whole
-/// packets are sent, half a packet less than the window in the mean: 1.3 % of the smallest window here.
+/// packets are sent, half a packet less than the window in the mean: 1.3 % of the smallest one.
 #[test]
 fn aimd_under_periodic_loss_follows_its_square_root() {
     let every = 10_000;
@@ -154,8 +154,8 @@ fn round_trips_by_steps(every: u64, step: impl Fn(f64) -> f64) -> f64 {
 /// Tan et al. 2006: W grows by alpha W^k once in a round trip, so that from half of it on
 /// (1 - 2^(k - 2)) W^(2 - k) / (alpha (2 - k)) packets pass in
 /// (1 - 2^(k - 1)) W^(1 - k) / (alpha (1 - k)) round trips. That law is one of small steps; here
-/// the steps are as they are, 3 % of the window each, and a round trip of recovery comes before them.
-/// At which part of a round trip a loss comes is open, which moves the steps: by less than 1 %.
+/// the steps are as they are, 3 % of the window each, after a round trip of recovery. At which part
+/// of a round trip a loss comes is open, which moves the steps: by less than 1 %.
 #[test]
 fn compound_under_loss_without_delay_follows_its_response_function() {
     let (alpha, k) = (0.125, 0.75);
@@ -186,8 +186,8 @@ fn yeah_under_loss_without_delay_is_scalable_tcp() {
 ///
 /// The formula is that of a flow whose losses come just at `W_max`. The curve is flat there, so a
 /// flow that begins elsewhere moves to it by less than a packet a loss; the first stage, which
-/// knows no maximum, is therefore held at the one of the formula. And fast convergence would take a peak
-/// that is lower by a part of a packet for a new flow.
+/// knows no maximum, is therefore held at the one of the formula. And fast convergence would take a
+/// peak that is lower by a part of a packet for a new flow.
 ///
 /// The mean is that of (1 - (1 - beta) / 4) `W_max`. One of the K / RTT = 64 or more round trips
 /// after a loss has no growth, and its window is a quarter below the mean: 0.4 % less.
