@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters, Rounds};
 use crate::units::Time;
 
-/// Parameters of Illinois; defaults as Linux. By the manual of ns-3 the paper has 0.1 for `alpha_min`
-/// and 10 packets for `window_threshold`.
+/// Parameters of Illinois; defaults as Linux. By the manual of ns-3 the paper has 0.1 for
+/// `alpha_min` and 10 packets for `window_threshold`.
 ///
 /// Delays are queueing delays: the mean of the last round trip and the largest of the connection, both
 /// less the smallest RTT. In slow start only the smoothed RTT is known to the control.
