@@ -211,10 +211,10 @@ fn cubic_under_periodic_loss_follows_its_three_quarters_power() {
     }
 }
 
-/// Leith and Shorten 2004: D seconds after a loss the window grows by f = 1 + 10 u + u^2 / 4 packets
-/// a round trip of R = 0.1 s, u = D - 1, and by 1 before that. With a backoff of 1/2 it has grown by
-/// what was left of it, W0 = (T - R + 5 u^2 + u^3 / 12) / R, when the next loss comes T seconds
-/// after the one before; the first R of them pass in recovery. Until then
+/// Leith and Shorten 2004: D seconds after a loss the window grows by f = 1 + 10 u + u^2 / 4
+/// packets a round trip of R = 0.1 s, u = D - 1, and by 1 before that. With a backoff of 1/2 it has
+/// grown by what was left of it, W0 = (T - R + 5 u^2 + u^3 / 12) / R, when the next loss comes T
+/// seconds after the one before; the first R of them pass in recovery. Until then
 /// (W0 T + ((T - R)^2 / 2 + 5 u^3 / 3 + u^4 / 48) / R) / R packets have been sent.
 ///
 /// ACKs answer packets of the round trip before, so that the growth is slower by f / W, 3 % at most
