@@ -4,7 +4,7 @@
 | --- | --- |
 | `start_s` | when the flow starts, in seconds; not negative, never before the row above |
 | `bytes` | payload to send; at least 1 |
-| `rate_bps` | the rate it cannot exceed for reasons elsewhere, in bit/s with headers; may be empty |
+| `rate_bps` | the rate that something else limits it to, in bit/s with headers; may be empty |
 | `rtt_s` | round-trip time without queues; may be empty |
 
 Other columns may follow and are ignored. CSV has the names in its first line and no quotes.
