@@ -1,14 +1,4 @@
-"""A list of flows as a file: CSV or Parquet, one row a flow, in order of start.
-
-| column | meaning |
-| --- | --- |
-| `start_s` | when the flow starts, in seconds; not negative, never before the row above |
-| `bytes` | payload to send; at least 1 |
-| `rate_bps` | the rate that something else limits it to, in bit/s with headers; may be empty |
-| `rtt_s` | round-trip time without queues; may be empty |
-
-Other columns may follow and are ignored. CSV has the names in its first line and no quotes.
-"""
+"""Writes a list of flows: CSV or Parquet, as docs/guide/import.md describes it."""
 
 import os
 from pathlib import Path

@@ -117,6 +117,15 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_a_hole_in_order_is_one_range() {
+        let mut stream = Coverage::starting_at(0);
+        for start in [10, 20, 30] {
+            assert_eq!(stream.add(start, 10), Ok(10));
+        }
+        assert_eq!(stream.above, [(10, 40)]);
+    }
+
+    #[test]
     fn sequence_numbers_wrap_around() {
         let mut stream = Coverage::starting_at(u32::MAX - 9);
         assert_eq!(stream.add(u32::MAX - 9, 10), Ok(10));

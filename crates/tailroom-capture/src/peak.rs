@@ -31,9 +31,6 @@ impl PeakRate {
             for passed in 1..=(step - self.step).min(STEPS as u64) {
                 self.bytes[((self.step + passed) % STEPS as u64) as usize] = 0;
             }
-            if step - self.step > STEPS as u64 {
-                self.bytes = [0; STEPS];
-            }
             self.step = step;
         }
         self.bytes[(self.step % STEPS as u64) as usize] += bytes;
