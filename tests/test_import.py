@@ -354,6 +354,44 @@ def test_port_reuse_begins_a_new_flow(imported: Importer, how: str) -> None:
     assert [row["start_s"] for row in rows] == ["0.500000000", "3.100000000"]
 
 
+def test_a_syn_begins_a_new_flow_where_only_the_answers_of_the_last_were_captured(
+    imported: Importer,
+) -> None:
+    answer = (9.0, CLIENT.reply(sequence=77, acknowledgment=5, payload=bytes(30)))
+    rows = imported(pcap(frames([answer, *request()])))
+    assert [int(row["bytes"]) for row in rows] == [30, 1000]
+    assert [row["rtt_s"] for row in rows] == ["", "0.050000000"]
+
+
+def test_data_far_away_after_the_end_begins_a_new_flow(imported: Importer) -> None:
+    end = (12.0, replace(CLIENT, sequence=1100, flags=RST))
+    far = (13.0, replace(CLIENT, sequence=1100 + 2**31, payload=bytes(20)))
+    rows = imported(pcap(frames([*request(), end, far])))
+    assert [int(row["bytes"]) for row in rows] == [1000, 20]
+
+
+def test_only_the_ack_of_the_syn_ack_ends_the_handshake(imported: Importer) -> None:
+    stray = (10.04, replace(CLIENT, acknowledgment=499))
+    rows = imported(pcap(frames([*HANDSHAKE[:2], stray, HANDSHAKE[2], request()[-1]])))
+    assert [row["rtt_s"] for row in rows] == ["0.050000000"]
+
+
+def test_flows_are_in_order_of_their_first_data(imported: Importer) -> None:
+    other = Segment(source=("10.0.0.3", 1000), payload=bytes(5))
+    rows = imported(pcap(frames([*HANDSHAKE, (10.4, other), request()[-1]])))
+    assert [(row["start_s"], row["bytes"]) for row in rows] == [
+        ("0.400000000", "5"),
+        ("0.500000000", "1000"),
+    ]
+
+
+def test_starts_count_from_the_earliest_packet_wherever_it_stands(imported: Importer) -> None:
+    # Interfaces write into one file with a delay of their own.
+    late = (9.5, Segment(source=("10.0.0.3", 1000), payload=bytes(5)))
+    rows = imported(pcap(frames([*request(), late])))
+    assert [row["start_s"] for row in rows] == ["0.000000000", "1.000000000"]
+
+
 def test_a_repeated_syn_is_the_same_flow_and_shows_no_rtt(imported: Importer) -> None:
     rows = imported(pcap(frames([HANDSHAKE[0], *request()])))
     assert flow_bytes(rows) == [(KEY, "forward", 1000)]
@@ -537,6 +575,11 @@ NO_CAPTURES = {
         section() + b"\x06\0\0\0\xfc\xff\xff\xff" + bytes(9),
         "broken at byte 28: a block",
     ),
+    "more than a second": (
+        pcap([]) + struct.pack("<IIII", 1, 10**6, 0, 0),
+        "broken at byte 24: a time",
+    ),
+    "two lengths": (section() + block(5, b"")[:-1] + b"\1", "broken at byte 28: a block whose two"),
     "zeros": (section() + bytes(100), "broken at byte 28: a block of 0 bytes"),
 }
 

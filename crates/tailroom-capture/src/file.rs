@@ -168,8 +168,8 @@ fn pcap_record<'a, R: Read>(
     }
     let time_ns = i64::from(record.ts_sec) * NS_PER_S as i64 + fraction;
     let data = &data[RECORD_HEADER_BYTES + extra..];
-    let original_bytes = record.origlen.max(record.caplen);
-    Ok(Record::Packet(time_ns, Frame { link_type, data, original_bytes }))
+    let frame = Frame { link_type, data, original_bytes: record.origlen };
+    Ok(Record::Packet(time_ns, frame))
 }
 
 fn pcapng_block<'a, R: Read>(
@@ -220,9 +220,11 @@ fn pcapng_block<'a, R: Read>(
             };
             let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
             let kept = packet.data.len().min(packet.caplen as usize);
-            let original_bytes = packet.origlen.max(packet.caplen);
-            let link_type = interface.link_type;
-            let frame = Frame { link_type, data: &packet.data[..kept], original_bytes };
+            let frame = Frame {
+                link_type: interface.link_type,
+                data: &packet.data[..kept],
+                original_bytes: packet.origlen,
+            };
             Record::Packet(interface.time_ns(ticks), frame)
         }
         Block::SimplePacket(_) => Record::Skipped(Skip::NoTime),
