@@ -15,7 +15,7 @@ head -c 40000 /dev/zero >"$files/medium"
 head -c 250000 /dev/zero >"$files/large"
 python3 -m http.server --directory "$files" --bind :: 8000 2>"$files/log" &
 # 82 bytes: Ethernet, IPv4 and TCP with options of 28 bytes; the payload is cut off.
-tcpdump -i lo -s 82 -U -w loopback.pcap tcp 2>/dev/null &
+tcpdump -Z root -i lo -s 82 -U -w loopback.pcap tcp 2>/dev/null &
 sleep 1
 
 echo "client_port,sent_bytes,received_bytes" >loopback.csv

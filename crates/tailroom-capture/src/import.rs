@@ -58,11 +58,6 @@ impl<R: Read> Import<R> {
         })
     }
 
-    /// How many bytes of the file have been read.
-    pub fn bytes_read(&self) -> u64 {
-        self.file.offset()
-    }
-
     /// Reads up to `records` records; says whether there may be more.
     ///
     /// Where the file is broken, reading ends and the report says so.
