@@ -9,7 +9,8 @@ A scenario may be a TOML file or be built in Python from the classes of
 `tailroom.scenario_types`, which carry the keys of the file, their documentation and their types.
 """
 
-from tailroom._engine import RunError, ScenarioError
+from tailroom._engine import CaptureError, RunError, ScenarioError
+from tailroom.capture import Capture, import_capture
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.result_files import load
 from tailroom.results import Result
@@ -17,11 +18,14 @@ from tailroom.run import run
 from tailroom.scenario_types import Scenario
 
 __all__ = [
+    "Capture",
+    "CaptureError",
     "OutputDirectoryError",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "import_capture",
     "load",
     "run",
 ]

@@ -6,7 +6,16 @@ from typing import Any, TypeAlias, TypedDict, type_check_only
 
 from numpy.typing import NDArray
 
-__all__ = ["RunError", "ScenarioError", "components", "resolve", "run", "schema"]
+__all__ = [
+    "CaptureError",
+    "RunError",
+    "ScenarioError",
+    "components",
+    "import_capture",
+    "resolve",
+    "run",
+    "schema",
+]
 
 _Columns: TypeAlias = dict[str, NDArray[Any]]
 
@@ -20,6 +29,16 @@ class _Answer(TypedDict):
     flow_counts: _Columns
     flow_log: _Columns | None
 
+@type_check_only
+class _Capture(TypedDict):
+    columns: _Columns
+    flow: list[str]
+    packets: int
+    unseen_bytes: int
+    skipped: list[tuple[str, int]]
+    broken: tuple[int, str] | None
+
+class CaptureError(ValueError): ...
 class ScenarioError(ValueError): ...
 class RunError(RuntimeError): ...
 
@@ -30,6 +49,7 @@ def run(
     seed: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> _Answer: ...
+def import_capture(path: str | PathLike[str], window_ns: int) -> _Capture: ...
 def resolve(
     text: str,
     base_directory: str | PathLike[str],

@@ -14,11 +14,18 @@ create_exception!(
     "The scenario is wrong; the message names the place and the remedy."
 );
 create_exception!(_engine, RunError, PyRuntimeError, "The run failed; the message says why.");
+create_exception!(
+    _engine,
+    CaptureError,
+    PyValueError,
+    "The file is no capture of TCP traffic; the message says what it is."
+);
 
 /// What can end a call into the engine.
 pub(crate) enum Failure {
     Scenario(tailroom_engine::scenario::ScenarioError),
     Run(tailroom_engine::error::RunError),
+    Capture(String),
     /// Ctrl-C, or an exception in the caller's progress function.
     Python(PyErr),
     Panic(String),
@@ -47,6 +54,7 @@ impl From<Failure> for PyErr {
         match failure {
             Failure::Scenario(error) => ScenarioError::new_err(error.to_string()),
             Failure::Run(error) => RunError::new_err(error.to_string()),
+            Failure::Capture(why) => CaptureError::new_err(why),
             Failure::Python(error) => error,
             Failure::Panic(what) => RunError::new_err(format!(
                 "the engine stopped at {what}; this is a bug in tailroom: \

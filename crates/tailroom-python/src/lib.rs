@@ -2,8 +2,10 @@
 //!
 //! Nothing is computed here. `run` drives the simulation in slices so that Python can interrupt it,
 //! `columns` hands the series over as `NumPy` arrays without copying, `files` reads the trace files
-//! that a scenario names, and `error` turns every way to fail into a Python exception.
+//! that a scenario names, `capture` turns a packet capture into a list of flows, and `error` turns
+//! every way to fail into a Python exception.
 
+mod capture;
 mod columns;
 mod error;
 mod files;
@@ -18,9 +20,11 @@ mod _engine {
     use pyo3::prelude::*;
     use tailroom_engine::scenario;
 
+    #[pymodule_export]
+    use super::capture::import_capture;
     use super::error::{self, Failure};
     #[pymodule_export]
-    use super::error::{RunError, ScenarioError};
+    use super::error::{CaptureError, RunError, ScenarioError};
     use super::files::Directory;
     #[pymodule_export]
     use super::run::run;

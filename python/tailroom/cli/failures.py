@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import typer
 
-from tailroom import OutputDirectoryError, RunError, ScenarioError
+from tailroom import CaptureError, OutputDirectoryError, RunError, ScenarioError
 
 RUN_FAILED = 1
 INPUT_WRONG = 2
@@ -26,7 +26,7 @@ def reported() -> Iterator[None]:
     """Ends the command with a message and an exit status if the block raises."""
     try:
         yield
-    except (InputError, OutputDirectoryError, ScenarioError) as error:
+    except (CaptureError, InputError, OutputDirectoryError, ScenarioError) as error:
         _end(f"error: {error}", INPUT_WRONG, error)
     except (RunError, MemoryError) as error:
         _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
