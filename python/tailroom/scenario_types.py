@@ -446,8 +446,127 @@ class BulkSource(TypedDict):
     """Payload to send in all. Left out, the flow is permanent."""
 
 
-Sizes: TypeAlias = Literal["fixed", "exponential"]
-"""Distribution of packet sizes."""
+UniformSizeDistribution = TypedDict(
+    "UniformSizeDistribution", {"kind": Literal["uniform"], "from": Size, "to": Size}
+)
+"""Any value of a range is as likely."""
+
+
+class ExponentialSizeDistribution(TypedDict):
+    """Exponential."""
+
+    kind: Literal["exponential"]
+    mean: Size
+    """Mean."""
+
+
+class LognormalSizeDistribution(TypedDict):
+    """The logarithm is normally distributed."""
+
+    kind: Literal["lognormal"]
+    mean: Size
+    """Mean, of the values and not of their logarithms."""
+    sigma: float
+    """Standard deviation of the natural logarithm."""
+
+
+class ParetoSizeDistribution(TypedDict):
+    """Pareto without an upper bound: P(X > x) = (m / x)^shape above m = mean (shape - 1) /
+    shape."""
+
+    kind: Literal["pareto"]
+    shape: float
+    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
+    mean: Size
+    """Mean."""
+
+
+class BoundedParetoSizeDistribution(TypedDict):
+    """A Pareto distribution, given that it stays below an upper bound."""
+
+    kind: Literal["bounded_pareto"]
+    shape: float
+    """Tail index of the distribution without the bound."""
+    min: Size
+    """Smallest value."""
+    max: Size
+    """Largest value."""
+
+
+class WeibullSizeDistribution(TypedDict):
+    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
+
+    kind: Literal["weibull"]
+    shape: float
+    """1 is exponential; the tail is heavier below."""
+    mean: Size
+    """Mean."""
+
+
+class MixSizeDistribution(TypedDict):
+    """A few values, each with its share."""
+
+    kind: Literal["mix"]
+    values: list[Size]
+    """The values, in ascending order."""
+    weights: list[float]
+    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
+
+
+class EmpiricalSizeDistribution(TypedDict):
+    """The distribution function of a file, straight lines between its points."""
+
+    kind: Literal["empirical"]
+    file: str
+    """A text file, its path relative to the scenario file. Each line is a value, a comma, and
+    the probability of this value or a smaller one, as in `1500 B, 0.75`; a value without a unit
+    is in bytes, seconds or bit/s. Neither may fall from line to line, and the last probability
+    is 1. The same value twice, or a first probability above 0, makes a step: a value with a
+    probability of its own. Empty lines and lines that begin with # are skipped."""
+
+
+SizeDistribution: TypeAlias = (
+    UniformSizeDistribution
+    | ExponentialSizeDistribution
+    | LognormalSizeDistribution
+    | ParetoSizeDistribution
+    | BoundedParetoSizeDistribution
+    | WeibullSizeDistribution
+    | MixSizeDistribution
+    | EmpiricalSizeDistribution
+)
+"""A distribution to draw from."""
+
+SizeOrDistribution: TypeAlias = Size | SizeDistribution
+"""One value, or a distribution to draw from."""
+
+
+class FiniteFlowsSource(TypedDict):
+    """Flows that come and go, each a connection that begins with slow start, sends what it has
+    and leaves. `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second`
+    and `arrivals` says when they arrive."""
+
+    kind: Literal["finite_flows"]
+    size: SizeOrDistribution
+    """Payload of a flow."""
+    load: NotRequired[float]
+    """Poisson arrivals that offer this share of the rate of `load_of`, headers included and
+    retransmissions not."""
+    load_of: NotRequired[str]
+    """The link that `load` refers to. Left out, the slowest on the path."""
+    arrivals_per_second: NotRequired[float]
+    """Poisson arrivals, so many a second on average."""
+    arrivals: NotRequired[list[Duration]]
+    """Arrivals at these times."""
+    flow_log: NotRequired[int]
+    """How many completed flows to record one by one, the first to complete. Default: 0."""
+
+
+SizesName: TypeAlias = Literal["fixed", "exponential"]
+"""Sizes of packets that `packet_size` alone determines."""
+
+Sizes: TypeAlias = SizesName | SizeDistribution
+"""Sizes of packets."""
 
 
 class PoissonSource(TypedDict):
@@ -457,8 +576,9 @@ class PoissonSource(TypedDict):
     rate: Rate
     """Mean rate of each flow, headers included."""
     sizes: NotRequired[Sizes]
-    """Whether all packets have the size `packet_size` or exponentially distributed ones with
-    that mean (at most 65,535 bytes). Default: 'fixed'."""
+    """Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
+    distribution in which none is larger. The mean rate is `rate` in each case. Default:
+    'fixed'."""
 
 
 class CbrSource(TypedDict):
@@ -469,7 +589,119 @@ class CbrSource(TypedDict):
     """Rate of each flow, headers included."""
 
 
-Source: TypeAlias = BulkSource | PoissonSource | CbrSource
+UniformPositiveDurationDistribution = TypedDict(
+    "UniformPositiveDurationDistribution",
+    {"kind": Literal["uniform"], "from": PositiveDuration, "to": PositiveDuration},
+)
+"""Any value of a range is as likely."""
+
+
+class ExponentialPositiveDurationDistribution(TypedDict):
+    """Exponential."""
+
+    kind: Literal["exponential"]
+    mean: PositiveDuration
+    """Mean."""
+
+
+class LognormalPositiveDurationDistribution(TypedDict):
+    """The logarithm is normally distributed."""
+
+    kind: Literal["lognormal"]
+    mean: PositiveDuration
+    """Mean, of the values and not of their logarithms."""
+    sigma: float
+    """Standard deviation of the natural logarithm."""
+
+
+class ParetoPositiveDurationDistribution(TypedDict):
+    """Pareto without an upper bound: P(X > x) = (m / x)^shape above m = mean (shape - 1) /
+    shape."""
+
+    kind: Literal["pareto"]
+    shape: float
+    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
+    mean: PositiveDuration
+    """Mean."""
+
+
+class BoundedParetoPositiveDurationDistribution(TypedDict):
+    """A Pareto distribution, given that it stays below an upper bound."""
+
+    kind: Literal["bounded_pareto"]
+    shape: float
+    """Tail index of the distribution without the bound."""
+    min: PositiveDuration
+    """Smallest value."""
+    max: PositiveDuration
+    """Largest value."""
+
+
+class WeibullPositiveDurationDistribution(TypedDict):
+    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
+
+    kind: Literal["weibull"]
+    shape: float
+    """1 is exponential; the tail is heavier below."""
+    mean: PositiveDuration
+    """Mean."""
+
+
+class MixPositiveDurationDistribution(TypedDict):
+    """A few values, each with its share."""
+
+    kind: Literal["mix"]
+    values: list[PositiveDuration]
+    """The values, in ascending order."""
+    weights: list[float]
+    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
+
+
+class EmpiricalPositiveDurationDistribution(TypedDict):
+    """The distribution function of a file, straight lines between its points."""
+
+    kind: Literal["empirical"]
+    file: str
+    """A text file, its path relative to the scenario file. Each line is a value, a comma, and
+    the probability of this value or a smaller one, as in `1500 B, 0.75`; a value without a unit
+    is in bytes, seconds or bit/s. Neither may fall from line to line, and the last probability
+    is 1. The same value twice, or a first probability above 0, makes a step: a value with a
+    probability of its own. Empty lines and lines that begin with # are skipped."""
+
+
+PositiveDurationDistribution: TypeAlias = (
+    UniformPositiveDurationDistribution
+    | ExponentialPositiveDurationDistribution
+    | LognormalPositiveDurationDistribution
+    | ParetoPositiveDurationDistribution
+    | BoundedParetoPositiveDurationDistribution
+    | WeibullPositiveDurationDistribution
+    | MixPositiveDurationDistribution
+    | EmpiricalPositiveDurationDistribution
+)
+"""A distribution to draw from."""
+
+PositiveDurationOrDistribution: TypeAlias = PositiveDuration | PositiveDurationDistribution
+"""One value, or a distribution to draw from."""
+
+
+class OnOffSource(TypedDict):
+    """Equally spaced packets in on periods and silence in off periods, without congestion
+    control. The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as
+    if it had always been going on and off: in either, by their shares of time, and somewhere
+    within it."""
+
+    kind: Literal["on_off"]
+    rate: Rate
+    """Rate of each flow in an on period, headers included."""
+    on: PositiveDurationOrDistribution
+    """How long an on period lasts. What is left of the gap between two packets at its end goes
+    on in the next one."""
+    off: PositiveDurationOrDistribution
+    """How long an off period lasts."""
+
+
+Source: TypeAlias = BulkSource | FiniteFlowsSource | PoissonSource | CbrSource | OnOffSource
 """What an application wants to send."""
 
 SpreadFromTo = TypedDict("SpreadFromTo", {"from": PositiveDuration, "to": PositiveDuration})
@@ -483,8 +715,102 @@ class SpreadUniform(TypedDict):
     """Lower and upper bound."""
 
 
-Spread: TypeAlias = PositiveDuration | SpreadFromTo | SpreadUniform
+Spread: TypeAlias = PositiveDuration | SpreadFromTo | SpreadUniform | PositiveDurationDistribution
 """One value for all flows of a group, or one for each."""
+
+UniformRateDistribution = TypedDict(
+    "UniformRateDistribution", {"kind": Literal["uniform"], "from": Rate, "to": Rate}
+)
+"""Any value of a range is as likely."""
+
+
+class ExponentialRateDistribution(TypedDict):
+    """Exponential."""
+
+    kind: Literal["exponential"]
+    mean: Rate
+    """Mean."""
+
+
+class LognormalRateDistribution(TypedDict):
+    """The logarithm is normally distributed."""
+
+    kind: Literal["lognormal"]
+    mean: Rate
+    """Mean, of the values and not of their logarithms."""
+    sigma: float
+    """Standard deviation of the natural logarithm."""
+
+
+class ParetoRateDistribution(TypedDict):
+    """Pareto without an upper bound: P(X > x) = (m / x)^shape above m = mean (shape - 1) /
+    shape."""
+
+    kind: Literal["pareto"]
+    shape: float
+    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
+    mean: Rate
+    """Mean."""
+
+
+class BoundedParetoRateDistribution(TypedDict):
+    """A Pareto distribution, given that it stays below an upper bound."""
+
+    kind: Literal["bounded_pareto"]
+    shape: float
+    """Tail index of the distribution without the bound."""
+    min: Rate
+    """Smallest value."""
+    max: Rate
+    """Largest value."""
+
+
+class WeibullRateDistribution(TypedDict):
+    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
+
+    kind: Literal["weibull"]
+    shape: float
+    """1 is exponential; the tail is heavier below."""
+    mean: Rate
+    """Mean."""
+
+
+class MixRateDistribution(TypedDict):
+    """A few values, each with its share."""
+
+    kind: Literal["mix"]
+    values: list[Rate]
+    """The values, in ascending order."""
+    weights: list[float]
+    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
+
+
+class EmpiricalRateDistribution(TypedDict):
+    """The distribution function of a file, straight lines between its points."""
+
+    kind: Literal["empirical"]
+    file: str
+    """A text file, its path relative to the scenario file. Each line is a value, a comma, and
+    the probability of this value or a smaller one, as in `1500 B, 0.75`; a value without a unit
+    is in bytes, seconds or bit/s. Neither may fall from line to line, and the last probability
+    is 1. The same value twice, or a first probability above 0, makes a step: a value with a
+    probability of its own. Empty lines and lines that begin with # are skipped."""
+
+
+RateDistribution: TypeAlias = (
+    UniformRateDistribution
+    | ExponentialRateDistribution
+    | LognormalRateDistribution
+    | ParetoRateDistribution
+    | BoundedParetoRateDistribution
+    | WeibullRateDistribution
+    | MixRateDistribution
+    | EmpiricalRateDistribution
+)
+"""A distribution to draw from."""
+
+RateOrDistribution: TypeAlias = Rate | RateDistribution
+"""One value, or a distribution to draw from."""
 
 Spread2FromTo = TypedDict("Spread2FromTo", {"from": Duration, "to": Duration})
 """Evenly spread."""
@@ -497,7 +823,98 @@ class Spread2Uniform(TypedDict):
     """Lower and upper bound."""
 
 
-Spread2: TypeAlias = Duration | Spread2FromTo | Spread2Uniform
+UniformDurationDistribution = TypedDict(
+    "UniformDurationDistribution", {"kind": Literal["uniform"], "from": Duration, "to": Duration}
+)
+"""Any value of a range is as likely."""
+
+
+class ExponentialDurationDistribution(TypedDict):
+    """Exponential."""
+
+    kind: Literal["exponential"]
+    mean: Duration
+    """Mean."""
+
+
+class LognormalDurationDistribution(TypedDict):
+    """The logarithm is normally distributed."""
+
+    kind: Literal["lognormal"]
+    mean: Duration
+    """Mean, of the values and not of their logarithms."""
+    sigma: float
+    """Standard deviation of the natural logarithm."""
+
+
+class ParetoDurationDistribution(TypedDict):
+    """Pareto without an upper bound: P(X > x) = (m / x)^shape above m = mean (shape - 1) /
+    shape."""
+
+    kind: Literal["pareto"]
+    shape: float
+    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
+    mean: Duration
+    """Mean."""
+
+
+class BoundedParetoDurationDistribution(TypedDict):
+    """A Pareto distribution, given that it stays below an upper bound."""
+
+    kind: Literal["bounded_pareto"]
+    shape: float
+    """Tail index of the distribution without the bound."""
+    min: Duration
+    """Smallest value."""
+    max: Duration
+    """Largest value."""
+
+
+class WeibullDurationDistribution(TypedDict):
+    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
+
+    kind: Literal["weibull"]
+    shape: float
+    """1 is exponential; the tail is heavier below."""
+    mean: Duration
+    """Mean."""
+
+
+class MixDurationDistribution(TypedDict):
+    """A few values, each with its share."""
+
+    kind: Literal["mix"]
+    values: list[Duration]
+    """The values, in ascending order."""
+    weights: list[float]
+    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
+
+
+class EmpiricalDurationDistribution(TypedDict):
+    """The distribution function of a file, straight lines between its points."""
+
+    kind: Literal["empirical"]
+    file: str
+    """A text file, its path relative to the scenario file. Each line is a value, a comma, and
+    the probability of this value or a smaller one, as in `1500 B, 0.75`; a value without a unit
+    is in bytes, seconds or bit/s. Neither may fall from line to line, and the last probability
+    is 1. The same value twice, or a first probability above 0, makes a step: a value with a
+    probability of its own. Empty lines and lines that begin with # are skipped."""
+
+
+DurationDistribution: TypeAlias = (
+    UniformDurationDistribution
+    | ExponentialDurationDistribution
+    | LognormalDurationDistribution
+    | ParetoDurationDistribution
+    | BoundedParetoDurationDistribution
+    | WeibullDurationDistribution
+    | MixDurationDistribution
+    | EmpiricalDurationDistribution
+)
+"""A distribution to draw from."""
+
+Spread2: TypeAlias = Duration | Spread2FromTo | Spread2Uniform | DurationDistribution
 """One value for all flows of a group, or one for each."""
 
 
@@ -622,8 +1039,8 @@ class ScalableCongestion(TypedDict):
     """Decrease b: the share of the window that congestion takes away (Kelly: 0.125). Default:
     0.125."""
     legacy_window: NotRequired[float]
-    """Up to this window the control is standard TCP, in packets (Kelly: 16); only for `kelly`.
-    Default: 16.0."""
+    """Up to this window the control is standard TCP, in packets (Kelly: 16; Linux and ns-3 have
+    no such window, so no second source confirms it); only for `kelly`. Default: 16.0."""
     variant: NotRequired[Variant]
     """What happens to small windows. Default: 'kelly'."""
 
@@ -705,7 +1122,8 @@ class IllinoisCongestion(TypedDict):
 
     kind: Literal["illinois"]
     alpha_min: NotRequired[float]
-    """Increase where the delay is largest, in packets a round trip (0.3). Default: 0.3."""
+    """Increase where the delay is largest, in packets a round trip (Linux: 0.3). Default:
+    0.3."""
     alpha_max: NotRequired[float]
     """Increase where there is next to no delay, in packets a round trip (10). Default: 10.0."""
     beta_min: NotRequired[float]
@@ -788,8 +1206,8 @@ class HyblaCongestion(TypedDict):
 
     kind: Literal["hybla"]
     reference_rtt: NotRequired[PositiveDuration]
-    """Round trip of the Reno flow that it equals (RTT0; paper and Linux: 25 ms). Default: '25
-    ms'."""
+    """Round trip of the Reno flow that it equals (RTT0; Linux: 25 ms; ns-3: 50 ms). Default:
+    '25 ms'."""
 
 
 class WestwoodCongestion(TypedDict):
@@ -890,16 +1308,19 @@ class Flows(TypedDict):
     rtt: NotRequired[Spread]
     """Two-way propagation delay of the whole path, shared links included: one value, `{ from,
     to }` to spread it evenly (flow i of n, from 0, gets `from + (to - from) * i / (n - 1)`), or
-    `{ uniform = [a, b] }` to draw it. Left out, the path's own: its shared links there and
-    back."""
-    access_rate: NotRequired[Rate]
-    """Rate of each flow's own access link. Left out, the access link takes no time."""
+    `{ uniform = [a, b] }` or another distribution to draw it. Left out, the path's own: its
+    shared links there and back."""
+    access_rate: NotRequired[RateOrDistribution]
+    """Rate of each flow's own access link, its exogenous peak rate: one value, or a
+    distribution to draw it from. Left out, the access link takes no time."""
     start: NotRequired[Spread2]
     """When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n,
     from 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s),
-    or `{ uniform = [a, b] }` to draw them. Default: '0 s'."""
+    or `{ uniform = [a, b] }` or another distribution to draw them. Of flows that come and go,
+    when the first may arrive. Default: '0 s'."""
     stop: NotRequired[PositiveDuration]
-    """When the application stops offering data. Left out, it does not."""
+    """When the application stops offering data; of flows that come and go, from when on none
+    arrives. Left out, it does not."""
     congestion: NotRequired[Congestion]
     """How large the window is. Needed by a bulk source."""
     recovery: NotRequired[Recovery]

@@ -3,8 +3,8 @@
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tailroom_engine::results::{FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog};
 use tailroom_capture::Flow;
+use tailroom_engine::results::{FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog};
 
 /// A table under construction.
 struct Columns<'py>(Bound<'py, PyDict>);
@@ -75,6 +75,8 @@ pub(crate) fn flow_log(py: Python<'_>, log: FlowLog) -> PyResult<Bound<'_, PyDic
         .with("bytes", log.bytes)?
         .with("completion_time_s", log.completion_time_s)?
         .with("slowdown", log.slowdown)?;
+    Ok(columns.0)
+}
 
 /// One row per flow of a capture; what a flow does not show is no number.
 pub(crate) fn captured_flows<'py>(py: Python<'py>, flows: &[Flow]) -> PyResult<Bound<'py, PyDict>> {
