@@ -2,10 +2,13 @@
 //!
 //! Nothing is computed here. `run` drives the simulation in slices so that Python can interrupt it,
 //! `columns` hands the series over as `NumPy` arrays without copying, `files` reads the trace files
-//! that a scenario names, and `error` turns every way to fail into a Python exception.
+//! that a scenario names, `control` asks congestion controls written in Python, handing them `events`,
+//! and `error` turns every way to fail into a Python exception.
 
 mod columns;
+mod control;
 mod error;
+mod events;
 mod files;
 mod run;
 
@@ -18,9 +21,12 @@ mod _engine {
     use pyo3::prelude::*;
     use tailroom_engine::scenario;
 
+    use super::control::PythonControls;
     use super::error::{self, Failure};
     #[pymodule_export]
-    use super::error::{RunError, ScenarioError};
+    use super::error::{ControlError, RunError, ScenarioError};
+    #[pymodule_export]
+    use super::events::{PyAckEvent, PyCongestionEvent, PyRoundEvent};
     use super::files::Directory;
     #[pymodule_export]
     use super::run::run;
@@ -39,16 +45,18 @@ mod _engine {
 
     /// Checks a scenario and returns it as TOML with every default filled in.
     #[pyfunction]
-    #[pyo3(signature = (text, base_directory, overrides, seed=None))]
+    #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None))]
     fn resolve(
         text: &str,
         base_directory: PathBuf,
         overrides: Vec<(String, String)>,
         seed: Option<u64>,
+        find_control: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let files = Directory::new(base_directory);
         let resolved = error::catch_panics(move || {
             let scenario = scenario::parse(text, &overrides, seed, &files)?;
+            let scenario = PythonControls::new(find_control).find_all(scenario)?;
             scenario.resolve()?;
             Ok::<_, Failure>(scenario.to_toml())
         })?;

@@ -101,7 +101,7 @@ impl<'a> Checker<'a> {
         let chosen = match value {
             // The table that shares most keys with what the user wrote is the one meant.
             Value::Table(table) => {
-                targets().filter(|target| target["type"] == "object").max_by_key(|target| {
+                targets().filter(|target| is_table(target)).max_by_key(|target| {
                     table.keys().filter(|key| target["properties"].get(key).is_some()).count()
                 })
             }
@@ -119,6 +119,9 @@ impl<'a> Checker<'a> {
                     let keys: Vec<&str> = keys.map(|(key, _)| key.as_str()).collect();
                     format!("a table of {}", keys.join(" and "))
                 }
+                None if is_table(target) => {
+                    tagged_expectation(alternatives(target).map_or(&[], Vec::as_slice))
+                }
                 other => expectation(other.unwrap_or("value")),
             })
             .collect();
@@ -127,13 +130,12 @@ impl<'a> Checker<'a> {
 
     fn tagged(&self, options: &'a [Json], value: &Value, path: &Path) -> Result<(), Fault> {
         let kinds: Vec<&str> = options.iter().filter_map(kind_of).collect();
-        let choices = || format!("with one of the kinds {}", kinds.join(", "));
         let Value::Table(table) = value else {
-            let expected = format!("{{ kind = \"{}\" }}, {}", kinds[0], choices());
-            return Err(mismatch(value, &expected, path));
+            return Err(mismatch(value, &tagged_expectation(options), path));
         };
         let Some(kind) = table.get("kind") else {
-            let remedy = format!("add `kind = \"{}\"`, {}", kinds[0], choices());
+            let choices = kinds.join(", ");
+            let remedy = format!("add `kind = \"{}\"`, with one of the kinds {choices}", kinds[0]);
             return Err(Fault::new(&path.key("kind"), "is missing", remedy));
         };
         let chosen = options.iter().find(|option| kind_of(option) == kind.as_str());
@@ -154,6 +156,18 @@ impl<'a> Checker<'a> {
         let examples = examples.or_else(|| follow(self.root, schema).get("examples"));
         examples?.get(0).map(inline)
     }
+}
+
+/// Whether the schema takes tables: those of one kind, or of several.
+fn is_table(target: &Json) -> bool {
+    let is_tagged = |options: &Vec<Json>| options.iter().all(|option| kind_of(option).is_some());
+    target["type"] == "object" || alternatives(target).is_some_and(is_tagged)
+}
+
+fn tagged_expectation(options: &[Json]) -> String {
+    let kinds: Vec<&str> = options.iter().filter_map(kind_of).collect();
+    let first = kinds.first().copied().unwrap_or_default();
+    format!("{{ kind = \"{first}\" }}, with one of the kinds {}", kinds.join(", "))
 }
 
 fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> {

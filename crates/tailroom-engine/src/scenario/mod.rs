@@ -4,7 +4,8 @@
 //! schema says what is allowed where), `file` and `flows` (the typed form, whose doc comments are
 //! the user's documentation; [`crate::quantity`] reads its values), `resolve` (names
 //! to indices, groups to flows; with `buffer`, `spread` and `transport`), `memory` (whether the run
-//! fits). `components` lists what can be plugged in, and `mahimahi` reads rate traces.
+//! fits). `components` lists what can be plugged in, `controls` finds congestion controls of the
+//! caller's own, and `mahimahi` reads rate traces.
 //!
 //! A new congestion control needs nothing here: schema, check and list follow the registry. A new
 //! queue discipline or source is a variant in `file` or `flows` and an arm where it is resolved.
@@ -12,6 +13,7 @@
 mod buffer;
 mod check;
 mod components;
+mod controls;
 mod document;
 mod error;
 mod file;
@@ -36,6 +38,7 @@ use error::{Fault, Path};
 use file::ScenarioFile;
 use mahimahi::Trace;
 
+use crate::congestion::custom::FindControl;
 use crate::topology::Network;
 
 /// Reads the files that a scenario names; the engine itself does no input or output.
@@ -79,10 +82,11 @@ pub fn parse(
     let checked = check::check(&schema(), &document.table);
     checked.map_err(|fault| document.locate(fault))?;
     // The check covers all that reading refuses; this error is for a schema that says too little.
-    let file = ScenarioFile::deserialize(document.table.clone()).map_err(|error| {
+    let mut file = ScenarioFile::deserialize(document.table.clone()).map_err(|error| {
         let problem = error.message().to_owned();
         document.locate(Fault::new(&Path::default(), problem, "correct the value"))
     })?;
+    controls::write_out(&mut file);
     let traces = load_traces(&file, files).map_err(|fault| document.locate(fault))?;
     Ok(Scenario { document, file, traces })
 }
@@ -114,13 +118,24 @@ impl Scenario {
         &self.file.title
     }
 
+    /// The same scenario with its custom congestion controls, as `controls` finds them.
+    ///
+    /// # Errors
+    /// The first control that is not found.
+    pub fn with_controls(mut self, controls: &dyn FindControl) -> Result<Self, ScenarioError> {
+        let found = controls::find(&mut self.file, controls);
+        found.map_err(|fault| self.document.locate(fault))?;
+        Ok(self)
+    }
+
     /// The network to simulate.
     ///
     /// # Errors
     /// The first contradiction: a path that names no link, an RTT below the path's propagation, a
     /// limit below one packet, more memory than allowed, and so on.
     pub fn resolve(&self) -> Result<Network, ScenarioError> {
-        resolve::resolve(&self.file, &self.document, &self.traces)
+        controls::check_found(&self.file)
+            .and_then(|()| resolve::resolve(&self.file, &self.document, &self.traces))
             .map_err(|fault| self.document.locate(fault))
     }
 
