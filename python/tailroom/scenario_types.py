@@ -803,6 +803,17 @@ class WestwoodCongestion(TypedDict):
     Default: '50 ms'."""
 
 
+class CustomCongestion(TypedDict):
+    """A control of your own, in Python or in Rust: see docs/guide/own-control.md."""
+
+    kind: Literal["custom"]
+    control: str
+    """Which control: module and class, as in `"mymodule:MyControl"`, for one in Python, whose
+    code the run then executes; the registered name for one in Rust."""
+    parameters: NotRequired[dict[str, object]]
+    """What each flow's control is made with: the class's keyword arguments."""
+
+
 Congestion: TypeAlias = (
     RenoCongestion
     | CubicCongestion
@@ -822,8 +833,13 @@ Congestion: TypeAlias = (
     | LedbatCongestion
     | HyblaCongestion
     | WestwoodCongestion
+    | CustomCongestion
 )
 """A congestion control and its parameters, as a scenario names it."""
+
+Control: TypeAlias = str | Congestion
+"""A congestion control: a table with its `kind` and parameters, or only its name. A name is
+a kind, or one of your own controls, as `"mymodule:MyControl"`."""
 
 Recovery: TypeAlias = Literal["sack", "newreno"]
 """Loss recovery."""
@@ -900,7 +916,7 @@ class Flows(TypedDict):
     or `{ uniform = [a, b] }` to draw them. Default: '0 s'."""
     stop: NotRequired[PositiveDuration]
     """When the application stops offering data. Left out, it does not."""
-    congestion: NotRequired[Congestion]
+    congestion: NotRequired[Control]
     """How large the window is. Needed by a bulk source."""
     recovery: NotRequired[Recovery]
     """How losses are found and repaired. Default: 'sack'."""

@@ -2,15 +2,17 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 
-from tailroom import OutputDirectoryError, RunError, ScenarioError
+from tailroom import ControlError, OutputDirectoryError, RunError, ScenarioError
 
 RUN_FAILED = 1
 INPUT_WRONG = 2
+OWN_CONTROL_FAILED = 3
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 SHOW_TRACEBACK = "TAILROOM_TRACEBACK"
@@ -28,6 +30,9 @@ def reported() -> Iterator[None]:
         yield
     except (InputError, OutputDirectoryError, ScenarioError) as error:
         _end(f"error: {error}", INPUT_WRONG, error)
+    except ControlError as error:
+        traceback.print_exception(error.__cause__)
+        _end(f"error: {error}", OWN_CONTROL_FAILED, error)
     except (RunError, MemoryError) as error:
         _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
     except BrokenPipeError:
