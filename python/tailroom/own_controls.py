@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
 from tailroom._engine import AckEvent, CongestionEvent, ControlError, ScenarioError
@@ -19,10 +20,10 @@ from tailroom._engine import AckEvent, CongestionEvent, ControlError, ScenarioEr
 class CongestionControl(Protocol):
     """The law of a flow's window in congestion avoidance.
 
-    Slow start, loss recovery and timeouts are the sender's; it keeps the window at 1 packet or more.
-    Two more methods are called where a control has them: `on_rto(self, event: CongestionEvent)` at a
-    retransmission timeout, before `on_congestion` is asked, and `on_round(self, event: RoundEvent)`
-    at the end of each round trip, before `on_ack`. Both return nothing.
+    Slow start, loss recovery and timeouts are the sender's, and so is the least window, 1 packet.
+    Two more methods are called where a control has them, and return nothing:
+    `on_rto(self, event: CongestionEvent)` at a retransmission timeout, before `on_congestion` is
+    asked, and `on_round(self, event: RoundEvent)` at the end of each round trip, before `on_ack`.
     """
 
     def on_ack(self, event: AckEvent, /) -> float:
@@ -70,7 +71,9 @@ class OwnControls:
         parameters: dict[str, Any] = {}
         if isinstance(control, functools.partial) and _is_plain(control.keywords):
             parameters = control.keywords
-            control = functools.partial(control.func, *control.args) if control.args else control.func
+            control = (
+                functools.partial(control.func, *control.args) if control.args else control.func
+            )
         name = self._free_name(control)
         self.given[name] = control
         return {"kind": "custom", "control": name, "parameters": parameters}
@@ -98,7 +101,8 @@ class OwnControls:
             control = factory(**copy.deepcopy(keywords))
             missing = _missing_method(control)
             if missing:
-                raise ScenarioError(f"made a {type(control).__name__}, which {missing}")
+                kind = type(control).__name__
+                raise ScenarioError(f"made an object of type {kind}, which {missing}")
             return control
 
         return make
@@ -133,7 +137,7 @@ class OwnControls:
             found = getattr(found, step)
         if not callable(found):
             raise ScenarioError(
-                f'"{name}" is a {type(found).__name__}, not a class',
+                f'"{name}" is no class but a value of type {type(found).__name__}',
                 "name a class, or a function that makes a control",
             )
         factory: ControlFactory = found
@@ -159,6 +163,14 @@ class OwnControls:
             raise _import_error(name, module_name, error) from error
         _check_origin(name, module_name.partition(".")[0], places)
         return module
+
+
+def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that begins in the user's code."""
+    here = (str(Path(__file__).parent), "<frozen importlib", str(Path(importlib.__file__).parent))
+    while trace and trace.tb_frame.f_code.co_filename.startswith(here):
+        trace = trace.tb_next
+    return trace
 
 
 def _import_error(name: str, module_name: str, error: Exception) -> ControlError:

@@ -18,7 +18,7 @@ MOST_SERIES_ROWS = 5_000_000
 """Series that nobody asked for stay below this many rows, some 200 MB."""
 
 
-def run(
+def run(  # noqa: PLR0913 - each says one thing about a run
     scenario: str | PathLike[str] | Scenario,
     *,
     seed: int | None = None,
@@ -41,9 +41,9 @@ def run(
             second. An exception in it ends the run.
         series_samples: Records time series at this many instants (fewer above 10,000 flows) if
             the scenario asks for none. What is recorded changes nothing else.
-        congestion: Congestion controls by the name of their group of flows: a class of your own (see
-            `CongestionControl`), anything to call that makes one for each flow, or a name as the
-            scenario has it.
+        congestion: Congestion controls by the name of their group of flows: a class of your own
+            (see `CongestionControl`), anything to call that makes one for each flow, or a name as
+            in a scenario file.
 
     Raises:
         ScenarioError: The scenario is wrong, or a control does what none may do; the message names

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import typer
 
 from tailroom import ControlError, OutputDirectoryError, RunError, ScenarioError
+from tailroom.own_controls import without_own_frames
 
 RUN_FAILED = 1
 INPUT_WRONG = 2
@@ -31,7 +32,7 @@ def reported() -> Iterator[None]:
     except (InputError, OutputDirectoryError, ScenarioError) as error:
         _end(f"error: {error}", INPUT_WRONG, error)
     except ControlError as error:
-        traceback.print_exception(error.__cause__)
+        _show_cause(error)
         _end(f"error: {error}", OWN_CONTROL_FAILED, error)
     except (RunError, MemoryError) as error:
         _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
@@ -51,6 +52,13 @@ def reported() -> Iterator[None]:
             RUN_FAILED,
             error,
         )
+
+
+def _show_cause(error: ControlError) -> None:
+    cause = error.__cause__
+    if cause:
+        trace = without_own_frames(cause.__traceback__)
+        traceback.print_exception(type(cause), cause, trace)
 
 
 def _end(message: str, status: int, cause: BaseException) -> None:
