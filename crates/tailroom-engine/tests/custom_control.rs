@@ -94,7 +94,7 @@ fn failure(slice: Time) -> (RunError, Time) {
     let mut simulation = Simulation::new(&network(control));
     let mut now = Time::ZERO;
     loop {
-        now = now + slice;
+        now += slice;
         if let Err(error) = simulation.run_until(now) {
             return (error, now);
         }

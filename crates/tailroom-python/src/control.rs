@@ -57,7 +57,7 @@ impl PythonControls {
     /// Puts the exception that a control raised beside the end that it brought to the run.
     pub(crate) fn blame<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
         result.map_err(|failure| match (failure, self.raised.take()) {
-            (Failure::Run(error), Some(cause)) => Failure::Control(error, cause),
+            (Failure::Run(error), Some(cause)) => Failure::Control(error.to_string(), cause),
             (failure, _) => failure,
         })
     }
@@ -95,6 +95,7 @@ impl PythonControls {
 }
 
 /// The bound methods of a flow's control.
+#[expect(clippy::struct_field_names, reason = "they are the methods' names")]
 struct Methods {
     on_ack: Py<PyAny>,
     on_congestion: Py<PyAny>,

@@ -28,7 +28,7 @@ pub(crate) enum Failure {
     /// Ctrl-C, or an exception in the caller's progress function.
     Python(PyErr),
     /// An exception in a congestion control, and where it came in the run.
-    Control(tailroom_engine::error::RunError, PyErr),
+    Control(String, PyErr),
     Panic(String),
 }
 
@@ -59,7 +59,7 @@ impl From<Failure> for PyErr {
                 ScenarioError::new_err(error.to_string())
             }
             Failure::Run(error) => RunError::new_err(error.to_string()),
-            Failure::Control(error, cause) => control_error(&error, cause),
+            Failure::Control(place, cause) => control_error(place, cause),
             Failure::Python(error) => error,
             Failure::Panic(what) => RunError::new_err(format!(
                 "the engine stopped at {what}; this is a bug in tailroom: \
@@ -70,12 +70,12 @@ impl From<Failure> for PyErr {
 }
 
 /// Ctrl-C and a wish to exit are no failures, wherever they come.
-fn control_error(error: &tailroom_engine::error::RunError, cause: PyErr) -> PyErr {
+fn control_error(place: String, cause: PyErr) -> PyErr {
     Python::attach(|py| {
         if !cause.is_instance_of::<PyException>(py) {
             return cause;
         }
-        let control_error = ControlError::new_err(error.to_string());
+        let control_error = ControlError::new_err(place);
         control_error.set_cause(py, Some(cause));
         control_error
     })

@@ -3,6 +3,7 @@
 
 use pyo3::prelude::*;
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind};
+use tailroom_engine::units::Time;
 
 /// An ACK of new data outside recovery.
 #[pyclass(frozen, module = "tailroom", name = "AckEvent")]
@@ -41,7 +42,7 @@ impl PyAckEvent {
     /// RTT sample of this ACK; `None` if it gives none.
     #[getter]
     fn rtt_s(&self) -> Option<f64> {
-        self.event.rtt.map(|rtt| rtt.seconds())
+        self.event.rtt.map(Time::seconds)
     }
 
     /// Smoothed RTT; 0 before the first sample.
@@ -90,7 +91,7 @@ impl PyRoundEvent {
     /// RTT sample of the ACK that ends it; `None` if that gives none.
     #[getter]
     fn rtt_s(&self) -> Option<f64> {
-        self.0.rtt.map(|rtt| rtt.seconds())
+        self.0.rtt.map(Time::seconds)
     }
 
     /// Smoothed RTT; 0 before the first sample.

@@ -119,10 +119,13 @@ pub trait FindControl {
     fn find(&self, name: &str, parameters: &Table) -> Result<ControlMaker, NoControl>;
 }
 
+/// Reads the parameters of one kind of control.
+type Entry = Box<dyn Fn(&Table) -> Result<ControlMaker, NoControl>>;
+
 /// Controls written in Rust, by name.
 #[derive(Default)]
 pub struct Controls {
-    entries: BTreeMap<String, Box<dyn Fn(&Table) -> Result<ControlMaker, NoControl>>>,
+    entries: BTreeMap<String, Entry>,
 }
 
 impl Controls {
