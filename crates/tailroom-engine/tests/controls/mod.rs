@@ -10,9 +10,9 @@ pub(crate) fn all() -> Vec<(String, CongestionConfig)> {
     let name = |entry: &Value| entry["properties"]["kind"]["const"].as_str().map(str::to_owned);
     // "custom" stands for controls that are not here.
     let names = entries.iter().filter_map(name).filter(|name| name != "custom");
-    let named = names.map(|name| {
+    let with_defaults = names.map(|name| {
         let config = serde_json::json!({ "kind": name });
         (name, serde_json::from_value(config).expect("every parameter has a default"))
     });
-    named.collect()
+    with_defaults.collect()
 }
