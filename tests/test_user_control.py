@@ -20,6 +20,8 @@ from tests.conftest import SMALL, Tailroom
 
 Make = Callable[[str], str]
 
+EXAMPLE = Path(__file__).parents[1] / "examples" / "python-control" / "scenario.toml"
+
 
 class Reno:
     """RFC 5681 sec. 3.1, Equations 3 and 4, in packets; ACKs counted as in RFC 3465."""
@@ -335,6 +337,24 @@ def test_groups_may_have_objects_of_the_same_name(small: Path) -> None:
     assert names[0] != names[1]
     goodput = {name: group["goodput_bps"] for name, group in result.groups.items()}
     assert goodput["other"] > 1.5 * goodput["reno"]
+
+
+def test_the_example_holds_its_bound(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for bound_ms in (10.0, 30.0):
+        table = (
+            '{ kind = "custom", control = "delay_bound:DelayBound", '
+            f"parameters = {{ bound_ms = {bound_ms} }} }}"
+        )
+        ended = tailroom("run", EXAMPLE, "--json", "--set", f"flows.mine.congestion={table}")
+        assert ended.status == 0, ended.errors
+        link = json.loads(ended.output)["links"]["bottleneck"]
+        # A packet is 1.2 ms of queue: one of lag, since a turn is seen a round trip late, and one
+        # of rounding.
+        assert 1e3 * link["queue_delay_s_mean"] == pytest.approx(bound_ms, abs=2.4)
+        assert link["drops_packets"] == 0
 
 
 def test_an_exception_is_the_cause_of_a_control_error(small: Path) -> None:
