@@ -26,7 +26,7 @@ class Constant:
     def on_ack(self, event: tr.AckEvent) -> float:
         """Leaves the window as it is."""
         Constant.calls += 1
-        return 100.0
+        return 400.0
 
     def on_congestion(self, event: tr.CongestionEvent) -> float:
         """Halves the window."""
