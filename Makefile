@@ -20,7 +20,7 @@ help:
 	@echo "make bench     speed of the engine"
 	@echo "make validate  comparison with published numbers (slow)"
 	@echo "make schema    write schema/ and the scenario classes anew from the engine"
-	@echo "make docs      write the reference tables in docs/reference anew from the engine"
+	@echo "make docs      write docs/reference and the pictures of the controls anew"
 	@echo "make clean     remove everything that was built"
 
 $(UV):
@@ -53,6 +53,7 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/stubtest tailroom._engine
 	$(BIN)/python tools/generate.py schema docs --check
+	$(BIN)/python tools/expected_controls.py --check
 
 bench: setup
 	cargo bench --package tailroom-engine --locked --bench discipline --bench packet_hop
@@ -66,6 +67,7 @@ schema: setup
 
 docs: setup
 	$(BIN)/python tools/generate.py docs
+	$(BIN)/python tools/control_pictures.py
 
 clean:
 	cargo clean

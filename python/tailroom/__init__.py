@@ -11,12 +11,14 @@ A scenario may be a TOML file or be built in Python from the classes of
 
 from tailroom._engine import (
     AckEvent,
+    CaptureError,
     CongestionEvent,
     ControlError,
     RoundEvent,
     RunError,
     ScenarioError,
 )
+from tailroom.capture import Capture, import_capture
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.own_controls import CongestionControl
 from tailroom.result_files import load
@@ -26,6 +28,8 @@ from tailroom.scenario_types import Scenario
 
 __all__ = [
     "AckEvent",
+    "Capture",
+    "CaptureError",
     "CongestionControl",
     "CongestionEvent",
     "ControlError",
@@ -35,6 +39,7 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "import_capture",
     "load",
     "run",
 ]

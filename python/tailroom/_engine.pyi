@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 __all__ = [
     "AckEvent",
+    "CaptureError",
     "CongestionEvent",
     "ControlError",
     "RoundEvent",
     "RunError",
     "ScenarioError",
     "components",
+    "import_capture",
     "resolve",
     "run",
     "schema",
@@ -30,6 +32,16 @@ class _Answer(TypedDict):
     flow_series: _Columns | None
     packet_log: _Columns | None
 
+@type_check_only
+class _Capture(TypedDict):
+    columns: _Columns
+    flow: list[str]
+    packets: int
+    unseen_bytes: int
+    skipped: list[tuple[str, int]]
+    broken: tuple[int, str] | None
+
+class CaptureError(ValueError): ...
 class ScenarioError(ValueError): ...
 class RunError(RuntimeError): ...
 class ControlError(RunError): ...
@@ -114,6 +126,7 @@ def run(
     progress: Callable[[float, float], object] | None = None,
     find_control: _FindControl | None = None,
 ) -> _Answer: ...
+def import_capture(path: str | PathLike[str], window_ns: int) -> _Capture: ...
 def resolve(
     text: str,
     base_directory: str | PathLike[str],

@@ -3,6 +3,7 @@
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use tailroom_capture::Flow;
 use tailroom_engine::results::{FlowSeries, LinkSeries, PacketLog};
 
 /// A table under construction.
@@ -53,5 +54,19 @@ pub(crate) fn packet_log(py: Python<'_>, log: PacketLog) -> PyResult<Bound<'_, P
         .with("link", log.link)?
         .with("flow", log.flow)?
         .with("event", log.event)?;
+    Ok(columns.0)
+}
+
+/// One row per flow of a capture; what a flow does not show is no number.
+pub(crate) fn captured_flows<'py>(py: Python<'py>, flows: &[Flow]) -> PyResult<Bound<'py, PyDict>> {
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    let rtt_s = |flow: &Flow| flow.rtt_ns.map_or(f64::NAN, |ns| seconds(ns.cast_unsigned()));
+    let rate_bps = |flow: &Flow| flow.rate_bps.map_or(f64::NAN, |rate| rate as f64);
+    let columns = Columns::new(py)
+        .with("start_s", flows.iter().map(|flow| seconds(flow.start_ns)).collect())?
+        .with("bytes", flows.iter().map(|flow| flow.bytes).collect())?
+        .with("rate_bps", flows.iter().map(rate_bps).collect())?
+        .with("rtt_s", flows.iter().map(rtt_s).collect())?
+        .with("forward", flows.iter().map(|flow| flow.forward).collect())?;
     Ok(columns.0)
 }

@@ -20,11 +20,18 @@ create_exception!(
     RunError,
     "A congestion control written in Python raised an exception, which is the `__cause__`."
 );
+create_exception!(
+    _engine,
+    CaptureError,
+    PyValueError,
+    "The file is no capture of TCP traffic; the message says what it is."
+);
 
 /// What can end a call into the engine.
 pub(crate) enum Failure {
     Scenario(tailroom_engine::scenario::ScenarioError),
     Run(tailroom_engine::error::RunError),
+    Capture(String),
     /// Ctrl-C, or an exception in the caller's progress function.
     Python(PyErr),
     /// An exception in a congestion control, and where it came in the run.
@@ -60,6 +67,7 @@ impl From<Failure> for PyErr {
             }
             Failure::Run(error) => RunError::new_err(error.to_string()),
             Failure::Control(place, cause) => control_error(place, cause),
+            Failure::Capture(why) => CaptureError::new_err(why),
             Failure::Python(error) => error,
             Failure::Panic(what) => RunError::new_err(format!(
                 "the engine stopped at {what}; this is a bug in tailroom: \

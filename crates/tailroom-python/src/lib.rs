@@ -3,8 +3,10 @@
 //! Nothing is computed here. `run` drives the simulation in slices so that Python can interrupt it,
 //! `columns` hands the series over as `NumPy` arrays without copying, `files` reads the trace files
 //! that a scenario names, `control` asks congestion controls written in Python, handing them `events`,
-//! and `error` turns every way to fail into a Python exception.
+//! `capture` turns a packet capture into a list of flows, and `error` turns every way to fail into a
+//! Python exception.
 
+mod capture;
 mod columns;
 mod control;
 mod error;
@@ -21,10 +23,12 @@ mod _engine {
     use pyo3::prelude::*;
     use tailroom_engine::scenario;
 
+    #[pymodule_export]
+    use super::capture::import_capture;
     use super::control::PythonControls;
     use super::error::{self, Failure};
     #[pymodule_export]
-    use super::error::{ControlError, RunError, ScenarioError};
+    use super::error::{CaptureError, ControlError, RunError, ScenarioError};
     #[pymodule_export]
     use super::events::{PyAckEvent, PyCongestionEvent, PyRoundEvent};
     use super::files::Directory;

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import typer
 
-from tailroom import ControlError, OutputDirectoryError, RunError, ScenarioError
+from tailroom import CaptureError, ControlError, OutputDirectoryError, RunError, ScenarioError
 from tailroom.own_controls import without_own_frames
 
 RUN_FAILED = 1
@@ -29,7 +29,7 @@ def reported() -> Iterator[None]:
     """Ends the command with a message and an exit status if the block raises."""
     try:
         yield
-    except (InputError, OutputDirectoryError, ScenarioError) as error:
+    except (CaptureError, InputError, OutputDirectoryError, ScenarioError) as error:
         _end(f"error: {error}", INPUT_WRONG, error)
     except ControlError as error:
         _show_cause(error)

@@ -2,6 +2,7 @@
 
 import typer
 
+from tailroom.cli.import_capture import import_capture
 from tailroom.cli.list import list_components
 from tailroom.cli.plot import plot
 from tailroom.cli.run import run
@@ -19,6 +20,7 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(plot)
+app.command("import")(import_capture)
 app.command("list")(list_components)
 app.command()(schema)
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
 
 /// Parameters of BIC. The law and the defaults are those of Linux; where the paper differs, it is
-/// named. Linux computes in whole packets; here windows and distances have fractions.
+/// named, for `max_increment` and `smooth_part` without a second source. Linux computes in whole
+/// packets; here windows and distances have fractions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BicParams {

@@ -59,7 +59,8 @@ pub struct Fast {
 
 const MIN_WINDOW: f64 = 2.0; // ns-2 tcp-fast.cc
 const MEAN_WINDOWS: f64 = 3.0; // Jin, Wei and Low 2004: the gain is min(3 / w, 1/4)
-const MAX_GAIN: f64 = 0.25; // Jin, Wei and Low 2004; ns-2 has 1/256, too slow for a small window
+// Jin, Wei and Low 2004, and no second source: ns-2 has 1/256, too slow for a small window.
+const MAX_GAIN: f64 = 0.25;
 const CREDIT_LIMIT: u64 = 2; // RFC 3465 sec. 2.2
 
 impl Fast {

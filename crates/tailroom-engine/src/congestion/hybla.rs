@@ -10,7 +10,7 @@ use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Parameters of TCP Hybla; defaults as its paper. It has its own slow start, 2^rho - 1 packets an
+/// Parameters of TCP Hybla; default as Linux. It has its own slow start, 2^rho - 1 packets an
 /// ACK, in place of what `slow_start` names, with rho = RTT / `reference_rtt`, at least 1. The RTT
 /// is the smallest that the flow has seen, as in Linux, so that queues do not make it more
 /// aggressive. Two simplifications: the paper multiplies the initial window and the initial
@@ -20,7 +20,7 @@ use crate::units::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HyblaParams {
-    /// Round trip of the Reno flow that it equals (RTT0; paper and Linux: 25 ms).
+    /// Round trip of the Reno flow that it equals (RTT0; Linux: 25 ms; ns-3: 50 ms).
     pub reference_rtt: PositiveDuration,
 }
 

@@ -7,14 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters, Rounds};
 use crate::units::Time;
 
-/// Parameters of Illinois; defaults as the paper and Linux.
+/// Parameters of Illinois; defaults as Linux. By the manual of ns-3 the paper has 0.1 for
+/// `alpha_min` and 10 packets for `window_threshold`.
 ///
 /// Delays are queueing delays: the mean of the last round trip and the largest of the connection, both
 /// less the smallest RTT. In slow start only the smoothed RTT is known to the control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IllinoisParams {
-    /// Increase where the delay is largest, in packets a round trip (0.3).
+    /// Increase where the delay is largest, in packets a round trip (Linux: 0.3).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub alpha_min: f64,
     /// Increase where there is next to no delay, in packets a round trip (10).

@@ -17,7 +17,8 @@ pub struct ScalableParams {
     /// Decrease b: the share of the window that congestion takes away (Kelly: 0.125).
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub decrease: f64,
-    /// Up to this window the control is standard TCP, in packets (Kelly: 16); only for `kelly`.
+    /// Up to this window the control is standard TCP, in packets (Kelly: 16; Linux and ns-3 have no
+    /// such window, so no second source confirms it); only for `kelly`.
     #[schemars(range(min = 0.0))]
     pub legacy_window: f64,
     /// What happens to small windows.

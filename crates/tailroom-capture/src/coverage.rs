@@ -1,0 +1,179 @@
+//! Which bytes of a stream have been sent, by sequence numbers that wrap around.
+
+/// No window is larger (RFC 7323 sec. 2.3), so nothing honest is further from what was seen.
+const LARGEST_WINDOW: i64 = 1 << 30;
+
+/// At most this many ranges are kept above a hole (16 KiB); beyond, the lowest hole is given up.
+const MOST_RANGES: usize = 1024;
+
+/// A sequence number further away than any window.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OutOfWindow;
+
+/// The bytes of one direction that were seen or acknowledged, as offsets from the first one.
+#[derive(Debug)]
+pub struct Coverage {
+    /// Sequence number of offset 0.
+    base: u32,
+    /// Everything below this offset is accounted for.
+    below: i64,
+    /// Ranges above it: disjoint, ascending, not touching.
+    above: Vec<(i64, i64)>,
+}
+
+impl Coverage {
+    /// A stream whose first byte has the sequence number `base`.
+    pub fn starting_at(base: u32) -> Self {
+        Coverage { base, below: 0, above: Vec::new() }
+    }
+
+    /// Sequence number of the first byte.
+    pub fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// Takes in `length` bytes from `sequence` on and says how many of them are new.
+    ///
+    /// What lies before the first byte of the stream is not part of it.
+    ///
+    /// # Errors
+    ///
+    /// The sequence number is further from the highest one seen than any window reaches.
+    pub fn add(&mut self, sequence: u32, length: u32) -> Result<u64, OutOfWindow> {
+        let start = self.offset(sequence).ok_or(OutOfWindow)?;
+        let end = start + i64::from(length);
+        Ok(if end > self.below { self.insert(start.max(self.below), end) } else { 0 })
+    }
+
+    /// Closes the holes below an acknowledged sequence number; returns the bytes in them.
+    ///
+    /// Who acknowledges has received: the bytes were sent, though the capture lacks them. Beyond
+    /// the highest number seen nothing is inferred: a FIN takes a number without being a byte.
+    pub fn acknowledge(&mut self, sequence: u32) -> u64 {
+        let Some(end) = self.offset(sequence) else { return 0 };
+        let end = end.min(self.highest());
+        if end > self.below { self.insert(self.below, end) } else { 0 }
+    }
+
+    fn highest(&self) -> i64 {
+        self.above.last().map_or(self.below, |&(_, end)| end)
+    }
+
+    /// The offset nearest to the highest one seen that `sequence` can stand for.
+    fn offset(&self, sequence: u32) -> Option<i64> {
+        let highest = self.highest();
+        let ahead = sequence.wrapping_sub(self.base).wrapping_sub(highest as u32);
+        let ahead = i64::from(ahead.cast_signed());
+        (ahead.abs() <= LARGEST_WINDOW).then_some(highest + ahead)
+    }
+
+    /// Adds a range at or above `below`; returns how many bytes no range held before.
+    fn insert(&mut self, mut start: i64, mut end: i64) -> u64 {
+        let first = self.above.partition_point(|&(_, held)| held < start);
+        let last = self.above.partition_point(|&(held, _)| held <= end);
+        let mut new = end - start;
+        for &(held_start, held_end) in &self.above[first..last] {
+            new -= held_end.min(end) - held_start.max(start);
+        }
+        if first < last {
+            start = start.min(self.above[first].0);
+            end = end.max(self.above[last - 1].1);
+        }
+        if start <= self.below {
+            self.above.drain(..last);
+            self.below = end;
+        } else {
+            self.above.splice(first..last, [(start, end)]);
+        }
+        if self.above.len() > MOST_RANGES {
+            self.below = self.above.remove(0).1;
+        }
+        new as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_before_is_not_new() {
+        let mut stream = Coverage::starting_at(1000);
+        assert_eq!(stream.add(1000, 100), Ok(100));
+        assert_eq!(stream.add(1000, 100), Ok(0));
+        assert_eq!(stream.add(1050, 100), Ok(50));
+        assert_eq!(stream.add(999, 1), Ok(0), "a keep-alive repeats the byte before");
+    }
+
+    #[test]
+    fn ranges_in_any_order_add_up_to_their_union() {
+        // Bytes 0..10 in pieces of two, and one that bridges three of them.
+        let mut stream = Coverage::starting_at(0);
+        assert_eq!(stream.add(8, 2), Ok(2));
+        assert_eq!(stream.add(4, 2), Ok(2));
+        assert_eq!(stream.add(2, 7), Ok(4), "2, 3, 6 and 7 are new");
+        assert_eq!(stream.add(0, 10), Ok(2));
+        assert_eq!((stream.below, stream.above.len()), (10, 0));
+    }
+
+    #[test]
+    fn what_follows_a_hole_in_order_is_one_range() {
+        let mut stream = Coverage::starting_at(0);
+        for start in [10, 20, 30] {
+            assert_eq!(stream.add(start, 10), Ok(10));
+        }
+        assert_eq!(stream.above, [(10, 40)]);
+    }
+
+    #[test]
+    fn sequence_numbers_wrap_around() {
+        let mut stream = Coverage::starting_at(u32::MAX - 9);
+        assert_eq!(stream.add(u32::MAX - 9, 10), Ok(10));
+        assert_eq!(stream.add(5, 10), Ok(10), "ahead of a hole of five");
+        assert_eq!(
+            stream.add(u32::MAX - 4, 10),
+            Ok(5),
+            "the hole, after the last five before zero"
+        );
+        assert_eq!(stream.below, 25);
+    }
+
+    #[test]
+    fn more_than_four_gigabytes_are_counted() {
+        let mut stream = Coverage::starting_at(7);
+        let mut sequence = 7_u32;
+        let mut new = 0;
+        for _ in 0..9 {
+            new += stream.add(sequence, 1 << 29).expect("in order");
+            sequence = sequence.wrapping_add(1 << 29);
+        }
+        assert_eq!(new, 9 << 29);
+    }
+
+    #[test]
+    fn an_acknowledgment_accounts_for_a_hole_that_the_capture_has() {
+        let mut stream = Coverage::starting_at(0);
+        assert_eq!(stream.add(0, 10), Ok(10));
+        assert_eq!(stream.add(30, 10), Ok(10));
+        assert_eq!(stream.acknowledge(10), 0);
+        assert_eq!(stream.acknowledge(25), 15);
+        assert_eq!(stream.acknowledge(41), 5, "the rest of the hole; the FIN is no byte");
+        assert_eq!(stream.add(12, 3), Ok(0), "a late copy of what was accounted for");
+    }
+
+    #[test]
+    fn a_sequence_number_beyond_any_window_is_refused() {
+        let mut stream = Coverage::starting_at(0);
+        assert_eq!(stream.add((1 << 30) + 1, 10), Err(OutOfWindow));
+        assert_eq!(stream.add(0_u32.wrapping_sub((1 << 30) + 1), 10), Err(OutOfWindow));
+        assert_eq!(stream.add(1 << 30, 10), Ok(10));
+    }
+
+    #[test]
+    fn memory_stays_bounded_where_every_other_byte_is_missing() {
+        let mut stream = Coverage::starting_at(0);
+        let new: u64 = (0..100_000).map(|byte| stream.add(2 * byte + 1, 1).expect("near")).sum();
+        assert_eq!(new, 100_000);
+        assert!(stream.above.len() <= MOST_RANGES);
+    }
+}

@@ -1,0 +1,75 @@
+//! What an import left out, and why.
+
+/// Why a packet or block did not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// Anything but IPv4 and IPv6, such as ARP.
+    NotIp,
+    /// IP that carries something else than TCP.
+    NotTcp,
+    /// An IP fragment without the TCP header; the receiver's ACKs still account for its bytes.
+    Fragment,
+    /// The capture kept too little of the packet to hold the ports and sequence numbers.
+    CutOff,
+    /// Header lengths that contradict one another.
+    Malformed,
+    /// A sequence number further away than any window (RFC 7323 sec. 2.3).
+    OutOfWindow,
+    /// A link layer that this crate does not know.
+    UnknownLink,
+    /// A pcapng packet of an interface that no block has described.
+    UnknownInterface,
+    /// A pcapng Simple Packet Block, or an obsolete Packet Block.
+    NoTime,
+    /// A pcapng block whose frame is whole and whose content is not.
+    BadBlock,
+}
+
+impl Skip {
+    /// Every reason, in the order of the enum, with the words for the user.
+    const ALL: [(Skip, &str); 10] = [
+        (Skip::NotIp, "not IP"),
+        (Skip::NotTcp, "not TCP"),
+        (Skip::Fragment, "IP fragments without TCP header"),
+        (Skip::CutOff, "cut off before the end of the TCP header"),
+        (Skip::Malformed, "malformed headers"),
+        (Skip::OutOfWindow, "sequence number out of any window"),
+        (Skip::UnknownLink, "unknown link layer"),
+        (Skip::UnknownInterface, "undescribed interface"),
+        (Skip::NoTime, "block type without time"),
+        (Skip::BadBlock, "corrupted block"),
+    ];
+}
+
+/// What an import read and what it left out.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Packets in the capture, skipped ones included.
+    pub packets: u64,
+    /// Bytes that a receiver acknowledged and the capture lacks; flows include them.
+    pub unseen_bytes: u64,
+    /// Where and why reading ended before the end of the file.
+    pub broken: Option<(u64, String)>,
+    skipped: [u64; Skip::ALL.len()],
+}
+
+impl Report {
+    /// Counts a packet or block that is left out.
+    pub fn skip(&mut self, reason: Skip) {
+        self.skipped[reason as usize] += 1;
+    }
+
+    /// How many were left out for this reason.
+    pub fn skipped(&self, reason: Skip) -> u64 {
+        self.skipped[reason as usize]
+    }
+
+    /// The reasons that occurred, in words, with their counts.
+    pub fn reasons(&self) -> Vec<(&'static str, u64)> {
+        Skip::ALL
+            .iter()
+            .map(|&(reason, words)| (words, self.skipped(reason)))
+            .filter(|&(_, count)| count > 0)
+            .collect()
+    }
+}
