@@ -622,8 +622,8 @@ class ScalableCongestion(TypedDict):
     """Decrease b: the share of the window that congestion takes away (Kelly: 0.125). Default:
     0.125."""
     legacy_window: NotRequired[float]
-    """Up to this window the control is standard TCP, in packets (Kelly: 16); only for `kelly`.
-    Default: 16.0."""
+    """Up to this window the control is standard TCP, in packets (Kelly: 16; Linux and ns-3 have
+    no such window, so no second source confirms it); only for `kelly`. Default: 16.0."""
     variant: NotRequired[Variant]
     """What happens to small windows. Default: 'kelly'."""
 
@@ -705,7 +705,8 @@ class IllinoisCongestion(TypedDict):
 
     kind: Literal["illinois"]
     alpha_min: NotRequired[float]
-    """Increase where the delay is largest, in packets a round trip (0.3). Default: 0.3."""
+    """Increase where the delay is largest, in packets a round trip (Linux: 0.3). Default:
+    0.3."""
     alpha_max: NotRequired[float]
     """Increase where there is next to no delay, in packets a round trip (10). Default: 10.0."""
     beta_min: NotRequired[float]
@@ -788,8 +789,8 @@ class HyblaCongestion(TypedDict):
 
     kind: Literal["hybla"]
     reference_rtt: NotRequired[PositiveDuration]
-    """Round trip of the Reno flow that it equals (RTT0; paper and Linux: 25 ms). Default: '25
-    ms'."""
+    """Round trip of the Reno flow that it equals (RTT0; Linux: 25 ms; ns-3: 50 ms). Default:
+    '25 ms'."""
 
 
 class WestwoodCongestion(TypedDict):
