@@ -74,6 +74,8 @@ class Reader:
         match node.get("type"):
             case "object" if "properties" in node:
                 return self._class(owner, node)
+            case "object" if node.get("additionalProperties") is True:
+                return "dict[str, object]"
             case "object":
                 return f"dict[str, {self._type(node['additionalProperties'], owner)}]"
             case "array":

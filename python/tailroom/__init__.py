@@ -9,19 +9,33 @@ A scenario may be a TOML file or be built in Python from the classes of
 `tailroom.scenario_types`, which carry the keys of the file, their documentation and their types.
 """
 
-from tailroom._engine import CaptureError, RunError, ScenarioError
+from tailroom._engine import (
+    AckEvent,
+    CaptureError,
+    CongestionEvent,
+    ControlError,
+    RoundEvent,
+    RunError,
+    ScenarioError,
+)
 from tailroom.capture import Capture, import_capture
 from tailroom.output_directory import OutputDirectoryError
+from tailroom.own_controls import CongestionControl
 from tailroom.result_files import load
 from tailroom.results import Result
 from tailroom.run import run
 from tailroom.scenario_types import Scenario
 
 __all__ = [
+    "AckEvent",
     "Capture",
     "CaptureError",
+    "CongestionControl",
+    "CongestionEvent",
+    "ControlError",
     "OutputDirectoryError",
     "Result",
+    "RoundEvent",
     "RunError",
     "Scenario",
     "ScenarioError",

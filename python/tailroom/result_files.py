@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tailroom.output_directory import output_directory
+from tailroom.own_controls import portable_file
 from tailroom.results import Result
-from tailroom.scenario import replace_files
+from tailroom.scenario import own_controls, replace_files
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
@@ -30,6 +31,10 @@ def write(result: Result, directory: Path) -> None:
     """Writes the files of a result into an existing directory."""
     scenario = replace_files(result.scenario, lambda path: _copied(path, directory))
     (directory / SCENARIO).write_text(scenario, encoding="utf-8")
+    for control in own_controls(scenario):
+        module = portable_file(control)
+        if module:
+            shutil.copyfile(module, directory / module.name)
     (directory / SUMMARY).write_text(summary_text(result.summary), encoding="utf-8")
     for name in TABLES:
         table = getattr(result, name)

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 from tailroom import _engine
+from tailroom.own_controls import ControlFactory
 from tailroom.results import Result
 from tailroom.scenario import ScenarioText
 from tailroom.scenario_types import Scenario
@@ -23,13 +24,14 @@ MOST_SERIES_ROWS = 5_000_000
 """Series that nobody asked for stay below this many rows, some 200 MB."""
 
 
-def run(
+def run(  # noqa: PLR0913 - each says one thing about a run
     scenario: str | PathLike[str] | Scenario,
     *,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     progress: Callable[[float, float], object] | None = None,
     series_samples: int | None = None,
+    congestion: Mapping[str, str | ControlFactory] | None = None,
 ) -> Result:
     """Simulates a scenario.
 
@@ -45,19 +47,26 @@ def run(
             second. An exception in it ends the run.
         series_samples: Records time series at this many instants (fewer above 10,000 flows) if
             the scenario asks for none. What is recorded changes nothing else.
+        congestion: Congestion controls by the name of their group of flows: a class of your own
+            (see `CongestionControl`), anything to call that makes one for each flow, or a name as
+            in a scenario file.
 
     Raises:
-        ScenarioError: The scenario is wrong; the message names the place and the remedy.
+        ScenarioError: The scenario is wrong, or a control does what none may do; the message names
+            the place and the remedy.
+        ControlError: A control of your own raised an exception, which is the `__cause__`.
         RunError: The run failed.
         KeyboardInterrupt: Ctrl-C; the run stops at once.
     """
-    source = ScenarioText.of(scenario, set or {})
+    source = ScenarioText.of(scenario, set or {}, congestion)
     resolved = source.resolve(seed)
     document = tomllib.loads(resolved)
     recorded = _with_series(source.overrides, document, series_samples)
     with source.named_in_errors():
         started = time.perf_counter()
-        answer = _engine.run(source.text, source.directory, recorded, seed, progress)
+        answer = _engine.run(
+            source.text, source.directory, recorded, seed, progress, source.controls.find
+        )
         wall_s = time.perf_counter() - started
     summary = _summary(json.loads(answer["summary"]), document["title"], source.hash(), wall_s)
     links = list(summary["links"])

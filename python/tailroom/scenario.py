@@ -1,11 +1,12 @@
 """A scenario on its way to the engine: from a file or from Python objects to TOML text."""
 
+import dataclasses
 import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import tomli_w
 
 from tailroom import _engine
 from tailroom._engine import ScenarioError
+from tailroom.own_controls import ControlFactory, OwnControls, source_file
 from tailroom.scenario_types import Scenario
 
 LARGEST_SCENARIO_BYTES = 4 << 20
@@ -31,21 +33,35 @@ class ScenarioText:
     """How messages name the scenario: its path, or "scenario" for one built in Python."""
     overrides: tuple[tuple[str, str], ...] = ()
     """Keys with the values that replace those of the text."""
+    controls: OwnControls = field(default_factory=OwnControls)
+    """Where congestion controls come from that are not the engine's."""
 
     @classmethod
     def of(
-        cls, scenario: "str | PathLike[str] | Scenario", overrides: Mapping[str, object]
+        cls,
+        scenario: "str | PathLike[str] | Scenario",
+        overrides: Mapping[str, object],
+        congestion: Mapping[str, str | ControlFactory] | None = None,
     ) -> "ScenarioText":
         """Reads a scenario file, or writes down a scenario that was built in Python.
 
         Raises:
             ScenarioError: The file cannot be read, or a value cannot be written as TOML.
         """
-        replaced = tuple((key, _override_text(value)) for key, value in overrides.items())
         if isinstance(scenario, (str, PathLike)):
             path = Path(scenario)
-            return cls(_read(path), path.parent, str(path), replaced)
-        return cls(_write_down(scenario), Path(), "scenario", replaced)
+            source = cls(_read(path), path.parent, str(path))
+        else:
+            source = cls(_write_down(scenario), Path(), "scenario")
+        controls = OwnControls(source.directory)
+        with source.named_in_errors():
+            given = {
+                f"flows.{group}.congestion": controls.give(group, control)
+                for group, control in (congestion or {}).items()
+            }
+        replaced = {**given, **overrides}.items()
+        texts = tuple((key, _override_text(value)) for key, value in replaced)
+        return dataclasses.replace(source, overrides=texts, controls=controls)
 
     def resolve(self, seed: int | None) -> str:
         """The scenario as TOML with every default filled in and absolute paths of files.
@@ -54,17 +70,22 @@ class ScenarioText:
             ScenarioError: The scenario is wrong; the message names the place and the remedy.
         """
         with self.named_in_errors():
-            resolved = _engine.resolve(self.text, self.directory, self.overrides, seed)
+            resolved = _engine.resolve(
+                self.text, self.directory, self.overrides, seed, self.controls.find
+            )
         return replace_files(resolved, lambda path: str((self.directory / path).absolute()))
 
     def hash(self) -> str:
         """Names what is simulated, whatever the seed.
 
         It is the SHA-256 of the scenario as resolved at seed 0, each file replaced by the SHA-256
-        of its content: comments, units and defaults left out change nothing.
+        of its content, and each control of the user's own named together with that of its module:
+        comments, units and defaults left out change nothing.
         """
         content = replace_files(self.resolve(seed=0), lambda path: _sha256(Path(path).read_bytes()))
-        return _sha256(content.encode())
+        code = [source_file(control) for control in own_controls(content)]
+        parts = [content, *(_sha256(file.read_bytes()) for file in code if file)]
+        return _sha256("".join(parts).encode())
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
@@ -89,9 +110,19 @@ def _naming_files(value: object) -> Iterator[tuple[dict[str, Any], str]]:
     if isinstance(value, dict):
         # A table may have such a name too.
         yield from ((value, key) for key in ("trace", "file") if isinstance(value.get(key), str))
-    if isinstance(value, (dict, list)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _naming_files(item)
+        # What a control of the user's own takes is not for us to read.
+        items = [item for key, item in value.items() if key != "parameters"]
+    else:
+        items = value if isinstance(value, list) else []
+    for item in items:
+        yield from _naming_files(item)
+
+
+def own_controls(scenario: str) -> list[str]:
+    """Names of the congestion controls in a resolved scenario (TOML) that are the user's own."""
+    groups = tomllib.loads(scenario)["flows"].values()
+    controls = [group.get("congestion", {}) for group in groups]
+    return [control["control"] for control in controls if control.get("kind") == "custom"]
 
 
 def _sha256(content: bytes) -> str:

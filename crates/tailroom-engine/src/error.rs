@@ -1,5 +1,6 @@
 //! What can go wrong in a run.
 
+use crate::congestion::custom::ControlFault;
 use crate::units::Time;
 
 /// A run that cannot be trusted.
@@ -43,5 +44,21 @@ pub enum RunError {
         time: Time,
         /// As many as a run can tell apart.
         limit: usize,
+    },
+    /// A control that is not in the registry did what no control may do.
+    #[error(
+        "flows.{group}.congestion: {control}, flow {flow}, at {}: {}",
+        fault.time,
+        fault.problem
+    )]
+    Control {
+        /// The group of flows that names the control.
+        group: String,
+        /// The control.
+        control: String,
+        /// The flow.
+        flow: String,
+        /// What the control did.
+        fault: ControlFault,
     },
 }

@@ -35,6 +35,8 @@ pub struct Simulation {
     acks: AckStore,
     events: u64,
     is_measuring: bool,
+    /// Whether a control may fail: those of the registry do not.
+    has_custom_controls: bool,
 }
 
 /// A flow, and where it stands in the simulation.
@@ -264,6 +266,7 @@ impl Simulation {
             acks: AckStore::default(),
             events: 0,
             is_measuring: false,
+            has_custom_controls: network.has_custom_controls(),
             network: network.clone(),
         };
         simulation.start_flows();
@@ -287,9 +290,11 @@ impl Simulation {
     /// Runs until `time` or the end of the run: every event before it is done.
     ///
     /// # Errors
-    /// [`RunError::Memory`] when pending packets need more than the network's limit.
+    /// [`RunError::Memory`] when pending packets need more than the network's limit;
+    /// [`RunError::Control`] as soon as a congestion control fails.
     pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
         let until = time.min(self.network.duration);
+        self.check_controls()?;
         loop {
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.services.next;
@@ -300,6 +305,7 @@ impl Simulation {
                     Stage::Arrival(hop) => self.arrive(event, hop),
                     Stage::Wake => {
                         self.on_wake(event);
+                        self.check_control(event.flow() as usize)?;
                         continue;
                     }
                 }
@@ -315,7 +321,32 @@ impl Simulation {
                 step
             };
             self.follow(step);
+            self.check_control(step.packet.flow() as usize)?;
         }
+    }
+
+    /// Ends the run with the event in which a control fails, so that it ends the same way each time.
+    #[inline]
+    fn check_control(&self, flow: usize) -> Result<(), RunError> {
+        if self.has_custom_controls { self.control_result(flow) } else { Ok(()) }
+    }
+
+    fn check_controls(&self) -> Result<(), RunError> {
+        (0..self.flows.len()).try_for_each(|flow| self.check_control(flow))
+    }
+
+    #[inline(never)]
+    fn control_result(&self, flow: usize) -> Result<(), RunError> {
+        let Ends::Tcp(connection) = &self.flows[flow].ends else { return Ok(()) };
+        let Some(fault) = connection.sender.control_fault() else { return Ok(()) };
+        let group = self.group_of(flow);
+        let control = group.tcp.as_ref().map_or("", |tcp| tcp.congestion.name());
+        Err(RunError::Control {
+            group: group.name.clone(),
+            control: control.to_owned(),
+            flow: self.name_of(flow),
+            fault: fault.clone(),
+        })
     }
 
     /// What must be done before anything happens at `time`.
@@ -466,12 +497,13 @@ impl Simulation {
     /// Runs to the end, closes the statistics, and checks that no packet appeared or vanished.
     ///
     /// # Errors
-    /// [`RunError::Memory`] as [`Simulation::run_until`]; [`RunError::Conservation`] when the account of
+    /// As [`Simulation::run_until`]; [`RunError::Conservation`] when the account of
     /// packets does not balance, which is a bug of the engine.
     pub fn finish(mut self) -> Result<Results, RunError> {
         let end = self.network.duration;
         self.run_until(end)?;
         self.run_flows_out(end);
+        self.check_controls()?;
         self.pass_link_marks(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         for flow in &mut self.flows {
@@ -523,10 +555,7 @@ impl Simulation {
             };
             let found = flow.account.received + flow.account.lost + on_the_way[index];
             if sent != found {
-                let place = match self.network.flows.get(index) {
-                    Some(_) => format!("flow {}", self.network.flow_name(index)),
-                    None => format!("flow number {index}"),
-                };
+                let place = format!("flow {}", self.name_of(index));
                 return Err(RunError::Conservation { place, expected: sent, found });
             }
         }

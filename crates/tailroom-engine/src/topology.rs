@@ -452,6 +452,12 @@ impl Network {
         first as u32..last as u32
     }
 
+    /// Whether a group's control is one that the registry does not hold.
+    pub fn has_custom_controls(&self) -> bool {
+        let mut transports = self.groups.iter().filter_map(|group| group.tcp.as_ref());
+        transports.any(|tcp| matches!(tcp.congestion, CongestionConfig::Custom(_)))
+    }
+
     /// Name of flow `index`: its group's name, and its place in the group where there are several.
     pub fn flow_name(&self, index: usize) -> String {
         let group = self.flows[index].group;

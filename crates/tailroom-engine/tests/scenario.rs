@@ -14,7 +14,7 @@ use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::drop_tail::DropTailParams;
 use tailroom_engine::scenario;
-use tailroom_engine::topology::{LossSpec, PacketSizes, SourceSpec};
+use tailroom_engine::topology::{LossSpec, Network, PacketSizes, SourceSpec};
 use tailroom_engine::units::{Rate, Time};
 
 fn milliseconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
@@ -365,4 +365,12 @@ fn the_schema_knows_no_null() {
     let text = scenario::schema().to_string();
     assert!(!text.contains("null"));
     assert!(text.contains("\"x-quantity\":\"queue_limit\""));
+}
+
+#[test]
+fn a_control_may_be_named_alone() {
+    let named = resolve(&base_with("{ kind = \"highspeed\" }", "\"highspeed\""));
+    let written = resolve(BASE);
+    let control = |network: &Network| network.groups[0].tcp.as_ref().unwrap().congestion.clone();
+    assert_eq!(control(&named), control(&written));
 }

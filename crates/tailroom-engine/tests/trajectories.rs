@@ -134,7 +134,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         script,
         losses: 0,
         is_free_at: Time::ZERO,
-        receiver: Receiver::new(None, true),
+        receiver: Receiver::new(None, true, u64::MAX),
         acks: VecDeque::new(),
     };
     let mut sender = Sender::new(&tcp, demand, marks);

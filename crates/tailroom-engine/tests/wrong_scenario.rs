@@ -41,12 +41,30 @@ fn unknown_keys_are_refused_with_the_nearest_name() {
          did you mean `highspeed`?"
     );
     assert_eq!(
-        message("{ kind = \"highspeed\" }", "\"reno\""),
+        message("{ kind = \"highspeed\" }", "3"),
         format!(
-            "line 13, flows.tcp.congestion: is the string \"reno\"; write {{ kind = \"reno\" }}, \
-             with one of the kinds {}",
+            "line 13, flows.tcp.congestion: is the number 3; write a string in quotes, or \
+             {{ kind = \"reno\" }}, with one of the kinds {}",
             congestion_kinds()
         )
+    );
+}
+
+#[test]
+fn a_control_that_nobody_brings_is_refused() {
+    assert_eq!(
+        message("{ kind = \"highspeed\" }", "\"higspeed\""),
+        "line 13, flows.tcp.congestion: there is no control \"higspeed\"; \
+         did you mean `highspeed`?"
+    );
+    assert!(
+        message("kind = \"highspeed\"", "kind = \"custom\", control = \"mine\"")
+            .starts_with("line 13, flows.tcp.congestion: there is no control \"mine\"; use one of")
+    );
+    assert_eq!(
+        message("kind = \"highspeed\"", "kind = \"custom\""),
+        "line 13, flows.tcp.congestion.control: is missing; \
+         add it, as in `control = \"mymodule:MyControl\"`"
     );
 }
 

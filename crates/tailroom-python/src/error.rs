@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -14,6 +14,12 @@ create_exception!(
     "The scenario is wrong; the message names the place and the remedy."
 );
 create_exception!(_engine, RunError, PyRuntimeError, "The run failed; the message says why.");
+create_exception!(
+    _engine,
+    ControlError,
+    RunError,
+    "A congestion control written in Python raised an exception, which is the `__cause__`."
+);
 create_exception!(
     _engine,
     CaptureError,
@@ -28,6 +34,8 @@ pub(crate) enum Failure {
     Capture(String),
     /// Ctrl-C, or an exception in the caller's progress function.
     Python(PyErr),
+    /// An exception in a congestion control, and where it came in the run.
+    Control(String, PyErr),
     Panic(String),
 }
 
@@ -53,7 +61,12 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Scenario(error) => ScenarioError::new_err(error.to_string()),
+            // The control's author is at fault, not the run.
+            Failure::Run(error @ tailroom_engine::error::RunError::Control { .. }) => {
+                ScenarioError::new_err(error.to_string())
+            }
             Failure::Run(error) => RunError::new_err(error.to_string()),
+            Failure::Control(place, cause) => control_error(place, cause),
             Failure::Capture(why) => CaptureError::new_err(why),
             Failure::Python(error) => error,
             Failure::Panic(what) => RunError::new_err(format!(
@@ -62,6 +75,18 @@ impl From<Failure> for PyErr {
             )),
         }
     }
+}
+
+/// Ctrl-C and a wish to exit are no failures, wherever they come.
+fn control_error(place: String, cause: PyErr) -> PyErr {
+    Python::attach(|py| {
+        if !cause.is_instance_of::<PyException>(py) {
+            return cause;
+        }
+        let control_error = ControlError::new_err(place);
+        control_error.set_cause(py, Some(cause));
+        control_error
+    })
 }
 
 thread_local! {

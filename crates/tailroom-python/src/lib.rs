@@ -2,12 +2,15 @@
 //!
 //! Nothing is computed here. `run` drives the simulation in slices so that Python can interrupt it,
 //! `columns` hands the series over as `NumPy` arrays without copying, `files` reads the trace files
-//! that a scenario names, `capture` turns a packet capture into a list of flows, and `error` turns
-//! every way to fail into a Python exception.
+//! that a scenario names, `control` asks congestion controls written in Python, handing them `events`,
+//! `capture` turns a packet capture into a list of flows, and `error` turns every way to fail into a
+//! Python exception.
 
 mod capture;
 mod columns;
+mod control;
 mod error;
+mod events;
 mod files;
 mod run;
 
@@ -22,9 +25,12 @@ mod _engine {
 
     #[pymodule_export]
     use super::capture::import_capture;
+    use super::control::PythonControls;
     use super::error::{self, Failure};
     #[pymodule_export]
-    use super::error::{CaptureError, RunError, ScenarioError};
+    use super::error::{CaptureError, ControlError, RunError, ScenarioError};
+    #[pymodule_export]
+    use super::events::{PyAckEvent, PyCongestionEvent, PyRoundEvent};
     use super::files::Directory;
     #[pymodule_export]
     use super::run::run;
@@ -43,16 +49,18 @@ mod _engine {
 
     /// Checks a scenario and returns it as TOML with every default filled in.
     #[pyfunction]
-    #[pyo3(signature = (text, base_directory, overrides, seed=None))]
+    #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None))]
     fn resolve(
         text: &str,
         base_directory: PathBuf,
         overrides: Vec<(String, String)>,
         seed: Option<u64>,
+        find_control: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let files = Directory::new(base_directory);
         let resolved = error::catch_panics(move || {
             let scenario = scenario::parse(text, &overrides, seed, &files)?;
+            let scenario = PythonControls::new(find_control).find_all(scenario)?;
             scenario.resolve()?;
             Ok::<_, Failure>(scenario.to_toml())
         })?;

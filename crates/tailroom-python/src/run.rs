@@ -11,6 +11,7 @@ use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 
 use crate::columns;
+use crate::control::PythonControls;
 use crate::error::{self, Failure};
 use crate::files::Directory;
 
@@ -27,9 +28,12 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Runs a scenario from start to end, without holding the interpreter's lock.
 ///
 /// `progress` is called with the fraction done and the simulated seconds, at most ten times a
-/// second; an exception in it ends the run.
+/// second; an exception in it ends the run. `find_control` finds congestion controls written in
+/// Python.
 #[pyfunction]
-#[pyo3(signature = (text, base_directory, overrides, seed=None, progress=None))]
+#[pyo3(signature = (
+    text, base_directory, overrides, seed=None, progress=None, find_control=None
+))]
 pub(crate) fn run<'py>(
     py: Python<'py>,
     text: &str,
@@ -37,15 +41,18 @@ pub(crate) fn run<'py>(
     overrides: Vec<(String, String)>,
     seed: Option<u64>,
     progress: Option<Py<PyAny>>,
+    find_control: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let files = Directory::new(base_directory);
     let (resolved, results) = py.detach(move || {
         error::catch_panics(move || {
+            let controls = PythonControls::new(find_control);
             let scenario = scenario::parse(text, &overrides, seed, &files)?;
+            let scenario = controls.find_all(scenario)?;
             let network = scenario.resolve()?;
             let simulation = Simulation::new(&network);
-            let results = simulate(simulation, network.duration, Observer::new(progress))?;
-            Ok((scenario.to_toml(), results))
+            let results = simulate(simulation, network.duration, Observer::new(progress));
+            Ok((scenario.to_toml(), controls.blame(results)?))
         })
     })?;
     to_python(py, &resolved, results)

@@ -2,15 +2,18 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 
-from tailroom import CaptureError, OutputDirectoryError, RunError, ScenarioError
+from tailroom import CaptureError, ControlError, OutputDirectoryError, RunError, ScenarioError
+from tailroom.own_controls import without_own_frames
 
 RUN_FAILED = 1
 INPUT_WRONG = 2
+OWN_CONTROL_FAILED = 3
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 SHOW_TRACEBACK = "TAILROOM_TRACEBACK"
@@ -28,6 +31,9 @@ def reported() -> Iterator[None]:
         yield
     except (CaptureError, InputError, OutputDirectoryError, ScenarioError) as error:
         _end(f"error: {error}", INPUT_WRONG, error)
+    except ControlError as error:
+        _show_cause(error)
+        _end(f"error: {error}", OWN_CONTROL_FAILED, error)
     except (RunError, MemoryError) as error:
         _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
     except BrokenPipeError:
@@ -46,6 +52,13 @@ def reported() -> Iterator[None]:
             RUN_FAILED,
             error,
         )
+
+
+def _show_cause(error: ControlError) -> None:
+    cause = error.__cause__
+    if cause:
+        trace = without_own_frames(cause.__traceback__)
+        traceback.print_exception(type(cause), cause, trace)
 
 
 def _end(message: str, status: int, cause: BaseException) -> None:

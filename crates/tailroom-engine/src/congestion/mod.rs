@@ -95,6 +95,11 @@ pub trait CongestionControl {
     fn blocks(&self, _srtt: Time) -> Option<u32> {
         None
     }
+
+    /// Why the run cannot go on; asked of a control that is not in the registry, after every call.
+    fn failure(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// Round trips, counted by sequence numbers: one is over when a packet that was sent after its
@@ -130,6 +135,11 @@ pub trait Parameters {
     /// refused.
     fn needs_marks(&self) -> bool {
         false
+    }
+
+    /// The control's name, where the registry cannot know it.
+    fn control_name(&self) -> Option<&str> {
+        None
     }
 }
 
@@ -227,9 +237,9 @@ macro_rules! registry {
             }
 
             /// The name that a scenario and the results use.
-            pub fn name(&self) -> &'static str {
+            pub fn name(&self) -> &str {
                 match self {
-                    $(CongestionConfig::$control(_) => $name,)+
+                    $(CongestionConfig::$control(params) => params.control_name().unwrap_or($name),)+
                 }
             }
         }
@@ -273,4 +283,6 @@ registry! {
     hybla::Hybla(HyblaParams) = "hybla",
     /// Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry.
     westwood::Westwood(WestwoodParams) = "westwood",
+    /// A control of your own, in Python or in Rust: see docs/guide/own-control.md.
+    custom::Custom(CustomParams) = "custom",
 }

@@ -245,7 +245,7 @@ fn flow_summary(
     FlowSummary {
         name: network.flow_name(index),
         group: group.name.clone(),
-        congestion: group.tcp.as_ref().map(|tcp| tcp.congestion.name()),
+        congestion: group.tcp.as_ref().map(|tcp| tcp.congestion.name().to_owned()),
         goodput_bps: window.delivered_bytes as f64 * 8.0 / span,
         throughput_bps,
         share: ratio(throughput_bps, capacity).unwrap_or(0.0),
@@ -279,7 +279,7 @@ fn group_summary(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary {
     let sent: u64 = data.iter().map(|flow| flow.window.sent).sum();
     GroupSummary {
         flows: flows.len() as u64,
-        congestion: flows.first().and_then(|flow| flow.congestion),
+        congestion: flows.first().and_then(|flow| flow.congestion.clone()),
         goodput_bps: sum(|flow| flow.goodput_bps),
         throughput_bps: sum(|flow| flow.throughput_bps),
         share: sum(|flow| flow.share),

@@ -153,7 +153,7 @@ pub struct FlowSummary {
     /// Its group.
     pub group: String,
     /// Its congestion control; null for an uncontrolled source.
-    pub congestion: Option<&'static str>,
+    pub congestion: Option<String>,
     /// New payload delivered, per second.
     pub goodput_bps: f64,
     /// Everything sent, headers and retransmissions included, per second.
@@ -191,7 +191,7 @@ pub struct GroupSummary {
     /// Flows in the group; those that arrived in the measured window, where they come and go.
     pub flows: u64,
     /// The group's congestion control; null for an uncontrolled source.
-    pub congestion: Option<&'static str>,
+    pub congestion: Option<String>,
     /// Sum over flows.
     pub goodput_bps: f64,
     /// Sum over flows.

@@ -141,7 +141,7 @@ pub(super) fn passing_group(
     let throughput_bps = totals.sent_bytes as f64 * 8.0 / span;
     GroupSummary {
         flows: probe.arrived,
-        congestion: group.tcp.as_ref().map(|tcp| tcp.congestion.name()),
+        congestion: group.tcp.as_ref().map(|tcp| tcp.congestion.name().to_owned()),
         goodput_bps: totals.delivered_bytes as f64 * 8.0 / span,
         throughput_bps,
         share: ratio(throughput_bps, capacity).unwrap_or(0.0),

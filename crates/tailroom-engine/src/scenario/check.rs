@@ -121,13 +121,12 @@ impl<'a> Checker<'a> {
 
     fn tagged(&self, options: &'a [Json], value: &Value, path: &Path) -> Result<(), Fault> {
         let kinds: Vec<&str> = options.iter().filter_map(kind_of).collect();
-        let choices = || format!("with one of the kinds {}", kinds.join(", "));
         let Value::Table(table) = value else {
-            let expected = format!("{{ kind = \"{}\" }}, {}", kinds[0], choices());
-            return Err(mismatch(value, &expected, path));
+            return Err(mismatch(value, &tagged_expectation(options), path));
         };
         let Some(kind) = table.get("kind") else {
-            let remedy = format!("add `kind = \"{}\"`, {}", kinds[0], choices());
+            let choices = kinds.join(", ");
+            let remedy = format!("add `kind = \"{}\"`, with one of the kinds {choices}", kinds[0]);
             return Err(Fault::new(&path.key("kind"), "is missing", remedy));
         };
         let chosen = options.iter().find(|option| kind_of(option) == kind.as_str());
@@ -155,11 +154,11 @@ fn alternative(target: &Json) -> String {
     if target.get("x-quantity").is_some() {
         return format!("a string with a unit, as in {}", inline(&target["examples"][0]));
     }
-    if let Some(kind) = alternatives(target).and_then(|kinds| kinds.first().and_then(kind_of)) {
-        return format!("a table, as in {{ kind = \"{kind}\", .. }}");
-    }
-    if let Some(words) = alternatives(target) {
-        let words: Vec<String> = words.iter().map(|word| inline(&word["const"])).collect();
+    if let Some(options) = alternatives(target) {
+        if options.iter().all(|option| kind_of(option).is_some()) {
+            return tagged_expectation(options);
+        }
+        let words: Vec<String> = options.iter().map(|word| inline(&word["const"])).collect();
         return words.join(" or ");
     }
     match target["type"].as_str() {
@@ -176,6 +175,12 @@ fn alternative(target: &Json) -> String {
 fn is_of_type(schema: &Json, name: &str) -> bool {
     let is = |schema: &Json| schema["type"] == name;
     alternatives(schema).map_or_else(|| is(schema), |options| options.iter().all(is))
+}
+
+fn tagged_expectation(options: &[Json]) -> String {
+    let kinds: Vec<&str> = options.iter().filter_map(kind_of).collect();
+    let first = kinds.first().copied().unwrap_or_default();
+    format!("{{ kind = \"{first}\" }}, with one of the kinds {}", kinds.join(", "))
 }
 
 fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> {

@@ -196,7 +196,7 @@ pub(super) enum SizesName {
 pub(super) struct TcpFile {
     /// How large the window is. Needed by a bulk source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) congestion: Option<CongestionConfig>,
+    pub(super) congestion: Option<ControlFile>,
     /// How losses are found and repaired.
     #[serde(default)]
     pub(super) recovery: RecoveryFile,
@@ -281,6 +281,17 @@ fn yes() -> bool {
 
 fn linux_min_rto() -> PositiveDuration {
     PositiveDuration::new(200_000_000_000)
+}
+
+/// A congestion control: a table with its `kind` and parameters, or only its name. A name is a kind,
+/// or one of your own controls, as `"mymodule:MyControl"`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum ControlFile {
+    /// Its name.
+    Named(String),
+    /// With parameters.
+    Table(CongestionConfig),
 }
 
 /// Loss recovery.

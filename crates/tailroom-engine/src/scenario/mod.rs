@@ -3,9 +3,9 @@
 //! The text's journey, a file for each station: `document` (TOML, lines, overrides), `check` (the
 //! schema says what is allowed where), `file` and `flows` (the typed form, whose doc comments are
 //! the user's documentation; [`crate::quantity`] reads its values), `resolve` (names
-//! to indices, groups to flows; with `buffer`, `distribution`, `spread` and `transport`), `memory`
-//! (whether the run fits). `components` lists what can be plugged in, and `mahimahi` reads rate
-//! traces.
+//! to indices, groups to flows; with `buffer`, `distribution`, `finite_flows`, `spread` and
+//! `transport`), `memory` (whether the run fits). `components` lists what can be plugged in,
+//! `controls` finds congestion controls of the caller's own, and `mahimahi` reads rate traces.
 //!
 //! A new congestion control needs nothing here: schema, check and list follow the registry. A new
 //! queue discipline or source is a variant in `file` or `flows` and an arm where it is resolved.
@@ -13,6 +13,7 @@
 mod buffer;
 mod check;
 mod components;
+mod controls;
 mod distribution;
 mod document;
 mod error;
@@ -40,6 +41,7 @@ use error::{Fault, Path};
 use file::ScenarioFile;
 use mahimahi::Trace;
 
+use crate::congestion::custom::FindControl;
 use crate::topology::Network;
 
 /// Reads the files that a scenario names; the engine itself does no input or output.
@@ -84,10 +86,11 @@ pub fn parse(
     let checked = check::check(&schema(), &document.table);
     checked.map_err(|fault| document.locate(fault))?;
     // The check covers all that reading refuses; this error is for a schema that says too little.
-    let file = ScenarioFile::deserialize(document.table.clone()).map_err(|error| {
+    let mut file = ScenarioFile::deserialize(document.table.clone()).map_err(|error| {
         let problem = error.message().to_owned();
         document.locate(Fault::new(&Path::default(), problem, "correct the value"))
     })?;
+    controls::write_out(&mut file);
     let traces = load_traces(&file, files).map_err(|fault| document.locate(fault))?;
     let cdfs = load_cdfs(&document.table, files).map_err(|fault| document.locate(fault))?;
     Ok(Scenario { document, file, traces, cdfs })
@@ -120,6 +123,16 @@ impl Scenario {
         &self.file.title
     }
 
+    /// The same scenario with its custom congestion controls, as `controls` finds them.
+    ///
+    /// # Errors
+    /// The first control that is not found.
+    pub fn with_controls(mut self, controls: &dyn FindControl) -> Result<Self, ScenarioError> {
+        let found = controls::find(&mut self.file, controls);
+        found.map_err(|fault| self.document.locate(fault))?;
+        Ok(self)
+    }
+
     /// The network to simulate.
     ///
     /// # Errors
@@ -127,7 +140,8 @@ impl Scenario {
     /// limit below one packet, more memory than allowed, and so on.
     pub fn resolve(&self) -> Result<Network, ScenarioError> {
         let Scenario { file, document, traces, cdfs } = self;
-        resolve::resolve(resolve::Inputs { file, document, traces, cdfs })
+        controls::check_found(file)
+            .and_then(|()| resolve::resolve(resolve::Inputs { file, document, traces, cdfs }))
             .map_err(|fault| self.document.locate(fault))
     }
 

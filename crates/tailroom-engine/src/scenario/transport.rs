@@ -3,8 +3,8 @@
 use super::document::Document;
 use super::error::{Fault, Path};
 use super::flows::{
-    DelayedAckFile, EcnFile, FlowsFile, RecoveryFile, RttSamplesFile, SlowStartFile, SourceFile,
-    TcpFile, linux_delayed_ack, two,
+    ControlFile, DelayedAckFile, EcnFile, FlowsFile, RecoveryFile, RttSamplesFile, SlowStartFile,
+    SourceFile, TcpFile, linux_delayed_ack, two,
 };
 use super::resolve::MAX_PACKET_BYTES;
 use super::schema::{alternatives, kind_of, schema, tcp_keys};
@@ -33,7 +33,7 @@ pub(super) fn resolve_transport(
             Err(Fault::new(&at.key(&key), problem, remedy))
         });
     }
-    let Some(congestion) = &group.tcp.congestion else {
+    let Some(ControlFile::Table(congestion)) = &group.tcp.congestion else {
         let root = schema();
         let options = alternatives(&root["$defs"]["CongestionConfig"]).into_iter().flatten();
         let kinds: Vec<&str> = options.filter_map(kind_of).collect();

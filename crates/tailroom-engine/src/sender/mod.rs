@@ -14,6 +14,7 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
 
+use crate::congestion::custom::ControlFault;
 use crate::congestion::{AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind};
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
@@ -178,6 +179,12 @@ impl Sender {
     /// The slow-start threshold in packets.
     pub fn ssthresh_packets(&self) -> f64 {
         self.ssthresh
+    }
+
+    /// What stopped the congestion control, if it has failed.
+    #[inline]
+    pub fn control_fault(&self) -> Option<&ControlFault> {
+        self.congestion.fault()
     }
 
     /// Packets acknowledged in sequence.

@@ -10,7 +10,7 @@ use crate::probe::flow::Marks;
 use crate::probe::population::Departure;
 use crate::probe::sharing::{INTERVAL, Sharing};
 use crate::sender::Sender;
-use crate::topology::{MAX_FLOWS, Network, SourceSpec};
+use crate::topology::{GroupSpec, MAX_FLOWS, Network, SourceSpec};
 use crate::units::{Rate, Time};
 
 /// Who comes and goes, and who shares the links.
@@ -177,6 +177,22 @@ impl Simulation {
     /// Flows that there is room for: the permanent ones, and the most that were in progress at once.
     pub fn flow_places(&self) -> usize {
         self.flows.len()
+    }
+
+    /// The group of a flow, permanent or passing.
+    pub(super) fn group_of(&self, number: usize) -> &GroupSpec {
+        let group = self.passing.populations.group_of(number as u32);
+        &self.network.groups[group.unwrap_or_else(|| self.network.flows[number].group)]
+    }
+
+    /// What messages call a flow; those that come and go have the name of their group.
+    pub(super) fn name_of(&self, number: usize) -> String {
+        let is_permanent = number < self.network.flows.len();
+        if is_permanent {
+            self.network.flow_name(number)
+        } else {
+            self.group_of(number).name.clone()
+        }
     }
 
     /// A flow arrives and gets a number.

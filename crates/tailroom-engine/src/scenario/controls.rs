@@ -1,0 +1,77 @@
+//! From what a scenario writes about a congestion control to the control: short forms written out,
+//! controls of the user's own found.
+
+use serde::Deserialize;
+use toml::Table;
+
+use super::error::{Fault, Path, suggestion};
+use super::file::ScenarioFile;
+use super::flows::ControlFile;
+use super::schema::{alternatives, kind_of, schema};
+use crate::congestion::CongestionConfig;
+use crate::congestion::custom::{CustomParams, FindControl, NoControl};
+
+/// Writes every control that is only named as the table that the name stands for.
+pub(super) fn write_out(file: &mut ScenarioFile) {
+    for group in file.flows.values_mut() {
+        if let Some(ControlFile::Named(name)) = &group.tcp.congestion {
+            let config = of_name(name);
+            group.tcp.congestion = Some(ControlFile::Table(config));
+        }
+    }
+}
+
+/// The kind of that name with its defaults, or else a control of the user's own.
+fn of_name(name: &str) -> CongestionConfig {
+    let kind = Table::from_iter([("kind".to_owned(), name.into())]);
+    let registered = CongestionConfig::deserialize(kind);
+    registered.unwrap_or_else(|_| CongestionConfig::Custom(CustomParams::named(name)))
+}
+
+/// Looks for every control that the registry does not hold.
+pub(super) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Result<(), Fault> {
+    for (name, group) in &mut file.flows {
+        let Some(ControlFile::Table(CongestionConfig::Custom(params))) = &mut group.tcp.congestion
+        else {
+            continue;
+        };
+        let at = Path::of(&["flows", name, "congestion"]);
+        let maker = controls
+            .find(&params.control, &params.parameters)
+            .map_err(|reason| fault(&at, &params.control, reason))?;
+        *params = params.clone().made_by(maker);
+    }
+    Ok(())
+}
+
+/// Refuses a control that nobody has found.
+pub(super) fn check_found(file: &ScenarioFile) -> Result<(), Fault> {
+    for (name, group) in &file.flows {
+        if let Some(ControlFile::Table(CongestionConfig::Custom(params))) = &group.tcp.congestion
+            && !params.is_found()
+        {
+            let at = Path::of(&["flows", name, "congestion"]);
+            return Err(fault(&at, &params.control, NoControl::Unknown(Vec::new())));
+        }
+    }
+    Ok(())
+}
+
+fn fault(at: &Path, name: &str, reason: NoControl) -> Fault {
+    match reason {
+        NoControl::Wrong { problem, remedy } => Fault::new(at, problem, remedy),
+        NoControl::Unknown(known) => {
+            let kinds = kinds();
+            let names = kinds.iter().chain(&known).map(String::as_str);
+            Fault::new(at, format!("there is no control \"{name}\""), suggestion(name, names))
+        }
+    }
+}
+
+/// Every kind of the registry that a name alone may stand for.
+fn kinds() -> Vec<String> {
+    let root = schema();
+    let entries = alternatives(&root["$defs"]["CongestionConfig"]).into_iter().flatten();
+    let kinds = entries.filter_map(kind_of).map(str::to_owned);
+    kinds.filter(|kind| !matches!(of_name(kind), CongestionConfig::Custom(_))).collect()
+}

@@ -1,0 +1,250 @@
+//! A congestion control in Python: an object of the user's, asked for the window at each ACK.
+//!
+//! The engine runs detached from the interpreter and attaches for each call, so that other threads
+//! go on and Ctrl-C acts. An exception is kept in [`Raised`] while the engine ends the run.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use tailroom_engine::congestion::custom::{ControlMaker, FindControl, NoControl};
+use tailroom_engine::congestion::{
+    AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds,
+};
+use tailroom_engine::scenario::Scenario;
+
+use crate::error::{Failure, ScenarioError};
+use crate::events::{PyAckEvent, PyCongestionEvent, PyRoundEvent};
+
+/// The exception that ended a run in the user's code.
+#[derive(Clone, Default)]
+pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    fn keep(&self, error: PyErr) {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+    }
+
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Finds controls through a function of the Python package.
+pub(crate) struct PythonControls {
+    /// Takes name and parameters (TOML); returns what makes a flow's control, or `None` if the name
+    /// is none of a Python object.
+    find: Option<Py<PyAny>>,
+    raised: Raised,
+}
+
+impl PythonControls {
+    pub(crate) fn new(find: Option<Py<PyAny>>) -> Self {
+        PythonControls { find, raised: Raised::default() }
+    }
+
+    /// Finds every control of the scenario that is not the engine's.
+    pub(crate) fn find_all(&self, scenario: Scenario) -> Result<Scenario, Failure> {
+        scenario.with_controls(self).map_err(|error| match self.raised.take() {
+            Some(raised) => Failure::Python(raised),
+            None => error.into(),
+        })
+    }
+
+    /// Puts the exception that a control raised beside the end that it brought to the run.
+    pub(crate) fn blame<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
+        result.map_err(|failure| match (failure, self.raised.take()) {
+            (Failure::Run(error), Some(cause)) => Failure::Control(error.to_string(), cause),
+            (failure, _) => failure,
+        })
+    }
+}
+
+impl FindControl for PythonControls {
+    fn find(&self, name: &str, parameters: &toml::Table) -> Result<ControlMaker, NoControl> {
+        let Some(find) = &self.find else { return Err(NoControl::Unknown(Vec::new())) };
+        Python::attach(|py| {
+            let make = find
+                .call1(py, (name, parameters.to_string()))
+                .map_err(|error| self.refusal(py, name, error))?;
+            if make.is_none(py) {
+                return Err(NoControl::Unknown(Vec::new()));
+            }
+            let raised = self.raised.clone();
+            Ok(ControlMaker::new(move || Box::new(PythonControl::new(&make, raised.clone()))))
+        })
+    }
+}
+
+impl PythonControls {
+    /// The package says what is wrong as `ScenarioError(problem, remedy)`; all else is kept.
+    fn refusal(&self, py: Python<'_>, name: &str, error: PyErr) -> NoControl {
+        let arguments = || error.value(py).getattr("args")?.extract::<(String, String)>();
+        if error.is_instance_of::<ScenarioError>(py)
+            && let Ok((problem, remedy)) = arguments()
+        {
+            return NoControl::Wrong { problem, remedy };
+        }
+        let problem = format!("\"{name}\" cannot be used: {error}");
+        self.raised.keep(error);
+        NoControl::Wrong { problem, remedy: "correct it".to_owned() }
+    }
+}
+
+/// The bound methods of a flow's control.
+#[expect(clippy::struct_field_names, reason = "they are the methods' names")]
+struct Methods {
+    on_ack: Py<PyAny>,
+    on_congestion: Py<PyAny>,
+    on_rto: Option<Py<PyAny>>,
+    on_round: Option<Py<PyAny>>,
+}
+
+impl Methods {
+    fn of(py: Python<'_>, control: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let optional = |name: &str| match control.getattr(name) {
+            Ok(method) => Ok(Some(method.unbind())),
+            Err(error) if error.is_instance_of::<PyAttributeError>(py) => Ok(None),
+            Err(error) => Err(error),
+        };
+        Ok(Methods {
+            on_ack: control.getattr("on_ack")?.unbind(),
+            on_congestion: control.getattr("on_congestion")?.unbind(),
+            on_rto: optional("on_rto")?,
+            on_round: optional("on_round")?,
+        })
+    }
+}
+
+/// The control of one flow.
+struct PythonControl {
+    /// `None` if it could not be made.
+    methods: Option<Methods>,
+    rounds: Rounds,
+    raised: Raised,
+    failure: Option<String>,
+}
+
+impl PythonControl {
+    fn new(make: &Py<PyAny>, raised: Raised) -> Self {
+        let mut control =
+            PythonControl { methods: None, rounds: Rounds::default(), raised, failure: None };
+        Python::attach(|py| match make.call0(py).and_then(|made| Methods::of(py, made.bind(py))) {
+            Ok(methods) => control.methods = Some(methods),
+            Err(error) if error.is_instance_of::<ScenarioError>(py) => {
+                control.failure = Some(error.value(py).to_string());
+            }
+            Err(error) => control.fail(py, "making the control", error),
+        });
+        control
+    }
+
+    /// The window that a method returns; NaN, which no window is, where it fails.
+    fn ask<'py>(
+        &mut self,
+        py: Python<'py>,
+        name: &str,
+        arguments: impl PyCallArgs<'py>,
+        method: fn(&Methods) -> Option<&Py<PyAny>>,
+    ) -> f64 {
+        let Some(method) = self.methods.as_ref().and_then(method) else { return f64::NAN };
+        match method.bind(py).call1(arguments) {
+            Ok(answer) => answer.extract().unwrap_or_else(|_| self.refuse(name, &answer)),
+            Err(error) => {
+                self.fail(py, name, error);
+                f64::NAN
+            }
+        }
+    }
+
+    /// Tells a method, which has nothing to answer.
+    fn tell<'py>(
+        &mut self,
+        py: Python<'py>,
+        name: &str,
+        arguments: impl PyCallArgs<'py>,
+        method: fn(&Methods) -> Option<&Py<PyAny>>,
+    ) {
+        let Some(method) = self.methods.as_ref().and_then(method) else { return };
+        match method.bind(py).call1(arguments) {
+            Ok(answer) if answer.is_none() => {}
+            Ok(answer) => {
+                let shown = shown(&answer);
+                let hint = "it returns nothing: on_ack and on_congestion answer with a window";
+                self.failure = Some(format!("{name} returned {shown}; {hint}"));
+            }
+            Err(error) => self.fail(py, name, error),
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, name: &str, answer: &Bound<'_, PyAny>) -> f64 {
+        let shown = shown(answer);
+        let hint = "a window is a number of packets, at least 0";
+        self.failure = Some(format!("{name} returned {shown}; {hint}"));
+        f64::NAN
+    }
+
+    #[cold]
+    fn fail(&mut self, py: Python<'_>, what: &str, error: PyErr) {
+        let kind =
+            error.get_type(py).name().map_or_else(|_| String::new(), |kind| kind.to_string());
+        self.failure = Some(format!("{what} raised {kind}: {}", error.value(py)));
+        self.raised.keep(error);
+    }
+}
+
+/// A value as Python shows it, with its type.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    if value.is_none() {
+        return "None".to_owned();
+    }
+    let text = value.repr().unwrap_or_else(|_| PyString::new(value.py(), "a value"));
+    match value.get_type().name() {
+        Ok(kind) => format!("{text} ({kind})"),
+        Err(_) => text.to_string(),
+    }
+}
+
+impl CongestionControl for PythonControl {
+    fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
+        Python::attach(|py| {
+            let event = PyAckEvent::new(event, cwnd_packets);
+            self.ask(py, "on_ack", (event,), |methods| Some(&methods.on_ack))
+        })
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        Python::attach(|py| {
+            if event.kind == CongestionKind::Timeout {
+                let event = PyCongestionEvent::new(event);
+                self.tell(py, "on_rto", (event,), |methods| methods.on_rto.as_ref());
+            }
+            if self.failure.is_some() {
+                return f64::NAN;
+            }
+            let event = PyCongestionEvent::new(event);
+            self.ask(py, "on_congestion", (event,), |methods| Some(&methods.on_congestion))
+        })
+    }
+
+    fn watches_every_ack(&self) -> bool {
+        self.methods.as_ref().is_some_and(|methods| methods.on_round.is_some())
+    }
+
+    fn watch(&mut self, event: &AckEvent) {
+        if self.rounds.is_over(event) {
+            Python::attach(|py| {
+                let event = PyRoundEvent::new(event);
+                self.tell(py, "on_round", (event,), |methods| methods.on_round.as_ref());
+            });
+        }
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        self.failure.clone()
+    }
+}

@@ -1,0 +1,72 @@
+//! A congestion control of your own, outside tailroom's crates: additive increase until the queueing
+//! delay reaches a bound, additive decrease above it.
+//!
+//! Shown here: parameters that a scenario sets, the law, and its registration. `src/main.rs` runs a
+//! scenario with it; `tests/delay_bound.rs` shows that it does what this file says.
+
+use serde::Deserialize;
+use tailroom_engine::congestion::custom::Controls;
+use tailroom_engine::congestion::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use tailroom_engine::units::Time;
+
+/// What a scenario may set: `parameters = { increase = 1.0, bound_ms = 10.0 }`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DelayBoundParams {
+    /// Packets by which the window grows or shrinks in a round trip.
+    pub increase: f64,
+    /// Queueing delay that the control holds, in milliseconds.
+    pub bound_ms: f64,
+}
+
+impl Default for DelayBoundParams {
+    fn default() -> Self {
+        DelayBoundParams { increase: 1.0, bound_ms: 10.0 }
+    }
+}
+
+impl Parameters for DelayBoundParams {
+    fn validate(&self) -> Result<(), String> {
+        let is_positive = |value: f64| value.is_finite() && value > 0.0;
+        if is_positive(self.increase) && is_positive(self.bound_ms) {
+            return Ok(());
+        }
+        Err("increase and bound_ms must be above 0".into())
+    }
+}
+
+/// The state of one flow.
+#[derive(Debug)]
+pub struct DelayBound {
+    increase: f64,
+    bound: Time,
+}
+
+impl DelayBound {
+    /// Starts the control of a flow.
+    pub fn new(params: &DelayBoundParams) -> Self {
+        DelayBound { increase: params.increase, bound: Time::from_seconds(params.bound_ms / 1e3) }
+    }
+}
+
+impl CongestionControl for DelayBound {
+    fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
+        // A window's worth of ACKs comes in a round trip, so each brings its share of the step.
+        let step = self.increase * event.acked_packets as f64 / cwnd_packets;
+        match event.rtt {
+            Some(rtt) if rtt.since(event.min_rtt) > self.bound => cwnd_packets - step,
+            _ => cwnd_packets + step,
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        event.cwnd_packets / 2.0
+    }
+}
+
+/// What scenarios may name beside the engine's own controls.
+pub fn controls() -> Controls {
+    let mut controls = Controls::default();
+    controls.register("delay_bound", DelayBound::new);
+    controls
+}

@@ -1,0 +1,41 @@
+//! Runs a scenario in which flows may use the control of this crate:
+//!
+//! `cargo run --release -p rust-control -- examples/rust-control/scenario.toml`
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tailroom_engine::scenario::{self, FileLoader};
+use tailroom_engine::simulation::Simulation;
+
+/// Traces lie beside the scenario.
+struct Beside(PathBuf);
+
+impl FileLoader for Beside {
+    fn load(&self, path: &str) -> Result<String, String> {
+        fs::read_to_string(self.0.join(path)).map_err(|error| error.to_string())
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).ok_or("give the path of a scenario")?;
+    let directory = Path::new(&path).parent().unwrap_or(Path::new("."));
+    let scenario =
+        scenario::parse(&fs::read_to_string(&path)?, &[], None, &Beside(directory.into()))?
+            .with_controls(&rust_control::controls())?;
+    let results = Simulation::new(&scenario.resolve()?).finish()?;
+    for (name, link) in &results.summary.links.0 {
+        let delay_ms = 1e3 * link.queue_delay_s_mean.unwrap_or(0.0);
+        println!(
+            "link {name}: utilization {:.1} %, mean queueing delay {delay_ms:.2} ms, {} drops",
+            100.0 * link.utilization,
+            link.drops_packets
+        );
+    }
+    for flow in &results.summary.flows {
+        let control = flow.congestion.as_deref().unwrap_or("none");
+        println!("flow {} ({control}): {:.2} Mbit/s", flow.name, flow.goodput_bps / 1e6);
+    }
+    Ok(())
+}

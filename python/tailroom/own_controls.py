@@ -1,0 +1,245 @@
+"""Congestion controls of the user's own: given as an object, or found as "module:Class"."""
+
+import copy
+import difflib
+import functools
+import importlib
+import inspect
+import sys
+import sysconfig
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, TypeAlias
+
+from tailroom._engine import AckEvent, CongestionEvent, ControlError, ScenarioError
+
+
+class CongestionControl(Protocol):
+    """The law of a flow's window in congestion avoidance.
+
+    Slow start, loss recovery and timeouts are the sender's, and so is the least window, 1 packet.
+    Two more methods are called where a control has them, and return nothing:
+    `on_rto(self, event: CongestionEvent)` at a retransmission timeout, before `on_congestion` is
+    asked, and `on_round(self, event: RoundEvent)` at the end of each round trip, before `on_ack`.
+    """
+
+    def on_ack(self, event: AckEvent, /) -> float:
+        """The window after an ACK in congestion avoidance, in packets."""
+
+    def on_congestion(self, event: CongestionEvent, /) -> float:
+        """The window to fall to, in packets; it becomes ssthresh."""
+
+
+ControlFactory: TypeAlias = Callable[..., CongestionControl]
+"""A class, or anything to call that makes a control; it is called once for each flow."""
+
+METHODS = {
+    "on_ack": "the window after an ACK",
+    "on_congestion": "the window to fall to",
+}
+"""What a control must have, and what it returns."""
+
+EXAMPLE = '"mymodule:MyControl"'
+
+
+@dataclass(frozen=True)
+class OwnControls:
+    """Where the controls of a scenario come from."""
+
+    directory: Path = Path()
+    """Modules are looked for here too: it is the scenario file's."""
+    given: dict[str, ControlFactory] = field(default_factory=dict)
+    """Objects that the caller has handed over, by the name that the scenario gets for them."""
+
+    def give(self, group: str, control: str | ControlFactory) -> object:
+        """Takes a control for a group of flows, and says what the scenario writes for it.
+
+        Raises:
+            ScenarioError: It is nothing that makes controls.
+        """
+        if isinstance(control, str):
+            return control
+        if not callable(control):
+            kind = type(control).__name__
+            raise ScenarioError(
+                f"flows.{group}.congestion: is an instance of {kind}, and each flow needs a "
+                f"control of its own; give the class {kind}, or functools.partial({kind}, ...)"
+            )
+        parameters: dict[str, Any] = {}
+        if isinstance(control, functools.partial) and _is_plain(control.keywords):
+            parameters = control.keywords
+            control = (
+                functools.partial(control.func, *control.args) if control.args else control.func
+            )
+        name = self._free_name(control)
+        self.given[name] = control
+        return {"kind": "custom", "control": name, "parameters": parameters}
+
+    def find(self, name: str, parameters: str) -> Callable[[], CongestionControl] | None:
+        """What makes a flow's control; `None` if the name is not that of a Python object.
+
+        Args:
+            name: As in "module:Class".
+            parameters: Keyword arguments, as TOML.
+
+        Raises:
+            ScenarioError: The control cannot be used; two arguments, the problem and the remedy.
+            ControlError: Its module raised an exception.
+        """
+        factory = self.given.get(name)
+        if factory is None:
+            if ":" not in name:
+                return None
+            factory = self._load(name)
+        keywords = tomllib.loads(parameters)
+        _check_factory(name, factory, keywords)
+
+        def make() -> CongestionControl:
+            control = factory(**copy.deepcopy(keywords))
+            missing = _missing_method(control)
+            if missing:
+                kind = type(control).__name__
+                raise ScenarioError(f"made an object of type {kind}, which {missing}")
+            return control
+
+        return make
+
+    def _free_name(self, control: ControlFactory) -> str:
+        """Module and name of an object; numbered if another object is named so already."""
+        inner = control.func if isinstance(control, functools.partial) else control
+        place = getattr(inner, "__module__", type(inner).__module__)
+        name = getattr(inner, "__qualname__", type(inner).__qualname__)
+        full = free = f"{place}:{name}"
+        number = 1
+        while self.given.get(free, control) is not control:
+            number += 1
+            free = f"{full}-{number}"
+        return free
+
+    def _load(self, name: str) -> ControlFactory:
+        module_name, _, path = name.partition(":")
+        steps = [*module_name.split("."), *path.split(".")]
+        if not all(step.isidentifier() for step in steps):
+            raise ScenarioError(
+                f'"{name}" does not name a class of a module',
+                f"write it as in {EXAMPLE}, or hand the class itself to tailroom.run",
+            )
+        found: Any = self._import(name, module_name)
+        where = f"{module_name} ({getattr(found, '__file__', 'built in')})"
+        for step in path.split("."):
+            if not hasattr(found, step):
+                near = difflib.get_close_matches(step, dir(found), n=1)
+                remedy = f"did you mean `{near[0]}`?" if near else "check the class's name"
+                raise ScenarioError(f'"{name}" is not there: {where} has no {step}', remedy)
+            found = getattr(found, step)
+        if not callable(found):
+            raise ScenarioError(
+                f'"{name}" is no class but a value of type {type(found).__name__}',
+                "name a class, or a function that makes a control",
+            )
+        factory: ControlFactory = found
+        return factory
+
+    def _import(self, name: str, module_name: str) -> object:
+        """Imports as Python does, and from the scenario's and the current directory."""
+        places = [self.directory.absolute(), Path.cwd()]
+        # They stay: a module may import others beside it while it runs.
+        sys.path.extend(dict.fromkeys(str(at) for at in places if str(at) not in sys.path))
+        importlib.invalidate_caches()
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            if not f"{module_name}.".startswith(f"{error.name}."):
+                raise _import_error(name, module_name, error) from error
+            raise ScenarioError(
+                f'"{name}" is not there: no module {error.name} is installed, beside the scenario '
+                f"({places[0]}) or in the current directory ({places[1]})",
+                "check the module's name, or run where its file is",
+            ) from None
+        except Exception as error:
+            raise _import_error(name, module_name, error) from error
+        _check_origin(name, module_name.partition(".")[0], places)
+        return module
+
+
+def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that begins in the user's code."""
+    here = (str(Path(__file__).parent), "<frozen importlib", str(Path(importlib.__file__).parent))
+    while trace and trace.tb_frame.f_code.co_filename.startswith(here):
+        trace = trace.tb_next
+    return trace
+
+
+def _import_error(name: str, module_name: str, error: Exception) -> ControlError:
+    return ControlError(f"{name}: importing {module_name} raised {type(error).__name__}: {error}")
+
+
+def _check_origin(name: str, top: str, places: list[Path]) -> None:
+    """Refuses to run another module than the one beside the scenario that has the same name."""
+    loaded = getattr(sys.modules[top], "__file__", None)
+    candidates = (at / file for at in places for file in (f"{top}.py", f"{top}/__init__.py"))
+    meant = next((file for file in candidates if file.is_file()), None)
+    if meant is None or (loaded and _is_same(Path(loaded), meant)):
+        return
+    raise ScenarioError(
+        f'"{name}" is ambiguous: {top} is loaded from {loaded or "Python itself"}, and {meant} has '
+        "the same name",
+        "rename one of the files",
+    )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.samefile(other) or one.read_bytes() == other.read_bytes()
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a scenario can hold the value."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(item) for item in value)
+    return isinstance(value, (bool, int, float, str))
+
+
+def _check_factory(name: str, factory: ControlFactory, keywords: dict[str, Any]) -> None:
+    """Refuses a class without the methods, and parameters that it does not take."""
+    if inspect.isclass(factory):
+        missing = _missing_method(factory)
+        if missing:
+            raise ScenarioError(f"{name} {missing}", "add it")
+    try:
+        inspect.signature(factory).bind(**keywords)
+    except TypeError as error:
+        raise ScenarioError(
+            f"{name} does not take these parameters: {error}", "correct `parameters`"
+        ) from None
+    except ValueError:  # a class of a compiled module may hide its signature
+        return
+
+
+def _missing_method(control: object) -> str | None:
+    """Says which method a control lacks."""
+    for method, returned in METHODS.items():
+        if not callable(getattr(control, method, None)):
+            return f"has no method {method}(self, event), which returns {returned} in packets"
+    return None
+
+
+def source_file(control: str) -> Path | None:
+    """The file with the code of a control that has been found; `None` if it has none."""
+    module = sys.modules.get(control.partition(":")[0])
+    file = getattr(module, "__file__", None)
+    return Path(file) if file and Path(file).is_file() else None
+
+
+def portable_file(control: str) -> Path | None:
+    """The same, if that file alone can be imported from another directory under the same name."""
+    module_name = control.partition(":")[0]
+    file = source_file(control)
+    if file is None or file.name != f"{module_name}.py":
+        return None
+    installed = (sysconfig.get_path(place) for place in ("stdlib", "platlib", "purelib"))
+    return None if any(file.is_relative_to(place) for place in installed) else file
