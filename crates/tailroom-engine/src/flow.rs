@@ -2,8 +2,11 @@
 //! its first. All of it is in order, so it is computed when a packet leaves the last shared link,
 //! ahead of the links' clock; no event is needed.
 
+use rand_core::Rng;
+
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
+use crate::random;
 use crate::receiver::Receiver;
 use crate::schedule::Event;
 use crate::sender::{Demand, Outlet, Sender};
@@ -335,8 +338,8 @@ impl Ends {
         let group = &network.groups[flow.group];
         let wiring = Wiring::new(network, group, flow);
         let stop = group.stop.unwrap_or(Time::NEVER);
-        match (&group.tcp, Source::new(group, flow.start, network.seed, &network.flow_name(index)))
-        {
+        let name = network.flow_name(index);
+        match (&group.tcp, Source::new(group, flow.start, network.seed, &name)) {
             (_, Some(source)) => Ends::Unresponsive(Box::new(Unresponsive {
                 source,
                 stop,
@@ -347,7 +350,12 @@ impl Ends {
                 delivered: FlowState::default(),
             })),
             (Some(tcp), None) => Ends::Tcp(Connection {
-                sender: Sender::new(tcp, demand(group, flow.start, stop), marks),
+                sender: Sender::new(
+                    tcp,
+                    demand(group, flow.start, stop),
+                    random::stream(network.seed, &format!("control of {name}")).next_u64(),
+                    marks,
+                ),
                 receiver: Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate()),
                 wiring,
             }),
