@@ -5,6 +5,8 @@
 //! one line in the registry below. Loss recovery, RTO, pacing and slow start are not here: they exist once, in
 //! [`crate::sender`].
 
+#[cfg(test)]
+mod closed_loop;
 pub mod filter;
 mod round_rtt;
 #[cfg(test)]
@@ -336,4 +338,8 @@ registry! {
     westwood::Westwood(WestwoodParams) = "westwood",
     /// BBR, version 1 (Cardwell et al. 2016): paces at the rate that the path was measured to deliver.
     bbr1::Bbr1(Bbr1Params) = "bbr1",
+    /// BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %.
+    bbr3::Bbr3(Bbr3Params) = "bbr3",
+    /// Packet-pair flow control (Keshav 1995), for links with fair queueing.
+    packet_pair::PacketPair(PacketPairParams) = "packet_pair",
 }
