@@ -1,11 +1,12 @@
-//! Controls that model the path, in whole simulations: what BBR's models and Keshav's control law say
-//! about rate and queue.
+//! Controls that model the path, in whole simulations: what BBR's models and Keshav's control law
+//! say about rate and queue.
 
 mod scenario_run;
 
 use tailroom_engine::results::{LinkSummary, Summary};
 
-/// Flows of one control on a bottleneck with a base RTT of 40 ms. Measured from a quarter of the run on.
+/// Flows of one control on a bottleneck with a base RTT of 40 ms. Measured from a quarter of the
+/// run on.
 fn run(kind: &str, flows: u32, rate_mbps: u32, queue: &str, seconds: u32, seed: u64) -> Summary {
     let text = format!(
         r#"
@@ -34,11 +35,12 @@ fn link(summary: &Summary) -> &LinkSummary {
 
 const DEEP: &str = r#"kind = "drop_tail", limit = "4000 packets""#;
 
-/// One flow, 100 Mbit/s, 40 ms: a BDP of 333 packets of 1500 B. Version 1 may give up 200 ms in 10 s, 2 %;
-/// version 3 gives up half the rate for 200 ms of 5 s, 2 %, and paces at 1 % less than it measures; so
-/// 0.95 leaves room for neither's mistakes. (They reach 0.976 and 0.967.) The queue is that of the probes:
-/// a quarter of a BDP for two RTTs of eight (version 1; 66 packets in the mean), or up to a BDP and three
-/// quanta of 8 for three round trips of some sixty and while it drains (version 3; 21 packets).
+/// One flow, 100 Mbit/s, 40 ms: a BDP of 333 packets of 1500 B. Version 1 may give up 200 ms in 10
+/// s, 2 %; version 3 gives up half the rate for 200 ms of 5 s, 2 %, and paces at 1 % less than it
+/// measures; so 0.95 leaves room for neither's mistakes. (They reach 0.976 and 0.967.) The queue is
+/// that of the probes: a quarter of a BDP for two RTTs of eight (version 1; 66 packets in the
+/// mean), or up to a BDP and three quanta of 8 for three round trips of some sixty and while it
+/// drains (version 3; 21 packets).
 #[test]
 fn one_flow_fills_the_link_and_leaves_the_queue_short() {
     for kind in ["bbr1", "bbr3"] {
@@ -52,9 +54,9 @@ fn one_flow_fills_the_link_and_leaves_the_queue_short() {
     }
 }
 
-/// Several flows of version 1 in a deep buffer overestimate their rates until their windows hold them:
-/// 2 BDP (667 packets) and three quanta of at most 8 a flow are in flight, so more than a BDP of 333
-/// packets less what ProbeRTT and the phases of 3/4 take away is queued.
+/// Several flows of version 1 in a deep buffer overestimate their rates until their windows hold
+/// them: 2 BDP (667 packets) and three quanta of at most 8 a flow are in flight, so more than a BDP
+/// of 333 packets less what `ProbeRTT` and the phases of 3/4 take away is queued.
 #[test]
 fn flows_of_version_1_have_two_bdp_in_flight_in_a_deep_buffer() {
     for flows in [2, 4] {
@@ -85,8 +87,8 @@ fn version_3_loses_less_than_its_threshold_in_a_short_buffer_and_version_1_more(
     assert!(third < 0.02 && first > 0.02, "version 1 loses {first}, version 3 {third}");
 }
 
-/// Keshav's law: n flows have C/n each, and 4 packets (the set-point) queued each, and one more as they
-/// leave in pairs.
+/// Keshav's law: n flows have C/n each, and 4 packets (the set-point) queued each, and one more as
+/// they leave in pairs.
 #[test]
 fn packet_pairs_share_a_fair_queue_evenly_and_keep_it_short() {
     for flows in [1, 2, 5, 10] {

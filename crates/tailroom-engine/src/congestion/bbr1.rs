@@ -1,6 +1,7 @@
-//! BBR, version 1 (Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016; draft-cardwell-iccrg-bbr-congestion-
-//! control-00 of July 2017, whose sections are named below): paces at what the path was measured to
-//! deliver, and has at most twice the bandwidth-delay product in flight.
+//! BBR, version 1 (Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016;
+//! draft-cardwell-iccrg-bbr-congestion- control-00 of July 2017, whose sections are named below):
+//! paces at what the path was measured to deliver, and has at most twice the bandwidth-delay
+//! product in flight.
 
 use std::f64::consts::LN_2;
 
@@ -15,9 +16,9 @@ use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parame
 use crate::random;
 use crate::units::Time;
 
-/// BBR, version 1, has no parameters. It takes no notice of ECN marks, and needs `recovery = "sack"`
-/// to measure well. Like a host with segmentation offload it sends up to a millisecond's worth of
-/// packets together, at most 64 KB.
+/// BBR, version 1, has no parameters. It takes no notice of ECN marks, and needs `recovery =
+/// "sack"` to measure well. Like a host with segmentation offload it sends up to a millisecond's
+/// worth of packets together, at most 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr1Params {}
@@ -28,9 +29,9 @@ impl Parameters for Bbr1Params {
     }
 }
 
-/// BBRHighGain, the least gain with which the rate can double each round trip (sec. 4.3.2.1).
+/// `BBRHighGain`, the least gain with which the rate can double each round trip (sec. 4.3.2.1).
 const HIGH_GAIN: f64 = 2.0 / LN_2;
-/// Pacing gains of ProbeBW (sec. 4.3.4.1).
+/// Pacing gains of `ProbeBW` (sec. 4.3.4.1).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const PROBE_BANDWIDTH_CWND_GAIN: f64 = 2.0; // sec. 4.3.4.3
 const BANDWIDTH_ROUNDS: usize = 10; // BtlBwFilterLen, sec. 4.1.1.3
@@ -55,6 +56,7 @@ pub struct Bbr1 {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the draft's; the states are in `State`")]
 struct Model {
     state: State,
     pacing_gain: f64,
@@ -73,7 +75,7 @@ struct Model {
     plateau: Plateau,
     cycle_index: usize,
     cycle_start: Time,
-    /// When ProbeRTT may end; `None` while too much is in flight.
+    /// When `ProbeRTT` may end; `None` while too much is in flight.
     probe_rtt_end: Option<Time>,
     is_probe_rtt_round_done: bool,
     is_idle_restart: bool,
@@ -392,7 +394,7 @@ mod tests {
         control
     }
 
-    /// A control that has just entered ProbeBW on a path of 1000 packets/s and 40 ms, a BDP of 40
+    /// A control that has just entered `ProbeBW` on a path of 1000 packets/s and 40 ms, a BDP of 40
     /// packets, with two BDP in flight from then on.
     fn probing(seed: u64) -> (Bbr1, Path) {
         let (mut control, mut path) = (started(seed), Path::new(10));
@@ -403,7 +405,8 @@ mod tests {
         (control, path)
     }
 
-    /// 10 packets in the millisecond that stands for the RTT, then in the first RTT, each times 2.885.
+    /// 10 packets in the millisecond that stands for the RTT, then in the first RTT, each times
+    /// 2.885.
     #[test]
     fn paces_the_initial_window_over_a_millisecond_and_then_over_the_first_rtt() {
         let (mut control, mut path) = (started(1), Path::new(10));
@@ -412,8 +415,8 @@ mod tests {
         assert_close(steering.pacing_rate, 288.539_008_177_792_7);
     }
 
-    /// Sec. 4.3.2: gain 2.885 while the rate grows by a quarter a round trip; three round trips without
-    /// that, and Drain with its inverse.
+    /// Sec. 4.3.2: gain 2.885 while the rate grows by a quarter a round trip; three round trips
+    /// without that, and Drain with its inverse.
     #[test]
     fn startup_ends_after_three_round_trips_at_a_plateau() {
         let (mut control, mut path) = (started(1), Path::new(100));
@@ -439,30 +442,30 @@ mod tests {
         assert_eq!(control.model.state, State::ProbeBandwidth);
     }
 
-    /// Sec. 4.3.4: gains 5/4, 3/4 and six times 1, each for one RTT of 40 ms; an ACK comes every 1 ms,
-    /// and the phase ends with the first that is later than 40 ms.
+    /// Sec. 4.3.4: gains 5/4, 3/4 and six times 1, each for one RTT of 40 ms; an ACK comes every 1
+    /// ms, and the phase ends with the first that is later than 40 ms.
     #[test]
     fn the_cycle_has_eight_phases_of_one_rtt() {
         let (mut control, mut path) = probing(1);
-        let mut phases: Vec<(f64, u32)> = Vec::new();
+        let mut phases: Vec<(usize, u32)> = Vec::new();
         for _ in 0..41 * 20 {
             let gain = path.ack(&mut control, RATE, ms(40.0)).pacing_rate / RATE;
             let index = control.model.cycle_index;
             assert_close(gain, [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0][index]);
             match phases.last_mut() {
-                Some((at, acks)) if *at == index as f64 => *acks += 1,
-                _ => phases.push((index as f64, 1)),
+                Some((at, acks)) if *at == index => *acks += 1,
+                _ => phases.push((index, 1)),
             }
         }
         assert!(phases.len() >= 19, "{phases:?}");
         for pair in phases[1..phases.len() - 1].windows(2) {
             assert_eq!(pair[0].1, 41, "{phases:?}");
-            assert_close((pair[0].0 + 1.0) % 8.0, pair[1].0);
+            assert_eq!((pair[0].0 + 1) % 8, pair[1].0);
         }
     }
 
-    /// Sec. 4.3.4.1: 5/4 goes on until 1.25 BDP (50 packets and three quanta of two) are in flight or
-    /// something is lost; 3/4 ends as soon as one BDP and the quanta are.
+    /// Sec. 4.3.4.1: 5/4 goes on until 1.25 BDP (50 packets and three quanta of two) are in flight
+    /// or something is lost; 3/4 ends as soon as one BDP and the quanta are.
     #[test]
     fn the_first_phase_fills_and_the_second_drains() {
         let (mut control, mut path) = probing(1);
@@ -507,8 +510,8 @@ mod tests {
         assert!(windows.iter().all(|window| *window <= 86.0 + 1e-9));
     }
 
-    /// Sec. 4.3.5: RTTs above the smallest for 10 s; four packets for 200 ms from when no more are in
-    /// flight; and the window of before.
+    /// Sec. 4.3.5: RTTs above the smallest for 10 s; four packets for 200 ms from when no more are
+    /// in flight; and the window of before.
     #[test]
     fn probes_the_rtt_after_ten_seconds_with_four_packets_for_200_ms() {
         let (mut control, mut path) = probing(1);
@@ -534,8 +537,8 @@ mod tests {
         assert_close(path.event.cwnd_packets, 66.0);
     }
 
-    /// Sec. 4.2.3.4: 50 in flight and one delivered at the entry; then one out for each one delivered,
-    /// for a round trip; at the end the window of before.
+    /// Sec. 4.2.3.4: 50 in flight and one delivered at the entry; then one out for each one
+    /// delivered, for a round trip; at the end the window of before.
     #[test]
     fn conserves_packets_in_the_first_round_trip_of_a_recovery() {
         let (mut control, mut path) = probing(1);

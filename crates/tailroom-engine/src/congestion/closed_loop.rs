@@ -1,4 +1,5 @@
-//! A sender, a bottleneck and a receiver in a loop, for tests that look inside a control while it works.
+//! A sender, a bottleneck and a receiver in a loop, for tests that look inside a control while it
+//! works.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! What controls that model the path have in common: windowed maxima and minima, round trips counted
-//! by deliveries, and the test whether a rate has ceased to grow.
+//! What controls that model the path have in common: windowed maxima and minima, round trips
+//! counted by deliveries, and the test whether a rate has ceased to grow.
 
 use crate::sender::rate_sample::RateSample;
 use crate::units::Time;
@@ -7,8 +7,8 @@ use crate::units::Time;
 /// The longest window of a [`WindowedMax`], in steps.
 const MAX_STEPS: usize = 10;
 
-/// The largest value of the last steps; a step is a round trip or a cycle of probing. Exact, with one
-/// maximum a step. It forgets only when a new value comes, so it never runs empty.
+/// The largest value of the last steps; a step is a round trip or a cycle of probing. Exact, with
+/// one maximum a step. It forgets only when a new value comes, so it never runs empty.
 #[derive(Debug, Default)]
 pub struct WindowedMax {
     maxima: [f64; MAX_STEPS],
@@ -23,8 +23,8 @@ impl WindowedMax {
         self.largest
     }
 
-    /// Takes a value of `step`, which never falls; values of the last `window` steps count, this one
-    /// included (at most ten).
+    /// Takes a value of `step`, which never falls; values of the last `window` steps count, this
+    /// one included (at most ten).
     pub fn update(&mut self, value: f64, step: u64, window: usize) {
         let index = |step: u64| (step % MAX_STEPS as u64) as usize;
         if step > self.step {
@@ -68,8 +68,8 @@ impl WindowedMin {
     }
 }
 
-/// Round trips, counted by deliveries: one is over when a packet is acknowledged that was sent after
-/// its beginning. Selective acknowledgements count, so rounds pass in a repair too.
+/// Round trips, counted by deliveries: one is over when a packet is acknowledged that was sent
+/// after its beginning. Selective acknowledgements count, so rounds pass in a repair too.
 #[derive(Debug, Default)]
 pub struct DeliveryRounds {
     end: u64,
@@ -78,8 +78,8 @@ pub struct DeliveryRounds {
 }
 
 impl DeliveryRounds {
-    /// Whether this sample ends a round trip and begins the next; `delivered` counts the packets that
-    /// have been acknowledged.
+    /// Whether this sample ends a round trip and begins the next; `delivered` counts the packets
+    /// that have been acknowledged.
     pub fn is_over(&mut self, rate: &RateSample, delivered: u64) -> bool {
         let is_over = rate.prior_delivered >= self.end;
         if is_over {
@@ -95,8 +95,8 @@ impl DeliveryRounds {
     }
 }
 
-/// Growth that a round trip must bring (draft-cardwell-iccrg-bbr-congestion-control-00 sec. 4.3.2.2,
-/// draft-ietf-ccwg-bbr `CheckFullBWReached`).
+/// Growth that a round trip must bring (draft-cardwell-iccrg-bbr-congestion-control-00 sec.
+/// 4.3.2.2, draft-ietf-ccwg-bbr `CheckFullBWReached`).
 const GROWTH: f64 = 1.25;
 /// Round trips without it (same places).
 const ROUNDS_WITHOUT_GROWTH: u32 = 3;
@@ -156,7 +156,8 @@ mod tests {
         }
     }
 
-    /// Startup that doubles, then stays: the first round at the top still grows, the next three do not.
+    /// Startup that doubles, then stays: the first round at the top still grows, the next three do
+    /// not.
     #[test]
     fn a_plateau_is_three_rounds_without_a_quarter_more() {
         let mut plateau = Plateau::default();

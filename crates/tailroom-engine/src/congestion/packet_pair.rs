@@ -1,10 +1,11 @@
 //! Packet-pair flow control (Keshav 1991, "A control-theoretic approach to flow control", and 1995,
-//! "Packet-pair flow control"), for links with fair queueing: the two packets of a pair leave such a
-//! link one service of the flow apart, so the spacing of their ACKs is the rate at which it is served.
+//! "Packet-pair flow control"), for links with fair queueing: the two packets of a pair leave such
+//! a link one service of the flow apart, so the spacing of their ACKs is the rate at which it is
+//! served.
 //!
-//! The sending rate is `mu + (B - X) / R`: the service rate, corrected so that the queue X comes to the
-//! set-point B within a round trip. X is what is in flight less what the path itself holds, `R mu`. The
-//! paper estimates mu by a fuzzy filter; here it is an exponential average.
+//! The sending rate is `mu + (B - X) / R`: the service rate, corrected so that the queue X comes to
+//! the set-point B within a round trip. X is what is in flight less what the path itself holds, `R
+//! mu`. The paper estimates mu by a fuzzy filter; here it is an exponential average.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,13 +14,13 @@ use super::steering::{Beginning, PathEvent, Steering};
 use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
 use crate::units::Time;
 
-/// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck, every
-/// packet acknowledged by itself (no delayed ACKs) and `recovery = "sack"`.
+/// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck,
+/// every packet acknowledged by itself (no delayed ACKs) and `recovery = "sack"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PacketPairParams {
-    /// Packets that the flow is to have queued at the bottleneck (4; Keshav leaves it to the network).
-    /// Below 2 a pair may find its queue empty, and then overestimates the rate.
+    /// Packets that the flow is to have queued at the bottleneck (4; Keshav leaves it to the
+    /// network). Below 2 a pair may find its queue empty, and then overestimates the rate.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub setpoint: f64,
     /// Weight of a new pair in the average of the service rate (1/8).
@@ -50,8 +51,8 @@ impl Parameters for PacketPairParams {
 }
 
 const PAIR: u64 = 2;
-/// The window, over what the path holds with the queue at its set-point: only for the case that ACKs
-/// cease, as the rate does the work.
+/// The window, over what the path holds with the queue at its set-point: only for the case that
+/// ACKs cease, as the rate does the work.
 const WINDOW_GAIN: f64 = 2.0;
 
 /// A running packet-pair control.
@@ -146,8 +147,8 @@ mod tests {
     use super::super::script::{Path, assert_close, beginning, ms};
     use super::*;
 
-    /// ACKs of a pair sent at 0 come at 100 and 102 ms: 500 packets/s, so the path holds 50 packets.
-    /// With 30 in flight the queue is empty by 20: 500 + (4 + 20) / 0.1 packets/s.
+    /// ACKs of a pair sent at 0 come at 100 and 102 ms: 500 packets/s, so the path holds 50
+    /// packets. With 30 in flight the queue is empty by 20: 500 + (4 + 20) / 0.1 packets/s.
     #[test]
     fn the_spacing_of_a_pair_is_the_service_time() {
         let mut control = PacketPair::new(&PacketPairParams::default());
@@ -160,8 +161,8 @@ mod tests {
         let steering = control.on_path(&event);
         assert_close(steering.pacing_rate, 740.0);
         assert_close(steering.cwnd_packets, 2.0 * (50.0 + 4.0));
-        // The next ACK is of another pair, sent at 50 ms: its distance says nothing. 60 in flight are 10
-        // queued: 500 + (4 - 10) / 0.1.
+        // The next ACK is of another pair, sent at 50 ms: its distance says nothing. 60 in flight
+        // are 10 queued: 500 + (4 - 10) / 0.1.
         (event.now, event.rtt, event.in_flight) = (ms(152.5), Some(ms(102.5)), 60);
         assert_close(control.on_path(&event).pacing_rate, 440.0);
         // Its second comes 4 ms later: an eighth of the way from 500 to 250, 468.75. The path holds

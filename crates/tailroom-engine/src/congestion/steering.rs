@@ -15,8 +15,8 @@ pub struct Beginning {
     pub cwnd_packets: f64,
     /// Size of a packet on the wire.
     pub packet_bytes: u32,
-    /// Whether the receiver sends selective acknowledgements, so that more than one loss a round trip
-    /// is found.
+    /// Whether the receiver sends selective acknowledgements, so that more than one loss a round
+    /// trip is found.
     pub has_sack: bool,
 }
 
@@ -29,8 +29,8 @@ pub struct Steering {
     pub pacing_rate: f64,
     /// How many packets leave together, at least 1.
     pub send_quantum: u64,
-    /// Whether the control holds the flow back, so that rates measured with what is in flight now say
-    /// nothing about the path.
+    /// Whether the control holds the flow back, so that rates measured with what is in flight now
+    /// say nothing about the path.
     pub holds_back: bool,
 }
 

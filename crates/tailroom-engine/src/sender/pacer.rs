@@ -120,7 +120,7 @@ mod tests {
             }
             assert_eq!(pacer.wait(ms(start)), Some(ms(start + 3)));
         }
-        // The window lets out only two at 20 ms: by 22 ms they are paid for, and a quantum begins anew.
+        // The window lets only two out at 20 ms: by 22 ms they are paid for, and a quantum begins.
         for (now, next) in [(20, None), (20, None), (22, None), (22, None), (22, Some(ms(25)))] {
             pacer.on_sent_at_rate(ms(now), 1_000.0, 3);
             assert_eq!(pacer.wait(ms(now)), next, "{now} ms");

@@ -1,5 +1,6 @@
-//! Delivery-rate samples (draft-ietf-ccwg-bbr-06 sec. "Delivery Rate Samples", as of its repository's
-//! commit 4ce5e87 of 3 August 2026): how fast the network delivered the flight in which a packet was.
+//! Delivery-rate samples (draft-ietf-ccwg-bbr-06 sec. "Delivery Rate Samples", as of its
+//! repository's commit 4ce5e87 of 3 August 2026): how fast the network delivered the flight in
+//! which a packet was.
 //!
 //! Only for controls that model the path: each packet in flight has a record, in a ring indexed by
 //! sequence number. Data is counted in packets, which are all of one size.
@@ -12,6 +13,7 @@ use crate::units::Time;
 
 /// What was true when a packet was sent (the draft's per-packet state).
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 struct Record {
     delivered: u64,
     delivered_time: Time,
@@ -35,8 +37,8 @@ pub struct RateSample {
     pub delivered: u64,
     /// Packets acknowledged since the connection began, as of its transmission.
     pub prior_delivered: u64,
-    /// The rate at which the network delivered, in packets/s; `None` if the interval is too short to
-    /// be believed.
+    /// The rate at which the network delivered, in packets/s; `None` if the interval is too short
+    /// to be believed.
     pub delivery_rate: Option<f64>,
     /// Packets in the network when it was sent, itself included.
     pub tx_in_flight: u64,
@@ -218,8 +220,8 @@ impl RateSampler {
         });
     }
 
-    /// Ends an ACK: how many packets it newly acknowledges, the RTT and the rate of the newest of them
-    /// (`GenerateRateSample`).
+    /// Ends an ACK: how many packets it newly acknowledges, the RTT and the rate of the newest of
+    /// them (`GenerateRateSample`).
     pub fn finish(&mut self, now: Time) -> (u64, Option<Time>, Option<RateSample>) {
         // The gap is acknowledged and gone.
         if self.delivered > self.app_limited {
@@ -271,10 +273,10 @@ mod tests {
         (sample.delivery_rate.expect("it is reliable"), sample.delivered)
     }
 
-    /// Two packets at 0 ms are acknowledged at 100 and 110 ms, and two more leave at those times. The
-    /// third is back at 200 ms: 2 packets since the ACK at 100 ms that it followed, 20/s. The fourth at
-    /// 210 ms: 2 packets since 110 ms, but they were sent in the 110 ms since the packet acknowledged
-    /// then, the longer time.
+    /// Two packets at 0 ms are acknowledged at 100 and 110 ms, and two more leave at those times.
+    /// The third is back at 200 ms: 2 packets since the ACK at 100 ms that it followed, 20/s. The
+    /// fourth at 210 ms: 2 packets since 110 ms, but they were sent in the 110 ms since the packet
+    /// acknowledged then, the longer time.
     #[test]
     fn counts_from_the_ack_before_the_transmission_to_the_ack() {
         let mut sampler = RateSampler::default();
@@ -293,8 +295,8 @@ mod tests {
     }
 
     /// 100 packets/s at an RTT of 100 ms; the ACKs due from 500 to 590 ms are held back and come
-    /// together. Packet 59 leaves behind the first of them: by its own ACK, 100 ms later, 19 packets
-    /// have been acknowledged. They were sent in the 190 ms since packet 40: 100/s.
+    /// together. Packet 59 leaves behind the first of them: by its own ACK, 100 ms later, 19
+    /// packets have been acknowledged. They were sent in the 190 ms since packet 40: 100/s.
     #[test]
     fn what_arrives_faster_than_it_was_sent_is_capped() {
         let mut sampler = RateSampler::default();
@@ -335,8 +337,8 @@ mod tests {
         assert_eq!(sampler.finish(ms(130)), (0, None, None));
     }
 
-    /// Packets 0 and 1 are lost, 0 is sent again at 100 ms, the timeout at 300 ms gives up 0 (again)
-    /// and 4, which the ACKs had not given up.
+    /// Packets 0 and 1 are lost, 0 is sent again at 100 ms, the timeout at 300 ms gives up 0
+    /// (again) and 4, which the ACKs had not given up.
     #[test]
     fn losses_are_shown_once_for_each_transmission() {
         let mut sampler = RateSampler::default();
@@ -353,8 +355,8 @@ mod tests {
         assert_eq!(shown, [(0, 1, 1), (1, 2, 2), (0, 1, 2), (4, 4, 5)]);
     }
 
-    /// An RTT of 100 ms has been seen, so an ACK 20 ms after the retransmission must be for the first
-    /// transmission: the interval says nothing.
+    /// An RTT of 100 ms has been seen, so an ACK 20 ms after the retransmission must be for the
+    /// first transmission: the interval says nothing.
     #[test]
     fn an_interval_shorter_than_the_smallest_rtt_is_not_believed() {
         let mut sampler = RateSampler::default();
@@ -369,8 +371,8 @@ mod tests {
         assert_eq!(sample.map(|sample| sample.delivery_rate), Some(None));
     }
 
-    /// The gap behind packet 2 is gone when that is acknowledged: samples of what was sent before then
-    /// are limited by the application.
+    /// The gap behind packet 2 is gone when that is acknowledged: samples of what was sent before
+    /// then are limited by the application.
     #[test]
     fn a_gap_in_the_data_limits_a_round_trip_of_samples() {
         let mut sampler = RateSampler::default();

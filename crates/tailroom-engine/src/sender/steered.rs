@@ -1,6 +1,6 @@
 //! The sender of a control that models the path. Such a control sees every ACK and sets window and
-//! pacing rate itself: slow start, ssthresh and PRR have no part in it. What is lost, and what is sent
-//! again, is found as for any control.
+//! pacing rate itself: slow start, ssthresh and PRR have no part in it. What is lost, and what is
+//! sent again, is found as for any control.
 
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;

@@ -4,9 +4,9 @@ use super::{Model, State};
 use crate::congestion::steering::{PathEvent, Repair};
 use crate::units::Time;
 
-/// BBR.MinPipeCwnd
+/// `BBR.MinPipeCwnd`
 pub(super) const MIN_PIPE_CWND: f64 = 4.0;
-/// 1 less BBR.PacingMarginPercent
+/// 1 less `BBR.PacingMarginPercent`
 const PACING_MARGIN: f64 = 0.99;
 const EXTRA_ACKED_ROUNDS: usize = 10; // BBR.ExtraAckedFilterLen; 1 in Startup
 const MAX_QUANTUM_BYTES: f64 = 65_536.0; // `SetSendQuantum`, 64 KBytes

@@ -1,13 +1,13 @@
-//! What losses tell: the short-term model, and the limit of what may be in flight (sec. "Updating the
-//! Model Upon Packet Loss").
+//! What losses tell: the short-term model, and the limit of what may be in flight (sec. "Updating
+//! the Model Upon Packet Loss").
 
 use super::{Model, State};
 use crate::congestion::steering::{LostPacket, PathEvent};
 use crate::sender::rate_sample::RateSample;
 
-/// BBR.LossThresh
+/// `BBR.LossThresh`
 const LOSS_THRESHOLD: f64 = 0.02;
-/// BBR.Beta
+/// `BBR.Beta`
 const BETA: f64 = 0.7;
 
 impl Model {

@@ -1,10 +1,10 @@
 //! BBR, version 3 (draft-ietf-ccwg-bbr-06, as of its repository's commit
-//! 4ce5e87d5f58c34c8fae283367b41913d110b73a of 3 August 2026): paces at what the path was measured to
-//! deliver, and limits what is in flight by what it was measured to hold without losing 2 %.
+//! 4ce5e87d5f58c34c8fae283367b41913d110b73a of 3 August 2026): paces at what the path was measured
+//! to deliver, and limits what is in flight by what it was measured to hold without losing 2 %.
 //!
-//! Names are the draft's; each function says which of its functions it is. Data is counted in packets.
-//! Two parts of the draft are missing, because a sender here cannot bring them about: the undo of a
-//! recovery that was spurious, and what QUIC has and TCP has not.
+//! Names are the draft's; each function says which of its functions it is. Data is counted in
+//! packets. Two parts of the draft are missing, because a sender here cannot bring them about: the
+//! undo of a recovery that was spurious, and what QUIC has and TCP has not.
 
 mod control;
 mod loss;
@@ -24,10 +24,11 @@ use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parame
 use crate::sender::rate_sample::RateSample;
 use crate::units::Time;
 
-/// BBR, version 3, has no parameters. A round trip with ECN marks counts as one with losses; the draft
-/// asks for some answer to marks and leaves open which. It needs `recovery = "sack"` to measure well.
-/// Like a host with segmentation offload it sends up to a millisecond's worth of packets together, at
-/// least two and at most 64 KB.
+/// BBR, version 3, has no parameters; it is that of draft-ietf-ccwg-bbr-06 (repository
+/// ietf-wg-ccwg/draft-ietf-ccwg-bbr, commit 4ce5e87). A round trip with ECN marks counts as one
+/// with losses; the draft asks for some answer to marks and leaves open which. It needs `recovery =
+/// "sack"` to measure well. Like a host with segmentation offload it sends up to a millisecond's
+/// worth of packets together, at least two and at most 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr3Params {}
@@ -38,7 +39,7 @@ impl Parameters for Bbr3Params {
     }
 }
 
-/// BBR.state (sec. "State Machine").
+/// `BBR.state` (sec. "State Machine").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Startup,
@@ -51,7 +52,8 @@ enum State {
 }
 
 impl State {
-    /// Gains for rate and window (table of sec. "Summary of Control Behavior in the State Machine").
+    /// Gains for rate and window (table of sec. "Summary of Control Behavior in the State
+    /// Machine").
     fn gains(self) -> (f64, f64) {
         match self {
             State::Startup => (2.77, 2.0),
@@ -69,7 +71,7 @@ impl State {
     }
 }
 
-/// BBR.ack_phase: what ACKs say about the probing for bandwidth.
+/// `BBR.ack_phase`: what ACKs say about the probing for bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -87,6 +89,7 @@ pub struct Bbr3 {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the draft's; the states are in `State`")]
 struct Model {
     state: State,
     has_sack: bool,
@@ -336,8 +339,9 @@ impl Model {
         }
     }
 
-    /// `CheckStartupHighLoss`, in the draft's sec. "Exiting Startup Based on Packet Loss". The round
-    /// trip of losses begins with the first of them, so at its end the recovery is a round trip old.
+    /// `CheckStartupHighLoss`, in the draft's sec. "Exiting Startup Based on Packet Loss". The
+    /// round trip of losses begins with the first of them, so at its end the recovery is a round
+    /// trip old.
     fn check_startup_high_loss(&mut self, event: &PathEvent, sample: &RateSample) {
         let is_recovering = event.repair == Repair::FastRecovery;
         let is_high = if self.has_sack {

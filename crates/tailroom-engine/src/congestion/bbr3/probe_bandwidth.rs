@@ -1,4 +1,4 @@
-//! The cycle that probes for bandwidth (sec. "ProbeBW Algorithm Details").
+//! The cycle that probes for bandwidth (sec. "`ProbeBW` Algorithm Details").
 
 use super::{AckPhase, Model, State};
 use crate::congestion::filter::Plateau;
@@ -7,7 +7,7 @@ use crate::random;
 use crate::sender::rate_sample::RateSample;
 use crate::units::Time;
 
-/// BBR.Headroom
+/// `BBR.Headroom`
 const HEADROOM: f64 = 0.15;
 /// Round trips after which a probe is due at the latest (`IsRenoCoexistenceProbeTime`).
 const MAX_RENO_ROUNDS: f64 = 63.0;

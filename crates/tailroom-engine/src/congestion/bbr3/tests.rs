@@ -1,10 +1,11 @@
-//! The test cases of the draft's appendix "BBR Example Test Cases", in its order, by their titles; then
-//! what it leaves out. Cases that need a path which does something are run with a sender in a closed
-//! loop; those that need an application which pauses (a bulk source never does) with scripted ACKs.
+//! The test cases of the draft's appendix "BBR Example Test Cases", in its order, by their titles;
+//! then what it leaves out. Cases that need a path which does something are run with a sender in a
+//! closed loop; those that need an application which pauses (a bulk source never does) with
+//! scripted ACKs.
 //!
 //! Two cases do not apply: "Handling Spurious Fast Recovery" and "Handling Spurious RTO Recovery".
-//! Nothing here reorders packets, and no receiver reports duplicates, so a sender cannot conclude that
-//! a recovery was spurious; the undo is not there.
+//! Nothing here reorders packets, and no receiver reports duplicates, so a sender cannot conclude
+//! that a recovery was spurious; the undo is not there.
 
 use super::{AckPhase, Bbr3, Bbr3Params, Model, State};
 use crate::congestion::closed_loop::{ClosedLoop, Policer};
@@ -28,7 +29,8 @@ fn model(path: &ClosedLoop) -> &Model {
     }
 }
 
-/// Runs until the state satisfies this; the packets in flight that the control saw then, without losses.
+/// Runs until the state satisfies this; the packets in flight that the control saw then, without
+/// losses.
 fn run_until(path: &mut ClosedLoop, is_wanted: impl Fn(State) -> bool) -> u64 {
     loop {
         let sent = path.network.sent;
@@ -54,7 +56,7 @@ fn started(seed: u64) -> Bbr3 {
     control
 }
 
-/// One ACK of a path with an RTT of 100 ms; ProbeRTT never comes due.
+/// One ACK of a path with an RTT of 100 ms; `ProbeRTT` never comes due.
 fn ack(control: &mut Bbr3, path: &mut Path, rate: f64) {
     control.model.probe_rtt_min.stamp = path.event.now;
     path.ack(control, rate, ms(100.0));
@@ -73,8 +75,8 @@ fn ack_to(control: &mut Bbr3, path: &mut Path, state: State) {
     assert_eq!(control.model.state, state);
 }
 
-/// A control that a path of 1000 packets/s and 100 ms, a BDP of 100 packets, has brought to a state,
-/// with so many in flight.
+/// A control that a path of 1000 packets/s and 100 ms, a BDP of 100 packets, has brought to a
+/// state, with so many in flight.
 fn scripted_with(state: State, flight: u64) -> (Bbr3, Path) {
     let (mut control, mut path) = (started(1), Path::new(flight));
     ack_to(&mut control, &mut path, state);
@@ -86,8 +88,8 @@ fn scripted(state: State) -> (Bbr3, Path) {
     scripted_with(state, 100)
 }
 
-/// `count` packets with gaps between them are lost, each sent with `tx_in_flight` packets in flight,
-/// the first loss since the transmission being number `first`.
+/// `count` packets with gaps between them are lost, each sent with `tx_in_flight` packets in
+/// flight, the first loss since the transmission being number `first`.
 fn lose(control: &mut Bbr3, path: &Path, tx_in_flight: u64, first: u64, count: u64) {
     for lost in first..first + count {
         control.on_lost(&LostPacket {
@@ -152,8 +154,8 @@ fn exiting_drain_based_on_inflight() {
     assert!(bdp - 2.0 < in_flight && in_flight <= bdp, "{in_flight} of {bdp}");
 }
 
-/// Of 200 packets in flight and a BDP of 100 none drains: `round_count` must exceed that of the start by
-/// more than 3.
+/// Of 200 packets in flight and a BDP of 100 none drains: `round_count` must exceed that of the
+/// start by more than 3.
 #[test]
 fn exiting_drain_based_on_time() {
     let (mut control, mut path) = scripted_with(State::Drain, 200);
@@ -176,8 +178,8 @@ fn exiting_probe_up_on_bandwidth_plateau() {
     assert_eq!((model(&path).rounds.count, path.network.dropped), (start + 3, 0));
 }
 
-/// The pseudo-code of `HandleInflightTooHigh` leaves inflight_longterm alone when the lost packet was
-/// limited by the application; the state changes all the same.
+/// The pseudo-code of `HandleInflightTooHigh` leaves `inflight_longterm` alone when the lost packet
+/// was limited by the application; the state changes all the same.
 #[test]
 fn exiting_probe_up_on_loss_when_application_limited() {
     let (mut control, mut path) = scripted(State::Up);
@@ -249,8 +251,9 @@ fn exiting_probe_down_after_max_time() {
     assert!(path.event.now > start + wait);
 }
 
-/// The smallest RTT comes with the first packet, at 40 ms; 5 s later half a BDP of 334 is the window. It
-/// takes half a round trip until no more are in flight, then 200 ms and the rest of a round trip.
+/// The smallest RTT comes with the first packet, at 40 ms; 5 s later half a BDP of 334 is the
+/// window. It takes half a round trip until no more are in flight, then 200 ms and the rest of a
+/// round trip.
 #[test]
 fn entering_and_exiting_probe_rtt() {
     let mut path = closed_loop(RATE, ms(40.0), ENDLESS);
@@ -333,9 +336,9 @@ fn correctly_managing_sub_packet_bdps() {
     assert!(rate > 98.0, "{rate} packets/s");
 }
 
-/// A round trip of ProbeUP sends 1.25 * 0.99 of what was measured: ln 9.5 / ln 1.2375 = 10.6 of them
-/// from a tenth to 95 %, if each knew all of the one before. A sample spans a round trip, so it knows
-/// half: at most twice as many.
+/// A round trip of `ProbeUP` sends 1.25 * 0.99 of what was measured: ln 9.5 / ln 1.2375 = 10.6 of
+/// them from a tenth to 95 %, if each knew all of the one before. A sample spans a round trip, so
+/// it knows half: at most twice as many.
 #[test]
 fn increasing_bandwidth_10x_and_ensuring_full_bandwidth_is_reached() {
     let mut path = closed_loop(RATE / 10.0, ms(40.0), ENDLESS);
@@ -350,7 +353,8 @@ fn increasing_bandwidth_10x_and_ensuring_full_bandwidth_is_reached() {
     }
 }
 
-/// The first part of the case before: 1, 2, 4, 8 and 16 packets, but for the part of one that is owed.
+/// The first part of the case before: 1, 2, 4, 8 and 16 packets, but for the part of one that is
+/// owed.
 #[test]
 fn inflight_longterm_grows_by_a_step_that_doubles_each_round_trip() {
     let (mut control, mut path) = scripted(State::Refill);
@@ -367,9 +371,9 @@ fn inflight_longterm_grows_by_a_step_that_doubles_each_round_trip() {
     }
 }
 
-/// A buffer of one BDP. In Cruise two round trips with losses lower the short-term model by 0.7 each,
-/// before timeouts (the queue has become 400 ms long) let probing begin anew; with the end of the second
-/// cycle after that the maximum is the new rate.
+/// A buffer of one BDP. In Cruise two round trips with losses lower the short-term model by 0.7
+/// each, before timeouts (the queue has become 400 ms long) let probing begin anew; with the end of
+/// the second cycle after that the maximum is the new rate.
 #[test]
 fn decreasing_bandwidth_10x_and_ensuring_max_bandwidth_adapts_down() {
     let mut path = closed_loop(RATE, ms(40.0), 333);
@@ -391,10 +395,10 @@ fn decreasing_bandwidth_10x_and_ensuring_max_bandwidth_adapts_down() {
     assert!((max_bw / (RATE / 10.0) - 1.0).abs() < 0.02, "{max_bw}");
 }
 
-/// A tenth of the link's rate, and a bucket of three of its BDP. The short-term model comes down to the
-/// tokens' rate, and three quarters of that rate are delivered. "Without excessive continuous packet
-/// loss" holds only in comparison: 11 % are lost from 30 to 40 s (25 % in the first 20 s, and 90 % of
-/// what the link would take), because each probe finds a bucket that has filled.
+/// A tenth of the link's rate, and a bucket of three of its BDP. The short-term model comes down to
+/// the tokens' rate, and three quarters of that rate are delivered. "Without excessive continuous
+/// packet loss" holds only in comparison: 11 % are lost from 30 to 40 s (25 % in the first 20 s,
+/// and 90 % of what the link would take), because each probe finds a bucket that has filled.
 #[test]
 fn handling_token_bucket_policers() {
     let tokens = RATE / 10.0;
@@ -416,8 +420,8 @@ fn handling_token_bucket_policers() {
     assert!(loss < 0.15, "{loss}");
 }
 
-/// Limited by the application, Startup goes on; 5 s without a smaller RTT bring ProbeRTT, and 200 ms and
-/// a round trip later Startup goes on.
+/// Limited by the application, Startup goes on; 5 s without a smaller RTT bring `ProbeRTT`, and 200
+/// ms and a round trip later Startup goes on.
 #[test]
 fn entering_and_exiting_probe_rtt_during_startup() {
     let (mut control, mut path) = scripted(State::Startup);
@@ -437,7 +441,8 @@ fn entering_and_exiting_probe_rtt_during_startup() {
 }
 
 /// Two of 95 packets are more than 2 %: 94 were before the last, of which one had been lost, and
-/// (0.02 * 94 - 1) / 0.98 = 0.898 of that packet still fit. Of 60 it would be 59.2; but 0.7 BDP remain.
+/// (0.02 * 94 - 1) / 0.98 = 0.898 of that packet still fit. Of 60 it would be 59.2; but 0.7 BDP
+/// remain.
 #[test]
 fn handling_loss_during_probe_up_after_inflight_longterm_is_set() {
     for (tx_in_flight, limit) in [(95, 94.0 + 0.88 / 0.98), (60, 70.0)] {
@@ -470,8 +475,9 @@ fn handling_application_limited_sending_during_probe_refill() {
     assert_close(control.model.max_bw.get(), 1_200.0);
 }
 
-/// Sec. "When not Probing for Bandwidth": in Cruise, a round trip with a loss that delivered 600/s and
-/// 60 packets: 0.7 of what was before, 1000/s and 200 packets, is more. And the next: 0.49 is less.
+/// Sec. "When not Probing for Bandwidth": in Cruise, a round trip with a loss that delivered 600/s
+/// and 60 packets: 0.7 of what was before, 1000/s and 200 packets, is more. And the next: 0.49 is
+/// less.
 #[test]
 fn a_round_trip_with_losses_lowers_the_short_term_model() {
     let (mut control, mut path) = scripted(State::Cruise);
@@ -493,8 +499,8 @@ fn a_round_trip_with_losses_lowers_the_short_term_model() {
     assert!(control.model.bw_shortterm.is_infinite() && control.model.inflight_shortterm.is_infinite());
 }
 
-/// Sec. "Precautionary Bandwidth Probing": after a probe that lost too much the next ends as soon as
-/// the limit is in flight; if a round trip later nothing is lost, another follows at once.
+/// Sec. "Precautionary Bandwidth Probing": after a probe that lost too much the next ends as soon
+/// as the limit is in flight; if a round trip later nothing is lost, another follows at once.
 #[test]
 fn the_probe_after_one_that_went_too_high_is_cautious() {
     let (mut control, mut path) = scripted(State::Up);
