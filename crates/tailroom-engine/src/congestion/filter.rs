@@ -13,6 +13,8 @@ const MAX_STEPS: usize = 10;
 pub struct WindowedMax {
     maxima: [f64; MAX_STEPS],
     step: u64,
+    /// The maximum of the present step; a value below it changes nothing.
+    present: f64,
     largest: f64,
 }
 
@@ -26,8 +28,12 @@ impl WindowedMax {
     /// Takes a value of `step`, which never falls; values of the last `window` steps count, this
     /// one included (at most ten).
     pub fn update(&mut self, value: f64, step: u64, window: usize) {
+        if step == self.step && value <= self.present {
+            return;
+        }
         let index = |step: u64| (step % MAX_STEPS as u64) as usize;
         if step > self.step {
+            self.present = 0.0;
             let passed = (step - self.step).min(MAX_STEPS as u64);
             (0..passed).for_each(|back| self.maxima[index(step - back)] = 0.0);
             self.step = step;
@@ -35,8 +41,8 @@ impl WindowedMax {
             let kept = (first..step).map(|step| self.maxima[index(step)]);
             self.largest = kept.fold(value, f64::max);
         }
-        let maximum = &mut self.maxima[index(step)];
-        *maximum = maximum.max(value);
+        self.present = self.present.max(value);
+        self.maxima[index(step)] = self.present;
         self.largest = self.largest.max(value);
     }
 }

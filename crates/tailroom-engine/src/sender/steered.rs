@@ -55,12 +55,13 @@ impl Sender {
 
     /// A sender that could send and has nothing to send leaves a gap (`CheckIfApplicationLimited`).
     pub(super) fn note_app_limit(&mut self, now: Time) {
+        if self.has_new_data(now) {
+            return;
+        }
         let in_flight = self.scoreboard.pipe(self.next);
-        let is_limited = !self.has_new_data(now)
-            && (in_flight as f64) < self.cwnd
-            && self.scoreboard.next_lost().is_none();
+        let has_room = (in_flight as f64) < self.cwnd && self.scoreboard.next_lost().is_none();
         if let Some(steered) = &mut self.steered
-            && is_limited
+            && has_room
         {
             steered.sampler.mark_app_limited(in_flight);
         }

@@ -364,9 +364,12 @@ impl Model {
 
     /// `CheckDrainDone`
     fn check_drain_done(&mut self, event: &PathEvent) {
+        if self.state != State::Drain {
+            return;
+        }
         let is_drained = event.in_flight as f64 <= self.inflight(self.bw, 1.0);
         let is_too_long = self.rounds.count > self.drain_start_round + DRAIN_ROUNDS;
-        if self.state == State::Drain && (is_drained || is_too_long) {
+        if is_drained || is_too_long {
             self.start_probe_bw_down(event.now, event.delivered);
         }
     }
