@@ -2,8 +2,11 @@
 //! its first. All of it is in order, so it is computed when a packet leaves the last shared link,
 //! ahead of the links' clock; no event is needed.
 
+use rand_core::Rng;
+
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
+use crate::random;
 use crate::receiver::Receiver;
 use crate::schedule::Event;
 use crate::sender::{Demand, Outlet, Sender};
@@ -156,7 +159,7 @@ impl Connection {
         let demand = demand(group, plan);
         Connection {
             receiver: Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), demand.packets),
-            sender: Sender::new(tcp, demand, marks),
+            sender: Sender::new(tcp, demand, plan.seed, marks),
             wiring: Wiring::new(network, group, plan.rtt, plan.access_rate),
         }
     }
@@ -345,8 +348,8 @@ impl Ends {
     pub fn new(network: &Network, index: usize, marks: Marks) -> Self {
         let flow = &network.flows[index];
         let group = &network.groups[flow.group];
-        match (&group.tcp, Source::new(group, flow.start, network.seed, &network.flow_name(index)))
-        {
+        let name = network.flow_name(index);
+        match (&group.tcp, Source::new(group, flow.start, network.seed, &name)) {
             (_, Some(source)) => Ends::Unresponsive(Box::new(Unresponsive {
                 source,
                 stop: group.stop.unwrap_or(Time::NEVER),
@@ -361,8 +364,9 @@ impl Ends {
                     SourceSpec::Bulk { bytes } => bytes,
                     _ => None,
                 };
+                let seed = random::stream(network.seed, &format!("control of {name}")).next_u64();
                 let (start, rtt, access_rate) = (flow.start, flow.rtt, flow.access_rate);
-                let plan = FlowPlan { start, bytes, rtt, access_rate };
+                let plan = FlowPlan { start, bytes, rtt, access_rate, seed };
                 Ends::Tcp(Connection::new(network, group, tcp, &plan, marks))
             }
             (None, None) => unreachable!("a bulk source comes with a transport"),

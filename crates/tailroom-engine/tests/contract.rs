@@ -6,12 +6,14 @@ mod transport;
 
 use proptest::prelude::*;
 
+use tailroom_engine::congestion::steering::{Beginning, LostPacket, PathEvent, Repair, Steering};
 use tailroom_engine::congestion::{
     AckEvent, Congestion, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind,
 };
 use tailroom_engine::packet::{Ack, Packet, Range};
 use tailroom_engine::probe::flow::Marks;
 use tailroom_engine::receiver::Receiver;
+use tailroom_engine::sender::rate_sample::RateSample;
 use tailroom_engine::sender::{Demand, Outlet, Sender};
 use tailroom_engine::topology::{DelayedAck, Recovery, SlowStartSpec, TcpSpec};
 use tailroom_engine::units::Time;
@@ -161,6 +163,145 @@ proptest! {
     }
 }
 
+/// Something that happens to a control that models the path.
+#[derive(Clone, Copy, Debug)]
+enum PathStep {
+    Ack { after_ms: u64, event: PathEvent },
+    Lost(LostPacket),
+    Congestion(CongestionKind),
+    Restart,
+}
+
+fn rate_sample() -> impl Strategy<Value = Option<RateSample>> {
+    let rate = prop::option::weighted(0.9, (-1.0_f64..7.0).prop_map(|e| libm::pow(10.0, e)));
+    let sample = (1_u64..1_000, 0_u64..1_000, rate, 0_u64..1_000, 0_u64..50, any::<bool>());
+    prop::option::weighted(0.9, sample).prop_map(|sample| {
+        sample.map(|(delivered, sent_before, delivery_rate, tx_in_flight, lost, limited)| {
+            // `prior_delivered` counts back from the ACK here.
+            RateSample {
+                delivered,
+                prior_delivered: sent_before,
+                delivery_rate,
+                tx_in_flight,
+                lost,
+                is_app_limited: limited,
+            }
+        })
+    })
+}
+
+fn path_step() -> impl Strategy<Value = PathStep> {
+    let counts = (0_u64..1_000, 0_u64..1_000, 0_u64..100, 0_u64..100);
+    let rtt = prop::option::weighted(0.8, (0_u64..2_000).prop_map(Time::from_milliseconds));
+    let repair = prop::sample::select(vec![Repair::None, Repair::FastRecovery, Repair::Timeout]);
+    let ack = (0_u64..3_000, counts, rtt, rate_sample(), any::<bool>(), repair).prop_map(
+        |(
+            after_ms,
+            (prior_in_flight, in_flight, newly_delivered, newly_lost),
+            rtt,
+            rate,
+            limited,
+            repair,
+        )| {
+            let event = PathEvent {
+                now: Time::ZERO,
+                cwnd_packets: 1.0,
+                srtt: rtt.unwrap_or_default(),
+                prior_in_flight,
+                in_flight,
+                newly_delivered,
+                newly_lost,
+                delivered: 0,
+                rtt,
+                rate,
+                is_cwnd_limited: limited,
+                repair,
+            };
+            PathStep::Ack { after_ms, event }
+        },
+    );
+    let lost = (0_u64..1_000, 1_u64..1_000, 1_u64..100, any::<bool>()).prop_map(
+        |(sequence, tx_in_flight, lost, is_app_limited)| {
+            let (now, delivered, cwnd_packets) = (Time::ZERO, 0, 1.0);
+            PathStep::Lost(LostPacket {
+                now,
+                sequence,
+                tx_in_flight,
+                lost,
+                is_app_limited,
+                delivered,
+                cwnd_packets,
+            })
+        },
+    );
+    let kinds = vec![CongestionKind::Loss, CongestionKind::Timeout, CongestionKind::Mark];
+    prop_oneof![
+        20 => ack,
+        3 => lost,
+        1 => prop::sample::select(kinds).prop_map(PathStep::Congestion),
+        1 => Just(PathStep::Restart),
+    ]
+}
+
+/// How a control steers; empty for one that does not model the path.
+fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
+    let mut control = Congestion::new(config);
+    let beginning = Beginning {
+        now: Time::ZERO,
+        seed: 7,
+        cwnd_packets: 10.0,
+        packet_bytes: 1_000,
+        has_sack: true,
+    };
+    let Some(first) = control.begin(&beginning) else { return Vec::new() };
+    let (mut all, mut now, mut delivered) = (vec![first], Time::ZERO, 0);
+    for step in steps {
+        let cwnd_packets = all.last().map_or(1.0, |last| last.cwnd_packets);
+        match *step {
+            PathStep::Ack { after_ms, event } => {
+                now += Time::from_milliseconds(after_ms);
+                delivered += event.newly_delivered;
+                let rate = event.rate.map(|rate| RateSample {
+                    prior_delivered: delivered.saturating_sub(rate.prior_delivered),
+                    ..rate
+                });
+                let event = PathEvent { now, delivered, cwnd_packets, rate, ..event };
+                all.push(control.on_path(&event));
+            }
+            PathStep::Lost(lost) => {
+                control.on_lost(&LostPacket { now, delivered, cwnd_packets, ..lost });
+            }
+            PathStep::Congestion(kind) => {
+                let is_slow_start = true;
+                control.on_congestion(&CongestionEvent { now, kind, cwnd_packets, is_slow_start });
+            }
+            PathStep::Restart => all.extend(control.on_restart(now, cwnd_packets)),
+        }
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(config(500))]
+
+    #[test]
+    fn a_control_that_models_the_path_survives_any_path(
+        steps in prop::collection::vec(path_step(), 1..300),
+    ) {
+        for (name, config) in controls::all() {
+            let first = steerings(&config, &steps);
+            prop_assert!(first.is_empty() != config.models_path(), "{name}");
+            for steering in &first {
+                let Steering { cwnd_packets, pacing_rate, send_quantum, .. } = *steering;
+                prop_assert!(cwnd_packets.is_finite() && cwnd_packets >= 1.0, "{name}: {steering:?}");
+                prop_assert!(pacing_rate.is_finite() && pacing_rate > 0.0, "{name}: {steering:?}");
+                prop_assert!(send_quantum >= 1, "{name}: {steering:?}");
+            }
+            prop_assert!(first == steerings(&config, &steps), "{name} is not deterministic");
+        }
+    }
+}
+
 /// Counts what a sender sends.
 #[derive(Default)]
 struct Counter {
@@ -247,7 +388,7 @@ proptest! {
             last_packet_bytes: 500,
             header_bytes: 40,
         };
-        let (mut sender, mut out) = (Sender::new(&tcp, demand, marks()), Counter::default());
+        let (mut sender, mut out) = (Sender::new(&tcp, demand, 1, marks()), Counter::default());
         let mut now = Time::ZERO;
         for step in steps {
             if step.is_timer && sender.deadline() != Time::NEVER {
@@ -279,6 +420,7 @@ proptest! {
             prop_assert!(sender.delivered() == una.max(cumulative));
             prop_assert!(sender.cwnd_packets().is_finite() && sender.cwnd_packets() >= 1.0);
             prop_assert!(sender.ssthresh_packets() >= 2.0);
+            prop_assert!(sender.pacing_rate().is_none_or(|rate| rate.is_finite() && rate > 0.0));
             prop_assert!(out.highest <= packets && out.sent == sender.probe.counters.sent);
         }
     }

@@ -137,7 +137,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         receiver: Receiver::new(None, true, u64::MAX),
         acks: VecDeque::new(),
     };
-    let mut sender = Sender::new(&tcp, demand, marks);
+    let mut sender = Sender::new(&tcp, demand, 1, marks);
     let (mut windows, mut sample) = (Vec::new(), Time::ZERO);
     while sample <= END {
         let ack = path.acks.front().map_or(Time::NEVER, |ack| ack.0);

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
+use super::steering::{Beginning, LostPacket, PathEvent, Steering};
 use super::{AckEvent, Congestion, CongestionControl, CongestionEvent, Parameters};
 use crate::units::Time;
 
@@ -211,6 +212,27 @@ impl Custom {
         otherwise
     }
 
+    /// The same for a window and a pacing rate.
+    fn accept_steering(
+        &mut self,
+        method: &str,
+        time: Time,
+        steering: Steering,
+        otherwise: Steering,
+    ) -> Steering {
+        let cwnd_packets = self.accept(method, time, steering.cwnd_packets, otherwise.cwnd_packets);
+        let rate = steering.pacing_rate;
+        if self.fault.is_none() && !(rate.is_finite() && rate > 0.0) {
+            let problem =
+                format!("{method} returned a pacing rate of {rate}; it is finite and above 0");
+            self.fault = Some(Box::new(ControlFault { time, problem }));
+        }
+        if self.fault.is_some() {
+            return otherwise;
+        }
+        Steering { cwnd_packets, send_quantum: steering.send_quantum.max(1), ..steering }
+    }
+
     #[cold]
     fn refuse(&mut self, method: &str, time: Time, window: f64) {
         let problem = || format!("{method} returned {window}; {A_WINDOW}");
@@ -257,6 +279,41 @@ impl CongestionControl for Custom {
     fn blocks(&self, srtt: Time) -> Option<u32> {
         self.control.blocks(srtt)
     }
+
+    fn begin(&mut self, beginning: &Beginning) -> Option<Steering> {
+        let steering = self.control.begin(beginning)?;
+        let otherwise = standstill(beginning.cwnd_packets);
+        Some(self.accept_steering("begin", beginning.now, steering, otherwise))
+    }
+
+    fn on_path(&mut self, event: &PathEvent) -> Steering {
+        let otherwise = standstill(event.cwnd_packets);
+        if self.fault.is_some() {
+            return otherwise;
+        }
+        let steering = self.control.on_path(event);
+        self.accept_steering("on_path", event.now, steering, otherwise)
+    }
+
+    fn on_lost(&mut self, packet: &LostPacket) {
+        if self.fault.is_none() {
+            self.control.on_lost(packet);
+            self.ask_for_failure(packet.now);
+        }
+    }
+
+    fn on_restart(&mut self, now: Time, cwnd_packets: f64) -> Option<Steering> {
+        if self.fault.is_some() {
+            return None;
+        }
+        let steering = self.control.on_restart(now, cwnd_packets)?;
+        Some(self.accept_steering("on_restart", now, steering, standstill(cwnd_packets)))
+    }
+}
+
+/// How to send until the run has ended for a failed control: hardly.
+fn standstill(cwnd_packets: f64) -> Steering {
+    Steering { cwnd_packets, pacing_rate: 1.0, send_quantum: 1, holds_back: false }
 }
 
 impl Congestion {

@@ -5,14 +5,19 @@
 //! one line in the registry below. Loss recovery, RTO, pacing and slow start are not here: they exist once, in
 //! [`crate::sender`].
 
+#[cfg(test)]
+mod closed_loop;
+pub mod filter;
 mod round_rtt;
 #[cfg(test)]
 mod script;
+pub mod steering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Time;
+use steering::{Beginning, LostPacket, PathEvent, Steering};
 
 /// What a control learns from an ACK of new data outside recovery.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +105,28 @@ pub trait CongestionControl {
     fn failure(&mut self) -> Option<String> {
         None
     }
+
+    /// Told once, before the first packet. A control that models the path answers how to send until
+    /// the first ACK; of the methods above only `on_congestion` is called for it then, and what that
+    /// returns is not used. `None` is the answer of a control that only sets a window.
+    fn begin(&mut self, _beginning: &Beginning) -> Option<Steering> {
+        None
+    }
+
+    /// How to send after an ACK; any ACK, whatever the sender is doing. After a timeout, which
+    /// `on_congestion` tells of, the window is 1 until then.
+    fn on_path(&mut self, event: &PathEvent) -> Steering {
+        let cwnd_packets = event.cwnd_packets;
+        Steering { cwnd_packets, pacing_rate: 1.0, send_quantum: 1, holds_back: false }
+    }
+
+    /// A packet is newly taken for lost; the ACK or timeout that tells of it follows.
+    fn on_lost(&mut self, _packet: &LostPacket) {}
+
+    /// The first packet leaves after a time with nothing to send; how to send it and what follows.
+    fn on_restart(&mut self, _now: Time, _cwnd_packets: f64) -> Option<Steering> {
+        None
+    }
 }
 
 /// Round trips, counted by sequence numbers: one is over when a packet that was sent after its
@@ -140,6 +167,11 @@ pub trait Parameters {
     /// The control's name, where the registry cannot know it.
     fn control_name(&self) -> Option<&str> {
         None
+    }
+
+    /// Whether the control models the path, so that a record of each packet in flight is kept.
+    fn models_path(&self) -> bool {
+        false
     }
 }
 
@@ -216,6 +248,30 @@ macro_rules! registry {
                     $(Congestion::$control(control) => control.blocks(srtt),)+
                 }
             }
+
+            fn begin(&mut self, beginning: &Beginning) -> Option<Steering> {
+                match self {
+                    $(Congestion::$control(control) => control.begin(beginning),)+
+                }
+            }
+
+            fn on_path(&mut self, event: &PathEvent) -> Steering {
+                match self {
+                    $(Congestion::$control(control) => control.on_path(event),)+
+                }
+            }
+
+            fn on_lost(&mut self, packet: &LostPacket) {
+                match self {
+                    $(Congestion::$control(control) => control.on_lost(packet),)+
+                }
+            }
+
+            fn on_restart(&mut self, now: Time, cwnd_packets: f64) -> Option<Steering> {
+                match self {
+                    $(Congestion::$control(control) => control.on_restart(now, cwnd_packets),)+
+                }
+            }
         }
 
         impl CongestionConfig {
@@ -233,6 +289,13 @@ macro_rules! registry {
             pub fn needs_marks(&self) -> bool {
                 match self {
                     $(CongestionConfig::$control(params) => params.needs_marks(),)+
+                }
+            }
+
+            /// See [`Parameters::models_path`].
+            pub fn models_path(&self) -> bool {
+                match self {
+                    $(CongestionConfig::$control(params) => params.models_path(),)+
                 }
             }
 
@@ -283,6 +346,12 @@ registry! {
     hybla::Hybla(HyblaParams) = "hybla",
     /// Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry.
     westwood::Westwood(WestwoodParams) = "westwood",
+    /// BBR, version 1 (Cardwell et al. 2016): paces at the rate that the path was measured to deliver.
+    bbr1::Bbr1(Bbr1Params) = "bbr1",
+    /// BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %.
+    bbr3::Bbr3(Bbr3Params) = "bbr3",
+    /// Packet-pair flow control (Keshav 1995), for links with fair queueing.
+    packet_pair::PacketPair(PacketPairParams) = "packet_pair",
     /// A control of your own, in Python or in Rust: see docs/guide/own-control.md.
     custom::Custom(CustomParams) = "custom",
 }

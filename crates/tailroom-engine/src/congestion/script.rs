@@ -1,6 +1,8 @@
 //! Scripted ACKs and congestion for unit tests of a control.
 
+use super::steering::{Beginning, PathEvent, Repair, Steering};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds};
+use crate::sender::rate_sample::RateSample;
 use crate::units::Time;
 
 /// An ACK of this many packets at time zero, without an RTT sample.
@@ -100,6 +102,82 @@ impl Script {
         kind: CongestionKind,
     ) -> f64 {
         control.on_congestion(&CongestionEvent { now: self.event.now, ..congestion(kind, window) })
+    }
+}
+
+/// What a control that models the path is told before the first packet of 1500 B.
+pub(super) fn beginning(seed: u64) -> Beginning {
+    Beginning { now: Time::ZERO, seed, cwnd_packets: 10.0, packet_bytes: 1_500, has_sack: true }
+}
+
+/// A path whose rate, RTT and packets in flight the test sets, for a control that models it.
+pub(super) struct Path {
+    /// The next event; a test may change what `ack` does not set.
+    pub(super) event: PathEvent,
+    /// Packets in flight when each packet was sent, so that a round trip has as many ACKs.
+    pub(super) flight: u64,
+    /// Packets lost between the transmission of each packet and its ACK.
+    pub(super) lost: u64,
+    /// Whether the samples are limited by the application.
+    pub(super) is_app_limited: bool,
+}
+
+impl Path {
+    /// A path before the first ACK.
+    pub(super) fn new(flight: u64) -> Self {
+        let event = PathEvent {
+            now: Time::ZERO,
+            cwnd_packets: 10.0,
+            srtt: Time::ZERO,
+            prior_in_flight: flight,
+            in_flight: flight,
+            newly_delivered: 1,
+            newly_lost: 0,
+            delivered: 0,
+            rtt: None,
+            rate: None,
+            is_cwnd_limited: false,
+            repair: Repair::None,
+        };
+        Path { event, flight, lost: 0, is_app_limited: false }
+    }
+
+    /// One ACK of one packet, on a path that delivers `rate` packets/s with this RTT.
+    pub(super) fn ack(
+        &mut self,
+        control: &mut impl CongestionControl,
+        rate: f64,
+        rtt: Time,
+    ) -> Steering {
+        let event = &mut self.event;
+        event.now += Time::from_seconds(1.0 / rate);
+        event.delivered += 1;
+        (event.prior_in_flight, event.in_flight) = (self.flight, self.flight);
+        (event.rtt, event.srtt) = (Some(rtt), rtt);
+        event.rate = Some(RateSample {
+            delivered: self.flight,
+            prior_delivered: event.delivered.saturating_sub(self.flight),
+            delivery_rate: Some(rate),
+            tx_in_flight: self.flight,
+            lost: self.lost,
+            is_app_limited: self.is_app_limited,
+        });
+        let steering = control.on_path(event);
+        event.cwnd_packets = steering.cwnd_packets;
+        steering
+    }
+
+    /// As many ACKs as are in flight: a round trip.
+    pub(super) fn round(
+        &mut self,
+        control: &mut impl CongestionControl,
+        rate: f64,
+        rtt: Time,
+    ) -> Steering {
+        (1..self.flight).for_each(|_| {
+            self.ack(control, rate, rtt);
+        });
+        self.ack(control, rate, rtt)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::error::{Fault, Path};
 use crate::quantity::Size;
+use crate::sender::rate_sample::RECORD_BYTES;
 use crate::topology::{GroupSpec, LinkSpec, Network, SourceSpec};
 
 // Bytes of each kind of state, rounded up; MARGIN covers what containers hold in reserve.
@@ -68,7 +69,10 @@ fn packets_bytes(network: &Network) -> f64 {
         let pipe = highest_rate(link) / 8.0 * longest_rtt.seconds() / f64::from(smallest);
         (2.0 * (pipe + buffer_packets(link, smallest))).min(windows)
     });
-    PACKET * packets.sum::<f64>()
+    let has_records =
+        |group: &GroupSpec| group.tcp.as_ref().is_some_and(|tcp| tcp.congestion.models_path());
+    let record = if network.groups.iter().any(has_records) { RECORD_BYTES as f64 } else { 0.0 };
+    (PACKET + record) * packets.sum::<f64>()
 }
 
 fn smallest_packet(group: &GroupSpec, link: usize) -> u32 {

@@ -9,12 +9,15 @@
 pub mod ecn;
 pub mod pacer;
 pub mod prr;
+pub mod rate_sample;
 pub mod recovery;
 pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
+pub mod steered;
 
 use crate::congestion::custom::ControlFault;
+use crate::congestion::steering::Beginning;
 use crate::congestion::{AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind};
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
@@ -26,6 +29,7 @@ use prr::Prr;
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use slow_start::{SlowStart, SlowStartEvent};
+use steered::Steered;
 
 /// Where a sender's packets go.
 pub trait Outlet {
@@ -84,6 +88,8 @@ pub struct Sender {
     scoreboard: Scoreboard,
     rtt: RttEstimator,
     congestion: Congestion,
+    /// Only with a control that models the path.
+    steered: Option<Box<Steered>>,
     slow_start: SlowStart,
     pacer: Pacer,
     demand: Demand,
@@ -113,23 +119,35 @@ struct Options {
     forget_sack_at_timeout: bool,
     send_burst: u64,
     control_has_slow_start: bool,
-    sends_blocks: bool,
+    /// In blocks, or at a rate that the control sets.
+    control_paces: bool,
     control_watches: bool,
 }
 
 impl Sender {
-    /// A sender that will start at `demand.start`.
-    pub fn new(spec: &TcpSpec, demand: Demand, marks: Marks) -> Self {
+    /// A sender that will start at `demand.start`; `seed` is for its control's random choices.
+    pub fn new(spec: &TcpSpec, demand: Demand, seed: u64, marks: Marks) -> Self {
         let max_window = spec.max_window.map_or(f64::INFINITY, |packets| packets as f64);
-        let congestion = Congestion::new(&spec.congestion);
+        let cwnd = f64::from(spec.initial_window).min(max_window);
+        let mut congestion = Congestion::new(&spec.congestion);
+        let steering = congestion.begin(&Beginning {
+            now: demand.start,
+            seed,
+            cwnd_packets: cwnd,
+            packet_bytes: demand.packet_bytes,
+            has_sack: spec.recovery == Recovery::Sack,
+        });
         let control_has_slow_start = congestion.has_own_slow_start();
-        let sends_blocks = congestion.blocks(Time::ZERO).is_some();
+        let control_paces = steering.is_some() || congestion.blocks(Time::ZERO).is_some();
         let control_watches = congestion.watches_every_ack();
+        // A control that models the path has neither slow start nor bursts but its own.
+        let initial_ssthresh = spec.initial_ssthresh.filter(|_| steering.is_none());
+        let send_burst = if steering.is_some() { 1 } else { u64::from(spec.send_burst) };
         Sender {
             una: 0,
             next: 0,
-            cwnd: f64::from(spec.initial_window).min(max_window),
-            ssthresh: spec.initial_ssthresh.map_or(f64::INFINITY, f64::from),
+            cwnd,
+            ssthresh: initial_ssthresh.map_or(f64::INFINITY, f64::from),
             rto_deadline: Time::NEVER,
             quiet_since: Time::NEVER,
             release_at: demand.start,
@@ -140,6 +158,7 @@ impl Sender {
             scoreboard: Scoreboard::default(),
             rtt: RttEstimator::new(spec.min_rto, spec.rto_granularity),
             congestion,
+            steered: steering.map(|steering| Box::new(Steered::new(steering))),
             slow_start: SlowStart::new(spec.slow_start, spec.pacing),
             pacer: Pacer::new(spec.pacing),
             demand,
@@ -156,9 +175,9 @@ impl Sender {
                 uses_prr: spec.prr,
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
-                send_burst: u64::from(spec.send_burst),
+                send_burst,
                 control_has_slow_start,
-                sends_blocks,
+                control_paces,
                 control_watches,
             },
             probe: FlowProbe::new(marks),
@@ -185,6 +204,17 @@ impl Sender {
     #[inline]
     pub fn control_fault(&self) -> Option<&ControlFault> {
         self.congestion.fault()
+    }
+
+    /// The control, for tests that look inside.
+    #[cfg(test)]
+    pub(crate) fn control(&self) -> &Congestion {
+        &self.congestion
+    }
+
+    /// The rate at which packets leave, in packets/s, if the control sets one.
+    pub fn pacing_rate(&self) -> Option<f64> {
+        self.steered.as_ref().map(|steered| steered.pacing_rate())
     }
 
     /// Packets acknowledged in sequence.
@@ -224,6 +254,10 @@ impl Sender {
         self.pass_marks(now);
         let acked = ack.cumulative.saturating_sub(self.una);
         let rtt = if acked > 0 { self.sample_rtt(now, ack) } else { None };
+        if self.steered.is_some() {
+            self.on_ack_steered(now, ack, out);
+            return;
+        }
         let is_plain = self.phase == Phase::Open
             && acked > 0
             && ack.blocks.is_empty()
@@ -386,7 +420,10 @@ impl Sender {
         if !is_repeated {
             let is_slow_start = self.cwnd < self.ssthresh;
             let event = CongestionEvent { now, kind, cwnd_packets: self.cwnd, is_slow_start };
-            self.ssthresh = self.congestion.on_congestion(&event).max(MIN_SSTHRESH);
+            let target = self.congestion.on_congestion(&event);
+            if self.steered.is_none() {
+                self.ssthresh = target.max(MIN_SSTHRESH);
+            }
         }
         self.ecn.on_reduction();
         self.pacer.restart_block();
@@ -457,9 +494,13 @@ impl Sender {
         true
     }
 
-    /// The control has its window sent in blocks; a slow start is too short to be cut.
+    /// The control has its window sent in blocks, or at a rate; a slow start is too short to be cut.
     #[cold]
-    fn note_block(&mut self, now: Time) {
+    fn note_paced(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
+        if self.steered.is_some() {
+            self.note_departure(now, sequence, is_retransmission);
+            return;
+        }
         let srtt = self.rtt.srtt();
         if let Some(blocks) = self.congestion.blocks(srtt).filter(|_| self.cwnd >= self.ssthresh) {
             self.pacer.on_sent_in_block(now, self.cwnd, blocks, srtt);
@@ -477,8 +518,8 @@ impl Sender {
         let is_last = sequence + 1 == self.demand.packets;
         let bytes = if is_last { self.demand.last_packet_bytes } else { self.demand.packet_bytes };
         self.probe.on_sent(bytes, is_retransmission);
-        if self.options.sends_blocks {
-            self.note_block(now);
+        if self.options.control_paces {
+            self.note_paced(now, sequence, is_retransmission);
         } else {
             self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());
         }

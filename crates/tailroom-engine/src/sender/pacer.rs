@@ -1,6 +1,6 @@
 //! Spreading packets over the round trip: each by itself, or in blocks.
 
-use crate::units::Time;
+use crate::units::{PICOSECONDS_PER_SECOND, Time};
 
 /// Pacing rate over window per RTT in slow start, where the next round needs twice the rate
 /// (Linux `tcp_pacing_ss_ratio`, 200 %).
@@ -16,6 +16,10 @@ pub struct Pacer {
     /// Packets of the present block that have left.
     in_block: f64,
     block_start: Time,
+    /// When what has left is paid for, at the rate that the control sets.
+    paid_until: Time,
+    /// Packets of the present quantum that have left.
+    in_quantum: u64,
 }
 
 impl Pacer {
@@ -63,6 +67,21 @@ impl Pacer {
         }
     }
 
+    /// A packet leaves at `now`, at a rate in packets/s that the control sets; `quantum` of them leave
+    /// together (draft-ietf-ccwg-bbr-06 sec. "Pacing Rate").
+    pub fn on_sent_at_rate(&mut self, now: Time, rate: f64, quantum: u64) {
+        if self.paid_until <= now {
+            self.in_quantum = 0;
+        }
+        let gap = Time::from_picoseconds((PICOSECONDS_PER_SECOND as f64 / rate) as u64);
+        self.paid_until = self.paid_until.max(now).saturating_add(gap);
+        self.in_quantum += 1;
+        if self.in_quantum >= quantum {
+            self.in_quantum = 0;
+            self.next = self.paid_until;
+        }
+    }
+
     /// The window has been reduced: a new block begins.
     pub fn restart_block(&mut self) {
         self.in_block = 0.0;
@@ -86,6 +105,25 @@ mod tests {
                 pacer.on_sent_in_block(now, 20.0, 4, ms(100));
             }
             assert_eq!(pacer.wait(sent_at + ms(4)), Some(sent_at + ms(25)));
+        }
+    }
+
+    /// At 1000 packets/s a quantum of three lasts 3 ms.
+    #[test]
+    fn a_quantum_leaves_together_and_the_next_when_it_is_paid_for() {
+        let mut pacer = Pacer::default();
+        let ms = Time::from_milliseconds;
+        for start in [10, 13] {
+            for _ in 0..3 {
+                assert_eq!(pacer.wait(ms(start)), None);
+                pacer.on_sent_at_rate(ms(start), 1_000.0, 3);
+            }
+            assert_eq!(pacer.wait(ms(start)), Some(ms(start + 3)));
+        }
+        // The window lets only two out at 20 ms: by 22 ms they are paid for, and a quantum begins.
+        for (now, next) in [(20, None), (20, None), (22, None), (22, None), (22, Some(ms(25)))] {
+            pacer.on_sent_at_rate(ms(now), 1_000.0, 3);
+            assert_eq!(pacer.wait(ms(now)), next, "{now} ms");
         }
     }
 

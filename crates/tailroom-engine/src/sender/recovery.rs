@@ -44,7 +44,7 @@ impl Sender {
             self.duplicates = 0;
         }
         if self.is_sack {
-            delivered += self.scoreboard.add(ack.blocks, self.next);
+            delivered += self.scoreboard.add(ack.blocks, self.next, |_| {});
         }
         let is_more_lost = self.scoreboard.lost_edge() > lost_edge;
         let is_marked = self.ecn.note(ack);
@@ -67,7 +67,7 @@ impl Sender {
     /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, at most once for a window of
     /// data, whether losses or marks came first. It lowers no window below two packets (RFC 8511
     /// sec. 3), so that the timer need not take the place of a window of one.
-    fn react_to_mark(&mut self, now: Time) {
+    pub(super) fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
         if self.phase == Phase::Open && is_new {
@@ -110,11 +110,7 @@ impl Sender {
     fn enter_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
         let in_flight = self.next - self.una;
         self.reduce_for_loss(now);
-        self.phase = Phase::Recovery;
-        self.recovery_point = self.next;
-        // RFC 6675 sec. 5, step 4.3: no rescue before more than this retransmission is acknowledged.
-        self.is_rescue_spent = false;
-        self.rescue_from = self.una + 2;
+        self.begin_recovery();
         self.cwnd = self.ssthresh;
         if self.options.uses_prr {
             // RFC 9937 sec. 5, RecoverFS: in flight and not sacked, as of just before this ACK.
@@ -126,6 +122,14 @@ impl Sender {
             self.retransmit(now, self.una, out);
         }
         self.send_in_recovery(now, out);
+    }
+
+    pub(super) fn begin_recovery(&mut self) {
+        self.phase = Phase::Recovery;
+        self.recovery_point = self.next;
+        // RFC 6675 sec. 5, step 4.3: no rescue before more than this retransmission is acknowledged.
+        self.is_rescue_spent = false;
+        self.rescue_from = self.una + 2;
     }
 
     fn continue_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
@@ -286,7 +290,7 @@ impl Sender {
         }
     }
 
-    fn is_beyond_last_repair(&self) -> bool {
+    pub(super) fn is_beyond_last_repair(&self) -> bool {
         self.recovery_point == 0 || self.una > self.recovery_point
     }
 
@@ -319,6 +323,8 @@ impl Sender {
     // RFC 6298: the retransmission timeout.
 
     pub(super) fn on_timeout(&mut self, now: Time, out: &mut impl Outlet) {
+        self.note_app_limit(now);
+        self.show_timeout(now);
         self.reduce(now, CongestionKind::Timeout);
         self.rtt.back_off();
         self.slow_start.on_timeout();

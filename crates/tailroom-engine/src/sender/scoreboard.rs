@@ -95,15 +95,15 @@ impl Scoreboard {
         unsacked
     }
 
-    /// Takes in the SACK blocks of an ACK, of packets below `next`; returns how many packets they
-    /// newly report.
-    pub fn add(&mut self, blocks: &[Range], next: u64) -> u64 {
+    /// Takes in the SACK blocks of an ACK, of packets below `next`; shows `on_sacked` the packets that
+    /// they newly report, and returns how many these are.
+    pub fn add(&mut self, blocks: &[Range], next: u64, mut on_sacked: impl FnMut(Range)) -> u64 {
         let before = self.sacked;
         let reported = self.reported;
         for block in blocks.iter().filter(|block| !reported.contains(block)) {
             let block = Range { start: block.start.max(self.una), end: block.end.min(next) };
             if !block.is_empty() {
-                self.add_block(block);
+                self.add_block(block, &mut on_sacked);
             }
         }
         self.reported = [Range::default(); MAX_SACK_BLOCKS];
@@ -114,23 +114,23 @@ impl Scoreboard {
         self.sacked - before
     }
 
-    fn add_block(&mut self, block: Range) {
+    fn add_block(&mut self, block: Range, on_sacked: &mut impl FnMut(Range)) {
         // Without reordering a packet lies in the last range or behind it.
         match self.ranges.back_mut() {
             Some(last) if last.start <= block.start && block.start <= last.end => {
                 let fresh = Range { start: last.end, end: block.end };
                 last.end = last.end.max(block.end);
-                self.count_sacked(fresh);
+                self.count_sacked(fresh, on_sacked);
             }
-            Some(last) if block.start <= last.end => self.merge_block(block),
+            Some(last) if block.start <= last.end => self.merge_block(block, on_sacked),
             _ => {
                 self.ranges.push_back(block);
-                self.count_sacked(block);
+                self.count_sacked(block, on_sacked);
             }
         }
     }
 
-    fn merge_block(&mut self, block: Range) {
+    fn merge_block(&mut self, block: Range, on_sacked: &mut impl FnMut(Range)) {
         // The ranges that overlap or touch the block: [first, last).
         let first = self.ranges.partition_point(|range| range.end < block.start);
         let mut merged = block;
@@ -139,13 +139,13 @@ impl Scoreboard {
         while let Some(&range) = self.ranges.get(last)
             && range.start <= block.end
         {
-            self.count_sacked(Range { start: gap_start, end: range.start });
+            self.count_sacked(Range { start: gap_start, end: range.start }, on_sacked);
             gap_start = gap_start.max(range.end);
             merged.start = merged.start.min(range.start);
             merged.end = merged.end.max(range.end);
             last += 1;
         }
-        self.count_sacked(Range { start: gap_start, end: block.end });
+        self.count_sacked(Range { start: gap_start, end: block.end }, on_sacked);
         if first == last {
             self.ranges.insert(first, merged);
         } else {
@@ -157,8 +157,9 @@ impl Scoreboard {
     }
 
     /// `part` goes from unsacked to sacked.
-    fn count_sacked(&mut self, part: Range) {
+    fn count_sacked(&mut self, part: Range, on_sacked: &mut impl FnMut(Range)) {
         if !part.is_empty() {
+            on_sacked(part);
             self.sacked += part.len();
             self.lost -= part.count_below(self.lost_edge);
             self.retransmitted -= part.count_below(self.retransmitted_edge);
@@ -265,9 +266,9 @@ mod tests {
     #[test]
     fn a_hole_is_lost_when_three_packets_above_it_are_sacked() {
         let mut board = Scoreboard::default();
-        assert_eq!(board.add(&[range(1, 3)], 10), 2);
+        assert_eq!(board.add(&[range(1, 3)], 10, |_| {}), 2);
         assert_eq!((board.next_lost(), board.pipe(10)), (None, 8));
-        assert_eq!(board.add(&[range(1, 4)], 10), 1);
+        assert_eq!(board.add(&[range(1, 4)], 10, |_| {}), 1);
         assert_eq!((board.next_lost(), board.pipe(10)), (Some(0), 6));
         board.on_retransmission(0);
         assert_eq!((board.next_lost(), board.pipe(10)), (None, 7));
@@ -278,7 +279,7 @@ mod tests {
     #[test]
     fn three_discontiguous_ranges_count_as_three_packets() {
         let mut board = Scoreboard::default();
-        board.add(&[range(5, 6), range(3, 4), range(1, 2)], 10);
+        board.add(&[range(5, 6), range(3, 4), range(1, 2)], 10, |_| {});
         assert_eq!(board.next_lost(), Some(0));
         board.on_retransmission(0);
         // 2 and 4 have fewer than three sacked packets above them.
@@ -302,7 +303,7 @@ mod tests {
                     0 | 1 => {
                         let start = una + draw(next - una);
                         let end = (start + 1 + draw(6)).min(next);
-                        board.add(&[range(start, end)], next);
+                        board.add(&[range(start, end)], next, |_| {});
                         (start..end).for_each(|packet| sacked[packet as usize] = true);
                         let above: Vec<u64> =
                             (una..next).filter(|&packet| sacked[packet as usize]).collect();

@@ -1,5 +1,6 @@
 //! Flows that arrive, send what they have, and leave.
 
+use rand_core::Rng;
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -27,6 +28,7 @@ pub struct FiniteFlows {
     rtts: Xoshiro256PlusPlus,
     peak_rate: Option<Distribution>,
     peak_rates: Xoshiro256PlusPlus,
+    seeds: Xoshiro256PlusPlus,
 }
 
 #[derive(Debug)]
@@ -71,6 +73,7 @@ impl FiniteFlows {
             rtts: stream("round trips"),
             peak_rate: spec.peak_rate.clone(),
             peak_rates: stream("peak rates"),
+            seeds: stream("controls"),
         }
     }
 }
@@ -85,6 +88,7 @@ impl FlowSource for FiniteFlows {
             Rate::from_bits_per_second(rate as u64)
         });
         let rtt = rtt.max(self.shortest_rtt).max(MIN_RTT);
-        Some(FlowPlan { start, bytes: Some(bytes), rtt, access_rate })
+        let seed = self.seeds.next_u64();
+        Some(FlowPlan { start, bytes: Some(bytes), rtt, access_rate, seed })
     }
 }

@@ -33,6 +33,8 @@ pub struct FlowPlan {
     pub rtt: Time,
     /// Rate of its own access link, its exogenous peak rate; `None` for one that takes no time.
     pub access_rate: Option<Rate>,
+    /// What its congestion control draws from.
+    pub seed: u64,
 }
 
 /// Decides when flows begin and how much they send.

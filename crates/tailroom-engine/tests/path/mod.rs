@@ -179,7 +179,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         progress_interval: Time::NEVER,
         reductions_kept: 100,
     };
-    let mut sender = Sender::new(tcp, demand, marks);
+    let mut sender = Sender::new(tcp, demand, 1, marks);
     let mut receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), u64::MAX);
     let mut path = Path {
         script,

@@ -1,0 +1,186 @@
+//! A sender, a bottleneck and a receiver in a loop, for tests that look inside a control while it
+//! works.
+
+use std::collections::VecDeque;
+
+use super::{Congestion, CongestionConfig};
+use crate::packet::{Packet, StoredAck};
+use crate::probe::flow::Marks;
+use crate::receiver::Receiver;
+use crate::sender::{Demand, Outlet, Sender};
+use crate::topology::{EcnMode, Recovery, RttSamples, SlowStartSpec, TcpSpec};
+use crate::units::Time;
+
+/// A token bucket that drops what finds no token.
+#[derive(Debug)]
+pub(super) struct Policer {
+    pub(super) rate: f64,
+    pub(super) burst: f64,
+    pub(super) tokens: f64,
+    pub(super) filled_at: Time,
+}
+
+/// The network between the two ends.
+#[derive(Debug)]
+pub(super) struct Network {
+    /// Packets/s.
+    pub(super) rate: f64,
+    /// Round trip without queueing and transmission.
+    pub(super) rtt: Time,
+    /// Packets that may be queued or in transmission.
+    pub(super) buffer: usize,
+    /// Every so many packets one is lost; 0 for none.
+    pub(super) lose_every: u64,
+    /// ACKs come at multiples of this; zero for none.
+    pub(super) aggregation: Time,
+    pub(super) policer: Option<Policer>,
+    pub(super) sent: u64,
+    pub(super) dropped: u64,
+    departures: VecDeque<Time>,
+    free_at: Time,
+    receiver: Receiver,
+    acks: VecDeque<(Time, StoredAck)>,
+}
+
+impl Network {
+    fn is_dropped(&mut self, now: Time) -> bool {
+        if self.lose_every > 0 && self.sent.is_multiple_of(self.lose_every) {
+            return true;
+        }
+        if let Some(policer) = &mut self.policer {
+            let filled = policer.rate * now.since(policer.filled_at).seconds();
+            policer.tokens = (policer.tokens + filled).min(policer.burst);
+            policer.filled_at = now;
+            if policer.tokens < 1.0 {
+                return true;
+            }
+            policer.tokens -= 1.0;
+        }
+        while self.departures.front().is_some_and(|departure| *departure <= now) {
+            self.departures.pop_front();
+        }
+        self.departures.len() >= self.buffer
+    }
+}
+
+impl Outlet for Network {
+    fn send(&mut self, packet: Packet) {
+        self.sent += 1;
+        if self.is_dropped(packet.sent) {
+            self.dropped += 1;
+            return;
+        }
+        self.free_at = self.free_at.max(packet.sent) + Time::from_seconds(1.0 / self.rate);
+        self.departures.push_back(self.free_at);
+        let mut at = self.free_at + self.rtt;
+        let interval = self.aggregation.picoseconds();
+        if interval > 0 {
+            let multiple = at.picoseconds().div_ceil(interval) * interval;
+            at = Time::from_picoseconds(multiple);
+        }
+        if let Some(ack) = self.receiver.on_packet(at, packet) {
+            // Of those that come together only the last is sent.
+            if interval > 0 && self.acks.back().is_some_and(|(last, _)| *last == at) {
+                self.acks.pop_back();
+            }
+            self.acks.push_back((at, ack.into()));
+        }
+    }
+}
+
+/// The loop.
+pub(super) struct ClosedLoop {
+    pub(super) sender: Sender,
+    pub(super) network: Network,
+    pub(super) now: Time,
+}
+
+impl ClosedLoop {
+    /// A flow of 1500 B packets that starts at 0, and a bottleneck of `rate` packets/s.
+    pub(super) fn new(congestion: CongestionConfig, rate: f64, rtt: Time, buffer: usize) -> Self {
+        let demand = Demand {
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            packets: u64::MAX,
+            packet_bytes: 1_500,
+            last_packet_bytes: 1_500,
+            header_bytes: 40,
+        };
+        let marks = Marks {
+            measure_from: Time::ZERO,
+            duration: Time::NEVER,
+            series_interval: Time::NEVER,
+            progress_interval: Time::NEVER,
+            reductions_kept: 0,
+        };
+        let network = Network {
+            rate,
+            rtt,
+            buffer,
+            lose_every: 0,
+            aggregation: Time::ZERO,
+            policer: None,
+            sent: 0,
+            dropped: 0,
+            departures: VecDeque::new(),
+            free_at: Time::ZERO,
+            receiver: Receiver::new(None, false, u64::MAX),
+            acks: VecDeque::new(),
+        };
+        let sender = Sender::new(&tcp(congestion), demand, 1, marks);
+        ClosedLoop { sender, network, now: Time::ZERO }
+    }
+
+    /// The next ACK or timer.
+    pub(super) fn step(&mut self) {
+        let deadline = self.sender.deadline();
+        match self.network.acks.front() {
+            Some(&(at, ref ack)) if at <= deadline => {
+                let ack = *ack;
+                self.network.acks.pop_front();
+                self.now = at;
+                self.sender.on_ack(at, ack.ack(), &mut self.network);
+            }
+            _ => {
+                assert!(deadline != Time::NEVER, "nothing can happen any more");
+                self.now = deadline;
+                self.sender.on_deadline(deadline, &mut self.network);
+            }
+        }
+    }
+
+    /// Everything up to this time.
+    pub(super) fn run_until(&mut self, end: Time) {
+        while self.now < end {
+            self.step();
+        }
+    }
+
+    /// The control.
+    pub(super) fn control(&self) -> &Congestion {
+        self.sender.control()
+    }
+}
+
+fn tcp(congestion: CongestionConfig) -> TcpSpec {
+    TcpSpec {
+        congestion,
+        recovery: Recovery::Sack,
+        prr: false,
+        delayed_ack: None,
+        ack_aggregation: None,
+        initial_window: 10,
+        initial_ssthresh: None,
+        min_rto: Time::from_milliseconds(200),
+        rto_granularity: Time::from_milliseconds(200),
+        restart_rto_at_retransmission: true,
+        rtt_samples: RttSamples::Timestamps,
+        max_window: None,
+        slow_start: SlowStartSpec::Standard,
+        pacing: false,
+        send_burst: 1,
+        forget_sack_at_timeout: false,
+        ecn: EcnMode::Off,
+        ack_size: 40,
+    }
+}

@@ -1,0 +1,182 @@
+//! Packet-pair flow control (Keshav 1991, "A control-theoretic approach to flow control", and 1995,
+//! "Packet-pair flow control"), for links with fair queueing: the two packets of a pair leave such
+//! a link one service of the flow apart, so the spacing of their ACKs is the rate at which it is
+//! served.
+//!
+//! The sending rate is `mu + (B - X) / R`: the service rate, corrected so that the queue X comes to
+//! the set-point B within a round trip. X is what is in flight less what the path itself holds, `R
+//! mu`. The paper estimates mu by a fuzzy filter; here it is an exponential average.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::steering::{Beginning, PathEvent, Steering};
+use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use crate::units::Time;
+
+/// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck,
+/// every packet acknowledged by itself (no delayed ACKs) and `recovery = "sack"`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PacketPairParams {
+    /// Packets that the flow is to have queued at the bottleneck (4; Keshav leaves it to the
+    /// network). Below 2 a pair may find its queue empty, and then overestimates the rate.
+    #[schemars(range(min = 1.0, max = 1_000_000.0))]
+    pub setpoint: f64,
+    /// Weight of a new pair in the average of the service rate (1/8).
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+    pub gain: f64,
+}
+
+impl Default for PacketPairParams {
+    fn default() -> Self {
+        PacketPairParams { setpoint: 4.0, gain: 0.125 }
+    }
+}
+
+impl Parameters for PacketPairParams {
+    fn validate(&self) -> Result<(), String> {
+        if !(1.0..=1_000_000.0).contains(&self.setpoint) {
+            return Err("setpoint must lie between 1 and 1000000 packets".into());
+        }
+        if !(self.gain > 0.0 && self.gain <= 1.0) {
+            return Err("gain must be above 0 and at most 1".into());
+        }
+        Ok(())
+    }
+
+    fn models_path(&self) -> bool {
+        true
+    }
+}
+
+const PAIR: u64 = 2;
+/// The window, over what the path holds with the queue at its set-point: only for the case that
+/// ACKs cease, as the rate does the work.
+const WINDOW_GAIN: f64 = 2.0;
+
+/// A running packet-pair control.
+#[derive(Debug)]
+pub struct PacketPair {
+    params: PacketPairParams,
+    /// Packets/s; `None` before the first measurement.
+    service_rate: Option<f64>,
+    has_pair: bool,
+    min_rtt: Time,
+    /// When the packet acknowledged last was sent, and when its ACK came.
+    last: Option<(Time, Time)>,
+    steering: Steering,
+}
+
+impl PacketPair {
+    /// Starts the control.
+    pub fn new(params: &PacketPairParams) -> Self {
+        PacketPair {
+            params: params.clone(),
+            service_rate: None,
+            has_pair: false,
+            min_rtt: Time::NEVER,
+            last: None,
+            // One pair, and then nothing before it is acknowledged.
+            steering: Steering {
+                cwnd_packets: PAIR as f64,
+                pacing_rate: PAIR as f64 / 1e-3,
+                send_quantum: PAIR,
+                holds_back: false,
+            },
+        }
+    }
+
+    /// Two packets sent together and acknowledged one after the other are a pair.
+    fn measure(&mut self, event: &PathEvent) {
+        let Some(rtt) = event.rtt else {
+            self.last = None;
+            return;
+        };
+        self.min_rtt = self.min_rtt.min(rtt);
+        let sent = event.now.since(rtt);
+        let spacing = match self.last {
+            Some((last_sent, last_acked)) if last_sent == sent && event.newly_delivered == 1 => {
+                event.now.since(last_acked).seconds()
+            }
+            _ => 0.0,
+        };
+        self.last = Some((sent, event.now));
+        if spacing > 0.0 {
+            let measured = 1.0 / spacing;
+            let before = self.service_rate.filter(|_| self.has_pair).unwrap_or(measured);
+            self.service_rate = Some(before + self.params.gain * (measured - before));
+            self.has_pair = true;
+        } else if !self.has_pair {
+            let rate = event.rate.and_then(|rate| rate.delivery_rate);
+            self.service_rate = rate.or(self.service_rate);
+        }
+    }
+}
+
+impl CongestionControl for PacketPair {
+    fn on_ack(&mut self, cwnd_packets: f64, _event: &AckEvent) -> f64 {
+        cwnd_packets
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        event.cwnd_packets
+    }
+
+    fn begin(&mut self, _beginning: &Beginning) -> Option<Steering> {
+        Some(self.steering)
+    }
+
+    fn on_path(&mut self, event: &PathEvent) -> Steering {
+        self.measure(event);
+        let Some(service_rate) = self.service_rate else { return self.steering };
+        let setpoint = self.params.setpoint;
+        let rtt = self.min_rtt.seconds().max(1e-9); // a round trip takes time
+        let path = rtt * service_rate;
+        let queued = event.in_flight as f64 - path;
+        let rate = service_rate + (setpoint - queued) / rtt;
+        // However long the queue is, a packet an RTT keeps the estimate alive.
+        self.steering.pacing_rate = rate.max(1.0 / rtt);
+        self.steering.cwnd_packets = (WINDOW_GAIN * (path + setpoint)).max(PAIR as f64);
+        self.steering
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::script::{Path, assert_close, beginning, ms};
+    use super::*;
+
+    /// ACKs of a pair sent at 0 come at 100 and 102 ms: 500 packets/s, so the path holds 50
+    /// packets. With 30 in flight the queue is empty by 20: 500 + (4 + 20) / 0.1 packets/s.
+    #[test]
+    fn the_spacing_of_a_pair_is_the_service_time() {
+        let mut control = PacketPair::new(&PacketPairParams::default());
+        let first = control.begin(&beginning(1)).expect("it sets a rate");
+        assert_close(first.cwnd_packets, 2.0);
+        let mut event = Path::new(30).event;
+        (event.now, event.rtt) = (ms(100.0), Some(ms(100.0)));
+        control.on_path(&event);
+        (event.now, event.rtt) = (ms(102.0), Some(ms(102.0)));
+        let steering = control.on_path(&event);
+        assert_close(steering.pacing_rate, 740.0);
+        assert_close(steering.cwnd_packets, 2.0 * (50.0 + 4.0));
+        // The next ACK is of another pair, sent at 50 ms: its distance says nothing. 60 in flight
+        // are 10 queued: 500 + (4 - 10) / 0.1.
+        (event.now, event.rtt, event.in_flight) = (ms(152.5), Some(ms(102.5)), 60);
+        assert_close(control.on_path(&event).pacing_rate, 440.0);
+        // Its second comes 4 ms later: an eighth of the way from 500 to 250, 468.75. The path holds
+        // 46.875, so 13.125 are queued.
+        (event.now, event.rtt) = (ms(156.5), Some(ms(106.5)));
+        assert_close(control.on_path(&event).pacing_rate, 468.75 - 91.25);
+    }
+
+    #[test]
+    fn refuses_what_it_cannot_hold() {
+        for (setpoint, gain) in
+            [(0.5, 0.1), (f64::NAN, 0.1), (4.0, 0.0), (4.0, 1.5), (4.0, f64::NAN)]
+        {
+            assert!(PacketPairParams { setpoint, gain }.validate().is_err(), "{setpoint}, {gain}");
+        }
+    }
+}
