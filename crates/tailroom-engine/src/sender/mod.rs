@@ -112,6 +112,7 @@ struct Options {
     control_has_slow_start: bool,
     sends_blocks: bool,
     control_watches: bool,
+    answers_loss_after_mark: bool,
 }
 
 impl Sender {
@@ -122,6 +123,7 @@ impl Sender {
         let control_has_slow_start = congestion.has_own_slow_start();
         let sends_blocks = congestion.blocks(Time::ZERO).is_some();
         let control_watches = congestion.watches_every_ack();
+        let answers_loss_after_mark = congestion.answers_loss_after_mark();
         Sender {
             una: 0,
             next: 0,
@@ -156,6 +158,7 @@ impl Sender {
                 control_has_slow_start,
                 sends_blocks,
                 control_watches,
+                answers_loss_after_mark,
             },
             probe: FlowProbe::new(marks),
         }
