@@ -2,6 +2,8 @@
 
 mod scenario_run;
 
+use std::fmt::Write as _;
+
 use tailroom_engine::results::{GroupSummary, LinkSummary};
 
 const DUAL_PI2: &str = r#"{ kind = "dual_pi2" }"#;
@@ -36,7 +38,8 @@ queue = {queue}
 "#
     );
     for (index, Pair { control, ecn }) in pairs.iter().enumerate() {
-        text += &format!(
+        write!(
+            text,
             r#"
 [flows.pair{index}]
 count = 2
@@ -48,7 +51,8 @@ rtt = "{rtt_ms} ms"
 start = {{ uniform = ["0 s", "1 s"] }}
 "#,
             *control == "prague",
-        );
+        )
+        .expect("a string takes everything");
     }
     let summary = scenario_run::run(&text, seed);
     let link = summary.links.get("bottleneck").expect("the link is there").clone();
