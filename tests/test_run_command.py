@@ -27,6 +27,7 @@ LINK_FIELDS = [
     "queue_packets_p01",
     "queue_packets_p99",
     "queue_seen_packets_mean",
+    "queue_seen_packets_p01",
     "queue_seen_packets_p99",
     "queue_delay_s_mean",
     "queue_delay_s_p01",
