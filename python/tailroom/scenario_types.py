@@ -960,6 +960,27 @@ class DctcpCongestion(TypedDict):
     mark of a short flow). Default: 1.0."""
 
 
+class PragueCongestion(TypedDict):
+    """Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP for the Internet
+    (L4S)."""
+
+    kind: Literal["prague"]
+    gain: NotRequired[float]
+    """Weight of the newest period in the estimate of the marked share (g; draft sec. 2.3.2:
+    1/16). Default: 0.0625."""
+    initial_alpha: NotRequired[float]
+    """The estimate at the first mark, before which it does not move (draft: 1, half the window,
+    as slow start has led far beyond what the path holds). Default: 1.0."""
+    min_virtual_rtt: NotRequired[PositiveDuration]
+    """Smallest virtual round trip time: a flow with a shorter one takes the share of a flow
+    with this one (draft sec. 2.4.4: 25 ms). A small value, such as "1 us", is DCTCP's
+    dependence on the round trip time. Default: '25 ms'."""
+    transition_rounds: NotRequired[int]
+    """From this round trip on the virtual round trip time is used; before, the actual one, so
+    that short flows start fast (draft sec. 2.4.4: 500; the authors' Linux since 2024: 4).
+    Default: 500."""
+
+
 class AimdCongestion(TypedDict):
     """Additive increase and multiplicative decrease, both free; by default standard TCP."""
 
@@ -982,7 +1003,7 @@ class FixedWindowCongestion(TypedDict):
     packet. Default: 10.0."""
 
 
-IncreaseRule: TypeAlias = Literal["continuous", "table"]
+IncreaseRule: TypeAlias = Literal["continuous", "table", "linux_table"]
 """Source of a(w) and b(w)."""
 
 
@@ -1221,10 +1242,47 @@ class WestwoodCongestion(TypedDict):
     Default: '50 ms'."""
 
 
+class Bbr1Congestion(TypedDict):
+    """BBR, version 1 (Cardwell et al. 2016): paces at the rate that the path was measured to
+    deliver."""
+
+    kind: Literal["bbr1"]
+
+
+class Bbr3Congestion(TypedDict):
+    """BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %."""
+
+    kind: Literal["bbr3"]
+
+
+class PacketPairCongestion(TypedDict):
+    """Packet-pair flow control (Keshav 1995), for links with fair queueing."""
+
+    kind: Literal["packet_pair"]
+    setpoint: NotRequired[float]
+    """Packets that the flow is to have queued at the bottleneck (4; Keshav leaves it to the
+    network). Below 2 a pair may find its queue empty, and then overestimates the rate. Default:
+    4.0."""
+    gain: NotRequired[float]
+    """Weight of a new pair in the average of the service rate (1/8). Default: 0.125."""
+
+
+class CustomCongestion(TypedDict):
+    """A control of your own, in Python or in Rust: see docs/guide/own-control.md."""
+
+    kind: Literal["custom"]
+    control: str
+    """Which control: module and class, as in `"mymodule:MyControl"`, for one in Python, whose
+    code the run then executes; the registered name for one in Rust."""
+    parameters: NotRequired[dict[str, object]]
+    """What each flow's control is made with: the class's keyword arguments."""
+
+
 Congestion: TypeAlias = (
     RenoCongestion
     | CubicCongestion
     | DctcpCongestion
+    | PragueCongestion
     | AimdCongestion
     | FixedWindowCongestion
     | HighspeedCongestion
@@ -1240,8 +1298,16 @@ Congestion: TypeAlias = (
     | LedbatCongestion
     | HyblaCongestion
     | WestwoodCongestion
+    | Bbr1Congestion
+    | Bbr3Congestion
+    | PacketPairCongestion
+    | CustomCongestion
 )
 """A congestion control and its parameters, as a scenario names it."""
+
+Control: TypeAlias = str | Congestion
+"""A congestion control: a table with its `kind` and parameters, or only its name. A name is
+a kind, or one of your own controls, as `"mymodule:MyControl"`."""
 
 Recovery: TypeAlias = Literal["sack", "newreno"]
 """Loss recovery."""
@@ -1321,7 +1387,7 @@ class Flows(TypedDict):
     stop: NotRequired[PositiveDuration]
     """When the application stops offering data; of flows that come and go, from when on none
     arrives. Left out, it does not."""
-    congestion: NotRequired[Congestion]
+    congestion: NotRequired[Control]
     """How large the window is. Needed by a bulk source."""
     recovery: NotRequired[Recovery]
     """How losses are found and repaired. Default: 'sack'."""
