@@ -340,7 +340,7 @@ registry! {
     cubic::Cubic(CubicParams) = "cubic",
     /// DCTCP, for networks that mark at a low threshold (RFC 8257).
     dctcp::Dctcp(DctcpParams) = "dctcp",
-    /// Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP for the Internet (L4S).
+    /// Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP for L4S.
     prague::Prague(PragueParams) = "prague",
     /// Additive increase and multiplicative decrease, both free; by default standard TCP.
     aimd::Aimd(AimdParams) = "aimd",
@@ -372,7 +372,7 @@ registry! {
     hybla::Hybla(HyblaParams) = "hybla",
     /// Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry.
     westwood::Westwood(WestwoodParams) = "westwood",
-    /// BBR, version 1 (Cardwell et al. 2016): paces at the rate that the path was measured to deliver.
+    /// BBR, version 1 (Cardwell et al. 2016): paces at the rate that the path delivers.
     bbr1::Bbr1(Bbr1Params) = "bbr1",
     /// BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %.
     bbr3::Bbr3(Bbr3Params) = "bbr3",

@@ -101,8 +101,8 @@ pub(super) enum SourceFile {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes: Option<Size>,
     },
-    /// Flows that come and go, each a connection that begins with slow start, sends what it has and
-    /// leaves. `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and
+    /// Flows that come and go. Each is a connection that begins with slow start, sends what it has and
+    /// leaves; `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and
     /// `arrivals` says when they arrive.
     FiniteFlows {
         /// Payload of a flow.
@@ -142,7 +142,7 @@ pub(super) enum SourceFile {
         /// Rate of each flow, headers included.
         rate: BitRate,
     },
-    /// Equally spaced packets in on periods and silence in off periods, without congestion control.
+    /// Equally spaced packets in on periods, silence in off periods, no congestion control.
     /// The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
     /// always been going on and off: in either, by their shares of time, and somewhere within it.
     OnOff {
