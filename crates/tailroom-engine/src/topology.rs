@@ -382,7 +382,7 @@ impl Network {
             .sum();
         let longest = self.longest_rtt();
         // Twice the longest round trip leaves room for the queues.
-        let horizon = longest.saturating_add(longest);
+        let horizon = longest.saturating_add(longest).saturating_add(self.longest_access_queue());
         Schedule::new(packets_per_second, self.lookahead(), horizon, tie_break)
     }
 
@@ -400,6 +400,17 @@ impl Network {
     /// The longest two-way propagation of a flow, a typical one of those that come and go.
     pub fn longest_rtt(&self) -> Time {
         self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO)
+    }
+
+    /// How far ahead slow start sends packets into the access link of a flow that comes and goes: a
+    /// flow that its peak rate limits sees no loss, and its window grows until it ends.
+    fn longest_access_queue(&self) -> Time {
+        let spans = self.groups.iter().filter_map(|group| {
+            let SourceSpec::FiniteFlows(spec) = &group.source else { return None };
+            let bits = 8.0 * spec.size.mean();
+            Some(Time::from_seconds((bits / spec.peak_rate.as_ref()?.mean()).min(60.0)))
+        });
+        spans.max().unwrap_or(Time::ZERO)
     }
 
     /// The shortest time in which a departure from a shared link usually causes an arrival at one.
