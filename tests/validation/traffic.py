@@ -96,7 +96,7 @@ def variation(result: tr.Result) -> float:
     numbers = range(max(shares) + 1)
     expected = [(1 - rho) * rho**number for number in numbers]
     distance = sum(abs(shares.get(n, 0.0) - law) for n, law in zip(numbers, expected, strict=True))
-    return (distance + 1 - sum(expected)) / 2
+    return float(distance + 1 - sum(expected)) / 2
 
 
 def flow_rate(result: tr.Result) -> float:
