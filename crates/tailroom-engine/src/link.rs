@@ -82,7 +82,7 @@ impl Link {
             delay_changes: spec.delay_changes.clone(),
             last_delivery: Time::ZERO,
             loss: LossProcess::new(spec.loss, network.seed, &spec.name),
-            probe: LinkProbe::new(spec.packet_log),
+            probe: LinkProbe::new(spec.packet_log, spec.arrival_dispersion),
         }
     }
 

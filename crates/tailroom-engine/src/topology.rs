@@ -60,6 +60,8 @@ pub struct LinkSpec {
     pub delay_changes: Vec<DelayChange>,
     /// How many entries the packet log of this link may hold; 0 switches it off.
     pub packet_log: usize,
+    /// Shortest time scale at which arrivals are counted, if they are.
+    pub arrival_dispersion: Option<Time>,
     /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the
     /// congestion-controlled flows that cross the link (0 when none does).
     pub bdp_bytes: f64,

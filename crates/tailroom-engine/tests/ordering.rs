@@ -75,6 +75,11 @@ fn difference(left: &Results, right: &Results) -> Option<String> {
         ("flows", format!("{:#?}", left.summary.flows), format!("{:#?}", right.summary.flows)),
         ("groups", format!("{:#?}", left.summary.groups), format!("{:#?}", right.summary.groups)),
         ("flow counts", format!("{:#?}", left.flow_counts), format!("{:#?}", right.flow_counts)),
+        (
+            "dispersion",
+            format!("{:#?}", left.arrival_dispersion),
+            format!("{:#?}", right.arrival_dispersion),
+        ),
         ("flow log", format!("{:#?}", left.flow_log), format!("{:#?}", right.flow_log)),
         ("link series", format!("{:#?}", left.link_series), format!("{:#?}", right.link_series)),
         ("flow series", format!("{:#?}", left.flow_series), format!("{:#?}", right.flow_series)),

@@ -1,5 +1,6 @@
 //! What a link measures: its queue over time and as packets see it, what passed, what was dropped.
 
+use crate::probe::dispersion::Dispersion;
 use crate::probe::histogram::Histogram;
 use crate::queue::Gauge;
 use crate::queue::buffer::DropReason;
@@ -109,11 +110,14 @@ pub struct LinkProbe {
     /// The packet log, in no particular order.
     pub log: Vec<LogEntry>,
     log_limit: usize,
+    /// Arrivals by time scale, where they are asked for.
+    pub dispersion: Option<Box<Dispersion>>,
 }
 
 impl LinkProbe {
-    /// A probe whose packet log holds at most `log_limit` lines.
-    pub fn new(log_limit: usize) -> Self {
+    /// A probe whose packet log holds at most `log_limit` lines, and that counts arrivals in intervals
+    /// of `arrival_dispersion` and its octaves.
+    pub fn new(log_limit: usize, arrival_dispersion: Option<Time>) -> Self {
         LinkProbe {
             now: Counters::default(),
             before: Counters::default(),
@@ -132,6 +136,7 @@ impl LinkProbe {
             samples: Vec::new(),
             log: Vec::new(),
             log_limit,
+            dispersion: arrival_dispersion.map(|base| Box::new(Dispersion::new(base))),
         }
     }
 
@@ -153,6 +158,9 @@ impl LinkProbe {
         self.last_arrival = now;
         if self.log_limit > 0 {
             self.record(now, flow, LogEvent::Arrival);
+        }
+        if let Some(dispersion) = &mut self.dispersion {
+            dispersion.on_arrival(now);
         }
     }
 
@@ -253,12 +261,18 @@ impl LinkProbe {
         self.queue_seen.clear();
         self.delay.clear();
         self.bursts.clear();
+        if let Some(dispersion) = &mut self.dispersion {
+            dispersion.restart(now);
+        }
     }
 
     /// Closes the statistics at `now`.
     pub(crate) fn end(&mut self, now: Time, backlog: u64, backlog_bytes: u64) {
         self.account_queue(now);
         self.close_burst();
+        if let Some(dispersion) = &mut self.dispersion {
+            dispersion.pass(now);
+        }
         self.now = self.snapshot(backlog, backlog_bytes);
     }
 

@@ -2,7 +2,7 @@
 
 use super::passing::{flow_counts, flow_log, passing_group, sharing_summary};
 use super::{
-    FlowSeries, FlowSummary, GroupSummary, LinkSeries, LinkSummary, Named, PacketLog, Results,
+    ArrivalDispersion, FlowSeries, FlowSummary, GroupSummary, LinkSeries, LinkSummary, Named, PacketLog, Results,
     Summary,
 };
 use crate::flow::Ends;
@@ -134,6 +134,7 @@ pub fn collect(
         packet_log: packet_log(network, links, passing.populations),
         flow_counts: flow_counts(passing.sharing),
         flow_log: flow_log(passing.populations.all()),
+        arrival_dispersion: arrival_dispersion(links),
     }
 }
 
@@ -415,4 +416,19 @@ fn packet_log(network: &Network, links: &[Link], populations: &Populations) -> P
         }
     }
     log
+}
+
+fn arrival_dispersion(links: &[Link]) -> ArrivalDispersion {
+    let mut columns = ArrivalDispersion::default();
+    for (index, link) in links.iter().enumerate() {
+        let scales = link.probe.dispersion.iter().flat_map(|dispersion| dispersion.by_scale());
+        for scale in scales {
+            columns.link.push(index as u32);
+            columns.scale_s.push(scale.scale.seconds());
+            columns.intervals.push(scale.intervals);
+            columns.mean_packets.push(scale.mean_packets);
+            columns.index.push(scale.index);
+        }
+    }
+    columns
 }

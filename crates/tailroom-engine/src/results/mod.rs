@@ -24,6 +24,8 @@ pub struct Results {
     pub flow_counts: FlowCounts,
     /// Completed flows of the groups that keep them one by one, by group and start.
     pub flow_log: FlowLog,
+    /// Burstiness of the arrivals by time scale, at the links where it is measured.
+    pub arrival_dispersion: ArrivalDispersion,
 }
 
 /// Statistics over `[measured_from_s, measured_to_s]`. Units are in the last word of a name; fractions
@@ -301,4 +303,20 @@ pub struct FlowLog {
     pub completion_time_s: Vec<f64>,
     /// That over what the flow would take alone.
     pub slowdown: Vec<f64>,
+}
+
+/// Index of dispersion of arrivals: a row for each link and time scale. See
+/// [`crate::probe::dispersion`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ArrivalDispersion {
+    /// Index of the link.
+    pub link: Vec<u32>,
+    /// Length of the intervals.
+    pub scale_s: Vec<f64>,
+    /// How many there were.
+    pub intervals: Vec<u64>,
+    /// Mean packets that arrive in one, dropped ones included.
+    pub mean_packets: Vec<f64>,
+    /// Variance of that number over its mean.
+    pub index: Vec<f64>,
 }

@@ -3,7 +3,7 @@
 use super::error::{Fault, Path};
 use super::file::{LinkFile, LossFile};
 use super::mahimahi::Trace;
-use crate::quantity::Size;
+use crate::quantity::{PositiveDuration, Size};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::queue::QueueConfig;
 use crate::topology::{
@@ -93,6 +93,7 @@ pub(super) fn resolve_link(
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
         packet_log: link.packet_log as usize,
+        arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
         bdp_bytes: load.bdp(rate).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
     })
 }

@@ -98,6 +98,11 @@ pub(super) struct LinkFile {
     #[serde(default)]
     #[schemars(range(max = 1_000_000_000))]
     pub(super) packet_log: u64,
+    /// Measure how bursty arrivals are: the index of dispersion of the packets that arrive in intervals
+    /// of this length, of twice this length, and so on. Off unless written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "10 us")]
+    pub(super) arrival_dispersion: Option<PositiveDuration>,
 }
 
 /// Random loss on the wire.

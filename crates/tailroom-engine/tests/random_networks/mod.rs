@@ -93,14 +93,17 @@ fn delay_changes() -> impl Strategy<Value = Vec<DelayChange>> {
 
 fn random_link() -> impl Strategy<Value = LinkSpec> {
     let rate = select(vec![1_000_000, 4_000_000, 8_000_000, 20_000_000, 7_777_777]);
-    (rate, time(20), queue(), loss(), rate_changes(), delay_changes()).prop_map(
-        |(rate_bps, delay, queue, loss, (rate_changes, rate_period), delay_changes)| LinkSpec {
+    let dispersion = option::of(select(vec![1, 3, 10]).prop_map(Time::from_milliseconds));
+    let changes = (rate_changes(), delay_changes());
+    (rate, time(20), queue(), loss(), changes, dispersion).prop_map(
+        |(rate_bps, delay, queue, loss, changes, arrival_dispersion)| LinkSpec {
             queue,
             loss,
-            rate_changes,
-            rate_period,
-            delay_changes,
+            rate_changes: changes.0.0,
+            rate_period: changes.0.1,
+            delay_changes: changes.1,
             packet_log: 20_000,
+            arrival_dispersion,
             bdp_bytes: 12_345.0,
             ..networks::link("", rate_bps, delay, Limit::Packets(1))
         },
