@@ -82,16 +82,21 @@ impl Link {
             delay_changes: spec.delay_changes.clone(),
             last_delivery: Time::ZERO,
             loss: LossProcess::new(spec.loss, network.seed, &spec.name),
-            probe: LinkProbe::new(spec.packet_log, spec.arrival_dispersion),
+            probe: LinkProbe::new(
+                network.crossing(index).len(),
+                spec.packet_log,
+                spec.arrival_dispersion,
+            ),
         }
     }
 
-    /// Takes in a packet at `packet.time()`, or marks or drops it; arrivals come in order of time.
+    /// Takes in a packet at `packet.time()`, or marks or drops it; arrivals come in order of time. Its
+    /// class is the place of its group among those that cross the link.
     #[inline]
-    pub fn arrive(&mut self, packet: &mut Event) -> Fate {
+    pub fn arrive(&mut self, packet: &mut Event, class: u32) -> Fate {
         let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
         let LinkQueue::Line { rule, waiting } = &mut self.queue else {
-            return self.hold(*packet);
+            return self.hold(*packet, class);
         };
         settle(waiting, now, &mut self.in_transmission_bytes, &mut self.probe);
         let event = EnqueueEvent {
@@ -111,13 +116,19 @@ impl Link {
                 packet.set_congestion_experienced();
             }
             Verdict::Drop(reason) => {
-                self.probe.on_drop(now, flow, reason);
+                self.probe.on_class_arrival(class);
+                self.probe.on_drop(now, flow, class, reason);
                 return Fate::Dropped;
             }
         }
         let start = now.max(self.busy_until);
         self.busy_until = self.serializer.finish(start, bytes);
-        self.probe.on_accept(flow, bytes, start.since(now), self.busy_until);
+        let waited = start.since(now);
+        self.probe.on_accept(flow, bytes, waited, self.busy_until);
+        if class > 0 {
+            self.probe.on_class_arrival(class);
+            self.probe.on_class_service(class, waited, self.busy_until);
+        }
         if start > now {
             waiting.push(Waiting { start, bytes });
         } else {
@@ -128,11 +139,12 @@ impl Link {
 
     /// Hands a packet to the scheduler.
     #[inline(never)]
-    fn hold(&mut self, packet: Event) -> Fate {
+    fn hold(&mut self, packet: Event, class: u32) -> Fate {
         let LinkQueue::Held(held) = &mut self.queue else { return Fate::Held };
         let now = packet.time();
         let serialization = self.serializer.nominal_time(packet.bytes());
         self.probe.on_arrival(now, packet.flow(), serialization);
+        self.probe.on_class_arrival(class);
         held.scheduler.enqueue(packet, &mut held.buffer);
         self.probe.set_queue(held.buffer.packets());
         self.probe.count_marks(held.buffer.take_marks());
@@ -155,7 +167,7 @@ impl Link {
 
     /// Lets a scheduler's next packet begin transmission, at [`Link::next_service`]; `None` when the
     /// scheduler has dropped all that waited.
-    pub fn serve(&mut self) -> Option<(Event, Fate)> {
+    pub fn serve(&mut self, class_of: impl Fn(Event) -> u32) -> Option<(Event, Fate)> {
         let LinkQueue::Held(held) = &mut self.queue else { return None };
         let now = held.next_service;
         self.probe.account_queue(now);
@@ -167,6 +179,7 @@ impl Link {
             self.busy_until = self.serializer.finish(now, packet.bytes());
             let waited = now.since(packet.time());
             self.probe.on_service(packet.flow(), packet.bytes(), waited, self.busy_until);
+            self.probe.on_class_service(class_of(packet), waited, self.busy_until);
         }
         let is_empty = held.buffer.packets() == 0;
         debug_assert!(is_empty || packet.is_some(), "a scheduler must serve what waits");
@@ -174,16 +187,14 @@ impl Link {
         packet.map(|packet| (packet, self.depart()))
     }
 
-    /// Hands over the packets that a scheduler has dropped at `now`, since the last call.
-    pub fn drain_dropped(&mut self, now: Time) -> impl Iterator<Item = Dropped> + '_ {
-        let dropped = match &mut self.queue {
-            LinkQueue::Line { .. } => None,
-            LinkQueue::Held(held) => Some(held.buffer.drain_dropped()),
-        };
-        let probe = &mut self.probe;
-        dropped.into_iter().flatten().inspect(move |dropped| {
-            probe.on_drop(now, dropped.packet.flow(), dropped.reason);
-        })
+    /// Hands over the packets that a scheduler has dropped at `now`, since the last call, and learns the
+    /// class of each.
+    pub fn drain_dropped(&mut self, now: Time, mut take: impl FnMut(Event) -> u32) {
+        let LinkQueue::Held(held) = &mut self.queue else { return };
+        for Dropped { packet, reason } in held.buffer.drain_dropped() {
+            let class = take(packet);
+            self.probe.on_drop(now, packet.flow(), class, reason);
+        }
     }
 
     /// Whether a scheduler has dropped packets since [`Link::drain_dropped`].

@@ -28,8 +28,8 @@ pub struct Simulation {
     /// The permanent flows, and behind them those that come and go.
     flows: Vec<Flow>,
     passing: PassingFlows,
-    /// The circuits of all groups, one behind the other: link indices, forward path first.
-    circuits: Vec<u32>,
+    /// The circuits of all groups, one behind the other, forward path first.
+    circuits: Vec<Hop>,
     /// Where in `circuits` that of each group begins.
     circuit_starts: Vec<u32>,
     acks: AckStore,
@@ -67,6 +67,14 @@ pub struct FlowAccount {
     pub marked_measured: u64,
     /// ACKs that are on the shared links of a reverse path.
     pub acks_on_the_way: u64,
+}
+
+/// A link on a circuit.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    link: u32,
+    /// The group's place among those that cross the link.
+    class: u32,
 }
 
 /// A packet at a link, and what becomes of it.
@@ -236,12 +244,7 @@ impl Simulation {
     /// exists for the tests.
     pub fn with_tie_break(network: &Network, tie_break: TieBreak) -> Self {
         let marks = network.marks();
-        let mut circuits = Vec::new();
-        let mut starts = Vec::new();
-        for group in &network.groups {
-            starts.push(circuits.len() as u32);
-            circuits.extend(group.path.iter().chain(&group.reverse_path).map(|&link| link as u32));
-        }
+        let (circuits, starts) = circuits(network);
         let flows = (0..network.flows.len()).map(|index| {
             let group = network.flows[index].group;
             let ends = Ends::new(network, index, marks);
@@ -377,8 +380,9 @@ impl Simulation {
     #[inline]
     fn arrive(&mut self, mut packet: Event, hop: u8) -> Step {
         let circuit = self.flows[packet.flow() as usize].circuit;
-        let link = self.circuits[circuit as usize + usize::from(hop)] as usize;
-        let fate = self.links[link].arrive(&mut packet);
+        let Hop { link, class } = self.circuits[circuit as usize + usize::from(hop)];
+        let link = link as usize;
+        let fate = self.links[link].arrive(&mut packet, class);
         if fate == Fate::Held {
             self.after_scheduler(link, packet.time());
         }
@@ -389,7 +393,8 @@ impl Simulation {
     #[inline(never)]
     fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.services.next;
-        let served = self.links[link].serve();
+        let Simulation { flows, links, circuits, .. } = self;
+        let served = links[link].serve(|packet| class_of(flows, circuits, packet));
         self.after_scheduler(link, now);
         let (packet, fate) = served?;
         let Stage::Arrival(hop) = packet.stage() else { return None };
@@ -401,11 +406,13 @@ impl Simulation {
     fn after_scheduler(&mut self, link: usize, now: Time) {
         self.services.set(link, self.links[link].next_service());
         if self.links[link].has_dropped() {
-            let Simulation { flows, links, acks, passing, is_measuring, .. } = self;
-            for dropped in links[link].drain_dropped(now) {
-                lose(flows, acks, dropped.packet, *is_measuring);
-                passing.let_go(dropped.packet.flow(), flows);
-            }
+            let Simulation { flows, links, circuits, acks, passing, is_measuring, .. } = self;
+            links[link].drain_dropped(now, |packet| {
+                let class = class_of(flows, circuits, packet);
+                lose(flows, acks, packet, *is_measuring);
+                passing.let_go(packet.flow(), flows);
+                class
+            });
         }
     }
 
@@ -579,6 +586,32 @@ impl Simulation {
         }
         Ok(())
     }
+}
+
+/// The circuits of all groups, and where each begins.
+fn circuits(network: &Network) -> (Vec<Hop>, Vec<u32>) {
+    let (mut circuits, mut starts) = (Vec::new(), Vec::new());
+    let mut crossing = vec![0; network.links.len()];
+    for group in &network.groups {
+        let start = circuits.len();
+        starts.push(start as u32);
+        for &link in group.path.iter().chain(&group.reverse_path) {
+            let hop = Hop { link: link as u32, class: crossing[link] };
+            circuits.push(hop);
+        }
+        let mut links: Vec<u32> = circuits[start..].iter().map(|hop: &Hop| hop.link).collect();
+        links.sort_unstable();
+        links.dedup();
+        links.iter().for_each(|&link| crossing[link as usize] += 1);
+    }
+    (circuits, starts)
+}
+
+/// The class of a packet or an ACK at the link that it has reached.
+fn class_of(flows: &[Flow], circuits: &[Hop], packet: Event) -> u32 {
+    let Stage::Arrival(hop) = packet.stage() else { return 0 };
+    let circuit = flows[packet.flow() as usize].circuit;
+    circuits[circuit as usize + usize::from(hop)].class
 }
 
 /// A packet or an ACK was dropped by a queue or lost on a wire.

@@ -224,6 +224,23 @@ pub struct GroupSummary {
     pub all_sizes: Option<SizeClassSummary>,
     /// The same by size; classes without a flow are left out.
     pub size_classes: Vec<SizeClassSummary>,
+    /// What its packets meet at each link that they, or their ACKs, cross.
+    pub links: Named<GroupLinkSummary>,
+}
+
+/// A group of flows at one link, ACKs included where they cross it too.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupLinkSummary {
+    /// Packets that reached the buffer.
+    pub arrivals_packets: u64,
+    /// Packets that the queue discipline dropped.
+    pub drops_packets: u64,
+    /// Drops over arrivals.
+    pub loss_fraction: Option<f64>,
+    /// Mean time that accepted packets wait before transmission.
+    pub queue_delay_s_mean: Option<f64>,
+    /// 99th percentile of the same.
+    pub queue_delay_s_p99: Option<f64>,
 }
 
 /// Time series of the links: a row for each sample and link.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{FlowCounts, FlowLog, GroupSummary};
+use super::{FlowCounts, FlowLog, GroupSummary, Named};
 use crate::population::Population;
 use crate::probe::population::{SIZE_CLASSES, SizeClass};
 use crate::probe::sharing::Sharing;
@@ -157,6 +157,7 @@ pub(super) fn passing_group(
         jain_index: None,
         all_sizes: Some(class_summary(0, None, &probe.all)),
         size_classes: size_classes(&probe.classes),
+        links: Named(Vec::new()),
     }
 }
 

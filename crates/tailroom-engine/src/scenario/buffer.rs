@@ -3,8 +3,8 @@
 use super::error::{Fault, Path};
 use super::file::{LinkFile, LossFile};
 use super::mahimahi::Trace;
-use crate::quantity::{PositiveDuration, Size};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
+use crate::quantity::{PositiveDuration, Size};
 use crate::queue::QueueConfig;
 use crate::topology::{
     DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange, SourceSpec,
