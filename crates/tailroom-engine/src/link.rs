@@ -5,6 +5,7 @@
 //! names the time of its [next service](Link::next_service), and whoever drives it calls
 //! [`Link::serve`] then, before any arrival of that instant.
 
+use crate::flow_admission::FlowAdmission;
 use crate::loss::LossProcess;
 use crate::packet::Ecn;
 use crate::probe::link::LinkProbe;
@@ -14,7 +15,7 @@ use crate::queue::{
 };
 use crate::schedule::Event;
 use crate::serializer::Serializer;
-use crate::topology::{DelayChange, Network};
+use crate::topology::{DelayChange, LinkSpec, Network};
 use crate::units::Time;
 use crate::waiting_line::{Waiting, WaitingLine};
 
@@ -42,6 +43,7 @@ pub struct Link {
     delay_changes: Vec<DelayChange>,
     last_delivery: Time,
     loss: LossProcess,
+    admission: Option<Box<FlowAdmission>>,
     /// What is measured here.
     pub probe: LinkProbe,
 }
@@ -64,7 +66,12 @@ struct Held {
 impl Link {
     /// The link at `index` of `network`.
     pub fn new(network: &Network, index: usize) -> Self {
-        let spec = &network.links[index];
+        let admission = FlowAdmission::new(network, index).map(Box::new);
+        Link { admission, ..Link::with_spec(network, index, &network.links[index]) }
+    }
+
+    /// The same with other properties, and without admission control.
+    pub fn with_spec(network: &Network, index: usize, spec: &LinkSpec) -> Self {
         let queue = match Queue::new(&spec.queue, &network.link_facts(index)) {
             Queue::Admission(rule) => LinkQueue::Line { rule, waiting: WaitingLine::default() },
             Queue::Scheduler(scheduler) => LinkQueue::Held(Held {
@@ -82,6 +89,7 @@ impl Link {
             delay_changes: spec.delay_changes.clone(),
             last_delivery: Time::ZERO,
             loss: LossProcess::new(spec.loss, network.seed, &spec.name),
+            admission: None,
             probe: LinkProbe::new(
                 network.crossing(index).len(),
                 spec.packet_log,
@@ -95,6 +103,9 @@ impl Link {
     #[inline]
     pub fn arrive(&mut self, packet: &mut Event, class: u32) -> Fate {
         let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
+        if let Some(admission) = &mut self.admission {
+            admission.on_arrival(*packet);
+        }
         let LinkQueue::Line { rule, waiting } = &mut self.queue else {
             return self.hold(*packet, class);
         };
@@ -156,6 +167,11 @@ impl Link {
         Fate::Held
     }
 
+    /// Whether a flow that comes at `now` is refused.
+    pub fn refuses_flow(&mut self, now: Time) -> bool {
+        self.admission.as_mut().is_some_and(|admission| admission.refuses(now))
+    }
+
     /// When a scheduler's next packet begins transmission; [`Time::NEVER`] if none waits.
     #[inline]
     pub fn next_service(&self) -> Time {
@@ -213,11 +229,12 @@ impl Link {
         buffer.into_iter().flat_map(Buffer::waiting)
     }
 
-    /// Memory of the packets that a scheduler holds.
+    /// Memory of the packets that a scheduler holds, or the meter of an admission control.
     pub fn memory_bytes(&self) -> u64 {
+        let metered = self.admission.as_ref().map_or(0, |admission| admission.memory_bytes());
         match &self.queue {
-            LinkQueue::Line { .. } => 0,
-            LinkQueue::Held(held) => held.buffer.memory_bytes(),
+            LinkQueue::Line { .. } => metered,
+            LinkQueue::Held(held) => metered + held.buffer.memory_bytes(),
         }
     }
 
@@ -277,6 +294,11 @@ impl Link {
     pub fn begin_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);
         self.probe.begin(now, packets, bytes);
+        self.restart_gauges(now);
+    }
+
+    /// Starts the means of [`Link::gauges`] afresh.
+    pub fn restart_gauges(&mut self, now: Time) {
         if let LinkQueue::Held(held) = &mut self.queue {
             held.scheduler.restart_gauges(now);
         }

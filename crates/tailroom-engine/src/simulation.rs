@@ -1,5 +1,6 @@
 //! The run: takes arrivals at shared links in order of time and lets each packet cause what it causes.
 
+mod circuits;
 pub mod passing_flows;
 
 use crate::error::RunError;
@@ -12,6 +13,7 @@ use crate::results::{self, Results};
 use crate::schedule::{Event, Schedule, Stage, TieBreak};
 use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
+use circuits::{Hop, circuits, class_of};
 use passing_flows::PassingFlows;
 
 /// A power of two: a million events add at most some tens of MB.
@@ -67,14 +69,6 @@ pub struct FlowAccount {
     pub marked_measured: u64,
     /// ACKs that are on the shared links of a reverse path.
     pub acks_on_the_way: u64,
-}
-
-/// A link on a circuit.
-#[derive(Clone, Copy, Debug)]
-struct Hop {
-    link: u32,
-    /// The group's place among those that cross the link.
-    class: u32,
 }
 
 /// A packet at a link, and what becomes of it.
@@ -586,32 +580,6 @@ impl Simulation {
         }
         Ok(())
     }
-}
-
-/// The circuits of all groups, and where each begins.
-fn circuits(network: &Network) -> (Vec<Hop>, Vec<u32>) {
-    let (mut circuits, mut starts) = (Vec::new(), Vec::new());
-    let mut crossing = vec![0; network.links.len()];
-    for group in &network.groups {
-        let start = circuits.len();
-        starts.push(start as u32);
-        for &link in group.path.iter().chain(&group.reverse_path) {
-            let hop = Hop { link: link as u32, class: crossing[link] };
-            circuits.push(hop);
-        }
-        let mut links: Vec<u32> = circuits[start..].iter().map(|hop: &Hop| hop.link).collect();
-        links.sort_unstable();
-        links.dedup();
-        links.iter().for_each(|&link| crossing[link as usize] += 1);
-    }
-    (circuits, starts)
-}
-
-/// The class of a packet or an ACK at the link that it has reached.
-fn class_of(flows: &[Flow], circuits: &[Hop], packet: Event) -> u32 {
-    let Stage::Arrival(hop) = packet.stage() else { return 0 };
-    let circuit = flows[packet.flow() as usize].circuit;
-    circuits[circuit as usize + usize::from(hop)].class
 }
 
 /// A packet or an ACK was dropped by a queue or lost on a wire.

@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::congestion::CongestionConfig;
 use crate::distribution::Distribution;
 use crate::flow::Wiring;
+use crate::flow_admission::FlowAdmissionSpec;
 use crate::packet::Ecn;
 use crate::probe::flow::Marks;
 use crate::queue::{LinkFacts, QueueConfig};
@@ -62,6 +63,8 @@ pub struct LinkSpec {
     pub packet_log: usize,
     /// Shortest time scale at which arrivals are counted, if they are.
     pub arrival_dispersion: Option<Time>,
+    /// When new flows are refused, if ever.
+    pub admission: Option<FlowAdmissionSpec>,
     /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the
     /// congestion-controlled flows that cross the link (0 when none does).
     pub bdp_bytes: f64,

@@ -293,6 +293,8 @@ fn group_summary(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary {
         congestion_events: count(|flow| flow.congestion_events),
         timeouts: count(|flow| flow.timeouts),
         completed_flows: count(|flow| flow.completed_flows),
+        refused_flows: 0,
+        refused_fraction: None,
         jain_index: jain_index(flows.iter().map(|flow| flow.goodput_bps)),
         all_sizes: None,
         size_classes: Vec::new(),

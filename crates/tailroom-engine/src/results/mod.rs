@@ -218,6 +218,10 @@ pub struct GroupSummary {
     pub timeouts: u64,
     /// Sum over flows.
     pub completed_flows: u64,
+    /// Flows that a link's admission control refused, among `flows`.
+    pub refused_flows: u64,
+    /// Refused over arrived; null where flows do not come and go.
+    pub refused_fraction: Option<f64>,
     /// Jain's index of the flows' goodputs; null where they come and go.
     pub jain_index: Option<f64>,
     /// The flows that arrived in the measured window, where they come and go; else null.

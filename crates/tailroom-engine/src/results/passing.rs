@@ -154,6 +154,8 @@ pub(super) fn passing_group(
         congestion_events: totals.reductions,
         timeouts: totals.timeouts,
         completed_flows: probe.all.completed,
+        refused_flows: probe.refused,
+        refused_fraction: ratio(probe.refused as f64, probe.arrived as f64),
         jain_index: None,
         all_sizes: Some(class_summary(0, None, &probe.all)),
         size_classes: size_classes(&probe.classes),

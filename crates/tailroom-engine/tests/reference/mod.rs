@@ -317,6 +317,13 @@ impl<'a> Reference<'a> {
     }
 
     fn begin_flow(&mut self) {
+        let now = self.populations.next_arrival();
+        let group = self.populations.next_group().expect("one is due");
+        let path = &self.network.groups[group].path;
+        if path.iter().any(|&link| self.links[link].refuses_flow(now)) {
+            self.populations.refuse(self.network);
+            return self.await_flow();
+        }
         let (number, group, plan) = self.populations.admit(self.network).expect("one is due");
         assert_eq!(number as usize, self.flows.len(), "numbers are given in order");
         let spec = &self.network.groups[group];
