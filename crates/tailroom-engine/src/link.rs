@@ -148,9 +148,9 @@ impl Link {
         self.depart()
     }
 
-    /// Hands a packet to the scheduler.
+    /// Hands a packet to the scheduler, if there is one.
     #[inline(never)]
-    fn hold(&mut self, packet: Event, class: u32) -> Fate {
+    pub(crate) fn hold(&mut self, packet: Event, class: u32) -> Fate {
         let LinkQueue::Held(held) = &mut self.queue else { return Fate::Held };
         let now = packet.time();
         let serialization = self.serializer.nominal_time(packet.bytes());

@@ -62,7 +62,7 @@ def write(
     recorded = [
         kind for kind, figure in FIGURES.items() if getattr(result, figure.shows) is not None
     ]
-    for kind in kinds or recorded:
+    for kind in kinds or recorded or FIGURES:
         path = directory / f"{prefix}{FIGURES[kind].file_name}.{file_format}"
         draw(result, kind).savefig(path, dpi=PICTURE_DOTS_PER_INCH)
         paths.append(path)

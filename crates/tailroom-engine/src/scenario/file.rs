@@ -109,10 +109,11 @@ pub(super) struct LinkFile {
     pub(super) admission: Option<AdmissionFile>,
 }
 
-/// Admission control of new flows (Benameur, Ben Fredj, Oueslati, Roberts 2002; Kortebi, Oueslati,
-/// Roberts 2004): one that comes while the link's fair rate is below a threshold, or its priority load
-/// above another one, is counted and does not begin. Permanent flows, and those that nothing controls,
-/// always begin.
+/// Admission control of new flows.
+///
+/// As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a flow
+/// that comes while the link's fair rate is below a threshold, or its priority load above another one,
+/// is counted and does not begin. Permanent flows, and those that nothing controls, always begin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AdmissionFile {

@@ -25,7 +25,9 @@ pub(super) fn circuits(network: &Network) -> (Vec<Hop>, Vec<u32>) {
         let mut links: Vec<u32> = circuits[start..].iter().map(|hop: &Hop| hop.link).collect();
         links.sort_unstable();
         links.dedup();
-        links.iter().for_each(|&link| crossing[link as usize] += 1);
+        for link in links {
+            crossing[link as usize] += 1;
+        }
     }
     (circuits, starts)
 }
