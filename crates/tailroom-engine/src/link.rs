@@ -205,11 +205,12 @@ impl Link {
 
     /// Hands over the packets that a scheduler has dropped at `now`, since the last call, and learns the
     /// class of each.
-    pub fn drain_dropped(&mut self, now: Time, mut take: impl FnMut(Event) -> u32) {
+    pub fn drain_dropped(&mut self, now: Time, mut take: impl FnMut(Dropped) -> u32) {
         let LinkQueue::Held(held) = &mut self.queue else { return };
-        for Dropped { packet, reason } in held.buffer.drain_dropped() {
-            let class = take(packet);
-            self.probe.on_drop(now, packet.flow(), class, reason);
+        for dropped in held.buffer.drain_dropped() {
+            let (flow, reason) = (dropped.packet.flow(), dropped.reason);
+            let class = take(dropped);
+            self.probe.on_drop(now, flow, class, reason);
         }
     }
 

@@ -401,7 +401,8 @@ impl Simulation {
         self.services.set(link, self.links[link].next_service());
         if self.links[link].has_dropped() {
             let Simulation { flows, links, circuits, acks, passing, is_measuring, .. } = self;
-            links[link].drain_dropped(now, |packet| {
+            links[link].drain_dropped(now, |dropped| {
+                let packet = dropped.packet;
                 let class = class_of(flows, circuits, packet);
                 lose(flows, acks, packet, *is_measuring);
                 passing.let_go(packet.flow(), flows);

@@ -123,7 +123,7 @@ mod tests {
     /// Counts the same way with a list of all base intervals.
     fn plain(arrivals: &[u64], base: u64, end: u64, octave: u32) -> (u64, f64, f64) {
         let length = base << octave;
-        let intervals = end / base >> octave;
+        let intervals = (end / base) >> octave;
         let count = |at: u64| {
             let inside = arrivals.iter().filter(|&&time| time / length == at);
             inside.count() as f64
@@ -148,7 +148,9 @@ mod tests {
             .collect();
         let (base, end) = (10, now + 777);
         let mut dispersion = Dispersion::new(Time::from_picoseconds(base));
-        arrivals.iter().for_each(|&at| dispersion.on_arrival(Time::from_picoseconds(at)));
+        for &at in &arrivals {
+            dispersion.on_arrival(Time::from_picoseconds(at));
+        }
         dispersion.pass(Time::from_picoseconds(end));
         let found: Vec<ScaleDispersion> = dispersion.by_scale().collect();
         assert!(found.len() > 8, "{} scales", found.len());

@@ -412,9 +412,9 @@ impl<'a> Reference<'a> {
     fn after_scheduler(&mut self, now: Time, link: usize) {
         let mut dropped = Vec::new();
         let Reference { links, crossing, groups, .. } = self;
-        links[link].drain_dropped(now, |packet| {
-            dropped.push(packet);
-            class(&crossing[link], groups[packet.flow() as usize])
+        links[link].drain_dropped(now, |one| {
+            dropped.push(one.packet);
+            class(&crossing[link], groups[one.packet.flow() as usize])
         });
         for packet in dropped {
             self.follow(packet, Fate::Dropped);
