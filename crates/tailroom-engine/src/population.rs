@@ -99,17 +99,36 @@ impl Populations {
         (self.next, self.first) = arrivals.min().unwrap_or((Time::NEVER, 0));
     }
 
-    /// Takes in the flow that arrives next: its number, its group and what it is to do.
-    pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowPlan)> {
-        let at = self.first;
-        let population = self.all.get_mut(at)?;
+    /// The group of the flow that arrives next.
+    pub fn next_group(&self) -> Option<usize> {
+        self.all.get(self.first).map(|population| population.group)
+    }
+
+    /// Turns away the flow that arrives next.
+    pub fn refuse(&mut self, network: &Network) {
+        if let Some((visit, _)) = self.arrive(network) {
+            self.all[self.first].probe.on_refusal(&visit);
+            self.find_next();
+        }
+    }
+
+    /// Counts the flow that arrives next, and draws the one behind it.
+    fn arrive(&mut self, network: &Network) -> Option<(Visit, FlowPlan)> {
+        let population = self.all.get_mut(self.first)?;
         let plan = population.next?;
         population.next = population.source.next_flow();
         let group = &network.groups[population.group];
         let (visit, wire_bytes) = visit(network, group, &plan);
         population.probe.on_arrival(&visit, wire_bytes);
+        Some((visit, plan))
+    }
+
+    /// Takes in the flow that arrives next: its number, its group and what it is to do.
+    pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowPlan)> {
+        let at = self.first;
+        let (visit, plan) = self.arrive(network)?;
         let visitor = Visitor { population: at, visit, peak_rate: plan.access_rate };
-        let index = population.group;
+        let index = self.group(at);
         self.find_next();
         let recycled = if self.reuses_numbers { self.free[at].pop() } else { None };
         let number = recycled.unwrap_or(self.first_number + self.visitors.len() as u32);
