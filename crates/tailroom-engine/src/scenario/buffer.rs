@@ -6,9 +6,7 @@ use super::mahimahi::Trace;
 use crate::quantity::Size;
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::queue::QueueConfig;
-use crate::topology::{
-    DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange, SourceSpec,
-};
+use crate::topology::{DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate};
 
 /// The flows that cross a link on their way to the receiver.
@@ -33,8 +31,8 @@ impl Load {
         }
         // Flows that come and go count as one of their mean round trip.
         for (group, load) in groups.iter().zip(&mut group_loads) {
-            if let SourceSpec::FiniteFlows(spec) = &group.source {
-                (load.controlled_flows, load.round_trips) = (1, spec.rtt.mean() as u128);
+            if let (Some(rtt), Some(_)) = (group.source.passing_rtt(), &group.tcp) {
+                (load.controlled_flows, load.round_trips) = (1, rtt as u128);
             }
         }
         let mut loads = vec![Load::default(); count];
