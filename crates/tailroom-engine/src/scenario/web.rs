@@ -74,7 +74,7 @@ pub(super) enum WebModel {
     /// "Evaluation Methodology". Main objects: lognormal, mean 10,710 B and standard deviation
     /// 25,032 B before those below 100 B or above 2 MB are drawn again. Embedded objects: the same
     /// with 7,758 B, 126,168 B, 50 B and 2 MB; their number is a Pareto variable of shape 1.1 from 2
-    /// on, cut at 55, less 2, to the nearest: 5.64 on average. Parsing and reading (think) times:
+    /// on, cut at 55, less 2: 5.64 on average, 5.62 to the nearest whole number. Parsing and reading (think) times:
     /// exponential, 0.13 s and 30 s. It says nothing of sessions: `pages` is yours.
     Ieee80216m,
 }
