@@ -56,7 +56,7 @@ lint: setup
 	$(BIN)/python tools/expected_controls.py --check
 
 bench: setup
-	cargo bench --package tailroom-engine --locked --bench discipline --bench packet_hop
+	cargo bench --package tailroom-engine --locked --bench controls --bench discipline --bench packet_hop
 	$(BIN)/python benchmarks/against_ns2.py
 
 validate: setup

@@ -27,6 +27,7 @@ LINK_FIELDS = [
     "queue_packets_p01",
     "queue_packets_p99",
     "queue_seen_packets_mean",
+    "queue_seen_packets_p01",
     "queue_seen_packets_p99",
     "queue_delay_s_mean",
     "queue_delay_s_p01",
@@ -170,6 +171,7 @@ def test_out_holds_everything(tailroom: Tailroom, small: Path, tmp_path: Path) -
     assert ended.status == 0
     assert f"{out} (a sample each 0.008 s, as the scenario has no [series])" in ended.output
     assert sorted(path.name for path in out.iterdir()) == [
+        "flow_counts.parquet",
         "flow_series.parquet",
         "link_series.parquet",
         "packet_log.parquet",

@@ -309,6 +309,26 @@ def dctcp() -> Iterator[Case]:
         yield Case("dctcp", "RFC 8257 sec. 3.5", steps, HALF * window)
 
 
+def prague() -> Iterator[Case]:
+    """Prague past its transition: DCTCP whose flows of up to 25 ms grow as one of 25 ms would.
+
+    The virtual window is M = 25 ms / RTT times the actual one, grows by a packet in 25 ms, and so
+    the actual one by 1 / M^2 in its round trip. Alpha is 1 until the first mark; a loss halves.
+    """
+    source = "draft-briscoe-iccrg-prague-congestion-control-04 sec. 2.4"
+    parameters = {"transition_rounds": 0}
+    for window in WINDOWS:
+        for rtt in RTTS_MS:
+            increase = min(1.0, rtt / 25) ** 2
+            up = growth(window, constant(increase), law=increase)
+            steps = [hold(4, window, rtt), grow(1, window, rtt)]
+            yield Case("prague", source, steps, up, parameters)
+        steps = [hold(4, window, 100.0), fall(window)]
+        yield Case("prague", source, steps, HALF * window, parameters)
+        steps = [hold(4, window, 100.0), fall(window, "mark")]
+        yield Case("prague", source, steps, HALF * window, parameters)
+
+
 def vegas() -> Iterator[Case]:
     """Vegas: one packet a round trip up below 2 queued packets, down above 4."""
     source = "Brakmo, Peterson 1995 sec. 3.2; alpha 2, beta 4 as Linux"
@@ -461,8 +481,8 @@ def westwood() -> Iterator[Case]:
 
 
 LAWS = (
-    standard, highspeed, scalable, bic, htcp, cubic, dctcp, vegas, fast, illinois, compound, yeah,
-    ledbat, hybla, westwood,
+    standard, highspeed, scalable, bic, htcp, cubic, dctcp, prague, vegas, fast, illinois, compound,
+    yeah, ledbat, hybla, westwood,
 )  # fmt: skip
 
 

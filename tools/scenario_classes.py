@@ -1,6 +1,7 @@
 """Writes the scenario format as typed Python: what editors complete and mypy checks."""
 
 import keyword
+import re
 import textwrap
 
 from scenario_format import Alias, Class, Key
@@ -15,6 +16,11 @@ checkers. Quantities are text with a unit, as in the file.
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 '''
+
+
+WIDTH = 92
+"""Of a docstring, in an indented class of at most 100 columns."""
+SENTENCE_END = re.compile(r"(?<=[^.]\.)(?<!sec\.) (?=[A-Z`])")
 
 
 def python_source(items: list[Class | Alias]) -> str:
@@ -58,4 +64,10 @@ def _docstring(doc: str) -> str:
     escaped = doc.replace("\\", "\\\\")
     if escaped.endswith('"'):
         escaped += " "
-    return "\n".join(textwrap.wrap(f'"""{escaped}"""', 92, break_long_words=False))
+    wrapped = textwrap.wrap(f'"""{escaped}"""', WIDTH, break_long_words=False)
+    summary, *rest = SENTENCE_END.split(escaped, maxsplit=1)
+    if len(wrapped) == 1 or not rest:
+        return "\n".join(wrapped)
+    paragraph = textwrap.wrap(rest[0], WIDTH, break_long_words=False)
+    summary = textwrap.wrap(f'"""{summary}', WIDTH, break_long_words=False)
+    return "\n".join([*summary, "", *paragraph, '"""'])

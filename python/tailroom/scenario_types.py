@@ -53,38 +53,59 @@ class RedQueue(TypedDict):
     limit: QueueLimit
     """How much may wait. A packet that does not fit is dropped, whatever the average."""
     min_threshold: NotRequired[QueueLimit]
-    """Average queue from which packets are marked or dropped (`min_th`). Left out, it is what
-    the link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi, Shenker 2001: half of a
-    target delay of 5 ms)."""
+    """Average queue from which packets are marked or dropped (`min_th`).
+
+    Left out, it is what the link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi,
+    Shenker 2001: half of a target delay of 5 ms).
+    """
     max_threshold: NotRequired[QueueLimit]
-    """Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three
-    times `min_threshold`."""
+    """Average queue at which the probability reaches `max_p` (`max_th`).
+
+    Left out, it is three times `min_threshold`.
+    """
     max_p: NotRequired[float]
-    """Probability at `max_threshold` (0.1, as in ns-2; Floyd and Jacobson used 0.02). Default:
-    0.1."""
+    """Probability at `max_threshold` (0.1, as in ns-2; Floyd and Jacobson used 0.02).
+
+    Default: 0.1.
+    """
     weight: NotRequired[float]
-    """Weight of a new sample in the average queue (`w_q`). Left out, it is 1 - exp(-1/C), where
-    C is how many packets of mean size the link sends in a second: the average then remembers
-    about a second (Floyd, Gummadi, Shenker 2001). Floyd and Jacobson used 0.002; 1 takes the
-    queue itself."""
+    """Weight of a new sample in the average queue (`w_q`).
+
+    Left out, it is 1 - exp(-1/C), where C is how many packets of mean size the link sends in a
+    second: the average then remembers about a second (Floyd, Gummadi, Shenker 2001). Floyd and
+    Jacobson used 0.002; 1 takes the queue itself.
+    """
     mean_packet_size: NotRequired[Size]
     """Typical packet: it converts between packets and bytes, and tells how many packets an idle
-    link could have sent. Left out, it is the largest packet that crosses the link."""
+    link could have sent.
+
+    Left out, it is the largest packet that crosses the link.
+    """
     mode: NotRequired[RedMode]
     """What the average counts: packets, or bytes; the probability is then in proportion to the
-    size of the arriving packet. Default: 'packets'."""
+    size of the arriving packet.
+
+    Default: 'packets'.
+    """
     gentle: NotRequired[bool]
     """Between `max_threshold` and its double the probability grows from `max_p` to 1, instead
     of jumping to 1 at `max_threshold` (Floyd 2000, "Recommendation on using the gentle variant
-    of RED"). Default: True."""
+    of RED").
+
+    Default: True.
+    """
     uniform: NotRequired[bool]
     """Spread the drops evenly: the probability grows with the packets since the last drop, so
-    that the gaps between drops are uniform (Floyd and Jacobson sec. 7). Otherwise each packet
-    is dropped independently of the others. Default: True."""
+    that the gaps between drops are uniform (Floyd and Jacobson sec. 7).
+
+    Otherwise each packet is dropped independently of the others. Default: True.
+    """
     wait: NotRequired[bool]
     """Let at least 1/p packets pass between two drops, where p is the probability at the
-    average queue, and at most 2/p (`wait_` of ns-2, on there by default). Needs `uniform`.
-    Default: False."""
+    average queue, and at most 2/p (`wait_` of ns-2, on there by default).
+
+    Needs `uniform`. Default: False.
+    """
 
 
 class AdaptiveRedQueue(TypedDict):
@@ -94,38 +115,62 @@ class AdaptiveRedQueue(TypedDict):
     limit: QueueLimit
     """How much may wait. A packet that does not fit is dropped, whatever the average."""
     min_threshold: NotRequired[QueueLimit]
-    """Average queue from which packets are marked or dropped (`min_th`). Left out, it is what
-    the link sends in 2.5 ms, but at least 5 packets (half of a target delay of 5 ms)."""
+    """Average queue from which packets are marked or dropped (`min_th`).
+
+    Left out, it is what the link sends in 2.5 ms, but at least 5 packets (half of a target
+    delay of 5 ms).
+    """
     max_threshold: NotRequired[QueueLimit]
-    """Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three
-    times `min_threshold`."""
+    """Average queue at which the probability reaches `max_p` (`max_th`).
+
+    Left out, it is three times `min_threshold`.
+    """
     max_p: NotRequired[float]
     """Probability at `max_threshold` in the beginning (0.1, as in ns-2). Default: 0.1."""
     lowest_max_p: NotRequired[float]
-    """`max_p` never falls below this (0.01). On fast links it needs to be lower, or the queue
-    settles below the target; ns-2 takes 80 kbit/s over the link's rate where that is less, as
-    8e-5 at 1 Gbit/s. Default: 0.01."""
+    """`max_p` never falls below this (0.01).
+
+    On fast links it needs to be lower, or the queue settles below the target; ns-2 takes 80
+    kbit/s over the link's rate where that is less, as 8e-5 at 1 Gbit/s. Default: 0.01.
+    """
     highest_max_p: NotRequired[float]
     """`max_p` never grows above this (0.5). Default: 0.5."""
     interval: NotRequired[PositiveDuration]
-    """Time from one change of `max_p` to the next (500 ms). Changes happen when packets arrive,
-    one change a packet: a link that was silent for longer makes no changes up. Default: '500
-    ms'."""
+    """Time from one change of `max_p` to the next (500 ms).
+
+    Changes happen when packets arrive, one change a packet: a link that was silent for longer
+    makes no changes up. Default: '500 ms'.
+    """
     weight: NotRequired[float]
-    """Weight of a new sample in the average queue (`w_q`). Left out, it is 1 - exp(-1/C), where
-    C is how many packets of mean size the link sends in a second."""
+    """Weight of a new sample in the average queue (`w_q`).
+
+    Left out, it is 1 - exp(-1/C), where C is how many packets of mean size the link sends in a
+    second.
+    """
     mean_packet_size: NotRequired[Size]
     """Typical packet: it converts between packets and bytes, and tells how many packets an idle
-    link could have sent. Left out, it is the largest packet that crosses the link."""
+    link could have sent.
+
+    Left out, it is the largest packet that crosses the link.
+    """
     mode: NotRequired[RedMode]
     """What the average counts: packets, or bytes; the probability is then in proportion to the
-    size of the arriving packet. Default: 'packets'."""
+    size of the arriving packet.
+
+    Default: 'packets'.
+    """
     gentle: NotRequired[bool]
     """Between `max_threshold` and its double the probability grows from `max_p` to 1, instead
-    of jumping to 1 at `max_threshold`. The authors ask for it. Default: True."""
+    of jumping to 1 at `max_threshold`.
+
+    The authors ask for it. Default: True.
+    """
     wait: NotRequired[bool]
     """Let at least 1/p packets pass between two drops, where p is the probability at the
-    average queue, and at most 2/p (`wait_` of ns-2, on there by default). Default: False."""
+    average queue, and at most 2/p (`wait_` of ns-2, on there by default).
+
+    Default: False.
+    """
 
 
 class StepMarkQueue(TypedDict):
@@ -135,13 +180,17 @@ class StepMarkQueue(TypedDict):
     limit: QueueLimit
     """How much may wait. A packet that does not fit is dropped."""
     threshold: QueueLimit
-    """A packet that finds so much waiting, or more, is marked (K). The authors of DCTCP advise
-    more than a seventh of the bandwidth-delay product, and room for bursts: 20 packets at 1
-    Gbit/s, 65 packets at 10 Gbit/s."""
+    """A packet that finds so much waiting, or more, is marked (K).
+
+    The authors of DCTCP advise more than a seventh of the bandwidth-delay product, and room for
+    bursts: 20 packets at 1 Gbit/s, 65 packets at 10 Gbit/s.
+    """
     drop_others: NotRequired[bool]
     """Drop the packets that cannot be marked, instead of letting them pass until the buffer is
-    full. Otherwise a flow without ECN takes the buffer from the flows with it. Default:
-    True."""
+    full.
+
+    Otherwise a flow without ECN takes the buffer from the flows with it. Default: True.
+    """
 
 
 class DropHeadQueue(TypedDict):
@@ -165,15 +214,22 @@ class CodelQueue(TypedDict):
 
     kind: Literal["codel"]
     limit: NotRequired[QueueLimit]
-    """How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the
-    default is the 1000 packets of Linux. Default: '1000 packets'."""
+    """How much may wait; what arrives beyond it is dropped.
+
+    RFC 8289 gives no limit: the default is the 1000 packets of Linux. Default: '1000 packets'.
+    """
     target: NotRequired[PositiveDuration]
     """Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3); best 5 to 10 % of the
-    interval. Default: '5 ms'."""
+    interval.
+
+    Default: '5 ms'.
+    """
     interval: NotRequired[PositiveDuration]
     """How long the delay must stay above the target before the first drop; should be a little
-    more than the round trip of most connections (100 ms: RFC 8289 sec. 4.2). Drop n follows the
-    one before after this time over the square root of n. Default: '100 ms'."""
+    more than the round trip of most connections (100 ms: RFC 8289 sec. 4.2).
+
+    Drop n follows the one before after this time over the square root of n. Default: '100 ms'.
+    """
 
 
 class PieQueue(TypedDict):
@@ -181,29 +237,47 @@ class PieQueue(TypedDict):
 
     kind: Literal["pie"]
     limit: NotRequired[QueueLimit]
-    """How much may wait; what arrives beyond it is dropped. RFC 8033 gives no limit: the
-    default is the 1000 packets of Linux. Default: '1000 packets'."""
+    """How much may wait; what arrives beyond it is dropped.
+
+    RFC 8033 gives no limit: the default is the 1000 packets of Linux. Default: '1000 packets'.
+    """
     target: NotRequired[PositiveDuration]
-    """Queueing delay that the control loop aims at (15 ms: RFC 8033 sec. 4.2). Default: '15
-    ms'."""
+    """Queueing delay that the control loop aims at (15 ms: RFC 8033 sec. 4.2).
+
+    Default: '15 ms'.
+    """
     update_interval: NotRequired[PositiveDuration]
-    """Time between updates of the drop probability (15 ms: RFC 8033 sec. 4.2). Default: '15
-    ms'."""
+    """Time between updates of the drop probability (15 ms: RFC 8033 sec. 4.2).
+
+    Default: '15 ms'.
+    """
     alpha: NotRequired[float]
-    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A). Default:
-    0.125."""
+    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A).
+
+    Default: 0.125.
+    """
     beta: NotRequired[float]
     """Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix
-    A). Default: 1.25."""
+    A).
+
+    Default: 1.25.
+    """
     max_burst: NotRequired[Duration]
     """How long a burst passes untouched after the queue was calm (150 ms: RFC 8033 sec. 4.4).
-    Default: '150 ms'."""
+
+    Default: '150 ms'.
+    """
     mark_up_to: NotRequired[float]
     """Up to this drop probability packets that understand marks are marked instead; above it
-    they are dropped too (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1). Default: 0.1."""
+    they are dropped too (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1).
+
+    Default: 0.1.
+    """
     derandomize: NotRequired[bool]
     """Keep drops from coming too close together or too far apart (true: RFC 8033 sec. 5.4).
-    Default: True."""
+
+    Default: True.
+    """
 
 
 class DualPi2Queue(TypedDict):
@@ -212,34 +286,59 @@ class DualPi2Queue(TypedDict):
     kind: Literal["dual_pi2"]
     limit: NotRequired[QueueLimit]
     """How much may wait in both queues together, at the rate that the link has at first (RFC
-    9332 `limit`: 250 ms). A limit in bytes or in time keeps room for the largest packet, so
-    that small ones have no advantage. Default: '250 ms'."""
+    9332 `limit`: 250 ms).
+
+    A limit in bytes or in time keeps room for the largest packet, so that small ones have no
+    advantage. Default: '250 ms'.
+    """
     target: NotRequired[PositiveDuration]
-    """Queueing delay that the classic queue is held at (RFC 9332 target: 15 ms). Default: '15
-    ms'."""
+    """Queueing delay that the classic queue is held at (RFC 9332 target: 15 ms).
+
+    Default: '15 ms'.
+    """
     update_interval: NotRequired[PositiveDuration]
     """Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: by its
-    formula 15 ms, here the 16 ms that its text has tested with these gains). Alpha should
-    change in proportion. Default: '16 ms'."""
+    formula 15 ms, here the 16 ms that its text has tested with these gains).
+
+    Alpha should change in proportion. Default: '16 ms'.
+    """
     alpha: NotRequired[float]
     """Integral gain: what an update adds to the base probability for each second above the
-    target, in Hz (RFC 9332: 0.16 for a `Tupdate` of 16 ms). Default: 0.16."""
+    target, in Hz (RFC 9332: 0.16 for a `Tupdate` of 16 ms).
+
+    Default: 0.16.
+    """
     beta: NotRequired[float]
     """Proportional gain: what an update adds for each second that the delay has grown by, in Hz
-    (RFC 9332: 3.2). Default: 3.2."""
+    (RFC 9332: 3.2).
+
+    Default: 3.2.
+    """
     coupling: NotRequired[float]
     """Coupling factor k: L4S packets are marked with k times the base probability, classic ones
-    marked or dropped with its square (RFC 9332 sec. 2.5.1: 2). Default: 2.0."""
+    marked or dropped with its square (RFC 9332 sec. 2.5.1: 2).
+
+    Default: 2.0.
+    """
     l4s_threshold: NotRequired[PositiveDuration]
     """Queueing delay from which on L4S packets are marked, if another one waits behind (RFC
-    9332 `minTh`: 800 us). Default: '800 us'."""
+    9332 `minTh`: 800 us).
+
+    Default: '800 us'.
+    """
     ramp: NotRequired[Duration]
     """Width of the ramp above `l4s_threshold` on which the marking probability rises from 0 to
-    1 (RFC 9332 `range`: 400 us). With 0 every packet is marked from the threshold on, as by
-    Linux, whose threshold is 1 ms; RFC 9332 recommends the ramp. Default: '400 us'."""
+    1 (RFC 9332 `range`: 400 us).
+
+    With 0 every packet is marked from the threshold on, as by Linux, whose threshold is 1 ms;
+    RFC 9332 recommends the ramp. Default: '400 us'.
+    """
     classic_share: NotRequired[float]
     """Part of the link that classic packets get while L4S packets want all of it (RFC 9332 sec.
-    4.2.2: small, as 1/16; Linux: 0.1). Default: 0.0625."""
+    4.2.2: small, as 1/16; Linux: 0.1).
+
+    Default: 0.0625.
+    """
 
 
 FairScheduler: TypeAlias = Literal["start_time", "deficit_round_robin", "priority_fair"]
@@ -262,24 +361,37 @@ class FairQueue(TypedDict):
     """Whose packet leaves next (`start_time`). Default: 'start_time'."""
     longest: NotRequired[Length]
     """What the length of a queue counts when the longest must give way: `bytes` (ns-2's DRR;
-    RFC 8290 sec. 4.1) or `packets`. The packet that arrives is counted in. Of several that are
-    longest the queue that it has joined gives way, or else any of them, the same one in every
-    run. Default: 'bytes'."""
+    RFC 8290 sec. 4.1) or `packets`.
+
+    The packet that arrives is counted in. Of several that are longest the queue that it has
+    joined gives way, or else any of them, the same one in every run. Default: 'bytes'.
+    """
     drop_from: NotRequired[DropFrom]
     """Which packet of the longest queue is dropped: the `front` one, as TCP then learns of it
     sooner (Suter, Lakshman, Stiliadis, Choudhury 1998; so do ns-2's DRR, Cross-protect and RFC
-    8290), or the `tail`. Default: 'front'."""
+    8290), or the `tail`.
+
+    Default: 'front'.
+    """
     quantum: NotRequired[Size]
     """Bytes that the flow with the smallest weight may send at its turn, of
     `deficit_round_robin` only (the largest packet of the link; Shreedhar and Varghese 1996 sec.
-    III). At least that packet."""
+    III).
+
+    At least that packet.
+    """
     buckets: NotRequired[int]
     """Queues that the flows are spread over by a hash salted with the run's seed, as stochastic
-    fairness queueing does (Infocom 1990); flows that meet in one share it. Without it every
-    flow has its own."""
+    fairness queueing does (Infocom 1990); flows that meet in one share it.
+
+    Without it every flow has its own.
+    """
     weights: NotRequired[dict[str, float]]
     """Weight of each flow of a group, by the group's name, 0.001 to 1000; a group that is not
-    named has weight 1. Backlogged flows share the link in proportion."""
+    named has weight 1.
+
+    Backlogged flows share the link in proportion.
+    """
 
 
 class FqCodelQueue(TypedDict):
@@ -287,21 +399,34 @@ class FqCodelQueue(TypedDict):
 
     kind: Literal["fq_codel"]
     limit: NotRequired[QueueLimit]
-    """How much may wait in all queues together (10240 packets: RFC 8290 sec. 5.2.3). Beyond it
-    the queue with the most bytes loses half its packets, at most 64, from its head (sec. 4.1).
-    Default: '10240 packets'."""
+    """How much may wait in all queues together (10240 packets: RFC 8290 sec. 5.2.3).
+
+    Beyond it the queue with the most bytes loses half its packets, at most 64, from its head
+    (sec. 4.1). Default: '10240 packets'.
+    """
     flows: NotRequired[int]
-    """Number of queues that flows are hashed into (1024: RFC 8290 sec. 5.2.5). Flows whose
-    hashes meet share a queue. Default: 1024."""
+    """Number of queues that flows are hashed into (1024: RFC 8290 sec. 5.2.5).
+
+    Flows whose hashes meet share a queue. Default: 1024.
+    """
     quantum: NotRequired[Size]
     """Bytes that a flow may send in its turn; at least the largest packet (1514 B: RFC 8290
-    sec. 5.2.4). Default: '1514 B'."""
+    sec. 5.2.4).
+
+    Default: '1514 B'.
+    """
     target: NotRequired[PositiveDuration]
     """Delay that a flow's packets may have all the time; at least the time that the link takes
-    for the largest packet (5 ms: RFC 8290 sec. 5.2.2). Default: '5 ms'."""
+    for the largest packet (5 ms: RFC 8290 sec. 5.2.2).
+
+    Default: '5 ms'.
+    """
     interval: NotRequired[PositiveDuration]
     """How long a flow's delay must stay above the target before its first drop; should be about
-    the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1). Default: '100 ms'."""
+    the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1).
+
+    Default: '100 ms'.
+    """
 
 
 class FqPieQueue(TypedDict):
@@ -310,34 +435,60 @@ class FqPieQueue(TypedDict):
     kind: Literal["fq_pie"]
     limit: NotRequired[QueueLimit]
     """How much may wait in all queues together; what arrives beyond it is dropped (10240
-    packets: Linux, as RFC 8290 sec. 5.2.3). Default: '10240 packets'."""
+    packets: Linux, as RFC 8290 sec. 5.2.3).
+
+    Default: '10240 packets'.
+    """
     flows: NotRequired[int]
-    """Number of queues that flows are hashed into (1024: Linux, as RFC 8290 sec. 5.2.5). Flows
-    whose hashes meet share a queue. Default: 1024."""
+    """Number of queues that flows are hashed into (1024: Linux, as RFC 8290 sec. 5.2.5).
+
+    Flows whose hashes meet share a queue. Default: 1024.
+    """
     quantum: NotRequired[Size]
     """Bytes that a flow may send in its turn; at least the largest packet (1514 B: Linux, as
-    RFC 8290 sec. 5.2.4). Default: '1514 B'."""
+    RFC 8290 sec. 5.2.4).
+
+    Default: '1514 B'.
+    """
     target: NotRequired[PositiveDuration]
-    """Queueing delay that a flow's control loop aims at (15 ms: RFC 8033 sec. 4.2). Default:
-    '15 ms'."""
+    """Queueing delay that a flow's control loop aims at (15 ms: RFC 8033 sec. 4.2).
+
+    Default: '15 ms'.
+    """
     update_interval: NotRequired[PositiveDuration]
-    """Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2). Default: '15
-    ms'."""
+    """Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2).
+
+    Default: '15 ms'.
+    """
     alpha: NotRequired[float]
-    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A). Default:
-    0.125."""
+    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A).
+
+    Default: 0.125.
+    """
     beta: NotRequired[float]
     """Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix
-    A). Default: 1.25."""
+    A).
+
+    Default: 1.25.
+    """
     max_burst: NotRequired[Duration]
     """How long a burst of a flow passes untouched after its queue was calm (150 ms: RFC 8033
-    sec. 4.4). Default: '150 ms'."""
+    sec. 4.4).
+
+    Default: '150 ms'.
+    """
     mark_up_to: NotRequired[float]
     """Up to this drop probability packets that understand marks are marked instead; above it
-    they are dropped too (0.1: RFC 8033 sec. 5.1). Default: 0.1."""
+    they are dropped too (0.1: RFC 8033 sec. 5.1).
+
+    Default: 0.1.
+    """
     derandomize: NotRequired[bool]
     """Keep a flow's drops from coming too close together or too far apart (true: RFC 8033 sec.
-    5.4). Default: True."""
+    5.4).
+
+    Default: True.
+    """
 
 
 Queue: TypeAlias = (
@@ -421,21 +572,31 @@ class Link(TypedDict):
     queue: Queue
     """The buffer in front of the link and the rule that guards it."""
     loss: NotRequired[Loss]
-    """Random loss on the wire, after the packet has used the link. Default: {'kind':
-    'none'}."""
+    """Random loss on the wire, after the packet has used the link.
+
+    Default: {'kind': 'none'}.
+    """
     changes: NotRequired[list[Change]]
-    """Changes of rate or delay while the run goes on, in order of time. Packets never overtake
-    one another, whatever the delay does."""
+    """Changes of rate or delay while the run goes on, in order of time.
+
+    Packets never overtake one another, whatever the delay does.
+    """
     trace: NotRequired[str]
     """File of delivery opportunities in the format of Mahimahi: one millisecond timestamp a
     line, in order, each an opportunity for 1500 bytes; the file repeats after its last
-    timestamp. This is its fluid reading: in each millisecond the link runs at the rate that its
+    timestamp.
+
+    This is its fluid reading: in each millisecond the link runs at the rate that its
     opportunities add up to, so a packet of any size takes its share and no opportunity is lost
     on an empty queue. The path is relative to the scenario file; `rate` is then left out, and
-    bdp and limits in milliseconds go by the mean rate of the trace."""
+    bdp and limits in milliseconds go by the mean rate of the trace.
+    """
     packet_log: NotRequired[int]
     """Keep a log of the first so many arrivals, departures and drops at this link; 0 keeps
-    none. Default: 0."""
+    none.
+
+    Default: 0.
+    """
 
 
 class BulkSource(TypedDict):
@@ -471,8 +632,10 @@ class LognormalSizeDistribution(TypedDict):
 
 
 class ParetoSizeDistribution(TypedDict):
-    """Pareto without an upper bound: P(X > x) = (m / x)^shape above m = mean (shape - 1) /
-    shape."""
+    """Pareto without an upper bound.
+
+    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
+    """
 
     kind: Literal["pareto"]
     shape: float
@@ -518,11 +681,14 @@ class EmpiricalSizeDistribution(TypedDict):
 
     kind: Literal["empirical"]
     file: str
-    """A text file, its path relative to the scenario file. Each line is a value, a comma, and
-    the probability of this value or a smaller one, as in `1500 B, 0.75`; a value without a unit
-    is in bytes, seconds or bit/s. Neither may fall from line to line, and the last probability
-    is 1. The same value twice, or a first probability above 0, makes a step: a value with a
-    probability of its own. Empty lines and lines that begin with # are skipped."""
+    """A text file, its path relative to the scenario file.
+
+    Each line is a value, a comma, and the probability of this value or a smaller one, as in
+    `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall from
+    line to line, and the last probability is 1. The same value twice, or a first probability
+    above 0, makes a step: a value with a probability of its own. Empty lines and lines that
+    begin with # are skipped.
+    """
 
 
 SizeDistribution: TypeAlias = (
@@ -542,9 +708,12 @@ SizeOrDistribution: TypeAlias = Size | SizeDistribution
 
 
 class FiniteFlowsSource(TypedDict):
-    """Flows that come and go, each a connection that begins with slow start, sends what it has
-    and leaves. `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second`
-    and `arrivals` says when they arrive."""
+    """Flows that come and go.
+
+    Each is a connection that begins with slow start, sends what it has and leaves; `rtt` and
+    `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and `arrivals` says
+    when they arrive.
+    """
 
     kind: Literal["finite_flows"]
     size: SizeOrDistribution
@@ -577,8 +746,10 @@ class PoissonSource(TypedDict):
     """Mean rate of each flow, headers included."""
     sizes: NotRequired[Sizes]
     """Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
-    distribution in which none is larger. The mean rate is `rate` in each case. Default:
-    'fixed'."""
+    distribution in which none is larger.
+
+    The mean rate is `rate` in each case. Default: 'fixed'.
+    """
 
 
 class CbrSource(TypedDict):
@@ -615,8 +786,10 @@ class LognormalPositiveDurationDistribution(TypedDict):
 
 
 class ParetoPositiveDurationDistribution(TypedDict):
-    """Pareto without an upper bound: P(X > x) = (m / x)^shape above m = mean (shape - 1) /
-    shape."""
+    """Pareto without an upper bound.
+
+    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
+    """
 
     kind: Literal["pareto"]
     shape: float
@@ -662,11 +835,14 @@ class EmpiricalPositiveDurationDistribution(TypedDict):
 
     kind: Literal["empirical"]
     file: str
-    """A text file, its path relative to the scenario file. Each line is a value, a comma, and
-    the probability of this value or a smaller one, as in `1500 B, 0.75`; a value without a unit
-    is in bytes, seconds or bit/s. Neither may fall from line to line, and the last probability
-    is 1. The same value twice, or a first probability above 0, makes a step: a value with a
-    probability of its own. Empty lines and lines that begin with # are skipped."""
+    """A text file, its path relative to the scenario file.
+
+    Each line is a value, a comma, and the probability of this value or a smaller one, as in
+    `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall from
+    line to line, and the last probability is 1. The same value twice, or a first probability
+    above 0, makes a step: a value with a probability of its own. Empty lines and lines that
+    begin with # are skipped.
+    """
 
 
 PositiveDurationDistribution: TypeAlias = (
@@ -686,17 +862,20 @@ PositiveDurationOrDistribution: TypeAlias = PositiveDuration | PositiveDurationD
 
 
 class OnOffSource(TypedDict):
-    """Equally spaced packets in on periods and silence in off periods, without congestion
-    control. The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as
-    if it had always been going on and off: in either, by their shares of time, and somewhere
-    within it."""
+    """Equally spaced packets in on periods, silence in off periods, no congestion control.
+
+    The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
+    always been going on and off: in either, by their shares of time, and somewhere within it.
+    """
 
     kind: Literal["on_off"]
     rate: Rate
     """Rate of each flow in an on period, headers included."""
     on: PositiveDurationOrDistribution
-    """How long an on period lasts. What is left of the gap between two packets at its end goes
-    on in the next one."""
+    """How long an on period lasts.
+
+    What is left of the gap between two packets at its end goes on in the next one.
+    """
     off: PositiveDurationOrDistribution
     """How long an off period lasts."""
 
@@ -743,8 +922,10 @@ class LognormalRateDistribution(TypedDict):
 
 
 class ParetoRateDistribution(TypedDict):
-    """Pareto without an upper bound: P(X > x) = (m / x)^shape above m = mean (shape - 1) /
-    shape."""
+    """Pareto without an upper bound.
+
+    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
+    """
 
     kind: Literal["pareto"]
     shape: float
@@ -790,11 +971,14 @@ class EmpiricalRateDistribution(TypedDict):
 
     kind: Literal["empirical"]
     file: str
-    """A text file, its path relative to the scenario file. Each line is a value, a comma, and
-    the probability of this value or a smaller one, as in `1500 B, 0.75`; a value without a unit
-    is in bytes, seconds or bit/s. Neither may fall from line to line, and the last probability
-    is 1. The same value twice, or a first probability above 0, makes a step: a value with a
-    probability of its own. Empty lines and lines that begin with # are skipped."""
+    """A text file, its path relative to the scenario file.
+
+    Each line is a value, a comma, and the probability of this value or a smaller one, as in
+    `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall from
+    line to line, and the last probability is 1. The same value twice, or a first probability
+    above 0, makes a step: a value with a probability of its own. Empty lines and lines that
+    begin with # are skipped.
+    """
 
 
 RateDistribution: TypeAlias = (
@@ -848,8 +1032,10 @@ class LognormalDurationDistribution(TypedDict):
 
 
 class ParetoDurationDistribution(TypedDict):
-    """Pareto without an upper bound: P(X > x) = (m / x)^shape above m = mean (shape - 1) /
-    shape."""
+    """Pareto without an upper bound.
+
+    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
+    """
 
     kind: Literal["pareto"]
     shape: float
@@ -895,11 +1081,14 @@ class EmpiricalDurationDistribution(TypedDict):
 
     kind: Literal["empirical"]
     file: str
-    """A text file, its path relative to the scenario file. Each line is a value, a comma, and
-    the probability of this value or a smaller one, as in `1500 B, 0.75`; a value without a unit
-    is in bytes, seconds or bit/s. Neither may fall from line to line, and the last probability
-    is 1. The same value twice, or a first probability above 0, makes a step: a value with a
-    probability of its own. Empty lines and lines that begin with # are skipped."""
+    """A text file, its path relative to the scenario file.
+
+    Each line is a value, a comma, and the probability of this value or a smaller one, as in
+    `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall from
+    line to line, and the last probability is 1. The same value twice, or a first probability
+    above 0, makes a step: a value with a probability of its own. Empty lines and lines that
+    begin with # are skipped.
+    """
 
 
 DurationDistribution: TypeAlias = (
@@ -925,7 +1114,10 @@ class RenoCongestion(TypedDict):
     abe: NotRequired[bool]
     """Alternative backoff with ECN (RFC 8511): fall to 0.8 of the window on a mark in
     congestion avoidance, because a queue that marks is short; a loss, or a mark in slow start
-    (RFC 8511 sec. 4), still halves it. Default: False."""
+    (RFC 8511 sec. 4), still halves it.
+
+    Default: False.
+    """
 
 
 class CubicCongestion(TypedDict):
@@ -933,19 +1125,28 @@ class CubicCongestion(TypedDict):
 
     kind: Literal["cubic"]
     c: NotRequired[float]
-    """How steep the cubic is, in packets per second cubed (C; RFC 9438 sec. 5.1: 0.4). Default:
-    0.4."""
+    """How steep the cubic is, in packets per second cubed (C; RFC 9438 sec. 5.1: 0.4).
+
+    Default: 0.4.
+    """
     beta: NotRequired[float]
     """What is left of the window after congestion (beta; RFC 9438 sec. 4.6: 0.7; Linux has
-    717/1024 = 0.7002). Default: 0.7."""
+    717/1024 = 0.7002).
+
+    Default: 0.7.
+    """
     fast_convergence: NotRequired[bool]
     """Fast convergence (RFC 9438 sec. 4.7): a flow that meets congestion below its last maximum
-    aims lower still, and so makes room for new flows. The RFC advises against it for a flow
-    that is alone. Default: True."""
+    aims lower still, and so makes room for new flows.
+
+    The RFC advises against it for a flow that is alone. Default: True.
+    """
     abe: NotRequired[bool]
     """Alternative backoff with ECN (RFC 8511 sec. 3.1): keep at least 0.85 of the window on a
-    mark, because a queue that marks is short; a loss still leaves `beta` of it. Default:
-    False."""
+    mark, because a queue that marks is short; a loss still leaves `beta` of it.
+
+    Default: False.
+    """
 
 
 class DctcpCongestion(TypedDict):
@@ -954,10 +1155,47 @@ class DctcpCongestion(TypedDict):
     kind: Literal["dctcp"]
     gain: NotRequired[float]
     """Weight of the newest window of data in the estimate of the marked share (g; RFC 8257 sec.
-    4.2: 1/16). Default: 0.0625."""
+    4.2: 1/16).
+
+    Default: 0.0625.
+    """
     initial_alpha: NotRequired[float]
     """The estimate at the start (RFC 8257 sec. 3.3: 1, which halves the window on the first
-    mark of a short flow). Default: 1.0."""
+    mark of a short flow).
+
+    Default: 1.0.
+    """
+
+
+class PragueCongestion(TypedDict):
+    """Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP for L4S."""
+
+    kind: Literal["prague"]
+    gain: NotRequired[float]
+    """Weight of the newest period in the estimate of the marked share (g; draft sec. 2.3.2:
+    1/16).
+
+    Default: 0.0625.
+    """
+    initial_alpha: NotRequired[float]
+    """The estimate at the first mark, before which it does not move (draft: 1, half the window,
+    as slow start has led far beyond what the path holds).
+
+    Default: 1.0.
+    """
+    min_virtual_rtt: NotRequired[PositiveDuration]
+    """Smallest virtual round trip time: a flow with a shorter one takes the share of a flow
+    with this one (draft sec. 2.4.4: 25 ms).
+
+    A small value, such as "1 us", is DCTCP's dependence on the round trip time. Default: '25
+    ms'.
+    """
+    transition_rounds: NotRequired[int]
+    """From this round trip on the virtual round trip time is used; before, the actual one, so
+    that short flows start fast (draft sec. 2.4.4: 500; the authors' Linux since 2024: 4).
+
+    Default: 500.
+    """
 
 
 class AimdCongestion(TypedDict):
@@ -965,11 +1203,16 @@ class AimdCongestion(TypedDict):
 
     kind: Literal["aimd"]
     increase: NotRequired[float]
-    """Increase a, in packets a round trip (RFC 5681: 1). The window never grows faster than in
-    slow start, by one packet for each acknowledged packet. Default: 1.0."""
+    """Increase a, in packets a round trip (RFC 5681: 1).
+
+    The window never grows faster than in slow start, by one packet for each acknowledged
+    packet. Default: 1.0.
+    """
     decrease: NotRequired[float]
-    """Decrease b: the share of the window that congestion takes away (RFC 5681: 0.5). Default:
-    0.5."""
+    """Decrease b: the share of the window that congestion takes away (RFC 5681: 0.5).
+
+    Default: 0.5.
+    """
 
 
 class FixedWindowCongestion(TypedDict):
@@ -977,12 +1220,14 @@ class FixedWindowCongestion(TypedDict):
 
     kind: Literal["fixed_window"]
     window: NotRequired[float]
-    """The window, in packets (default 10, the initial window of RFC 6928). It holds from the
-    first ACK on; give the flow an initial window of the same size to have it from the first
-    packet. Default: 10.0."""
+    """The window, in packets (default 10, the initial window of RFC 6928).
+
+    It holds from the first ACK on; give the flow an initial window of the same size to have it
+    from the first packet. Default: 10.0.
+    """
 
 
-IncreaseRule: TypeAlias = Literal["continuous", "table"]
+IncreaseRule: TypeAlias = Literal["continuous", "table", "linux_table"]
 """Source of a(w) and b(w)."""
 
 
@@ -991,14 +1236,20 @@ class HighspeedCongestion(TypedDict):
 
     kind: Literal["highspeed"]
     low_window: NotRequired[float]
-    """Up to this window the control is standard TCP, in packets (RFC 3649: 38). Default:
-    38.0."""
+    """Up to this window the control is standard TCP, in packets (RFC 3649: 38).
+
+    Default: 38.0.
+    """
     high_window: NotRequired[float]
     """Window that the response function reaches at loss fraction `high_p`, in packets (83000).
-    Default: 83000.0."""
+
+    Default: 83000.0.
+    """
     low_p: NotRequired[float]
-    """Loss fraction at `low_window` (1e-3; ns-2 computes 1.5 / 38^2 = 1.03878e-3). Default:
-    0.001."""
+    """Loss fraction at `low_window` (1e-3; ns-2 computes 1.5 / 38^2 = 1.03878e-3).
+
+    Default: 0.001.
+    """
     high_p: NotRequired[float]
     """Loss fraction at `high_window` (1e-7). Default: 1e-07."""
     high_decrease: NotRequired[float]
@@ -1007,7 +1258,9 @@ class HighspeedCongestion(TypedDict):
     """Where a(w) and b(w) come from. Default: 'continuous'."""
     halve_in_slow_start: NotRequired[bool]
     """Halve a window that loses packets in slow start, whatever b(w) says, as ns-2 does.
-    Default: False."""
+
+    Default: False.
+    """
 
 
 class FhstcpCongestion(TypedDict):
@@ -1016,11 +1269,16 @@ class FhstcpCongestion(TypedDict):
     kind: Literal["fhstcp"]
     c: NotRequired[float]
     """Fair factor over RTT, in 1/s (the paper finds 10 the best of 5, 10 and 20): the increase
-    a(w) is multiplied by c times RTT. Below an RTT of 1 / c a flow grows more slowly than
-    standard TCP. Default: 10.0."""
+    a(w) is multiplied by c times RTT.
+
+    Below an RTT of 1 / c a flow grows more slowly than standard TCP. Default: 10.0.
+    """
     block_pacing: NotRequired[bool]
     """Send the window in blocks spread over the round trip, int(c RTT) + 1 of them; otherwise
-    packets leave whenever the window allows. Default: True."""
+    packets leave whenever the window allows.
+
+    Default: True.
+    """
 
 
 Variant: TypeAlias = Literal["kelly", "linux"]
@@ -1032,15 +1290,22 @@ class ScalableCongestion(TypedDict):
 
     kind: Literal["scalable"]
     increase: NotRequired[float]
-    """Increase a, in packets for each acknowledged packet (Kelly, and Linux today: 0.01). Linux
-    2.6 and ns-3 use 0.02, because they count ACKs, and a delayed ACK stands for two packets.
-    Default: 0.01."""
+    """Increase a, in packets for each acknowledged packet (Kelly, and Linux today: 0.01).
+
+    Linux 2.6 and ns-3 use 0.02, because they count ACKs, and a delayed ACK stands for two
+    packets. Default: 0.01.
+    """
     decrease: NotRequired[float]
-    """Decrease b: the share of the window that congestion takes away (Kelly: 0.125). Default:
-    0.125."""
+    """Decrease b: the share of the window that congestion takes away (Kelly: 0.125).
+
+    Default: 0.125.
+    """
     legacy_window: NotRequired[float]
     """Up to this window the control is standard TCP, in packets (Kelly: 16; Linux and ns-3 have
-    no such window, so no second source confirms it); only for `kelly`. Default: 16.0."""
+    no such window, so no second source confirms it); only for `kelly`.
+
+    Default: 16.0.
+    """
     variant: NotRequired[Variant]
     """What happens to small windows. Default: 'kelly'."""
 
@@ -1050,24 +1315,40 @@ class BicCongestion(TypedDict):
 
     kind: Literal["bic"]
     low_window: NotRequired[float]
-    """Up to this window the control is standard TCP, in packets (paper and Linux: 14). Default:
-    14.0."""
+    """Up to this window the control is standard TCP, in packets (paper and Linux: 14).
+
+    Default: 14.0.
+    """
     max_increment: NotRequired[float]
-    """Largest increment `S_max`, in packets a round trip (Linux: 16; paper: 32). Default:
-    16.0."""
+    """Largest increment `S_max`, in packets a round trip (Linux: 16; paper: 32).
+
+    Default: 16.0.
+    """
     search_divisor: NotRequired[float]
     """Each round trip goes this fraction of the way to the window of the last loss: one in so
-    many (Linux: 4; paper: 2, a binary search). Default: 4.0."""
+    many (Linux: 4; paper: 2, a binary search).
+
+    Default: 4.0.
+    """
     smooth_part: NotRequired[float]
     """Round trips that the last `search_divisor` packets below the window of the last loss
     take, and the first ones above it (Linux: 20, so 0.2 packets a round trip; the paper stops
-    the search at a smallest increment of 0.01 instead). Default: 20.0."""
+    the search at a smallest increment of 0.01 instead).
+
+    Default: 20.0.
+    """
     decrease: NotRequired[float]
     """The share of the window that congestion takes away (Linux: 205 / 1024, 0.2; paper:
-    0.125). Default: 0.2001953125."""
+    0.125).
+
+    Default: 0.2001953125.
+    """
     fast_convergence: NotRequired[bool]
     """A loss below the window of the last loss moves the goal halfway down to the new window,
-    so that a flow makes room for another one (paper and Linux: on). Default: True."""
+    so that a flow makes room for another one (paper and Linux: on).
+
+    Default: True.
+    """
 
 
 class HtcpCongestion(TypedDict):
@@ -1076,18 +1357,26 @@ class HtcpCongestion(TypedDict):
     kind: Literal["htcp"]
     low_speed_period: NotRequired[PositiveDuration]
     """For so long after congestion the control grows like standard TCP (`Delta_L`: 1 s).
-    Default: '1 s'."""
+
+    Default: '1 s'.
+    """
     rtt_scaling: NotRequired[bool]
     """Growth in proportion to the smallest RTT, relative to 100 ms and within a factor from 0.1
-    to 2, so that it depends little on the RTT (draft-leith-tcp-htcp and Linux: on). Default:
-    True."""
+    to 2, so that it depends little on the RTT (draft-leith-tcp-htcp and Linux: on).
+
+    Default: True.
+    """
     adaptive_backoff: NotRequired[bool]
     """Back off to the smallest RTT over the largest, within 0.5 and 0.8; without it to 0.5.
-    Default: True."""
+
+    Default: True.
+    """
     throughput_check: NotRequired[bool]
     """Back off to 0.5 when the throughput before congestion has changed by more than a fifth
-    since the congestion before, so that flows that come or go converge quickly. Default:
-    True."""
+    since the congestion before, so that flows that come or go converge quickly.
+
+    Default: True.
+    """
 
 
 class VegasCongestion(TypedDict):
@@ -1095,11 +1384,16 @@ class VegasCongestion(TypedDict):
 
     kind: Literal["vegas"]
     alpha: NotRequired[float]
-    """With fewer packets queued the window grows by one packet a round trip (2). Default:
-    2.0."""
+    """With fewer packets queued the window grows by one packet a round trip (2).
+
+    Default: 2.0.
+    """
     beta: NotRequired[float]
     """With more packets queued the window shrinks by one packet a round trip (4); not below
-    `alpha`. Default: 4.0."""
+    `alpha`.
+
+    Default: 4.0.
+    """
     gamma: NotRequired[float]
     """With more packets queued slow start ends (1). Default: 1.0."""
 
@@ -1114,7 +1408,9 @@ class FastCongestion(TypedDict):
     """Part of the way to the target that one update goes (0.5). Default: 0.5."""
     mi_threshold: NotRequired[Duration]
     """Below this mean queueing delay each ACK adds a packet, as in slow start (0.75 ms).
-    Default: '750 us'."""
+
+    Default: '750 us'.
+    """
 
 
 class IllinoisCongestion(TypedDict):
@@ -1122,8 +1418,10 @@ class IllinoisCongestion(TypedDict):
 
     kind: Literal["illinois"]
     alpha_min: NotRequired[float]
-    """Increase where the delay is largest, in packets a round trip (Linux: 0.3). Default:
-    0.3."""
+    """Increase where the delay is largest, in packets a round trip (Linux: 0.3).
+
+    Default: 0.3.
+    """
     alpha_max: NotRequired[float]
     """Increase where there is next to no delay, in packets a round trip (10). Default: 10.0."""
     beta_min: NotRequired[float]
@@ -1134,7 +1432,9 @@ class IllinoisCongestion(TypedDict):
     """Below this window the control is standard TCP, in packets (Linux: 15). Default: 15.0."""
     theta: NotRequired[int]
     """After how many round trips with next to no delay the increase returns to `alpha_max` (5).
-    Default: 5."""
+
+    Default: 5.
+    """
 
 
 class CompoundCongestion(TypedDict):
@@ -1148,11 +1448,15 @@ class CompoundCongestion(TypedDict):
     k: NotRequired[float]
     """Exponent of the increase `alpha * window^k` (0.75). Default: 0.75."""
     gamma: NotRequired[float]
-    """With as many packets of its own in the queue, the second window shrinks (30). Default:
-    30.0."""
+    """With as many packets of its own in the queue, the second window shrinks (30).
+
+    Default: 30.0.
+    """
     zeta: NotRequired[float]
-    """By how many packets it shrinks for each one queued (1, as the Linux port). Default:
-    1.0."""
+    """By how many packets it shrinks for each one queued (1, as the Linux port).
+
+    Default: 1.0.
+    """
 
 
 class YeahCongestion(TypedDict):
@@ -1162,26 +1466,42 @@ class YeahCongestion(TypedDict):
     alpha: NotRequired[float]
     """With more packets of its own in the queue, the flow drains it (80). Default: 80.0."""
     gamma: NotRequired[float]
-    """The part of its queue that a flow drains in a round trip is one in `gamma` (1). Default:
-    1.0."""
+    """The part of its queue that a flow drains in a round trip is one in `gamma` (1).
+
+    Default: 1.0.
+    """
     max_drain: NotRequired[float]
-    """Draining takes at most this part of the window (0.5; the module's epsilon of 1). Default:
-    0.5."""
+    """Draining takes at most this part of the window (0.5; the module's epsilon of 1).
+
+    Default: 0.5.
+    """
     min_decrease: NotRequired[float]
-    """A loss takes at least this part of the window (0.125; the module's delta of 3). Default:
-    0.125."""
+    """A loss takes at least this part of the window (0.125; the module's delta of 3).
+
+    Default: 0.125.
+    """
     phi: NotRequired[float]
-    """A queueing delay above one in `phi` of the smallest RTT ends the fast mode (8). Default:
-    8.0."""
+    """A queueing delay above one in `phi` of the smallest RTT ends the fast mode (8).
+
+    Default: 8.0.
+    """
     rho: NotRequired[int]
     """After so many round trips in a row in the slow mode, a loss halves the window: others
-    compete (16). Default: 16."""
+    compete (16).
+
+    Default: 16.
+    """
     zeta: NotRequired[int]
     """After more round trips in the fast mode, the flow no longer believes in others (50).
-    Default: 50."""
+
+    Default: 50.
+    """
     scalable_packets: NotRequired[float]
     """In the fast mode the window grows by one packet for so many acknowledged (100; as many as
-    the window holds, if fewer). Default: 100.0."""
+    the window holds, if fewer).
+
+    Default: 100.0.
+    """
 
 
 class LedbatCongestion(TypedDict):
@@ -1192,13 +1512,20 @@ class LedbatCongestion(TypedDict):
     """The queueing delay to keep (100 ms, the most that the RFC allows). Default: '100 ms'."""
     gain: NotRequired[float]
     """Packets that the window grows by in a round trip without queueing delay (1, the most that
-    the RFC allows). Default: 1.0."""
+    the RFC allows).
+
+    Default: 1.0.
+    """
     base_history: NotRequired[int]
     """For how many minutes the smallest delay is remembered (10): a longer path shows by then.
-    Default: 10."""
+
+    Default: 10.
+    """
     noise_filter: NotRequired[int]
     """The delay is the smallest of so many samples (4, as ns-3; the RFC asks for at least 1).
-    Default: 4."""
+
+    Default: 4.
+    """
 
 
 class HyblaCongestion(TypedDict):
@@ -1206,8 +1533,10 @@ class HyblaCongestion(TypedDict):
 
     kind: Literal["hybla"]
     reference_rtt: NotRequired[PositiveDuration]
-    """Round trip of the Reno flow that it equals (RTT0; Linux: 25 ms; ns-3: 50 ms). Default:
-    '25 ms'."""
+    """Round trip of the Reno flow that it equals (RTT0; Linux: 25 ms; ns-3: 50 ms).
+
+    Default: '25 ms'.
+    """
 
 
 class WestwoodCongestion(TypedDict):
@@ -1218,13 +1547,53 @@ class WestwoodCongestion(TypedDict):
     """Weight of the past in the bandwidth estimate (alpha; paper: 0.9). Default: 0.9."""
     min_sample: NotRequired[PositiveDuration]
     """A bandwidth sample lasts a round trip, and at least this long (paper and Linux: 50 ms).
-    Default: '50 ms'."""
+
+    Default: '50 ms'.
+    """
+
+
+class Bbr1Congestion(TypedDict):
+    """BBR, version 1 (Cardwell et al. 2016): paces at the rate that the path delivers."""
+
+    kind: Literal["bbr1"]
+
+
+class Bbr3Congestion(TypedDict):
+    """BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %."""
+
+    kind: Literal["bbr3"]
+
+
+class PacketPairCongestion(TypedDict):
+    """Packet-pair flow control (Keshav 1995), for links with fair queueing."""
+
+    kind: Literal["packet_pair"]
+    setpoint: NotRequired[float]
+    """Packets that the flow is to have queued at the bottleneck (4; Keshav leaves it to the
+    network).
+
+    Below 2 a pair may find its queue empty, and then overestimates the rate. Default: 4.0.
+    """
+    gain: NotRequired[float]
+    """Weight of a new pair in the average of the service rate (1/8). Default: 0.125."""
+
+
+class CustomCongestion(TypedDict):
+    """A control of your own, in Python or in Rust: see docs/guide/own-control.md."""
+
+    kind: Literal["custom"]
+    control: str
+    """Which control: module and class, as in `"mymodule:MyControl"`, for one in Python, whose
+    code the run then executes; the registered name for one in Rust."""
+    parameters: NotRequired[dict[str, object]]
+    """What each flow's control is made with: the class's keyword arguments."""
 
 
 Congestion: TypeAlias = (
     RenoCongestion
     | CubicCongestion
     | DctcpCongestion
+    | PragueCongestion
     | AimdCongestion
     | FixedWindowCongestion
     | HighspeedCongestion
@@ -1240,8 +1609,18 @@ Congestion: TypeAlias = (
     | LedbatCongestion
     | HyblaCongestion
     | WestwoodCongestion
+    | Bbr1Congestion
+    | Bbr3Congestion
+    | PacketPairCongestion
+    | CustomCongestion
 )
 """A congestion control and its parameters, as a scenario names it."""
+
+Control: TypeAlias = str | Congestion
+"""A congestion control: a table with its `kind` and parameters, or only its name.
+
+A name is a kind, or one of your own controls, as `"mymodule:MyControl"`.
+"""
 
 Recovery: TypeAlias = Literal["sack", "newreno"]
 """Loss recovery."""
@@ -1253,8 +1632,10 @@ class DelayedAckPacketsTimeout(TypedDict):
     packets: NotRequired[int]
     """An ACK at the latest after this many in-order packets. Default: 2."""
     timeout: NotRequired[PositiveDuration]
-    """An ACK at the latest this long after the first unacknowledged packet. Default: '40
-    ms'."""
+    """An ACK at the latest this long after the first unacknowledged packet.
+
+    Default: '40 ms'.
+    """
 
 
 DelayedAck: TypeAlias = bool | DelayedAckPacketsTimeout
@@ -1301,39 +1682,58 @@ class Flows(TypedDict):
     source: NotRequired[Source]
     """What the application wants to send. Default: {'kind': 'bulk'}."""
     packet_size: NotRequired[Size]
-    """Size of a data packet on the wire, headers included; at most 65,535 bytes. Default: '1500
-    B'."""
+    """Size of a data packet on the wire, headers included; at most 65,535 bytes.
+
+    Default: '1500 B'.
+    """
     header_size: NotRequired[Size]
     """How much of a packet is header. Default: '40 B'."""
     rtt: NotRequired[Spread]
     """Two-way propagation delay of the whole path, shared links included: one value, `{ from,
     to }` to spread it evenly (flow i of n, from 0, gets `from + (to - from) * i / (n - 1)`), or
-    `{ uniform = [a, b] }` or another distribution to draw it. Left out, the path's own: its
-    shared links there and back."""
+    `{ uniform = [a, b] }` or another distribution to draw it.
+
+    Left out, the path's own: its shared links there and back.
+    """
     access_rate: NotRequired[RateOrDistribution]
     """Rate of each flow's own access link, its exogenous peak rate: one value, or a
-    distribution to draw it from. Left out, the access link takes no time."""
+    distribution to draw it from.
+
+    Left out, the access link takes no time.
+    """
     start: NotRequired[Spread2]
     """When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n,
     from 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s),
-    or `{ uniform = [a, b] }` or another distribution to draw them. Of flows that come and go,
-    when the first may arrive. Default: '0 s'."""
+    or `{ uniform = [a, b] }` or another distribution to draw them.
+
+    Of flows that come and go, when the first may arrive. Default: '0 s'.
+    """
     stop: NotRequired[PositiveDuration]
     """When the application stops offering data; of flows that come and go, from when on none
-    arrives. Left out, it does not."""
-    congestion: NotRequired[Congestion]
+    arrives.
+
+    Left out, it does not.
+    """
+    congestion: NotRequired[Control]
     """How large the window is. Needed by a bulk source."""
     recovery: NotRequired[Recovery]
     """How losses are found and repaired. Default: 'sack'."""
     prr: NotRequired[bool]
     """Proportional rate reduction during recovery (RFC 9937); needs `recovery = "sack"`.
-    Default: False."""
+
+    Default: False.
+    """
     delayed_ack: NotRequired[DelayedAck]
     """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
-    Default: False."""
+
+    Default: False.
+    """
     ack_aggregation: NotRequired[PositiveDuration]
     """The ACK path releases ACKs only at multiples of this time, as cable and wireless links
-    do. Left out, it does not hold them."""
+    do.
+
+    Left out, it does not hold them.
+    """
     reverse_path: NotRequired[list[str]]
     """Names of the shared links that the ACKs cross, in order. Left out, ACKs meet no queue."""
     ack_size: NotRequired[Size]
@@ -1341,18 +1741,27 @@ class Flows(TypedDict):
     initial_window: NotRequired[int]
     """Initial window, in packets (RFC 6928: 10). Default: 10."""
     initial_ssthresh: NotRequired[int]
-    """Initial slow-start threshold, in packets. Left out, slow start goes on until the first
-    loss."""
+    """Initial slow-start threshold, in packets.
+
+    Left out, slow start goes on until the first loss.
+    """
     min_rto: NotRequired[PositiveDuration]
     """Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
-    Default: '200 ms'."""
+
+    Default: '200 ms'.
+    """
     rto_granularity: NotRequired[PositiveDuration]
-    """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus this. Left
-    out, it is `min_rto`, as Linux has it: a timer that only just exceeds a steady RTT fires
-    while the ACK of a retransmission is on its way. ns-2: "10 ms"."""
+    """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus this.
+
+    Left out, it is `min_rto`, as Linux has it: a timer that only just exceeds a steady RTT
+    fires while the ACK of a retransmission is on its way. ns-2: "10 ms".
+    """
     restart_rto_at_retransmission: NotRequired[bool]
     """Restart the timer when SACK recovery sends the first packet in flight again (as Linux
-    does), not only when new data are acknowledged (RFC 6298 sec. 5.3, ns-2). Default: True."""
+    does), not only when new data are acknowledged (RFC 6298 sec. 5.3, ns-2).
+
+    Default: True.
+    """
     rtt_samples: NotRequired[RttSamples]
     """Which packets give RTT samples (RFC 6298 sec. 3). Default: 'timestamps'."""
     max_window: NotRequired[int]
@@ -1361,16 +1770,26 @@ class Flows(TypedDict):
     """How the window grows below ssthresh. Default: {'kind': 'standard'}."""
     pacing: NotRequired[bool]
     """Spread packets over the round trip instead of sending them as soon as an ACK allows it.
-    Default: False."""
+
+    Default: False.
+    """
     send_burst: NotRequired[int]
     """A host with segmentation offload waits until it may send this many packets at once.
-    Default: 1."""
+
+    Default: 1.
+    """
     forget_sack_at_timeout: NotRequired[bool]
     """Forget the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
-    (RFC 6675 sec. 5.1, Linux). Default: False."""
+    (RFC 6675 sec. 5.1, Linux).
+
+    Default: False.
+    """
     ecn: NotRequired[Ecn]
     """Explicit congestion notification: whether queues may mark the flow's packets instead of
-    dropping them, and how its receiver reports marks. Default: 'off'."""
+    dropping them, and how its receiver reports marks.
+
+    Default: 'off'.
+    """
 
 
 class Scenario(TypedDict):
@@ -1381,13 +1800,17 @@ class Scenario(TypedDict):
     duration: PositiveDuration
     """How long the run lasts, in simulated time."""
     measure_from: NotRequired[Duration]
-    """Statistics cover `[measure_from, duration]`; before it the flows settle. Default: '0
-    s'."""
+    """Statistics cover `[measure_from, duration]`; before it the flows settle.
+
+    Default: '0 s'.
+    """
     seed: NotRequired[int]
     """Root of every random stream of the run. Default: 1."""
     memory_limit: NotRequired[Size]
     """The run is refused when it may need more memory than this, estimated before it starts.
-    Default: '4 GB'."""
+
+    Default: '4 GB'.
+    """
     series: NotRequired[Series]
     """Time series of every link and of every flow under congestion control; off without this
     table."""

@@ -4,15 +4,7 @@
 //! `cargo bench` prints the median of five runs for each case; `cargo bench -- two_hops` picks cases by
 //! name. What is timed begins after the slow starts.
 
-#![expect(clippy::disallowed_methods, reason = "a bench is where a clock is read")]
-
-use std::time::Instant;
-
-use tailroom_engine::scenario;
-use tailroom_engine::simulation::Simulation;
-use tailroom_engine::units::Time;
-
-const RUNS: usize = 5;
+mod timing;
 
 /// A scenario, the simulated second at which timing begins, and the goal of the design in ns.
 struct Case {
@@ -38,40 +30,11 @@ fn main() {
 }
 
 fn measure(case: &Case) {
-    let network = scenario::parse(&case.text, &[], None, &NoFiles)
-        .and_then(|scenario| scenario.resolve())
-        .expect("the bench's scenario is right");
-    let mut figures: Vec<(f64, f64)> = (0..RUNS)
-        .map(|_| {
-            let mut simulation = Simulation::new(&network);
-            simulation.run_until(Time::from_seconds(case.warm_up_s)).expect("it fits in memory");
-            let before = simulation.packet_hops();
-            let started = Instant::now();
-            simulation.run_until(network.duration).expect("it fits in memory");
-            let wall = started.elapsed().as_secs_f64();
-            let hops = (simulation.packet_hops() - before) as f64;
-            (wall * 1e9 / hops, (network.duration.seconds() - case.warm_up_s) / wall)
-        })
-        .collect();
-    figures.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let (median, real_time) = figures[RUNS / 2];
+    let figures = timing::measure(&case.text, case.warm_up_s);
     println!(
         "{:<44} {:>5.1} ns {:>5.1} ns {:>5.1} ns {:>8.0} ns {:>9.1} x",
-        case.name,
-        figures[0].0,
-        median,
-        figures[RUNS - 1].0,
-        case.acceptable_ns,
-        real_time
+        case.name, figures.min, figures.median, figures.max, case.acceptable_ns, figures.real_time
     );
-}
-
-struct NoFiles;
-
-impl scenario::FileLoader for NoFiles {
-    fn load(&self, path: &str) -> Result<String, String> {
-        Err(format!("a bench has no files, not even {path}"))
-    }
 }
 
 fn cases() -> Vec<Case> {

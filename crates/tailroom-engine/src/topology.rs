@@ -272,6 +272,16 @@ pub struct TraceSpec {
 }
 
 impl TraceSpec {
+    /// Mean time that flows take at their own rates.
+    fn mean_transfer_s(&self) -> f64 {
+        let drawn = self.peak_rate.as_ref().map_or(f64::INFINITY, Distribution::mean);
+        let seconds = |flow: &TraceFlow| {
+            let rate = flow.rate.map_or(drawn, |rate| rate.bits_per_second() as f64);
+            8.0 * flow.bytes as f64 / rate
+        };
+        self.flows.iter().map(seconds).sum::<f64>() / self.flows.len().max(1) as f64
+    }
+
     fn mean_rtt(&self) -> f64 {
         let drawn = self.rtt.mean();
         let listed = |flow: &TraceFlow| flow.rtt.map_or(drawn, |rtt| rtt.picoseconds() as f64);
@@ -496,7 +506,7 @@ impl Network {
             .sum();
         let longest = self.longest_rtt();
         // Twice the longest round trip leaves room for the queues.
-        let horizon = longest.saturating_add(longest);
+        let horizon = longest.saturating_add(longest).saturating_add(self.longest_access_queue());
         Schedule::new(packets_per_second, self.lookahead(), horizon, tie_break)
     }
 
@@ -514,6 +524,22 @@ impl Network {
     /// The longest two-way propagation of a flow, a typical one of those that come and go.
     pub fn longest_rtt(&self) -> Time {
         self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO)
+    }
+
+    /// How far ahead slow start sends packets into the access link of a flow that comes and goes: a
+    /// flow that its peak rate limits sees no loss, and its window grows until it ends.
+    fn longest_access_queue(&self) -> Time {
+        let mean = |size: &Distribution, peak_rate: &Option<Distribution>| {
+            Some(8.0 * size.mean() / peak_rate.as_ref()?.mean())
+        };
+        let spans = self.groups.iter().filter_map(|group| match &group.source {
+            SourceSpec::FiniteFlows(spec) => mean(&spec.size, &spec.peak_rate),
+            SourceSpec::Web(spec) => mean(&spec.main_object, &spec.peak_rate),
+            SourceSpec::Trace(spec) => Some(spec.mean_transfer_s()),
+            _ => None,
+        });
+        let spans = spans.map(|seconds| Time::from_seconds(seconds.min(60.0)));
+        spans.max().unwrap_or(Time::ZERO)
     }
 
     /// The shortest time in which a departure from a shared link usually causes an arrival at one.

@@ -9,6 +9,8 @@ mod transport;
 
 use path::{Outcome, PERFECT, RTT, Script, WINDOW, transfer};
 use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::congestion::dctcp::DctcpParams;
+use tailroom_engine::congestion::prague::PragueParams;
 use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::topology::{DelayedAck, EcnMode, Recovery, TcpSpec};
@@ -250,5 +252,29 @@ fn a_mark_survives_the_loss_of_its_ack() {
             assert!(outcome.is_complete);
             assert_eq!((outcome.reductions, outcome.timeouts), (1, 0), "{mode:?}, {marked}");
         }
+    }
+}
+
+/// A mark takes little of a scalable control's window, so it does not stand in for a loss (RFC 8257
+/// sec. 3.5). Packet 0 is marked and packet 10 lost; nine packets between them let the window grow.
+/// DCTCP: alpha is 1/16 after the first ACK, and leaves 31/32 of 20 packets, 19.375; growth to
+/// 19.83, and half of that is 9.92. Prague from alpha 0.2: 18, growth to 18.49, of which 0.5 / 0.9
+/// are left, 10.27: half of the window before both.
+#[test]
+fn a_loss_after_a_mark_counts_for_scalable_controls() {
+    let dctcp = DctcpParams { initial_alpha: 0.0, ..DctcpParams::default() };
+    let prague = PragueParams { initial_alpha: 0.2, ..PragueParams::default() };
+    let reno = CongestionConfig::Reno(RenoParams::default());
+    for (congestion, reductions, ssthresh) in [
+        (CongestionConfig::Dctcp(dctcp), 2, 9.917),
+        (CongestionConfig::Prague(prague), 2, 10.274),
+        (reno, 1, 10.0),
+    ] {
+        let name = congestion.name().to_owned();
+        let tcp = TcpSpec { congestion, ..tcp(EcnMode::Accurate, Recovery::Sack, false) };
+        let outcome = with(&tcp, &[0], &[10]);
+        assert_eq!((outcome.reductions, outcome.timeouts), (reductions, 0), "{name}");
+        let last = outcome.acks.last().expect("there are ACKs").ssthresh;
+        assert!((last - ssthresh).abs() < 0.005, "{name}: {last}");
     }
 }

@@ -26,7 +26,7 @@ start = {{ uniform = ["0 s", "1 s"] }}
 "#,
         seconds / 4
     );
-    scenario_run::run(&text, seed)
+    scenario_run::run(&text, seed).summary
 }
 
 fn link(summary: &Summary) -> &LinkSummary {

@@ -1,6 +1,10 @@
 //! `HighSpeed` TCP against the numbers of RFC 3649.
 
-use tailroom_engine::congestion::highspeed::{Highspeed, HighspeedParams, published_table};
+use tailroom_engine::congestion::highspeed::{
+    Highspeed, HighspeedParams, IncreaseRule, published_table,
+};
+use tailroom_engine::congestion::{CongestionControl, CongestionEvent, CongestionKind};
+use tailroom_engine::units::Time;
 
 /// RFC 3649 appendix B: window, increase a(w), decrease b(w).
 const TABLE: &str = "\
@@ -30,6 +34,35 @@ fn the_table_is_the_published_one() {
         published_table().iter().map(|row| [row.window, row.increase, row.decrease]).collect();
     assert_eq!(published.len(), 73);
     assert_eq!(rebuilt, published);
+}
+
+/// RFC 3649: a row holds from its window on. Linux (`net/ipv4/tcp_highspeed.c`): the row `i` with
+/// the smallest window that is not below the current one, whose a(w) is i + 1, of 72 rows.
+#[test]
+fn linux_reads_the_table_one_row_further() {
+    for (window, ours, linux) in [
+        (30.0, (1.0, 0.5), (1.0, 0.5)),
+        (100.0, (1.0, 0.5), (2.0, 0.44)),
+        (117.9, (1.0, 0.5), (2.0, 0.44)),
+        (1_000.0, (7.0, 0.34), (8.0, 0.33)),
+        (83_000.0, (70.0, 0.10), (71.0, 0.10)),
+        (200_000.0, (73.0, 0.09), (72.0, 0.10)),
+    ] {
+        for (increase, expected) in [(IncreaseRule::Table, ours), (IncreaseRule::LinuxTable, linux)]
+        {
+            let params = HighspeedParams { increase, ..HighspeedParams::default() };
+            let mut control = Highspeed::new(&params);
+            assert!((control.increase(window) - expected.0).abs() < 1e-12, "{window}");
+            let event = CongestionEvent {
+                now: Time::ZERO,
+                kind: CongestionKind::Loss,
+                cwnd_packets: window,
+                is_slow_start: false,
+            };
+            let decrease = 1.0 - control.on_congestion(&event) / window;
+            assert!((decrease - expected.1).abs() < 1e-12, "{window}: {decrease}");
+        }
+    }
 }
 
 /// a(w) and b(w) by the formulas of RFC 3649 sec. 7 with `low_p` = 1.5 / 38^2, as ns-2 computes

@@ -210,8 +210,9 @@ fn what_is_no_distribution_is_refused_with_the_kinds() {
     assert_eq!(
         refusal(&on("true")),
         format!(
-            "{at}: is true; write a string with a unit, as in \"100 ms\", or a table, as in \
-             {{ kind = \"uniform\", .. }}"
+            "{at}: is true; write a string with a unit, as in \"100 ms\", or \
+             {{ kind = \"uniform\" }}, with one of the kinds uniform, exponential, lognormal, \
+             pareto, bounded_pareto, weibull, mix, empirical"
         )
     );
     assert_eq!(

@@ -104,8 +104,7 @@ def _sharing(result: Result) -> Table:
             link["regime"],
             number(link["offered_load"], "{:.3f}"),
             f"{packets(link['flows_in_progress_mean'])} / {count(link['flows_in_progress_p99'])}",
-            f"{packets(link['bottlenecked_flows_mean'])} / "
-            f"{count(link['bottlenecked_flows_p99'])}",
+            f"{packets(link['bottlenecked_flows_mean'])} / {count(link['bottlenecked_flows_p99'])}",
             percent(link["bottlenecked_time_fraction"]),
         )
     return table

@@ -280,6 +280,14 @@ impl CongestionControl for Custom {
         self.control.blocks(srtt)
     }
 
+    fn has_answered_marks(&self, now: Time) -> bool {
+        self.control.has_answered_marks(now)
+    }
+
+    fn answers_loss_after_mark(&self) -> bool {
+        self.control.answers_loss_after_mark()
+    }
+
     fn begin(&mut self, beginning: &Beginning) -> Option<Steering> {
         let steering = self.control.begin(beginning)?;
         let otherwise = standstill(beginning.cwnd_packets);

@@ -85,6 +85,11 @@ impl CongestionControl for Dctcp {
         }
     }
 
+    /// RFC 8257 sec. 3.5: a loss is answered as conventional TCP does, whatever the marks took.
+    fn answers_loss_after_mark(&self) -> bool {
+        true
+    }
+
     fn watches_every_ack(&self) -> bool {
         true
     }

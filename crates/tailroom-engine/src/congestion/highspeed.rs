@@ -40,6 +40,9 @@ pub enum IncreaseRule {
     /// The published table (RFC 3649 appendix B): the row with the largest window not above the
     /// current one. The table's own parameters (38, 83000, 1e-3, 1e-7, 0.1) are used.
     Table,
+    /// The same table as Linux and ns-3 read it: a row holds *up to* its window, so that above
+    /// `low_window` a(w) is one larger and b(w) that of the next row.
+    LinuxTable,
 }
 
 impl Default for HighspeedParams {
@@ -167,10 +170,13 @@ const FLAT_CELL_RATIO: f64 = 1.002;
 impl Highspeed {
     /// Starts the control.
     pub fn new(params: &HighspeedParams) -> Self {
-        let table = match params.increase {
+        let mut table = match params.increase {
             IncreaseRule::Continuous => Vec::new(),
-            IncreaseRule::Table => published_table(),
+            IncreaseRule::Table | IncreaseRule::LinuxTable => published_table(),
         };
+        if params.increase == IncreaseRule::LinuxTable {
+            table.pop(); // Linux leaves out the last row
+        }
         Highspeed {
             cell_from: 0.0,
             cell_to: 0.0,
@@ -193,11 +199,11 @@ impl Highspeed {
     fn enter_cell(&mut self, window: f64) {
         let params = &self.law.params;
         self.slope = 0.0;
-        if let Some(row) = self.law.row_index(window) {
-            let next = self.law.table.get(row + 1);
-            self.cell_from = self.law.table[row].window;
-            self.cell_to = next.map_or(f64::INFINITY, |row| row.window);
-            self.increase_from = self.law.table[row].increase;
+        if let Some(row) = self.law.row_at(window) {
+            self.increase_from = row.increase;
+            let (table, above) = (&self.law.table, self.law.rows_up_to(window));
+            self.cell_from = above.checked_sub(1).map_or(0.0, |last| table[last].window);
+            self.cell_to = table.get(above).map_or(f64::INFINITY, |row| row.window);
         } else if window < params.low_window {
             (self.cell_from, self.cell_to) = (0.0, params.low_window);
             self.increase_from = 1.0;
@@ -212,16 +218,22 @@ impl Highspeed {
 }
 
 impl Law {
-    /// The table row for `window`; none below the first row or without a table.
-    fn row_index(&self, window: f64) -> Option<usize> {
-        self.table.partition_point(|row| row.window <= window).checked_sub(1)
+    /// How many rows begin at `window` or below.
+    fn rows_up_to(&self, window: f64) -> usize {
+        self.table.partition_point(|row| row.window <= window)
+    }
+
+    /// The table row for `window`; none without a table, or below the first row of the published.
+    fn row_at(&self, window: f64) -> Option<&TableRow> {
+        let above = self.rows_up_to(window);
+        if self.params.increase == IncreaseRule::LinuxTable {
+            return self.table.get(above).or(self.table.last());
+        }
+        self.table.get(above.checked_sub(1)?)
     }
 
     fn decrease(&self, window: f64) -> f64 {
-        match self.row_index(window) {
-            Some(row) => self.table[row].decrease,
-            None => self.params.decrease(window),
-        }
+        self.row_at(window).map_or_else(|| self.params.decrease(window), |row| row.decrease)
     }
 }
 

@@ -95,6 +95,18 @@ pub trait CongestionControl {
     /// a repair, and those that echo a mark, which let no window grow.
     fn watch(&mut self, _event: &AckEvent) {}
 
+    /// Whether a mark that arrives now belongs to congestion that has been answered. The sender asks
+    /// no more than once a window of data anyway.
+    fn has_answered_marks(&self, _now: Time) -> bool {
+        false
+    }
+
+    /// Whether a loss reduces the window even if a mark in the same window of data has; otherwise the
+    /// sender takes both for the same congestion (RFC 3168 sec. 6.1.2).
+    fn answers_loss_after_mark(&self) -> bool {
+        false
+    }
+
     /// Into how many blocks a window is cut, each sent in its part of the round trip; `None` sends
     /// whenever the window allows.
     fn blocks(&self, _srtt: Time) -> Option<u32> {
@@ -243,6 +255,18 @@ macro_rules! registry {
                 }
             }
 
+            fn has_answered_marks(&self, now: Time) -> bool {
+                match self {
+                    $(Congestion::$control(control) => control.has_answered_marks(now),)+
+                }
+            }
+
+            fn answers_loss_after_mark(&self) -> bool {
+                match self {
+                    $(Congestion::$control(control) => control.answers_loss_after_mark(),)+
+                }
+            }
+
             fn blocks(&self, srtt: Time) -> Option<u32> {
                 match self {
                     $(Congestion::$control(control) => control.blocks(srtt),)+
@@ -316,6 +340,8 @@ registry! {
     cubic::Cubic(CubicParams) = "cubic",
     /// DCTCP, for networks that mark at a low threshold (RFC 8257).
     dctcp::Dctcp(DctcpParams) = "dctcp",
+    /// Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP for L4S.
+    prague::Prague(PragueParams) = "prague",
     /// Additive increase and multiplicative decrease, both free; by default standard TCP.
     aimd::Aimd(AimdParams) = "aimd",
     /// A window that never changes.
@@ -346,7 +372,7 @@ registry! {
     hybla::Hybla(HyblaParams) = "hybla",
     /// Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry.
     westwood::Westwood(WestwoodParams) = "westwood",
-    /// BBR, version 1 (Cardwell et al. 2016): paces at the rate that the path was measured to deliver.
+    /// BBR, version 1 (Cardwell et al. 2016): paces at the rate that the path delivers.
     bbr1::Bbr1(Bbr1Params) = "bbr1",
     /// BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %.
     bbr3::Bbr3(Bbr3Params) = "bbr3",

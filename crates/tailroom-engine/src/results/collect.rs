@@ -177,6 +177,7 @@ fn link_summary(
         queue_packets_p01: probe.queue_over_time.quantile(0.01),
         queue_packets_p99: probe.queue_over_time.quantile(0.99),
         queue_seen_packets_mean: probe.queue_seen.mean(),
+        queue_seen_packets_p01: probe.queue_seen.quantile(0.01),
         queue_seen_packets_p99: probe.queue_seen.quantile(0.99),
         queue_delay_s_mean: probe.mean_delay_s(),
         queue_delay_s_p01: seconds(probe.delay.quantile(0.01)),

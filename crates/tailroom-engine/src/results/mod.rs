@@ -109,6 +109,8 @@ pub struct LinkSummary {
     pub queue_packets_p99: Option<f64>,
     /// Mean of the packets that an arriving packet finds waiting.
     pub queue_seen_packets_mean: Option<f64>,
+    /// 1st percentile of the same.
+    pub queue_seen_packets_p01: Option<f64>,
     /// 99th percentile of the same.
     pub queue_seen_packets_p99: Option<f64>,
     /// Mean time that accepted packets wait before transmission.

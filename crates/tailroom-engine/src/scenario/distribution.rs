@@ -46,7 +46,7 @@ pub(super) enum DistributionFile<T> {
         #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 10.0))]
         sigma: f64,
     },
-    /// Pareto without an upper bound: P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
+    /// Pareto without an upper bound. P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
     Pareto {
         /// Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2.
         #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000.0))]

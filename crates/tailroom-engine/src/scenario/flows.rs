@@ -102,8 +102,8 @@ pub(super) enum SourceFile {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes: Option<Size>,
     },
-    /// Flows that come and go, each a connection that begins with slow start, sends what it has and
-    /// leaves. `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and
+    /// Flows that come and go. Each is a connection that begins with slow start, sends what it has and
+    /// leaves; `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and
     /// `arrivals` says when they arrive.
     FiniteFlows {
         /// Payload of a flow.
@@ -129,8 +129,8 @@ pub(super) enum SourceFile {
         #[schemars(range(max = 100_000_000))]
         flow_log: u32,
     },
-    /// Flows of a list, such as `tailroom import` makes from a capture; each is a connection that
-    /// begins with slow start. `start` shifts them all, and from `stop` on none arrives.
+    /// Flows of a list, such as `tailroom import` makes from a capture. Each is a connection that
+    /// begins with slow start; `start` shifts them all, and from `stop` on none arrives.
     Trace {
         /// A CSV or Parquet file, its path relative to the scenario file. Its columns, by the names
         /// in the first line: `start_s` (ascending), `bytes` (payload), and, each of which may be
@@ -143,8 +143,8 @@ pub(super) enum SourceFile {
         #[schemars(range(max = 100_000_000))]
         flow_log: u32,
     },
-    /// Media flows that come and go, each equally spaced packets of `packet_size` at a constant rate
-    /// for as long as it lasts, without congestion control. `rtt` is drawn for each. One of `load`,
+    /// Media flows that come and go, without congestion control. Each sends equally spaced packets of
+    /// `packet_size` at a constant rate for as long as it lasts; `rtt` is drawn for each. One of `load`,
     /// `arrivals_per_second` and `arrivals` says when they arrive.
     Streaming {
         /// Rate of a flow, headers included.
@@ -192,7 +192,7 @@ pub(super) enum SourceFile {
         /// Rate of each flow, headers included.
         rate: BitRate,
     },
-    /// Equally spaced packets in on periods and silence in off periods, without congestion control.
+    /// Equally spaced packets in on periods, silence in off periods, no congestion control.
     /// The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
     /// always been going on and off: in either, by their shares of time, and somewhere within it.
     OnOff {

@@ -122,6 +122,7 @@ struct Options {
     /// In blocks, or at a rate that the control sets.
     control_paces: bool,
     control_watches: bool,
+    answers_loss_after_mark: bool,
 }
 
 impl Sender {
@@ -143,6 +144,7 @@ impl Sender {
         // A control that models the path has neither slow start nor bursts but its own.
         let initial_ssthresh = spec.initial_ssthresh.filter(|_| steering.is_none());
         let send_burst = if steering.is_some() { 1 } else { u64::from(spec.send_burst) };
+        let answers_loss_after_mark = congestion.answers_loss_after_mark();
         Sender {
             una: 0,
             next: 0,
@@ -179,6 +181,7 @@ impl Sender {
                 control_has_slow_start,
                 control_paces,
                 control_watches,
+                answers_loss_after_mark,
             },
             probe: FlowProbe::new(marks),
         }

@@ -4,7 +4,7 @@
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::{Outlet, Phase, Sender};
-use crate::congestion::CongestionKind;
+use crate::congestion::{CongestionControl, CongestionKind};
 use crate::packet::Ack;
 use crate::units::Time;
 
@@ -70,16 +70,17 @@ impl Sender {
     pub(super) fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
-        if self.phase == Phase::Open && is_new {
+        if self.phase == Phase::Open && is_new && !self.congestion.has_answered_marks(now) {
             self.reduce(now, CongestionKind::Mark);
             self.cwnd = self.cwnd.min(self.ssthresh);
             self.ecn.on_marked_reduction(self.next);
         }
     }
 
-    /// Lost packets reduce the window, unless a mark in the same window of data has done so.
+    /// Lost packets reduce the window, unless a mark in the same window of data has done so and the
+    /// control takes a mark for as much as a loss.
     fn reduce_for_loss(&mut self, now: Time) {
-        if !self.ecn.has_reduced_since(self.una) {
+        if self.options.answers_loss_after_mark || !self.ecn.has_reduced_since(self.una) {
             self.reduce(now, CongestionKind::Loss);
         }
     }

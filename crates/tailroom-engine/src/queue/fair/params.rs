@@ -105,6 +105,11 @@ impl FairParams {
                 let remedy = format!("name one of {}", groups.join(", "));
                 return Err(BadParameter::new("weights", problem, remedy));
             }
+            if link.groups.iter().any(|(group, members)| group == name && members.is_empty()) {
+                let problem = format!("the flows of \"{name}\" come and go");
+                let remedy = "weigh groups of permanent flows only";
+                return Err(BadParameter::new("weights", problem, remedy));
+            }
             if !WEIGHTS.contains(weight) {
                 let problem = format!("the weight {weight} of \"{name}\" is out of range");
                 let (least, most) = (WEIGHTS.start(), WEIGHTS.end());

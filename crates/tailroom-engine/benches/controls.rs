@@ -1,0 +1,112 @@
+//! What each congestion control costs, per packet, beside Reno in the same run: ten flows on 1 Gbit/s.
+//!
+//! `cargo bench --bench controls` prints medians of five runs; `-- cubic` picks kinds by name. Behind
+//! them a million finite flows, against permanent ones.
+
+#[path = "../tests/controls/mod.rs"]
+mod controls;
+mod timing;
+
+/// How many times Reno a control may cost, and one that paces each packet.
+const ACCEPTABLE: [f64; 2] = [1.3, 2.0];
+
+fn main() {
+    // Cargo passes `--bench`; anything else picks kinds by name.
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    println!(
+        "{:<16} {:>9} {:>15} {:>12} {:>10} {:>10}",
+        "control", "median", "min to max", "times Reno", "acceptable", "real time"
+    );
+    for (kind, _) in controls::all() {
+        if wanted.is_empty() || wanted.contains(&kind) {
+            compare(&kind);
+        }
+    }
+    if wanted.is_empty() || wanted.iter().any(|word| word == "finite_flows") {
+        compare_finite_flows();
+    }
+}
+
+/// Keys that a control needs, and whether each packet is paced.
+fn needs(kind: &str) -> (&'static str, bool) {
+    match kind {
+        "dctcp" => ("ecn = \"accurate\"", false),
+        "prague" => ("ecn = \"l4s\"\npacing = true", true),
+        "bbr1" | "bbr3" | "packet_pair" => ("", true),
+        // A window that keeps the link nearly full.
+        "fixed_window" => ("initial_window = 1500", false),
+        _ => ("", false),
+    }
+}
+
+fn compare(kind: &str) {
+    // Packet pair needs a queue for each flow; Reno is measured behind the same one.
+    let queue = if kind == "packet_pair" { "fair" } else { "drop_tail" };
+    let reno = timing::measure(&scenario("{ kind = \"reno\" }", "", queue), 20.0);
+    let (keys, is_paced) = needs(kind);
+    let control = match kind {
+        "fixed_window" => "{ kind = \"fixed_window\", window = 1500 }".to_owned(),
+        _ => format!("{{ kind = \"{kind}\" }}"),
+    };
+    let figures = timing::measure(&scenario(&control, keys, queue), 20.0);
+    println!(
+        "{kind:<16} {:>6.1} ns {:>6.1} to {:>5.1} {:>12.2} {:>10.1} {:>8.1} x",
+        figures.median,
+        figures.min,
+        figures.max,
+        figures.median / reno.median,
+        ACCEPTABLE[usize::from(is_paced)],
+        figures.real_time
+    );
+}
+
+fn scenario(control: &str, keys: &str, queue: &str) -> String {
+    format!(
+        r#"
+duration = "50 s"
+[links.bottleneck]
+rate = "1 Gbit/s"
+delay = "10 ms"
+queue = {{ kind = "{queue}", limit = "1249 packets" }}
+[flows.tcp]
+count = 10
+path = ["bottleneck"]
+congestion = {control}
+packet_size = "1000 B"
+rtt = {{ from = "115.5 ms", to = "124.5 ms" }}
+access_rate = "40 Gbit/s"
+start = {{ from = "0 s", to = "0.5 s" }}
+{keys}
+"#
+    )
+}
+
+/// Flows of a hundred packets that come and go, and as many permanent ones as are in progress.
+fn compare_finite_flows() {
+    let scenario = |flows: &str| {
+        format!(
+            r#"
+duration = "30 s"
+memory_limit = "16 GB"
+[links.bottleneck]
+rate = "10 Gbit/s"
+delay = "10 ms"
+queue = {{ kind = "drop_tail", limit = "20 ms" }}
+[flows.tcp]
+path = ["bottleneck"]
+congestion = {{ kind = "reno" }}
+rtt = "40 ms"
+{flows}
+"#
+        )
+    };
+    let size = r#"source = { kind = "finite_flows", size = "146 kB", load = 0.9 }"#;
+    let finite = timing::measure(&scenario(size), 2.0);
+    let bulk = timing::measure(&scenario("count = 1500"), 2.0);
+    println!(
+        "finite flows of 100 packets: {:.1} ns, {:.2} times 1500 bulk flows; acceptable 1.5",
+        finite.median,
+        finite.median / bulk.median
+    );
+}

@@ -1,0 +1,151 @@
+"""Traffic at flow level (Auge and Roberts 2006): what their paper claims, in tailroom.
+
+docs/validation/traffic.md has the figures.
+
+    python -m tests.validation.traffic
+"""
+
+import statistics
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import tailroom as tr
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios" / "auge-roberts-2006"
+SEEDS = range(1, 6)
+Settings = dict[str, object]
+
+RATES = {"100 Mbit/s": 400, "300 Mbit/s": 200, "1 Gbit/s": 100, "3 Gbit/s": 40, "10 Gbit/s": 20}
+"""Links that flows of 1 Mbit/s fill to 90 %, and how many seconds each is looked at."""
+CLAIMED_LOSS = 1 / 30_000
+
+BUFFERS = (20, 100, 625)
+FINITE_FLOWS: Settings = {
+    "flows.background.count": 1,
+    "flows.background.source": {
+        "kind": "finite_flows",
+        "size": {"kind": "exponential", "mean": "125 kB"},
+        "load": 0.5,
+    },
+    "flows.background.congestion": {"kind": "reno"},
+    "flows.background.access_rate": "1 Mbit/s",
+    "flows.background.rtt": "100 ms",
+}
+"""The background as TCP flows of 1 Mbit/s that come and go, in place of Poisson packets."""
+
+
+def runs(scenario: str, settings: Settings) -> list[tr.Result]:
+    """One run with each seed."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(
+            pool.map(lambda seed: tr.run(SCENARIOS / scenario, seed=seed, set=settings), SEEDS)
+        )
+
+
+def mean(values: Iterable[float]) -> float:
+    """Mean over seeds."""
+    return statistics.fmean(values)
+
+
+def links(results: list[tr.Result]) -> list[dict[str, Any]]:
+    """The bottleneck of each run."""
+    return [result.links["bottleneck"] for result in results]
+
+
+def sizes(show: Callable[[str], None]) -> bool:
+    """From which size on a link is transparent at a load of 0.9."""
+    show("\nflows of 1 Mbit/s at a load of 0.9, 100 packets of buffer")
+    show(f"{'link':12}  loss (largest of {len(SEEDS)})  some flow bottlenecked  regimes")
+    held = True
+    for rate, seconds in RATES.items():
+        settings: Settings = {"links.bottleneck.rate": rate, "duration": f"{seconds} s"}
+        found = links(runs("transparent.toml", settings))
+        losses = [link["loss_fraction"] for link in found]
+        regimes = sorted({link["regime"] for link in found})
+        share = mean(link["bottlenecked_time_fraction"] for link in found)
+        show(f"{rate:12}  {mean(losses):.1e} ({max(losses):.1e})  {share:8.2%}  {regimes}")
+        if rate == "10 Gbit/s":
+            held = max(losses) < CLAIMED_LOSS and regimes == ["transparent"]
+    return held
+
+
+def sharing(show: Callable[[str], None]) -> bool:
+    """Whether the number of elastic flows is geometric, at several loads."""
+    show("\nelastic flows under fair queueing: total variation from (1 - rho) rho^n")
+    held = True
+    for load in (0.3, 0.5, 0.7):
+        found = runs("processor-sharing.toml", {"flows.elastic.source.load": load})
+        variations = [variation(result) for result in found]
+        rates = [flow_rate(result) for result in found]
+        show(
+            f"load {load}: {mean(variations):.3f} (largest {max(variations):.3f}); "
+            f"E[size] / E[duration] = {mean(rates):.3f} C (1 - rho)"
+        )
+        held = held and max(variations) <= 0.05
+    return held
+
+
+def variation(result: tr.Result) -> float:
+    """Total variation distance of the number of bottlenecked flows from the geometric law."""
+    assert result.flow_counts is not None
+    rho: float = result.links["bottleneck"]["offered_load"]
+    rows = result.flow_counts.to_pylist()
+    shares = {int(row["flows"]): row["bottlenecked_fraction"] for row in rows}
+    numbers = range(max(shares) + 1)
+    expected = [(1 - rho) * rho**number for number in numbers]
+    distance = sum(abs(shares.get(n, 0.0) - law) for n, law in zip(numbers, expected, strict=True))
+    return float(distance + 1 - sum(expected)) / 2
+
+
+def flow_rate(result: tr.Result) -> float:
+    """Mean size on the wire over mean duration, as a share of C (1 - rho)."""
+    link, group = result.links["bottleneck"], result.groups["elastic"]
+    span = result.summary["measured_to_s"] - result.summary["measured_from_s"]
+    bits = link["offered_load"] * link["capacity_bps"] * span / group["flows"]
+    duration = group["all_sizes"]["completion_time_s_mean"]
+    return float(bits / duration / (link["capacity_bps"] * (1 - link["offered_load"])))
+
+
+def background(show: Callable[[str], None]) -> bool:
+    """Whether a background of finite flows gives the picture that Poisson packets give."""
+    show("\nutilization and HighSpeed's share of the residual: Poisson packets / finite flows")
+    pictures: dict[bool, list[float]] = {False: [], True: []}
+    for packets in BUFFERS:
+        settings: Settings = {"links.bottleneck.queue.limit": f"{packets - 1} packets"}
+        shares = []
+        for is_finite, utilizations in pictures.items():
+            found = runs("fifo.toml", settings | (FINITE_FLOWS if is_finite else {}))
+            utilizations.append(mean(link["utilization"] for link in links(found)))
+            goodput = mean(result.groups["highspeed"]["goodput_bps"] for result in found)
+            shares.append(goodput / 25e6)
+        utilizations = [found[-1] for found in pictures.values()]
+        show(
+            f"{packets:4} packets: {utilizations[0]:.3f} / {utilizations[1]:.3f}; "
+            f"{shares[0]:.2f} / {shares[1]:.2f}"
+        )
+    return all(
+        small < 0.8 and small < medium < large and large > 0.99
+        for small, medium, large in pictures.values()
+    )
+
+
+def main(show: Callable[[str], None] = print) -> int:
+    """Runs every comparison; 0 if all claims hold."""
+    held = {
+        "10 Gbit/s at a load of 0.9 loses less than 1 packet in 30,000": sizes(show),
+        "the number of elastic flows is geometric within 0.05": sharing(show),
+        "20 packets waste a fifth of the link and 625 nothing, also beside finite flows": (
+            background(show)
+        ),
+    }
+    for claim, holds in held.items():
+        show(f"{'holds' if holds else 'FAILS'}: {claim}")
+    return int(not all(held.values()))
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(main())
