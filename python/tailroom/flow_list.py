@@ -1,5 +1,6 @@
-"""Writes a list of flows: CSV or Parquet, as docs/guide/import.md describes it."""
+"""Lists of flows, CSV or Parquet, as docs/guide/import.md describes them."""
 
+import io
 import os
 from pathlib import Path
 from typing import TextIO
@@ -12,6 +13,9 @@ PARQUET = ".parquet"
 
 FORMATS = {"start_s": "{:.9f}", "rate_bps": "{:.0f}", "rtt_s": "{:.9f}"}
 """How CSV writes numbers: fixed digits, down to the nanosecond."""
+
+COLUMNS = {"start_s": pa.float64(), "bytes": pa.int64(), "rate_bps": pa.float64(), "rtt_s": pa.float64()}
+"""What a reader of a list needs; the last two may be missing."""
 
 ROWS_AT_ONCE = 65_536
 
@@ -65,3 +69,22 @@ def write_csv(flows: pa.Table, file: TextIO) -> None:
                 for layout, cell in zip(layouts, row, strict=True)
             )
             file.write(",".join(cells) + "\n")
+
+
+def csv_of_parquet(path: str | os.PathLike[str]) -> str:
+    """Reads a list in Parquet and writes down what the engine needs of it as CSV.
+
+    Raises:
+        FlowListError: The file cannot be read, or a column holds something else than numbers.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            names = [name for name in COLUMNS if name in file.schema_arrow.names]
+            flows = file.read(columns=names)
+        columns = {name: flows[name].cast(COLUMNS[name]) for name in names}
+    except (OSError, pa.ArrowException) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise FlowListError(f"it is no list in Parquet: {reason or error}") from None
+    text = io.StringIO()
+    write_csv(pa.table(columns), text)
+    return text.getvalue()

@@ -37,6 +37,17 @@ pub enum Distribution {
         /// Standard deviation of the logarithm.
         sigma: f64,
     },
+    /// A lognormal distribution, given that it stays between two bounds.
+    BoundedLognormal {
+        /// Mean of the logarithm without the bounds.
+        log_mean: f64,
+        /// Standard deviation of the logarithm without the bounds.
+        sigma: f64,
+        /// Smallest value.
+        minimum: f64,
+        /// Largest value; much of the distribution lies between the two.
+        maximum: f64,
+    },
     /// P(X > x) = (minimum / x)^shape.
     Pareto {
         /// Tail index, above 1, or there is no mean.
@@ -90,6 +101,15 @@ impl Distribution {
                 let normal: f64 = StandardNormal.sample(random);
                 libm::exp(log_mean + sigma * normal)
             }
+            Distribution::BoundedLognormal { log_mean, sigma, minimum, maximum } => {
+                let unbounded = Distribution::Lognormal { log_mean: *log_mean, sigma: *sigma };
+                loop {
+                    let value = unbounded.sample(random);
+                    if (*minimum..=*maximum).contains(&value) {
+                        return value;
+                    }
+                }
+            }
             Distribution::Pareto { shape, minimum } => {
                 // The logarithm of a Pareto variable is exponential beyond that of its minimum.
                 minimum * libm::exp(exponential(random) / shape)
@@ -119,6 +139,11 @@ impl Distribution {
                 let longer = log_mean + sigma * sigma;
                 Distribution::Lognormal { log_mean: longer, sigma: *sigma }.sample(random)
             }
+            Distribution::BoundedLognormal { log_mean, sigma, minimum, maximum } => {
+                let (sigma, minimum, maximum) = (*sigma, *minimum, *maximum);
+                let log_mean = log_mean + sigma * sigma;
+                Distribution::BoundedLognormal { log_mean, sigma, minimum, maximum }.sample(random)
+            }
             Distribution::Pareto { shape, minimum } => {
                 Distribution::Pareto { shape: shape - 1.0, minimum: *minimum }.sample(random)
             }
@@ -145,6 +170,13 @@ impl Distribution {
             Distribution::Lognormal { log_mean, sigma } => {
                 libm::exp(log_mean + sigma * sigma / 2.0)
             }
+            Distribution::BoundedLognormal { log_mean, sigma, minimum, maximum } => {
+                let (low, high) = (libm::log(*minimum), libm::log(*maximum));
+                let share = |mean: f64| normal_between((low - mean) / sigma, (high - mean) / sigma);
+                // Weighted by its values a lognormal distribution is one of a higher mean.
+                libm::exp(log_mean + sigma * sigma / 2.0) * share(log_mean + sigma * sigma)
+                    / share(*log_mean)
+            }
             Distribution::Pareto { shape, minimum } => minimum * shape / (shape - 1.0),
             Distribution::BoundedPareto { shape, minimum, maximum } => {
                 let span = libm::log(maximum / minimum);
@@ -164,9 +196,9 @@ impl Distribution {
             Distribution::Exponential { .. }
             | Distribution::Lognormal { .. }
             | Distribution::Weibull { .. } => 0.0,
-            Distribution::Pareto { minimum, .. } | Distribution::BoundedPareto { minimum, .. } => {
-                *minimum
-            }
+            Distribution::Pareto { minimum, .. }
+            | Distribution::BoundedPareto { minimum, .. }
+            | Distribution::BoundedLognormal { minimum, .. } => *minimum,
             Distribution::Empirical(empirical) => empirical.quantile(0.0),
         }
     }
@@ -176,7 +208,8 @@ impl Distribution {
         match self {
             Distribution::Fixed(value) => *value,
             Distribution::Uniform { to, .. } => *to,
-            Distribution::BoundedPareto { maximum, .. } => *maximum,
+            Distribution::BoundedPareto { maximum, .. }
+            | Distribution::BoundedLognormal { maximum, .. } => *maximum,
             Distribution::Empirical(empirical) => empirical.maximum(),
             Distribution::Exponential { .. }
             | Distribution::Lognormal { .. }
@@ -188,6 +221,12 @@ impl Distribution {
 
 fn exponential(random: &mut impl Rng) -> f64 {
     Exp1.sample(random)
+}
+
+/// Probability that a standard normal variable lies between two bounds.
+fn normal_between(from: f64, to: f64) -> f64 {
+    let above = |bound: f64| 0.5 * libm::erfc(bound * std::f64::consts::FRAC_1_SQRT_2);
+    above(from) - above(to)
 }
 
 /// The quantile of `probability` of a density that rises in proportion to x between two bounds.
@@ -210,6 +249,43 @@ fn bounded_pareto(shape: f64, minimum: f64, maximum: f64, probability: f64) -> f
 /// The integral of exp(-rate * x) from 0 to `span`.
 fn drop_over(rate: f64, span: f64) -> f64 {
     if rate == 0.0 { span } else { -libm::expm1(-rate * span) / rate }
+}
+
+/// A distribution of whole numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Count {
+    /// Draws to the nearest whole number.
+    Rounded(Distribution),
+    /// Each number comes up less often than the one before it, by the same factor.
+    Geometric {
+        /// Smallest number.
+        least: u64,
+        /// Mean, at least that.
+        mean: f64,
+    },
+}
+
+impl Count {
+    /// A draw.
+    pub fn sample(&self, random: &mut impl Rng) -> u64 {
+        match self {
+            Count::Rounded(distribution) => libm::round(distribution.sample(random)) as u64,
+            Count::Geometric { least, mean } => {
+                let more = mean - *least as f64;
+                // The whole part of an exponential variable is geometric.
+                let step = libm::log1p(1.0 / more);
+                least + if more > 0.0 { libm::floor(exponential(random) / step) as u64 } else { 0 }
+            }
+        }
+    }
+
+    /// The mean, of numbers that need no rounding.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Count::Rounded(distribution) => distribution.mean(),
+            Count::Geometric { mean, .. } => *mean,
+        }
+    }
 }
 
 /// A point of a distribution function.

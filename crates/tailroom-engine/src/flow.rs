@@ -11,6 +11,7 @@ use crate::receiver::Receiver;
 use crate::schedule::Event;
 use crate::sender::{Demand, Outlet, Sender};
 use crate::serializer::Serializer;
+use crate::source::cbr::Cbr;
 use crate::source::{Emission, FlowPlan, Source, TrafficSource};
 use crate::topology::{GroupSpec, Network, SourceSpec, TcpSpec};
 use crate::units::{Rate, Time};
@@ -282,6 +283,8 @@ pub struct Unresponsive {
     pub source: Source,
     /// From when on it sends nothing.
     pub stop: Time,
+    /// Whether it has sent its last packet.
+    pub has_stopped: bool,
     /// Part of a packet that is header.
     pub header_bytes: u32,
     /// The ways between its ends.
@@ -295,10 +298,31 @@ pub struct Unresponsive {
 }
 
 impl Unresponsive {
+    fn new(
+        network: &Network,
+        group: &GroupSpec,
+        source: Source,
+        stop: Time,
+        plan: &FlowPlan,
+        marks: Marks,
+    ) -> Self {
+        Unresponsive {
+            source,
+            stop,
+            has_stopped: false,
+            header_bytes: group.header_size,
+            wiring: Wiring::new(network, group, plan.rtt, plan.access_rate),
+            sent: FlowProbe::new(marks),
+            received: FlowProbe::new(marks),
+            delivered: FlowState::default(),
+        }
+    }
+
     /// Emits the next packet; false when the source has stopped.
     pub fn emit(&mut self, entrance: &mut impl Entrance) -> bool {
         let Emission { time, bytes } = self.source.next_emission();
         if time >= self.stop {
+            self.has_stopped = true;
             return false;
         }
         if self.sent.is_mark_due(time) {
@@ -349,27 +373,33 @@ impl Ends {
         let flow = &network.flows[index];
         let group = &network.groups[flow.group];
         let name = network.flow_name(index);
-        match (&group.tcp, Source::new(group, flow.start, network.seed, &name)) {
-            (_, Some(source)) => Ends::Unresponsive(Box::new(Unresponsive {
-                source,
-                stop: group.stop.unwrap_or(Time::NEVER),
-                header_bytes: group.header_size,
-                wiring: Wiring::new(network, group, flow.rtt, flow.access_rate),
-                sent: FlowProbe::new(marks),
-                received: FlowProbe::new(marks),
-                delivered: FlowState::default(),
-            })),
-            (Some(tcp), None) => {
-                let bytes = match group.source {
-                    SourceSpec::Bulk { bytes } => bytes,
-                    _ => None,
-                };
-                let seed = random::stream(network.seed, &format!("control of {name}")).next_u64();
-                let (start, rtt, access_rate) = (flow.start, flow.rtt, flow.access_rate);
-                let plan = FlowPlan { start, bytes, rtt, access_rate, seed };
-                Ends::Tcp(Connection::new(network, group, tcp, &plan, marks))
+        let bytes = match group.source {
+            SourceSpec::Bulk { bytes } => bytes,
+            _ => None,
+        };
+        let seed = random::stream(network.seed, &format!("control of {name}")).next_u64();
+        let (start, rtt, access_rate) = (flow.start, flow.rtt, flow.access_rate);
+        let plan = FlowPlan { start, bytes, rtt, access_rate, seed, media: None, tag: 0 };
+        match Source::new(group, flow.start, network.seed, &name) {
+            Some(source) => {
+                let stop = group.stop.unwrap_or(Time::NEVER);
+                let ends = Unresponsive::new(network, group, source, stop, &plan, marks);
+                Ends::Unresponsive(Box::new(ends))
             }
-            (None, None) => unreachable!("a bulk source comes with a transport"),
+            None => Ends::of_plan(network, group, &plan, marks),
+        }
+    }
+
+    /// The ends of a flow of `group` that `plan` describes.
+    pub fn of_plan(network: &Network, group: &GroupSpec, plan: &FlowPlan, marks: Marks) -> Self {
+        match (&group.tcp, plan.media) {
+            (_, Some(media)) => {
+                let source = Source::Cbr(Cbr::new(media.rate, group.packet_size, plan.start));
+                let ends = Unresponsive::new(network, group, source, media.end, plan, marks);
+                Ends::Unresponsive(Box::new(ends))
+            }
+            (Some(tcp), None) => Ends::Tcp(Connection::new(network, group, tcp, plan, marks)),
+            (None, None) => unreachable!("data to send come with a transport"),
         }
     }
 }
@@ -394,12 +424,11 @@ impl Ends {
         }
     }
 
-    /// An uncontrolled source emits its next packet.
+    /// An uncontrolled source emits its next packet; says whether there was none left.
     #[inline]
-    pub fn emit_next(&mut self, entrance: &mut impl Entrance) {
-        if let Ends::Unresponsive(source) = self {
-            source.emit(entrance);
-        }
+    pub fn emit_next(&mut self, entrance: &mut impl Entrance) -> bool {
+        let Ends::Unresponsive(source) = self else { return false };
+        !source.emit(entrance)
     }
 }
 

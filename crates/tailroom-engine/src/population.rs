@@ -5,9 +5,8 @@
 //! sent has been accounted for, so that memory is proportional to the flows in progress.
 
 use crate::probe::population::{PopulationProbe, Visit};
-use crate::source::finite_flows::FiniteFlows;
-use crate::source::{FlowPlan, FlowSource};
-use crate::topology::{GroupSpec, Network, SourceSpec};
+use crate::source::{FlowPlan, FlowSource, Flows};
+use crate::topology::{GroupSpec, Network};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// The groups whose flows come and go.
@@ -31,8 +30,7 @@ pub struct Populations {
 pub struct Population {
     /// Its index in [`Network::groups`].
     pub group: usize,
-    source: FiniteFlows,
-    next: Option<FlowPlan>,
+    source: Flows,
     /// What is measured here.
     pub probe: PopulationProbe,
 }
@@ -44,23 +42,24 @@ pub struct Visitor {
     pub population: usize,
     /// How it began.
     pub visit: Visit,
-    /// Rate of its own access link.
+    /// The rate that it cannot exceed, that of its own access link or of its media.
     pub peak_rate: Option<Rate>,
+    /// By which its source knows it.
+    tag: u32,
 }
 
 impl Populations {
     /// Those of `network`, before the first arrival.
     pub fn new(network: &Network) -> Self {
         let all = network.groups.iter().enumerate().filter_map(|(index, group)| {
-            let SourceSpec::FiniteFlows(spec) = &group.source else { return None };
-            let (forward, backward) = network.propagation(group);
-            let shortest = forward + backward;
-            let mut source = FiniteFlows::new(spec, shortest, network.seed, &group.name);
             Some(Population {
                 group: index,
-                next: source.next_flow(),
-                source,
-                probe: PopulationProbe::new(network.measure_from, network.duration, spec.flow_log),
+                source: Flows::new(network, group)?,
+                probe: PopulationProbe::new(
+                    network.measure_from,
+                    network.duration,
+                    group.source.flow_log(),
+                ),
             })
         });
         let all: Vec<Population> = all.collect();
@@ -94,9 +93,9 @@ impl Populations {
     }
 
     fn find_next(&mut self) {
-        let times = self.all.iter().map(|population| population.next);
-        let arrivals = times.enumerate().filter_map(|(at, plan)| Some((plan?.start, at)));
-        (self.next, self.first) = arrivals.min().unwrap_or((Time::NEVER, 0));
+        let arrivals = self.all.iter().map(|population| population.source.next_arrival());
+        let first = arrivals.zip(0..).min();
+        (self.next, self.first) = first.unwrap_or((Time::NEVER, 0));
     }
 
     /// The group of the flow that arrives next.
@@ -104,10 +103,13 @@ impl Populations {
         self.all.get(self.first).map(|population| population.group)
     }
 
-    /// Turns away the flow that arrives next.
+    /// Turns away the flow that arrives next. Its source is told at once, as if it were complete: a
+    /// session gives the object up and goes on.
     pub fn refuse(&mut self, network: &Network) {
-        if let Some((visit, _)) = self.arrive(network) {
-            self.all[self.first].probe.on_refusal(&visit);
+        if let Some((visit, plan)) = self.arrive(network) {
+            let population = &mut self.all[self.first];
+            population.probe.on_refusal(&visit);
+            population.source.on_completion(plan.tag, plan.start);
             self.find_next();
         }
     }
@@ -115,8 +117,7 @@ impl Populations {
     /// Counts the flow that arrives next, and draws the one behind it.
     fn arrive(&mut self, network: &Network) -> Option<(Visit, FlowPlan)> {
         let population = self.all.get_mut(self.first)?;
-        let plan = population.next?;
-        population.next = population.source.next_flow();
+        let plan = population.source.next_flow()?;
         let group = &network.groups[population.group];
         let (visit, wire_bytes) = visit(network, group, &plan);
         population.probe.on_arrival(&visit, wire_bytes);
@@ -127,7 +128,8 @@ impl Populations {
     pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowPlan)> {
         let at = self.first;
         let (visit, plan) = self.arrive(network)?;
-        let visitor = Visitor { population: at, visit, peak_rate: plan.access_rate };
+        let peak_rate = plan.media.map(|media| media.rate).or(plan.access_rate);
+        let visitor = Visitor { population: at, visit, peak_rate, tag: plan.tag };
         let index = self.group(at);
         self.find_next();
         let recycled = if self.reuses_numbers { self.free[at].pop() } else { None };
@@ -137,6 +139,14 @@ impl Populations {
             None => self.visitors.push(visitor),
         }
         Some((number, index, plan))
+    }
+
+    /// The last byte of a flow is acknowledged at `at`, of which its source may make something.
+    pub fn complete(&mut self, number: u32, at: Time) {
+        if let Some(Visitor { population, tag, .. }) = self.visitor(number) {
+            self.all[population].source.on_completion(tag, at);
+            self.find_next();
+        }
     }
 
     /// The flow with this number, if it is one that comes and goes.
@@ -187,6 +197,8 @@ fn visit(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> (Visit, u128)
     let rates = group.path.iter().map(|&link| network.links[link].rate);
     let slowest = rates.chain(plan.access_rate).min().map_or(1, Rate::bits_per_second);
     let transfer = 8.0 * wire_bytes as f64 / slowest.max(1) as f64 * PICOSECONDS_PER_SECOND as f64;
-    let ideal = Time::from_picoseconds(transfer as u64).saturating_add(plan.rtt);
+    let alone = Time::from_picoseconds(transfer as u64).saturating_add(plan.rtt);
+    // What nothing controls lasts as long as it does.
+    let ideal = plan.media.map_or(alone, |media| media.end.since(plan.start));
     (Visit { start: plan.start, bytes, ideal }, wire_bytes)
 }

@@ -51,7 +51,8 @@ struct Flow {
     ack_bytes: u32,
     /// The wake-up that is pending; [`Time::NEVER`] for none.
     wake_at: Time,
-    /// Whether its last byte is not yet acknowledged, as far as is known.
+    /// Whether its last byte is not yet acknowledged, as far as is known; of what nothing controls
+    /// the end is known beforehand.
     is_in_progress: bool,
     account: FlowAccount,
 }
@@ -170,6 +171,7 @@ impl Entrance for Door<'_> {
 
 impl Flow {
     fn new(ends: Ends, group: &GroupSpec, circuit: u32) -> Self {
+        let is_in_progress = matches!(ends, Ends::Tcp(_));
         Flow {
             ends,
             circuit,
@@ -177,7 +179,7 @@ impl Flow {
             hops: (group.path.len() + group.reverse_path.len()) as u8,
             ack_bytes: group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size),
             wake_at: Time::NEVER,
-            is_in_progress: true,
+            is_in_progress,
             account: FlowAccount::default(),
         }
     }
@@ -207,7 +209,10 @@ impl Flow {
     /// in flight, as after the last byte.
     #[inline]
     fn arm(&mut self, flow: u32, schedule: &mut Schedule) -> bool {
-        let Ends::Tcp(connection) = &self.ends else { return false };
+        let connection = match &self.ends {
+            Ends::Tcp(connection) => connection,
+            Ends::Unresponsive(source) => return source.has_stopped,
+        };
         let (wake, is_quiet) = (connection.next_wake(), connection.sender.is_quiet());
         if wake < self.wake_at {
             self.set_wake(wake, flow, schedule);
@@ -452,7 +457,9 @@ impl Simulation {
         // A source's next packet is known once this one is out; it cannot arrive earlier.
         if is_first {
             let (ends, mut door) = flows[index as usize].ends_and_door(index, schedule, acks);
-            ends.emit_next(&mut door);
+            if ends.emit_next(&mut door) {
+                passing.let_go(index, flows);
+            }
         }
     }
 

@@ -5,9 +5,10 @@
 //! links. Everything between two shared links is private to the flow and in order.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::congestion::CongestionConfig;
-use crate::distribution::Distribution;
+use crate::distribution::{Count, Distribution};
 use crate::flow::Wiring;
 use crate::flow_admission::FlowAdmissionSpec;
 use crate::packet::Ecn;
@@ -161,6 +162,12 @@ pub enum SourceSpec {
     },
     /// Flows that come and go. The group has no entry in [`Network::flows`].
     FiniteFlows(Box<FiniteFlowsSpec>),
+    /// Flows of a list, which come and go.
+    Trace(Box<TraceSpec>),
+    /// Media flows, which come and go and which nothing controls.
+    Streaming(Box<StreamingSpec>),
+    /// Web sessions, whose objects are flows that come and go.
+    Web(Box<WebSpec>),
     /// A Poisson stream of packets that nothing controls.
     Poisson {
         /// Mean rate on the wire, a flow.
@@ -196,10 +203,40 @@ pub enum PacketSizes {
 }
 
 impl SourceSpec {
-    /// Mean rate of a flow that nothing controls, in bit/s; `None` under congestion control.
+    /// Mean round trip of flows that come and go, in picoseconds; `None` for permanent ones.
+    pub fn passing_rtt(&self) -> Option<f64> {
+        match self {
+            SourceSpec::FiniteFlows(spec) => Some(spec.rtt.mean()),
+            SourceSpec::Trace(spec) => Some(spec.mean_rtt()),
+            SourceSpec::Streaming(spec) => Some(spec.rtt.mean()),
+            SourceSpec::Web(spec) => Some(spec.rtt.mean()),
+            SourceSpec::Bulk { .. }
+            | SourceSpec::Poisson { .. }
+            | SourceSpec::Cbr { .. }
+            | SourceSpec::OnOff { .. } => None,
+        }
+    }
+
+    /// How many completed flows are kept one by one.
+    pub fn flow_log(&self) -> usize {
+        match self {
+            SourceSpec::FiniteFlows(spec) => spec.flow_log,
+            SourceSpec::Trace(spec) => spec.flow_log,
+            SourceSpec::Streaming(spec) => spec.flow_log,
+            SourceSpec::Web(spec) => spec.flow_log,
+            _ => 0,
+        }
+    }
+
+    /// Mean rate of a permanent flow that nothing controls, in bit/s; media flows that come and go
+    /// count by themselves.
     pub fn uncontrolled_rate_bps(&self) -> Option<f64> {
         match self {
-            SourceSpec::Bulk { .. } | SourceSpec::FiniteFlows(_) => None,
+            SourceSpec::Bulk { .. }
+            | SourceSpec::FiniteFlows(_)
+            | SourceSpec::Trace(_)
+            | SourceSpec::Streaming(_)
+            | SourceSpec::Web(_) => None,
             SourceSpec::Poisson { rate, .. } | SourceSpec::Cbr { rate } => {
                 Some(rate.bits_per_second() as f64)
             }
@@ -226,7 +263,94 @@ pub struct FiniteFlowsSpec {
     pub flow_log: usize,
 }
 
-/// When flows arrive.
+/// Flows of a list, each a connection of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceSpec {
+    /// In order of their start.
+    pub flows: Arc<[TraceFlow]>,
+    /// Two-way propagation delay where the list has none, in picoseconds.
+    pub rtt: Distribution,
+    /// Rate of the access link where the list has none, in bit/s; `None` for one that takes no time.
+    pub peak_rate: Option<Distribution>,
+    /// How many completed flows are kept one by one.
+    pub flow_log: usize,
+}
+
+impl TraceSpec {
+    /// Mean time that flows take at their own rates.
+    fn mean_transfer_s(&self) -> f64 {
+        let drawn = self.peak_rate.as_ref().map_or(f64::INFINITY, Distribution::mean);
+        let seconds = |flow: &TraceFlow| {
+            let rate = flow.rate.map_or(drawn, |rate| rate.bits_per_second() as f64);
+            8.0 * flow.bytes as f64 / rate
+        };
+        self.flows.iter().map(seconds).sum::<f64>() / self.flows.len().max(1) as f64
+    }
+
+    fn mean_rtt(&self) -> f64 {
+        let drawn = self.rtt.mean();
+        let listed = |flow: &TraceFlow| flow.rtt.map_or(drawn, |rtt| rtt.picoseconds() as f64);
+        self.flows.iter().map(listed).sum::<f64>() / self.flows.len().max(1) as f64
+    }
+}
+
+/// A flow of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceFlow {
+    /// When it starts.
+    pub start: Time,
+    /// Its payload, at least 1.
+    pub bytes: u64,
+    /// The rate that it cannot exceed, if it is known.
+    pub rate: Option<Rate>,
+    /// Its round trip, if it is known.
+    pub rtt: Option<Time>,
+}
+
+/// Media flows: a constant rate each, and no congestion control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamingSpec {
+    /// When they arrive.
+    pub arrivals: FlowArrivals,
+    /// How long a flow lasts, in picoseconds.
+    pub duration: Distribution,
+    /// Rate of a flow on the wire, in bit/s.
+    pub rate: Distribution,
+    /// Two-way propagation delay, in picoseconds.
+    pub rtt: Distribution,
+    /// How many completed flows are kept one by one.
+    pub flow_log: usize,
+}
+
+/// Web sessions; every object is a connection of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebSpec {
+    /// When sessions begin.
+    pub arrivals: FlowArrivals,
+    /// Pages of a session; 0 counts as 1.
+    pub pages: Count,
+    /// From the end of a page to the request for the next one, in picoseconds.
+    pub think_time: Distribution,
+    /// Payload of the object that comes first, in bytes.
+    pub main_object: Distribution,
+    /// From its end to the requests for what it embeds, in picoseconds.
+    pub parsing_time: Distribution,
+    /// Number of the others.
+    pub embedded_objects: Count,
+    /// Their payload, in bytes.
+    pub embedded_object: Distribution,
+    /// How many of them are fetched at a time.
+    pub parallel: u32,
+    /// Two-way propagation delay, in picoseconds; the same for all of a session.
+    pub rtt: Distribution,
+    /// Rate of the access link of each connection, in bit/s, the same for all of a session; `None`
+    /// for one that takes no time.
+    pub peak_rate: Option<Distribution>,
+    /// How many completed flows are kept one by one.
+    pub flow_log: usize,
+}
+
+/// When flows or sessions arrive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlowArrivals {
     /// As a Poisson process.
@@ -396,8 +520,8 @@ impl Network {
     fn round_trips(&self) -> impl Iterator<Item = (usize, Time, Option<Rate>)> + '_ {
         let permanent = self.flows.iter().map(|flow| (flow.group, flow.rtt, flow.access_rate));
         let passing = self.groups.iter().enumerate().filter_map(|(index, group)| {
-            let SourceSpec::FiniteFlows(spec) = &group.source else { return None };
-            Some((index, Time::from_picoseconds(spec.rtt.mean() as u64), None))
+            let rtt = group.source.passing_rtt()?;
+            Some((index, Time::from_picoseconds(rtt as u64), None))
         });
         permanent.chain(passing)
     }
@@ -410,11 +534,16 @@ impl Network {
     /// How far ahead slow start sends packets into the access link of a flow that comes and goes: a
     /// flow that its peak rate limits sees no loss, and its window grows until it ends.
     fn longest_access_queue(&self) -> Time {
-        let spans = self.groups.iter().filter_map(|group| {
-            let SourceSpec::FiniteFlows(spec) = &group.source else { return None };
-            let bits = 8.0 * spec.size.mean();
-            Some(Time::from_seconds((bits / spec.peak_rate.as_ref()?.mean()).min(60.0)))
+        let mean = |size: &Distribution, peak_rate: &Option<Distribution>| {
+            Some(8.0 * size.mean() / peak_rate.as_ref()?.mean())
+        };
+        let spans = self.groups.iter().filter_map(|group| match &group.source {
+            SourceSpec::FiniteFlows(spec) => mean(&spec.size, &spec.peak_rate),
+            SourceSpec::Web(spec) => mean(&spec.main_object, &spec.peak_rate),
+            SourceSpec::Trace(spec) => Some(spec.mean_transfer_s()),
+            _ => None,
         });
+        let spans = spans.map(|seconds| Time::from_seconds(seconds.min(60.0)));
         spans.max().unwrap_or(Time::ZERO)
     }
 

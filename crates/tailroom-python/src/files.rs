@@ -2,12 +2,14 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use pyo3::prelude::*;
 use tailroom_engine::scenario::FileLoader;
 
-/// A trace longer than this is a mistake (a Mahimahi trace of 1 Gbit/s holds 12 MB for 60 s).
-const LARGEST_FILE_BYTES: u64 = 64 << 20;
+/// A longer file is a mistake (a Mahimahi trace of 1 Gbit/s holds 12 MB for 60 s, a list of 1,000,000
+/// flows some 100 MB).
+const LARGEST_FILE_BYTES: u64 = 512 << 20;
 
 /// Paths in a scenario are relative to the directory of the scenario file.
 pub(crate) struct Directory {
@@ -22,15 +24,28 @@ impl Directory {
 
 impl FileLoader for Directory {
     fn load(&self, path: &str) -> Result<String, String> {
+        let place = self.base.join(path);
+        if place.extension().is_some_and(|ending| ending == "parquet") {
+            return csv_of_parquet(&place);
+        }
         let mut bytes = Vec::new();
-        File::open(self.base.join(path))
+        File::open(place)
             .and_then(|file| file.take(LARGEST_FILE_BYTES + 1).read_to_end(&mut bytes))
             .map_err(|error| error.to_string())?;
         if bytes.len() as u64 > LARGEST_FILE_BYTES {
-            return Err("it is larger than 64 MiB".to_owned());
+            return Err("it is larger than 512 MiB".to_owned());
         }
         String::from_utf8(bytes).map_err(|error| {
             format!("its byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1)
         })
     }
+}
+
+/// A list of flows that is Parquet, as the CSV that the engine reads.
+fn csv_of_parquet(path: &Path) -> Result<String, String> {
+    Python::attach(|py| {
+        let module = py.import("tailroom.flow_list")?;
+        module.getattr("csv_of_parquet")?.call1((path,))?.extract()
+    })
+    .map_err(|error: PyErr| Python::attach(|py| error.value(py).to_string()))
 }

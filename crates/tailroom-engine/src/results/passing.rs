@@ -138,6 +138,7 @@ pub(super) fn passing_group(
     let probe = &population.probe;
     let totals = &probe.totals;
     let capacity = group.path.iter().map(|&link| capacities[link]).fold(f64::INFINITY, f64::min);
+    let delay = ratio(totals.rtt_sum as f64 * 1e-12, totals.rtt_count as f64);
     let throughput_bps = totals.sent_bytes as f64 * 8.0 / span;
     GroupSummary {
         flows: probe.arrived,
@@ -148,8 +149,9 @@ pub(super) fn passing_group(
         loss_fraction: ratio(probe.lost as f64, totals.sent as f64),
         marked_fraction: ratio(probe.marked as f64, totals.sent as f64),
         retransmissions: totals.retransmissions,
-        rtt_s_mean: ratio(totals.rtt_sum as f64 * 1e-12, totals.rtt_count as f64),
-        one_way_delay_s_mean: None,
+        rtt_s_mean: group.tcp.as_ref().and(delay),
+        // Media flows are not answered.
+        one_way_delay_s_mean: if group.tcp.is_none() { delay } else { None },
         cwnd_packets_mean: None,
         congestion_events: totals.reductions,
         timeouts: totals.timeouts,

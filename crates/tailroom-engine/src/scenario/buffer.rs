@@ -7,9 +7,7 @@ use crate::flow_admission::FlowAdmissionSpec;
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::queue::QueueConfig;
-use crate::topology::{
-    DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange, SourceSpec,
-};
+use crate::topology::{DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// A run would spend its time on ending shorter ones.
@@ -37,8 +35,8 @@ impl Load {
         }
         // Flows that come and go count as one of their mean round trip.
         for (group, load) in groups.iter().zip(&mut group_loads) {
-            if let SourceSpec::FiniteFlows(spec) = &group.source {
-                (load.controlled_flows, load.round_trips) = (1, spec.rtt.mean() as u128);
+            if let (Some(rtt), Some(_)) = (group.source.passing_rtt(), &group.tcp) {
+                (load.controlled_flows, load.round_trips) = (1, rtt as u128);
             }
         }
         let mut loads = vec![Load::default(); count];
@@ -178,9 +176,8 @@ fn admission(file: &AdmissionFile, rate: Rate, link: &Path) -> Result<FlowAdmiss
 /// Refuses an admission control that has nothing to do.
 pub(super) fn check_admission(network: &Network) -> Result<(), Fault> {
     for (index, link) in network.links.iter().enumerate() {
-        let comes_and_goes = |group: &GroupSpec| {
-            group.path.contains(&index) && matches!(group.source, SourceSpec::FiniteFlows(_))
-        };
+        let comes_and_goes =
+            |group: &GroupSpec| group.path.contains(&index) && group.source.passing_rtt().is_some();
         if link.admission.is_some() && !network.groups.iter().any(comes_and_goes) {
             let at = Path::of(&["links", &link.name, "admission"]);
             let problem = "no flows that come and go cross the link";

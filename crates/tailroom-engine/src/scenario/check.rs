@@ -110,6 +110,8 @@ impl<'a> Checker<'a> {
             }
             Value::Boolean(_) => targets().find(|target| is_of_type(target, "boolean")),
             Value::String(_) => targets().find(|target| is_of_type(target, "string")),
+            Value::Integer(_) | Value::Float(_) => targets()
+                .find(|target| target.get("x-quantity").is_some() || is_of_type(target, "integer")),
             _ => targets().find(|target| target.get("x-quantity").is_some()),
         };
         if let Some(chosen) = chosen {

@@ -94,10 +94,10 @@ pub(super) enum DistributionFile<T> {
     },
 }
 
-/// The text of each file that a distribution names, by its path.
+/// The text of each file that a distribution or a list of flows is in, by its path.
 pub(super) type CdfTexts = BTreeMap<String, String>;
 
-/// Loads the files of all distributions of a scenario, wherever they stand.
+/// Loads the files of all distributions and lists of a scenario, wherever they stand.
 pub(super) fn load_cdfs(table: &toml::Table, files: &dyn FileLoader) -> Result<CdfTexts, Fault> {
     let mut texts = CdfTexts::new();
     load_from(table, files, &Path::default(), &mut texts)?;
@@ -110,8 +110,9 @@ fn load_from(
     at: &Path,
     texts: &mut CdfTexts,
 ) -> Result<(), Fault> {
-    let is_empirical = table.get("kind").and_then(toml::Value::as_str) == Some("empirical");
-    if let (true, Some(toml::Value::String(path))) = (is_empirical, table.get("file")) {
+    let kind = table.get("kind").and_then(toml::Value::as_str);
+    let has_file = matches!(kind, Some("empirical" | "trace"));
+    if let (true, Some(toml::Value::String(path))) = (has_file, table.get("file")) {
         let text = files.load(path).map_err(|reason| {
             let problem = format!("cannot read \"{path}\": {reason}");
             let remedy = "give a readable file, relative to the scenario file";

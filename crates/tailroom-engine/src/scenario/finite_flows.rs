@@ -1,107 +1,268 @@
 //! Flows that come and go: when they arrive, and what each of them draws.
 
+use super::distribution::CdfTexts;
 use super::error::{Fault, Path, suggestion};
+use super::flow_list::read_list;
 use super::flows::{FlowsFile, SourceFile};
 use super::resolve::Inputs;
 use crate::distribution::Distribution;
 use crate::quantity::{Duration, PositiveDuration};
 use crate::random;
-use crate::topology::{FiniteFlowsSpec, FlowArrivals};
-use crate::units::{Rate, Time};
+use crate::topology::{
+    FiniteFlowsSpec, FlowArrivals, SourceSpec, StreamingSpec, TraceFlow, TraceSpec,
+};
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// Draws from which the mean number of packets of a flow is estimated. Only what a flow's last packet
 /// has too much is, less than a packet, so that the load is off by less than one part in 10,000.
-const SIZE_DRAWS: u32 = 10_000;
+const DRAWS: u32 = 10_000;
 
-/// Resolves the source of a group whose flows come and go; `shortest_rtt` is its path's own.
-pub(super) fn resolve_finite_flows(
+/// What the sources of a group whose flows come and go have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Passing<'a> {
+    pub(super) inputs: Inputs<'a>,
+    pub(super) name: &'a str,
+    pub(super) group: &'a FlowsFile,
+    /// Propagation of its path.
+    shortest_rtt: Time,
+}
+
+/// The keys that say when flows arrive; exactly one of `load`, `per_second` and `given` is there.
+#[derive(Clone, Copy)]
+pub(super) struct ArrivalKeys<'a> {
+    pub(super) load: Option<f64>,
+    pub(super) load_of: Option<&'a str>,
+    pub(super) per_second: Option<f64>,
+    pub(super) given: Option<&'a [Duration]>,
+}
+
+/// Resolves the source of a group whose flows come and go; `None` if they are permanent.
+pub(super) fn resolve_passing(
     inputs: Inputs<'_>,
     name: &str,
     group: &FlowsFile,
     shortest_rtt: Time,
-) -> Result<FiniteFlowsSpec, Fault> {
-    let Inputs { file, cdfs, .. } = inputs;
-    let SourceFile::FiniteFlows { size, load, load_of, arrivals_per_second, arrivals, flow_log } =
-        &group.source
-    else {
-        unreachable!("the caller has looked");
+) -> Result<Option<SourceSpec>, Fault> {
+    let passing = Passing { inputs, name, group, shortest_rtt };
+    let spec = match &group.source {
+        SourceFile::FiniteFlows { .. } => {
+            passing.finite_flows().map(|spec| SourceSpec::FiniteFlows(Box::new(spec)))
+        }
+        SourceFile::Trace { .. } => passing.trace().map(|spec| SourceSpec::Trace(Box::new(spec))),
+        SourceFile::Streaming { .. } => {
+            passing.streaming().map(|spec| SourceSpec::Streaming(Box::new(spec)))
+        }
+        SourceFile::Web(web) => passing.web(web).map(|spec| SourceSpec::Web(Box::new(spec))),
+        SourceFile::Bulk { .. }
+        | SourceFile::Poisson { .. }
+        | SourceFile::Cbr { .. }
+        | SourceFile::OnOff { .. } => return Ok(None),
     };
-    let at = Path::of(&["flows", name]);
-    let source = at.key("source");
-    if group.count != 1 {
+    spec.map(Some)
+}
+
+impl Passing<'_> {
+    fn at(&self) -> Path {
+        Path::of(&["flows", self.name])
+    }
+
+    pub(super) fn source(&self) -> Path {
+        self.at().key("source")
+    }
+
+    pub(super) fn cdfs(&self) -> &CdfTexts {
+        self.inputs.cdfs
+    }
+
+    fn check_count(&self) -> Result<(), Fault> {
+        if self.group.count == 1 {
+            return Ok(());
+        }
         let problem = "flows that come and go are not counted";
-        let remedy = "remove the key; load, arrivals_per_second or arrivals says how many come";
-        return Err(Fault::new(&at.key("count"), problem, remedy));
+        let remedy = "remove the key; the source says how many come";
+        Err(Fault::new(&self.at().key("count"), problem, remedy))
     }
-    let size = size.resolve(&source.key("size"), cdfs)?;
-    let start = group.start.one(&at.key("start"))?;
-    let stop = group.stop.map_or(Time::NEVER, PositiveDuration::time);
-    let arrivals = match (load, arrivals_per_second, arrivals) {
-        (Some(load), None, None) => {
-            let link = load_link(inputs, group, load_of.as_deref(), &source)?;
-            let flow_bits = 8.0 * wire_bytes(file.seed, name, group, &size);
-            let per_second = load * link.bits_per_second() as f64 / flow_bits;
-            FlowArrivals::Poisson { per_second, start, stop }
-        }
-        (None, Some(per_second), None) => {
-            FlowArrivals::Poisson { per_second: *per_second, start, stop }
-        }
-        (None, None, Some(times)) => given(times, &source.key("arrivals"))?,
-        (None, None, None) => {
-            let problem = "needs load, arrivals_per_second or arrivals";
-            return Err(Fault::new(&source, problem, "add one of them, as in `load = 0.5`"));
-        }
-        _ => {
-            let problem = "more than one key says when flows arrive";
-            let remedy = "keep one of load, arrivals_per_second and arrivals";
-            return Err(Fault::new(&source, problem, remedy));
-        }
-    };
-    if let (Some(_), None) = (load_of, load) {
-        let problem = "names the link of a load, and there is no load";
-        return Err(Fault::new(&source.key("load_of"), problem, "add load, or remove the key"));
-    }
-    let rtt = match &group.rtt {
-        Some(rtt) => rtt.distribution(&at.key("rtt"), cdfs)?,
-        None => Distribution::Fixed(shortest_rtt.picoseconds() as f64),
-    };
-    let peak_rate = group.access_rate.as_ref();
-    let peak_rate = peak_rate.map(|rate| rate.resolve(&at.key("access_rate"), cdfs)).transpose()?;
-    Ok(FiniteFlowsSpec { arrivals, size, rtt, peak_rate, flow_log: *flow_log as usize })
-}
 
-/// The rate that a load is a share of.
-fn load_link(
-    inputs: Inputs<'_>,
-    group: &FlowsFile,
-    name: Option<&str>,
-    source: &Path,
-) -> Result<Rate, Fault> {
-    // A link without a rate is refused where links are resolved.
-    let no_rate = Rate::from_bits_per_second(1);
-    let Some(name) = name else {
-        let slowest = group.path.iter().filter_map(|link| inputs.link_rate(link)).min();
-        return Ok(slowest.unwrap_or(no_rate));
-    };
-    if !group.path.iter().any(|link| link == name) {
-        let problem = format!("the path does not pass \"{name}\"");
-        let remedy = suggestion(name, group.path.iter().map(String::as_str));
-        return Err(Fault::new(&source.key("load_of"), problem, remedy));
+    /// What a flow draws its round trip and its peak rate from.
+    pub(super) fn paths(&self) -> Result<(Distribution, Option<Distribution>), Fault> {
+        let at = self.at();
+        let rtt = match &self.group.rtt {
+            Some(rtt) => rtt.distribution(&at.key("rtt"), self.cdfs())?,
+            None => Distribution::Fixed(self.shortest_rtt.picoseconds() as f64),
+        };
+        let peak_rate = self.group.access_rate.as_ref();
+        let peak_rate = peak_rate.map(|rate| rate.resolve(&at.key("access_rate"), self.cdfs()));
+        Ok((rtt, peak_rate.transpose()?))
     }
-    Ok(inputs.link_rate(name).unwrap_or(no_rate))
-}
 
-/// Mean bytes of a flow on the wire: every packet has a header.
-fn wire_bytes(seed: u64, name: &str, group: &FlowsFile, size: &Distribution) -> f64 {
-    let header = group.header_size.bytes() as f64;
-    let payload = group.packet_size.bytes() as f64 - header;
-    let mut stream = random::stream(seed, &format!("mean size of flows of {name}"));
-    let excess = (0..SIZE_DRAWS).map(|_| {
-        let packets = libm::ceil(size.sample(&mut stream)).max(1.0) / payload;
-        libm::ceil(packets) - packets
-    });
-    let excess = excess.sum::<f64>() / f64::from(SIZE_DRAWS);
-    size.mean() + header * (size.mean() / payload + excess)
+    fn start(&self) -> Result<Time, Fault> {
+        self.group.start.one(&self.at().key("start"))
+    }
+
+    fn stop(&self) -> Time {
+        self.group.stop.map_or(Time::NEVER, PositiveDuration::time)
+    }
+
+    fn finite_flows(&self) -> Result<FiniteFlowsSpec, Fault> {
+        let SourceFile::FiniteFlows {
+            size,
+            load,
+            load_of,
+            arrivals_per_second,
+            arrivals,
+            flow_log,
+        } = &self.group.source
+        else {
+            unreachable!("the caller has looked");
+        };
+        let size = size.resolve(&self.source().key("size"), self.cdfs())?;
+        let keys = ArrivalKeys {
+            load: *load,
+            load_of: load_of.as_deref(),
+            per_second: *arrivals_per_second,
+            given: arrivals.as_deref(),
+        };
+        let arrivals = self.arrivals(keys, || self.wire_bytes(&size))?;
+        let (rtt, peak_rate) = self.paths()?;
+        Ok(FiniteFlowsSpec { arrivals, size, rtt, peak_rate, flow_log: *flow_log as usize })
+    }
+
+    fn streaming(&self) -> Result<StreamingSpec, Fault> {
+        let SourceFile::Streaming {
+            rate,
+            duration,
+            load,
+            load_of,
+            arrivals_per_second,
+            arrivals,
+            flow_log,
+        } = &self.group.source
+        else {
+            unreachable!("the caller has looked");
+        };
+        let rate = rate.resolve(&self.source().key("rate"), self.cdfs())?;
+        let duration = duration.resolve(&self.source().key("duration"), self.cdfs())?;
+        let keys = ArrivalKeys {
+            load: *load,
+            load_of: load_of.as_deref(),
+            per_second: *arrivals_per_second,
+            given: arrivals.as_deref(),
+        };
+        let arrivals = self.arrivals(keys, || self.media_bytes(&rate, &duration))?;
+        let (rtt, access_rate) = self.paths()?;
+        if access_rate.is_some() {
+            let problem = "a media flow has its own rate, whatever its access link";
+            let remedy = "remove the key; the source's rate says how fast it sends";
+            return Err(Fault::new(&self.at().key("access_rate"), problem, remedy));
+        }
+        Ok(StreamingSpec { arrivals, duration, rate, rtt, flow_log: *flow_log as usize })
+    }
+
+    fn trace(&self) -> Result<TraceSpec, Fault> {
+        let SourceFile::Trace { file, flow_log } = &self.group.source else {
+            unreachable!("the caller has looked");
+        };
+        self.check_count()?;
+        let (start, stop) = (self.start()?, self.stop());
+        let at = self.source().key("file");
+        let text = self.cdfs().get(file).map_or("", String::as_str);
+        let flows = read_list(text).map_err(|(problem, remedy)| {
+            Fault::new(&at, format!("\"{file}\" {problem}"), remedy)
+        })?;
+        let shifted = flows.into_iter().map(|flow| TraceFlow { start: flow.start + start, ..flow });
+        let flows = shifted.take_while(|flow| flow.start < stop).collect();
+        let (rtt, peak_rate) = self.paths()?;
+        Ok(TraceSpec { flows, rtt, peak_rate, flow_log: *flow_log as usize })
+    }
+
+    /// When flows arrive that have so many bytes on average.
+    pub(super) fn arrivals(
+        &self,
+        keys: ArrivalKeys<'_>,
+        mean_wire_bytes: impl FnOnce() -> f64,
+    ) -> Result<FlowArrivals, Fault> {
+        let source = self.source();
+        self.check_count()?;
+        let (start, stop) = (self.start()?, self.stop());
+        let arrivals = match (keys.load, keys.per_second, keys.given) {
+            (Some(load), None, None) => {
+                let link = self.load_link(keys.load_of)?;
+                let flow_bits = 8.0 * mean_wire_bytes();
+                let per_second = load * link.bits_per_second() as f64 / flow_bits;
+                FlowArrivals::Poisson { per_second, start, stop }
+            }
+            (None, Some(per_second), None) => FlowArrivals::Poisson { per_second, start, stop },
+            (None, None, Some(times)) => given(times, &source.key("arrivals"))?,
+            (None, None, None) => {
+                let problem = "needs load, arrivals_per_second or arrivals";
+                return Err(Fault::new(&source, problem, "add one of them, as in `load = 0.5`"));
+            }
+            _ => {
+                let problem = "more than one key says when flows arrive";
+                let remedy = "keep one of load, arrivals_per_second and arrivals";
+                return Err(Fault::new(&source, problem, remedy));
+            }
+        };
+        if let (Some(_), None) = (keys.load_of, keys.load) {
+            let problem = "names the link of a load, and there is no load";
+            return Err(Fault::new(&source.key("load_of"), problem, "add load, or remove the key"));
+        }
+        Ok(arrivals)
+    }
+
+    /// The rate that a load is a share of.
+    fn load_link(&self, name: Option<&str>) -> Result<Rate, Fault> {
+        // A link without a rate is refused where links are resolved.
+        let no_rate = Rate::from_bits_per_second(1);
+        let path = &self.group.path;
+        let Some(name) = name else {
+            let slowest = path.iter().filter_map(|link| self.inputs.link_rate(link)).min();
+            return Ok(slowest.unwrap_or(no_rate));
+        };
+        if !path.iter().any(|link| link == name) {
+            let problem = format!("the path does not pass \"{name}\"");
+            let remedy = suggestion(name, path.iter().map(String::as_str));
+            return Err(Fault::new(&self.source().key("load_of"), problem, remedy));
+        }
+        Ok(self.inputs.link_rate(name).unwrap_or(no_rate))
+    }
+
+    /// What rounding adds to a draw, on average.
+    pub(super) fn mean_excess(
+        &self,
+        what: &str,
+        mut draw: impl FnMut(&mut rand_xoshiro::Xoshiro256PlusPlus) -> (f64, f64),
+    ) -> f64 {
+        let stream = format!("mean {what} of flows of {}", self.name);
+        let mut stream = random::stream(self.inputs.file.seed, &stream);
+        let excess = (0..DRAWS).map(|_| {
+            let (exact, rounded) = draw(&mut stream);
+            rounded - exact
+        });
+        excess.sum::<f64>() / f64::from(DRAWS)
+    }
+
+    /// Mean bytes of a flow on the wire: every packet has a header.
+    pub(super) fn wire_bytes(&self, size: &Distribution) -> f64 {
+        let header = self.group.header_size.bytes() as f64;
+        let payload = self.group.packet_size.bytes() as f64 - header;
+        let excess = self.mean_excess("size", |stream| {
+            let packets = libm::ceil(size.sample(stream)).max(1.0) / payload;
+            (packets, libm::ceil(packets))
+        });
+        size.mean() + header * (size.mean() / payload + excess)
+    }
+
+    /// The same of a media flow: all packets are full.
+    fn media_bytes(&self, rate: &Distribution, duration: &Distribution) -> f64 {
+        let packet = self.group.packet_size.bytes() as f64;
+        let packets = 1.0 / (8.0 * packet * PICOSECONDS_PER_SECOND as f64);
+        let excess = self.mean_excess("length", |stream| {
+            let exact = rate.sample(stream) * duration.sample(stream) * packets;
+            (exact, libm::ceil(exact))
+        });
+        packet * (rate.mean() * duration.mean() * packets + excess)
+    }
 }
 
 fn given(times: &[Duration], at: &Path) -> Result<FlowArrivals, Fault> {

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{DistributionFile, ValueFile};
+use super::web::WebFile;
 use crate::congestion::CongestionConfig;
 use crate::quantity::{BitRate, Duration, PositiveDuration, Size};
 
@@ -128,6 +129,55 @@ pub(super) enum SourceFile {
         #[schemars(range(max = 100_000_000))]
         flow_log: u32,
     },
+    /// Flows of a list, such as `tailroom import` makes from a capture. Each is a connection that
+    /// begins with slow start; `start` shifts them all, and from `stop` on none arrives.
+    Trace {
+        /// A CSV or Parquet file, its path relative to the scenario file. Its columns, by the names
+        /// in the first line: `start_s` (ascending), `bytes` (payload), and, each of which may be
+        /// empty or missing, `rate_bps` and `rtt_s`; others are ignored. Flows without a rate or
+        /// a round trip have `access_rate` and `rtt`; no round trip is shorter than the path's own.
+        #[schemars(length(min = 1))]
+        file: String,
+        /// How many completed flows to record one by one, the first to complete.
+        #[serde(default)]
+        #[schemars(range(max = 100_000_000))]
+        flow_log: u32,
+    },
+    /// Media flows that come and go, without congestion control. Each sends equally spaced packets of
+    /// `packet_size` at a constant rate for as long as it lasts; `rtt` is drawn for each. One of `load`,
+    /// `arrivals_per_second` and `arrivals` says when they arrive.
+    Streaming {
+        /// Rate of a flow, headers included.
+        #[schemars(example = "1 Mbit/s")]
+        rate: ValueFile<BitRate>,
+        /// How long a flow lasts.
+        #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "60 s" }))]
+        duration: ValueFile<PositiveDuration>,
+        /// Poisson arrivals that offer this share of the rate of `load_of`, headers included.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000.0))]
+        load: Option<f64>,
+        /// The link that `load` refers to. Left out, the slowest on the path.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        load_of: Option<String>,
+        /// Poisson arrivals, so many a second on average.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9))]
+        arrivals_per_second: Option<f64>,
+        /// Arrivals at these times.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arrivals: Option<Vec<Duration>>,
+        /// How many completed flows to record one by one, the first to complete.
+        #[serde(default)]
+        #[schemars(range(max = 100_000_000))]
+        flow_log: u32,
+    },
+    /// Web sessions that come and go. A session is a number of pages with think times between them; a
+    /// page is a main object and, when that is there and parsed, the objects embedded in it,
+    /// `parallel` at a time. Each object is a connection of its own that begins with slow start, a
+    /// round trip after what it waits for is complete. `rtt` and `access_rate` are drawn for each
+    /// session. One of `load`, `arrivals_per_second` and `arrivals` says when sessions begin.
+    Web(Box<WebFile>),
     /// A Poisson stream of packets without congestion control.
     Poisson {
         /// Mean rate of each flow, headers included.

@@ -64,9 +64,9 @@ fn packets_bytes(network: &Network) -> f64 {
         let smallest = crossing().map(|(group, _)| smallest_packet(group, index)).min();
         let Some(smallest) = smallest else { return 0.0 };
         let windows: f64 = crossing()
-            .map(|(group, flows)| match group.source {
-                SourceSpec::FiniteFlows(_) => f64::INFINITY, // as many flows as come
-                _ => f64::from(*flows) * largest_window(group),
+            .map(|(group, flows)| match group.source.passing_rtt() {
+                Some(_) => f64::INFINITY, // as many flows as come
+                None => f64::from(*flows) * largest_window(group),
             })
             .sum();
         let pipe = highest_rate(link) / 8.0 * longest_rtt.seconds() / f64::from(smallest);

@@ -3,8 +3,8 @@
 //! The text's journey, a file for each station: `document` (TOML, lines, overrides), `check` (the
 //! schema says what is allowed where), `file` and `flows` (the typed form, whose doc comments are
 //! the user's documentation; [`crate::quantity`] reads its values), `resolve` (names
-//! to indices, groups to flows; with `buffer`, `distribution`, `finite_flows`, `spread` and
-//! `transport`), `memory` (whether the run fits). `components` lists what can be plugged in,
+//! to indices, groups to flows; with `buffer`, `distribution`, `finite_flows`, `flow_list`,
+//! `spread`, `transport` and `web`), `memory` (whether the run fits). `components` lists what can be plugged in,
 //! `controls` finds congestion controls of the caller's own, and `mahimahi` reads rate traces.
 //!
 //! A new congestion control needs nothing here: schema, check and list follow the registry. A new
@@ -19,6 +19,7 @@ mod document;
 mod error;
 mod file;
 mod finite_flows;
+mod flow_list;
 mod flows;
 mod mahimahi;
 mod memory;
@@ -26,6 +27,7 @@ mod resolve;
 mod schema;
 mod spread;
 mod transport;
+mod web;
 
 use std::collections::BTreeMap;
 

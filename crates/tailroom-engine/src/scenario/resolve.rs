@@ -10,7 +10,7 @@ use super::distribution::{CdfTexts, DistributionFile};
 use super::document::Document;
 use super::error::{Fault, Path, suggestion};
 use super::file::{LinkFile, ScenarioFile};
-use super::finite_flows::resolve_finite_flows;
+use super::finite_flows::resolve_passing;
 use super::flows::{FlowsFile, SizesFile, SizesName, SourceFile, Spread};
 use super::mahimahi::Trace;
 use super::memory;
@@ -54,7 +54,7 @@ pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Fault> {
     let mut flows = Vec::new();
     for (index, (name, group)) in file.flows.iter().enumerate() {
         groups.push(resolve_group(inputs, name, group)?);
-        if !matches!(group.source, SourceFile::FiniteFlows { .. }) {
+        if groups[index].source.passing_rtt().is_none() {
             flows.extend(resolve_flows(inputs, index, name, group)?);
         }
     }
@@ -178,13 +178,16 @@ fn resolve_source(
     at: &Path,
 ) -> Result<SourceSpec, Fault> {
     let cdfs = inputs.cdfs;
+    let shortest_rtt = propagation(&inputs.file.links, group);
+    if let Some(passing) = resolve_passing(inputs, name, group, shortest_rtt)? {
+        return Ok(passing);
+    }
     Ok(match &group.source {
         SourceFile::Bulk { bytes } => SourceSpec::Bulk { bytes: bytes.map(Size::bytes) },
-        SourceFile::FiniteFlows { .. } => {
-            let shortest_rtt = propagation(&inputs.file.links, group);
-            let spec = resolve_finite_flows(inputs, name, group, shortest_rtt)?;
-            SourceSpec::FiniteFlows(Box::new(spec))
-        }
+        SourceFile::FiniteFlows { .. }
+        | SourceFile::Trace { .. }
+        | SourceFile::Streaming { .. }
+        | SourceFile::Web(_) => unreachable!("they come and go"),
         SourceFile::Poisson { rate, sizes } => SourceSpec::Poisson {
             rate: rate.rate(),
             sizes: match sizes {

@@ -20,7 +20,11 @@ pub(super) fn resolve_transport(
     group: &FlowsFile,
 ) -> Result<Option<TcpSpec>, Fault> {
     let uncontrolled = match group.source {
-        SourceFile::Bulk { .. } | SourceFile::FiniteFlows { .. } => None,
+        SourceFile::Bulk { .. }
+        | SourceFile::FiniteFlows { .. }
+        | SourceFile::Trace { .. }
+        | SourceFile::Web(_) => None,
+        SourceFile::Streaming { .. } => Some("streaming"),
         SourceFile::Poisson { .. } => Some("poisson"),
         SourceFile::Cbr { .. } => Some("cbr"),
         SourceFile::OnOff { .. } => Some("on_off"),

@@ -6,7 +6,7 @@ use crate::error::RunError;
 use crate::flow::{Connection, Ends};
 use crate::link::Link;
 use crate::population::Populations;
-use crate::probe::flow::Marks;
+use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
 use crate::probe::population::Departure;
 use crate::probe::sharing::{INTERVAL, Sharing};
 use crate::sender::Sender;
@@ -60,18 +60,25 @@ impl PassingFlows {
     #[cold]
     pub(super) fn let_go(&mut self, number: u32, flows: &mut [Flow]) {
         let flow = &mut flows[number as usize];
-        let Ends::Tcp(connection) = &flow.ends else { return };
-        let sender = &connection.sender;
-        let Some(completed_at) = sender.completed_at() else { return };
+        let (completed_at, sent) = match &flow.ends {
+            Ends::Tcp(Connection { sender, .. }) => {
+                (sender.completed_at(), sender.probe.counters.sent)
+            }
+            Ends::Unresponsive(media) => {
+                (media.has_stopped.then_some(media.stop), media.sent.counters.sent)
+            }
+        };
+        let Some(completed_at) = completed_at else { return };
         let visitor = self.populations.visitor(number);
         if flow.is_in_progress {
             flow.is_in_progress = false;
             self.end(number, completed_at);
+            self.populations.complete(number, completed_at);
         }
         let Some(visitor) = visitor else { return };
-        if flow.is_accounted_for(sender.probe.counters.sent) {
+        if flow.is_accounted_for(sent) {
             let probe = self.populations.probe(visitor.population);
-            probe.on_departure(&visitor.visit, &departure(sender, &flow.account));
+            probe.on_departure(&visitor.visit, &departure_of(&flow.ends, &flow.account));
             // A wake-up that is still pending is for nobody.
             flow.wake_at = Time::NEVER;
             self.populations.release(number);
@@ -111,8 +118,7 @@ impl PassingFlows {
         for number in self.populations.present() {
             let Some(visitor) = self.populations.visitor(number) else { continue };
             let flow = &flows[number as usize];
-            let Ends::Tcp(connection) = &flow.ends else { continue };
-            let departure = departure(&connection.sender, &flow.account);
+            let departure = departure_of(&flow.ends, &flow.account);
             self.populations.probe(visitor.population).on_departure(&visitor.visit, &departure);
         }
     }
@@ -131,7 +137,38 @@ pub fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) ->
     if span > 0.0 { (link.capacity_bits(from, to) - sent_bits) / span } else { 0.0 }
 }
 
-/// What is known of a flow that ends, or at the end of the run.
+fn departure_of(ends: &Ends, account: &FlowAccount) -> Departure {
+    match ends {
+        Ends::Tcp(connection) => departure(&connection.sender, account),
+        Ends::Unresponsive(media) => {
+            let received = media.received.window(&media.delivered);
+            media_departure(media.stop, &media.sent, received, account)
+        }
+    }
+}
+
+/// What is known of a media flow that ends at `end`, or at the end of the run.
+pub fn media_departure(
+    end: Time,
+    sent: &FlowProbe,
+    received: FlowCounters,
+    account: &FlowAccount,
+) -> Departure {
+    Departure {
+        completed_at: Some(end),
+        window: FlowCounters {
+            delivered: received.delivered,
+            delivered_bytes: received.delivered_bytes,
+            rtt_sum: received.rtt_sum,
+            rtt_count: received.rtt_count,
+            ..sent.window(&FlowState::default())
+        },
+        lost: account.lost_measured,
+        marked: account.marked_measured,
+    }
+}
+
+/// What is known of a connection that ends, or at the end of the run.
 pub fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
     Departure {
         completed_at: sender.completed_at(),
@@ -198,7 +235,7 @@ impl Simulation {
     /// A flow arrives and gets a number.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, passing, flows, schedule, links, .. } = self;
+        let Simulation { network, passing, flows, schedule, links, acks, .. } = self;
         let time = passing.next_arrival();
         let path = passing.populations.next_group().map(|group| &network.groups[group].path);
         if path.into_iter().flatten().any(|&link| links[link].refuses_flow(time)) {
@@ -212,9 +249,12 @@ impl Simulation {
             return Err(RunError::Flows { time, limit: MAX_FLOWS });
         }
         let group = &network.groups[index];
-        let Some(tcp) = &group.tcp else { return Ok(()) };
+        let peak_rate = passing.populations.visitor(number).and_then(|visitor| visitor.peak_rate);
         for &link in &group.path {
-            passing.sharing[link].begin(plan.start, plan.access_rate);
+            passing.sharing[link].begin(plan.start, peak_rate);
+            if let Some(media) = plan.media {
+                passing.sharing[link].end(media.end, peak_rate);
+            }
         }
         // Such flows have no series of their own.
         let marks = Marks {
@@ -223,8 +263,10 @@ impl Simulation {
             reductions_kept: 0,
             ..self.link_marks.marks
         };
-        let ends = Ends::Tcp(Connection::new(network, group, tcp, &plan, marks));
+        let ends = Ends::of_plan(network, group, &plan, marks);
         let mut flow = Flow::new(ends, group, self.circuit_starts[index]);
+        let (ends, mut door) = flow.ends_and_door(number, schedule, acks);
+        ends.emit_next(&mut door);
         flow.arm(number, schedule);
         match flows.get_mut(number as usize) {
             Some(place) => *place = flow,

@@ -5,13 +5,24 @@
 pub mod cbr;
 pub mod finite_flows;
 pub mod on_off;
+mod passing;
 pub mod poisson;
+pub mod streaming;
+pub mod trace;
+pub mod web;
 
-use crate::topology::{GroupSpec, SourceSpec};
-use crate::units::{Rate, Time};
+use crate::topology::{GroupSpec, Network, SourceSpec};
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use cbr::Cbr;
+use finite_flows::FiniteFlows;
 use on_off::OnOff;
 use poisson::Poisson;
+use streaming::Streaming;
+use trace::Trace;
+use web::Web;
+
+/// The largest flow: beyond it a size means "for ever".
+const MAX_BYTES: f64 = 1e18;
 
 /// A packet that a source emits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +33,7 @@ pub struct Emission {
     pub bytes: u32,
 }
 
-/// A flow under congestion control, as it begins.
+/// A flow as it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowPlan {
     /// When.
@@ -35,12 +46,111 @@ pub struct FlowPlan {
     pub access_rate: Option<Rate>,
     /// What its congestion control draws from.
     pub seed: u64,
+    /// What it sends if nothing controls it; such a flow's `bytes` are those of all its packets.
+    pub media: Option<Media>,
+    /// By which its source knows it.
+    pub tag: u32,
 }
 
-/// Decides when flows begin and how much they send.
+/// A constant rate for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Media {
+    /// On the wire.
+    pub rate: Rate,
+    /// From when on nothing is sent.
+    pub end: Time,
+}
+
+impl Media {
+    /// Packets of so many bytes that it sends: one at `start`, and one each time the rate has room.
+    pub fn packets(&self, start: Time, packet_bytes: u32) -> u64 {
+        let span = u128::from(self.end.since(start).picoseconds());
+        let packet = 8 * u128::from(packet_bytes) * u128::from(PICOSECONDS_PER_SECOND);
+        let room = span.saturating_mul(u128::from(self.rate.bits_per_second()));
+        u64::try_from(room.div_ceil(packet)).unwrap_or(u64::MAX)
+    }
+}
+
+/// Decides when flows begin and what they send.
 pub trait FlowSource {
-    /// The next flow, not before the one before it; `None` when there are no more.
+    /// When the next flow begins, as far as is known; [`Time::NEVER`] if none does.
+    fn next_arrival(&self) -> Time;
+
+    /// The next flow, not before the one before it; `None` when there is none.
     fn next_flow(&mut self) -> Option<FlowPlan>;
+
+    /// The last byte of the flow with this tag is acknowledged at `at`; what that causes lies at
+    /// least a round trip behind it.
+    fn on_completion(&mut self, _tag: u32, _at: Time) {}
+}
+
+/// A source of flows that come and go.
+#[derive(Debug)]
+pub enum Flows {
+    /// Flows with sizes from a distribution.
+    Finite(Box<FiniteFlows>),
+    /// Flows of a list.
+    Trace(Box<Trace>),
+    /// Media flows.
+    Streaming(Box<Streaming>),
+    /// Web sessions.
+    Web(Box<Web>),
+}
+
+impl Flows {
+    /// Those of a group of `network`; `None` if its flows are permanent.
+    pub fn new(network: &Network, group: &GroupSpec) -> Option<Self> {
+        let (forward, backward) = network.propagation(group);
+        let (shortest, seed, name) = (forward + backward, network.seed, &group.name);
+        Some(match &group.source {
+            SourceSpec::FiniteFlows(spec) => {
+                Flows::Finite(Box::new(FiniteFlows::new(spec, shortest, seed, name)))
+            }
+            SourceSpec::Trace(spec) => {
+                Flows::Trace(Box::new(Trace::new(spec, shortest, seed, name)))
+            }
+            SourceSpec::Streaming(spec) => {
+                let sizes = (group.packet_size, group.header_size);
+                Flows::Streaming(Box::new(Streaming::new(spec, sizes, shortest, seed, name)))
+            }
+            SourceSpec::Web(spec) => Flows::Web(Box::new(Web::new(spec, shortest, seed, name))),
+            SourceSpec::Bulk { .. }
+            | SourceSpec::Poisson { .. }
+            | SourceSpec::Cbr { .. }
+            | SourceSpec::OnOff { .. } => return None,
+        })
+    }
+}
+
+impl FlowSource for Flows {
+    fn next_arrival(&self) -> Time {
+        match self {
+            Flows::Finite(source) => source.next_arrival(),
+            Flows::Trace(source) => source.next_arrival(),
+            Flows::Streaming(source) => source.next_arrival(),
+            Flows::Web(source) => source.next_arrival(),
+        }
+    }
+
+    fn next_flow(&mut self) -> Option<FlowPlan> {
+        match self {
+            Flows::Finite(source) => source.next_flow(),
+            Flows::Trace(source) => source.next_flow(),
+            Flows::Streaming(source) => source.next_flow(),
+            Flows::Web(source) => source.next_flow(),
+        }
+    }
+
+    fn on_completion(&mut self, tag: u32, at: Time) {
+        if let Flows::Web(source) = self {
+            source.on_completion(tag, at);
+        }
+    }
+}
+
+/// A size as a flow can have it.
+fn whole_bytes(bytes: f64) -> u64 {
+    libm::ceil(bytes).clamp(1.0, MAX_BYTES) as u64
 }
 
 /// Decides when packets leave and how large they are.
@@ -61,11 +171,15 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source of one flow; `None` for bulk data, which the TCP sender takes by itself.
+    /// The source of a permanent flow; `None` for bulk data, which the TCP sender takes by itself.
     pub fn new(group: &GroupSpec, start: Time, seed: u64, flow_name: &str) -> Option<Self> {
         let bytes = group.packet_size;
         match &group.source {
-            SourceSpec::Bulk { .. } | SourceSpec::FiniteFlows(_) => None,
+            SourceSpec::Bulk { .. }
+            | SourceSpec::FiniteFlows(_)
+            | SourceSpec::Trace(_)
+            | SourceSpec::Streaming(_)
+            | SourceSpec::Web(_) => None,
             SourceSpec::Poisson { rate, sizes } => {
                 let poisson = Poisson::new(*rate, bytes, sizes.clone(), start, seed, flow_name);
                 Some(Source::Poisson(Box::new(poisson)))

@@ -1,5 +1,7 @@
 //! Random networks: every option of the engine, and as many ties as possible.
 
+use std::sync::Arc;
+
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -10,14 +12,14 @@ use crate::networks;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
-use tailroom_engine::distribution::{Distribution, Empirical};
+use tailroom_engine::distribution::{Count, Distribution, Empirical};
 use tailroom_engine::flow_admission::FlowAdmissionSpec;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::topology::{
     DelayChange, DelayedAck, EcnMode, FiniteFlowsSpec, FlowArrivals, FlowSpec, GroupSpec, LinkSpec,
     LossSpec, Network, PacketSizes, RateChange, Recovery, RttSamples, SlowStartSpec, SourceSpec,
-    TcpSpec,
+    StreamingSpec, TcpSpec, TraceFlow, TraceSpec, WebSpec,
 };
 use tailroom_engine::units::{Rate, Time};
 
@@ -207,7 +209,7 @@ fn source() -> impl Strategy<Value = SourceSpec> {
         1 => (rate(), select(sizes))
             .prop_map(|(rate, sizes)| SourceSpec::Poisson { rate, sizes }),
         1 => rate().prop_map(|rate| SourceSpec::Cbr { rate }),
-        2 => passing_flows(),
+        3 => passing_flows(),
         1 => (rate(), select(periods.clone()), select(periods))
             .prop_map(|(rate, on, off)| SourceSpec::OnOff { rate, on, off }),
     ]
@@ -228,21 +230,75 @@ fn passing_flows() -> impl Strategy<Value = SourceSpec> {
                 stop: Time::from_milliseconds(1_500),
             }),
     ];
-    let size = select(vec![1_000.0, 5_000.0, 20_000.0]);
-    let peak_rate = option::of(select(vec![500_000.0, 8_000_000.0]));
-    (arrivals, size, any::<bool>(), member_rtt(), peak_rate).prop_map(
-        |(arrivals, size, is_fixed, rtt, peak_rate)| {
-            let size = if is_fixed {
-                Distribution::Fixed(size)
-            } else {
-                Distribution::Exponential { mean: size }
-            };
+    let size = prop_oneof![
+        select(vec![1_000.0, 5_000.0, 20_000.0]).prop_map(Distribution::Fixed),
+        select(vec![1_000.0, 5_000.0, 20_000.0])
+            .prop_map(|mean| Distribution::Exponential { mean }),
+    ];
+    let peak_rate = option::of(select(vec![500_000.0, 8_000_000.0]).prop_map(Distribution::Fixed));
+    let listed = prop::collection::vec((time(1_900), 1_u64..30_000, any::<bool>()), 0..50);
+    let span = || select(vec![1e10, 1e11]).prop_map(Distribution::Fixed);
+    let pages = select(vec![
+        Count::Rounded(Distribution::Fixed(3.0)),
+        Count::Geometric { least: 1, mean: 4.0 },
+    ]);
+    let objects = (0_u64..8, 1_u32..4, any::<bool>(), span(), span());
+    (0..4_u32, arrivals, size, member_rtt(), peak_rate, (listed, pages, objects)).prop_map(
+        |(kind, arrivals, size, rtt, peak_rate, (listed, pages, objects))| {
             let rtt = Distribution::Fixed(rtt.picoseconds() as f64);
-            let peak_rate = peak_rate.map(Distribution::Fixed);
-            let spec = FiniteFlowsSpec { arrivals, size, rtt, peak_rate, flow_log: 1_000_000 };
-            SourceSpec::FiniteFlows(Box::new(spec))
+            let flow_log = 1_000_000;
+            match kind {
+                0 => {
+                    let spec = FiniteFlowsSpec { arrivals, size, rtt, peak_rate, flow_log };
+                    SourceSpec::FiniteFlows(Box::new(spec))
+                }
+                1 => {
+                    let flows = list(listed);
+                    SourceSpec::Trace(Box::new(TraceSpec { flows, rtt, peak_rate, flow_log }))
+                }
+                2 => SourceSpec::Streaming(Box::new(StreamingSpec {
+                    arrivals,
+                    duration: Distribution::Exponential { mean: 1e11 },
+                    rate: peak_rate.unwrap_or(Distribution::Fixed(80_000.0)),
+                    rtt,
+                    flow_log,
+                })),
+                _ => {
+                    let (embedded, parallel, is_fixed, think_time, parsing_time) = objects;
+                    let embedded = embedded as f64;
+                    SourceSpec::Web(Box::new(WebSpec {
+                        arrivals,
+                        pages,
+                        think_time,
+                        main_object: size.clone(),
+                        parsing_time,
+                        embedded_objects: if is_fixed {
+                            Count::Rounded(Distribution::Fixed(embedded))
+                        } else {
+                            Count::Geometric { least: 0, mean: embedded }
+                        },
+                        embedded_object: size,
+                        parallel,
+                        rtt,
+                        peak_rate,
+                        flow_log,
+                    }))
+                }
+            }
         },
     )
+}
+
+/// A list of flows, some with a rate and a round trip of their own.
+fn list(mut flows: Vec<(Time, u64, bool)>) -> Arc<[TraceFlow]> {
+    flows.sort_unstable();
+    let flows = flows.into_iter().map(|(start, bytes, is_known)| TraceFlow {
+        start,
+        bytes,
+        rate: is_known.then(|| Rate::from_bits_per_second(2_000_000)),
+        rtt: is_known.then(|| Time::from_milliseconds(8)),
+    });
+    flows.collect()
 }
 
 /// A group, its flows' access rate, and their starts and RTTs beyond the propagation of its path.
@@ -264,7 +320,8 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
     let size = select(vec![1_000_u32, 1_000, 1_500, 100]);
     (path(1), reverse, source(), access, stop, size, tcp(), members).prop_map(
         |(path, reverse_path, source, access, stop, packet_size, tcp, members)| {
-            let is_bulk = matches!(source, SourceSpec::Bulk { .. } | SourceSpec::FiniteFlows(_));
+            let is_media = matches!(source, SourceSpec::Streaming(_));
+            let is_bulk = source.uncontrolled_rate_bps().is_none() && !is_media;
             let group = GroupSpec {
                 path,
                 reverse_path: if is_bulk { reverse_path } else { Vec::new() },
@@ -317,7 +374,7 @@ fn assemble(
     for (index, (mut group, access_rate, members)) in members.into_iter().enumerate() {
         let forward = delay(&group.path);
         let back = if group.reverse_path.is_empty() { forward } else { delay(&group.reverse_path) };
-        let is_passing = matches!(group.source, SourceSpec::FiniteFlows(_));
+        let is_passing = group.source.passing_rtt().is_some();
         if is_passing {
             group.stop = None;
         }

@@ -20,7 +20,9 @@ use tailroom_engine::results::{self, Results};
 use tailroom_engine::schedule::Event;
 use tailroom_engine::sender::{Outlet, Sender};
 use tailroom_engine::simulation::FlowAccount;
-use tailroom_engine::simulation::passing_flows::{PassingResults, departure, sharing, spare};
+use tailroom_engine::simulation::passing_flows::{
+    PassingResults, departure, media_departure, sharing, spare,
+};
 use tailroom_engine::source::{Source, TrafficSource};
 use tailroom_engine::topology::Network;
 use tailroom_engine::units::Time;
@@ -150,6 +152,8 @@ struct TcpFlow {
     sender: Sender,
     receiver: Receiver,
     wiring: Wiring,
+    /// Whether its completion has been told.
+    has_ended: bool,
 }
 
 #[derive(Debug)]
@@ -201,11 +205,11 @@ fn class(crossing: &[usize], group: usize) -> u32 {
 }
 
 impl Flow {
-    fn new(network: &Network, index: usize, marks: Marks) -> Self {
-        match Ends::new(network, index, marks) {
+    fn new(ends: Ends) -> Self {
+        match ends {
             Ends::Tcp(connection) => {
                 let Connection { sender, receiver, wiring } = connection;
-                Flow::Tcp(Box::new(TcpFlow { sender, receiver, wiring }))
+                Flow::Tcp(Box::new(TcpFlow { sender, receiver, wiring, has_ended: false }))
             }
             Ends::Unresponsive(ends) => Flow::Open(Box::new(OpenFlow {
                 source: ends.source,
@@ -223,15 +227,22 @@ impl Flow {
     fn into_ends(self) -> Ends {
         match self {
             Flow::Tcp(flow) => {
-                let TcpFlow { sender, receiver, wiring } = *flow;
+                let TcpFlow { sender, receiver, wiring, .. } = *flow;
                 Ends::Tcp(Connection { sender, receiver, wiring })
             }
             Flow::Open(flow) => {
                 let OpenFlow { source, stop, header_bytes, wiring, sent, received, delivered } =
                     *flow;
-                let ends =
-                    Unresponsive { source, stop, header_bytes, wiring, sent, received, delivered };
-                Ends::Unresponsive(Box::new(ends))
+                Ends::Unresponsive(Box::new(Unresponsive {
+                    source,
+                    stop,
+                    has_stopped: true,
+                    header_bytes,
+                    wiring,
+                    sent,
+                    received,
+                    delivered,
+                }))
             }
         }
     }
@@ -246,7 +257,9 @@ impl<'a> Reference<'a> {
             links: (0..network.links.len()).map(|index| Link::new(network, index)).collect(),
             at_links: HashMap::new(),
             next_slot: 0,
-            flows: (0..network.flows.len()).map(|index| Flow::new(network, index, marks)).collect(),
+            flows: (0..network.flows.len())
+                .map(|index| Flow::new(Ends::new(network, index, marks)))
+                .collect(),
             groups: network.flows.iter().map(|flow| flow.group).collect(),
             crossing: (0..network.links.len()).map(|link| network.crossing(link)).collect(),
             populations: Populations::new(network),
@@ -259,14 +272,16 @@ impl<'a> Reference<'a> {
             departed_bytes: vec![0; network.links.len()],
             spare: Vec::new(),
         };
-        for index in 0..reference.flows.len() {
-            match &reference.flows[index] {
-                Flow::Tcp(_) => reference.set_timers(index),
-                Flow::Open(_) => reference.draw_emission(index),
-            }
-        }
+        (0..reference.flows.len()).for_each(|index| reference.start_flow(index));
         reference.await_flow();
         reference
+    }
+
+    fn start_flow(&mut self, index: usize) {
+        match &self.flows[index] {
+            Flow::Tcp(_) => self.set_timers(index),
+            Flow::Open(_) => self.draw_emission(index),
+        }
     }
 
     fn run(&mut self) {
@@ -303,7 +318,7 @@ impl<'a> Reference<'a> {
                 self.reach_link(now, flow, happening);
             }
             Happening::Service => self.serve(now, flow),
-            Happening::FlowArrives => self.begin_flow(),
+            Happening::FlowArrives => self.begin_flow(now),
         }
     }
 
@@ -316,8 +331,11 @@ impl<'a> Reference<'a> {
         }
     }
 
-    fn begin_flow(&mut self) {
-        let now = self.populations.next_arrival();
+    /// A completion may have put another flow before the one that was awaited.
+    fn begin_flow(&mut self, now: Time) {
+        if self.populations.next_arrival() != now {
+            return;
+        }
         let group = self.populations.next_group().expect("one is due");
         let path = &self.network.groups[group].path;
         if path.iter().any(|&link| self.links[link].refuses_flow(now)) {
@@ -327,37 +345,52 @@ impl<'a> Reference<'a> {
         let (number, group, plan) = self.populations.admit(self.network).expect("one is due");
         assert_eq!(number as usize, self.flows.len(), "numbers are given in order");
         let spec = &self.network.groups[group];
-        let tcp = spec.tcp.as_ref().expect("flows that come and go are under congestion control");
         let marks =
             Marks { series_interval: Time::NEVER, progress_interval: Time::NEVER, ..self.marks };
-        let Connection { sender, receiver, wiring } =
-            Connection::new(self.network, spec, tcp, &plan, marks);
-        self.flows.push(Flow::Tcp(Box::new(TcpFlow { sender, receiver, wiring })));
+        self.flows.push(Flow::new(Ends::of_plan(self.network, spec, &plan, marks)));
         self.groups.push(group);
         self.accounts.push(FlowAccount::default());
-        self.set_timers(number as usize);
+        self.start_flow(number as usize);
         self.await_flow();
+    }
+
+    /// Tells the source of a flow that it is complete.
+    fn end_flow(&mut self, flow: usize) {
+        let Flow::Tcp(tcp) = &mut self.flows[flow] else { return };
+        let Some(completed_at) = tcp.sender.completed_at() else { return };
+        if !std::mem::replace(&mut tcp.has_ended, true) {
+            self.populations.complete(flow as u32, completed_at);
+            self.await_flow();
+        }
     }
 
     /// Who shared the links, and the totals of the flows that came and went.
     fn close_flows(&mut self) -> Vec<Sharing> {
         let mut sharing = sharing(self.network, &self.links);
         for (index, flow) in self.flows.iter().enumerate() {
-            let Flow::Tcp(tcp) = flow else { continue };
             let group = &self.network.groups[self.groups[index]];
             let visitor = self.populations.visitor(index as u32);
             let access_rate = || self.network.flows[index].access_rate;
             let peak_rate = visitor.map_or_else(access_rate, |visitor| visitor.peak_rate);
+            let account = &self.accounts[index];
+            let departure = match flow {
+                Flow::Tcp(tcp) => departure(&tcp.sender, account),
+                Flow::Open(open) => {
+                    let received = open.received.window(&open.delivered);
+                    media_departure(open.stop, &open.sent, received, account)
+                }
+            };
+            let is_controlled = matches!(flow, Flow::Tcp(_));
             for &link in &group.path {
                 if let Some(visitor) = visitor {
                     sharing[link].begin(visitor.visit.start, peak_rate);
                 }
-                if let Some(completed_at) = tcp.sender.completed_at() {
+                let ends = is_controlled || visitor.is_some();
+                if let Some(completed_at) = departure.completed_at.filter(|_| ends) {
                     sharing[link].end(completed_at, peak_rate);
                 }
             }
             if let Some(visitor) = visitor {
-                let departure = departure(&tcp.sender, &self.accounts[index]);
                 self.populations.probe(visitor.population).on_departure(&visitor.visit, &departure);
             }
         }
@@ -529,6 +562,7 @@ impl<'a> Reference<'a> {
             self.heap.push(now, flow, Happening::ReachAccess(packet));
         }
         self.set_timers(flow);
+        self.end_flow(flow);
     }
 
     fn fire_sender_timer(&mut self, now: Time, flow: usize) {

@@ -31,6 +31,14 @@ pub(crate) const FILES: Files = Files(&[
     ("falling.csv", "1 s, 0\n2 s, 0.5\n3 s, 0.4\n"),
     ("short.csv", "1 s, 0.5\n2 s, 0.9\n"),
     ("zero.csv", "0, 0.5\n2 s, 1\n"),
+    (
+        "flows.csv",
+        "start_s,bytes,rate_bps,rtt_s,flow\n\
+         1,14600,,,a\n2,146000,1000000,0.04,b\n3.0,1460,,0.1,\"c, d\"\n",
+    ),
+    ("no-flows.csv", "start_s,bytes\n"),
+    ("unsorted.csv", "start_s,bytes\n2,100\n1,100\n"),
+    ("words.csv", "start_s,bytes\n2,many\n"),
 ]);
 
 /// The scenario that tests vary.
