@@ -64,13 +64,44 @@ def test_utilization_states_its_mean(recorded: tr.Result) -> None:
     assert panel.get_xlabel() == "time (s)"
 
 
+def test_dispersion_of_poisson_arrivals_stays_about_one(small: Path) -> None:
+    small.write_text(
+        SMALL.replace("count = 2", 'source = { kind = "poisson", rate = "4 Mbit/s" }').replace(
+            'congestion = { kind = "reno" }\nrtt = "20 ms"\n', ""
+        ),
+        encoding="utf-8",
+    )
+    result = tr.run(
+        small, set={"links.bottleneck.arrival_dispersion": "1 ms", "measure_from": "0 s"}
+    )
+    table = result.arrival_dispersion
+    assert table is not None
+    assert table.column_names == ["link", "scale_s", "intervals", "mean_packets", "index"]
+    assert set(table["link"].to_pylist()) == {"bottleneck"}
+    assert table["scale_s"].to_pylist()[:3] == pytest.approx([1e-3, 2e-3, 4e-3])
+    assert table["intervals"].to_pylist()[:3] == [4000, 2000, 1000]
+    # 4000 counts: standard deviation sqrt(2 / 3999) and 1 / (4000 * 0.333) more, 0.035.
+    assert table["index"].to_pylist()[0] == pytest.approx(1, abs=4 * 0.035)
+    panel = result.plot("dispersion").axes[0]
+    assert labels(panel) == ["bottleneck", "Poisson", "its 95 %"]
+    assert panel.get_xscale() == panel.get_yscale() == "log"
+    assert panel.get_xlabel() == "time scale (s)"
+
+
+def test_no_dispersion_no_picture(recorded: tr.Result) -> None:
+    with pytest.raises(ValueError, match=r'as in arrival_dispersion = "10 us"'):
+        recorded.plot("dispersion")
+
+
 def test_no_series_no_picture(small: Path) -> None:
     with pytest.raises(ValueError, match="no series was recorded"):
         tr.run(small).plot()
 
 
 def test_unknown_kind_is_named(recorded: tr.Result) -> None:
-    with pytest.raises(ValueError, match="no plot 'pie'; choose one of windows, utilization"):
+    with pytest.raises(
+        ValueError, match="no plot 'pie'; choose one of windows, utilization, dispersion"
+    ):
         recorded.plot("pie")  # type: ignore[arg-type]
 
 

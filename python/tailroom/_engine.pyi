@@ -33,6 +33,7 @@ class _Answer(TypedDict):
     packet_log: _Columns | None
     flow_counts: _Columns
     flow_log: _Columns | None
+    arrival_dispersion: _Columns | None
 
 @type_check_only
 class _Capture(TypedDict):

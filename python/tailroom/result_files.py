@@ -19,7 +19,14 @@ from tailroom.scenario import own_controls, replace_files
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
-TABLES = ("flow_counts", "flow_log", "flow_series", "link_series", "packet_log")
+TABLES = (
+    "arrival_dispersion",
+    "flow_counts",
+    "flow_log",
+    "flow_series",
+    "link_series",
+    "packet_log",
+)
 
 
 def summary_text(summary: dict[str, Any]) -> str:
@@ -40,7 +47,7 @@ def write(result: Result, directory: Path) -> None:
         table = getattr(result, name)
         if table is not None:
             pq.write_table(table, directory / f"{name}.parquet", compression="zstd")
-    if result.link_series is not None:
+    if result.link_series is not None or result.arrival_dispersion is not None:
         from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
 
         plots.write(result, directory)

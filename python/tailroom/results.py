@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PlotKind = Literal["windows", "utilization"]
+PlotKind = Literal["windows", "utilization", "dispersion"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,9 @@ class Result:
     flow_log: pa.Table | None = None
     """`group start_s bytes completion_time_s slowdown`: flows that came and went, as many as the
     groups' `flow_log` says, by group and start."""
+    arrival_dispersion: pa.Table | None = None
+    """`link scale_s intervals mean_packets index`: at the links with `arrival_dispersion`, variance
+    over mean of the packets that arrive in intervals of this length."""
 
     @property
     def links(self) -> dict[str, dict[str, Any]]:
@@ -92,13 +95,14 @@ class Result:
         raise ValueError(self._why_missing(quantity))
 
     def plot(self, kind: PlotKind = "windows") -> "Figure":
-        """Draws windows and queue over time, or utilization over time.
+        """Draws windows and queue over time, utilization over time, or burstiness by time scale.
 
         Args:
-            kind: `windows` as in Figures 5 and 6 of Barman et al. (2004), or `utilization`.
+            kind: `windows` as in Figures 5 and 6 of Barman et al. (2004), `utilization`, or
+                `dispersion`.
 
         Raises:
-            ValueError: No series was recorded.
+            ValueError: What it shows was not recorded.
         """
         from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
 

@@ -50,6 +50,11 @@ def flow_log_table(columns: Columns | None, groups: Sequence[str]) -> pa.Table |
     return _table(columns, {"group": groups})
 
 
+def dispersion_table(columns: Columns | None, links: Sequence[str]) -> pa.Table | None:
+    """One row per link and time scale: `link scale_s intervals mean_packets index`."""
+    return _table(columns, {"link": links})
+
+
 def _table(columns: Columns | None, names: Mapping[str, Sequence[str]]) -> pa.Table | None:
     """Wraps the columns; those in `names` hold positions in a list of names."""
     if columns is None:

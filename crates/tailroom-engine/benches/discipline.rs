@@ -91,16 +91,19 @@ fn measure(queue: &str, load: f64, flows: u32) -> f64 {
 fn pass(link: &mut Link, mut packet: Event) {
     while link.next_service() <= packet.time() {
         let now = link.next_service();
-        std::hint::black_box(link.serve());
+        std::hint::black_box(link.serve(|_| 0));
         drop_all(link, now);
     }
-    std::hint::black_box(link.arrive(&mut packet));
+    std::hint::black_box(link.arrive(&mut packet, 0));
     drop_all(link, packet.time());
 }
 
 fn drop_all(link: &mut Link, now: Time) {
     if link.has_dropped() {
-        link.drain_dropped(now).for_each(|dropped| _ = std::hint::black_box(dropped));
+        link.drain_dropped(now, |dropped| {
+            std::hint::black_box(dropped);
+            0
+        });
     }
 }
 

@@ -70,6 +70,8 @@ fn barman_figure_3() -> Network {
         rate_period: None,
         delay_changes: Vec::new(),
         packet_log: 0,
+        arrival_dispersion: None,
+        admission: None,
         bdp_bytes: rate.bytes_in(Time::from_milliseconds(120)) as f64,
     };
     let group = GroupSpec {

@@ -22,6 +22,7 @@ pub mod simulation;
 
 pub mod congestion;
 pub mod flow;
+pub mod flow_admission;
 pub mod link;
 pub mod loss;
 pub mod population;

@@ -5,6 +5,7 @@
 //! names the time of its [next service](Link::next_service), and whoever drives it calls
 //! [`Link::serve`] then, before any arrival of that instant.
 
+use crate::flow_admission::FlowAdmission;
 use crate::loss::LossProcess;
 use crate::packet::Ecn;
 use crate::probe::link::LinkProbe;
@@ -14,7 +15,7 @@ use crate::queue::{
 };
 use crate::schedule::Event;
 use crate::serializer::Serializer;
-use crate::topology::{DelayChange, Network};
+use crate::topology::{DelayChange, LinkSpec, Network};
 use crate::units::Time;
 use crate::waiting_line::{Waiting, WaitingLine};
 
@@ -42,6 +43,7 @@ pub struct Link {
     delay_changes: Vec<DelayChange>,
     last_delivery: Time,
     loss: LossProcess,
+    admission: Option<Box<FlowAdmission>>,
     /// What is measured here.
     pub probe: LinkProbe,
 }
@@ -64,7 +66,12 @@ struct Held {
 impl Link {
     /// The link at `index` of `network`.
     pub fn new(network: &Network, index: usize) -> Self {
-        let spec = &network.links[index];
+        let admission = FlowAdmission::new(network, index).map(Box::new);
+        Link { admission, ..Link::with_spec(network, index, &network.links[index]) }
+    }
+
+    /// The same with other properties, and without admission control.
+    pub fn with_spec(network: &Network, index: usize, spec: &LinkSpec) -> Self {
         let queue = match Queue::new(&spec.queue, &network.link_facts(index)) {
             Queue::Admission(rule) => LinkQueue::Line { rule, waiting: WaitingLine::default() },
             Queue::Scheduler(scheduler) => LinkQueue::Held(Held {
@@ -82,16 +89,25 @@ impl Link {
             delay_changes: spec.delay_changes.clone(),
             last_delivery: Time::ZERO,
             loss: LossProcess::new(spec.loss, network.seed, &spec.name),
-            probe: LinkProbe::new(spec.packet_log),
+            admission: None,
+            probe: LinkProbe::new(
+                network.crossing(index).len(),
+                spec.packet_log,
+                spec.arrival_dispersion,
+            ),
         }
     }
 
-    /// Takes in a packet at `packet.time()`, or marks or drops it; arrivals come in order of time.
+    /// Takes in a packet at `packet.time()`, or marks or drops it; arrivals come in order of time. Its
+    /// class is the place of its group among those that cross the link.
     #[inline]
-    pub fn arrive(&mut self, packet: &mut Event) -> Fate {
+    pub fn arrive(&mut self, packet: &mut Event, class: u32) -> Fate {
         let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
+        if let Some(admission) = &mut self.admission {
+            admission.on_arrival(*packet);
+        }
         let LinkQueue::Line { rule, waiting } = &mut self.queue else {
-            return self.hold(*packet);
+            return self.hold(*packet, class);
         };
         settle(waiting, now, &mut self.in_transmission_bytes, &mut self.probe);
         let event = EnqueueEvent {
@@ -111,13 +127,19 @@ impl Link {
                 packet.set_congestion_experienced();
             }
             Verdict::Drop(reason) => {
-                self.probe.on_drop(now, flow, reason);
+                self.probe.on_class_arrival(class);
+                self.probe.on_drop(now, flow, class, reason);
                 return Fate::Dropped;
             }
         }
         let start = now.max(self.busy_until);
         self.busy_until = self.serializer.finish(start, bytes);
-        self.probe.on_accept(flow, bytes, start.since(now), self.busy_until);
+        let waited = start.since(now);
+        self.probe.on_accept(flow, bytes, waited, self.busy_until);
+        if class > 0 {
+            self.probe.on_class_arrival(class);
+            self.probe.on_class_service(class, waited, self.busy_until);
+        }
         if start > now {
             waiting.push(Waiting { start, bytes });
         } else {
@@ -126,13 +148,14 @@ impl Link {
         self.depart()
     }
 
-    /// Hands a packet to the scheduler.
+    /// Hands a packet to the scheduler, if there is one.
     #[inline(never)]
-    fn hold(&mut self, packet: Event) -> Fate {
+    pub(crate) fn hold(&mut self, packet: Event, class: u32) -> Fate {
         let LinkQueue::Held(held) = &mut self.queue else { return Fate::Held };
         let now = packet.time();
         let serialization = self.serializer.nominal_time(packet.bytes());
         self.probe.on_arrival(now, packet.flow(), serialization);
+        self.probe.on_class_arrival(class);
         held.scheduler.enqueue(packet, &mut held.buffer);
         self.probe.set_queue(held.buffer.packets());
         self.probe.count_marks(held.buffer.take_marks());
@@ -142,6 +165,11 @@ impl Link {
             held.next_service = now.max(self.busy_until);
         }
         Fate::Held
+    }
+
+    /// Whether a flow that comes at `now` is refused.
+    pub fn refuses_flow(&mut self, now: Time) -> bool {
+        self.admission.as_mut().is_some_and(|admission| admission.refuses(now))
     }
 
     /// When a scheduler's next packet begins transmission; [`Time::NEVER`] if none waits.
@@ -155,7 +183,7 @@ impl Link {
 
     /// Lets a scheduler's next packet begin transmission, at [`Link::next_service`]; `None` when the
     /// scheduler has dropped all that waited.
-    pub fn serve(&mut self) -> Option<(Event, Fate)> {
+    pub fn serve(&mut self, class_of: impl Fn(Event) -> u32) -> Option<(Event, Fate)> {
         let LinkQueue::Held(held) = &mut self.queue else { return None };
         let now = held.next_service;
         self.probe.account_queue(now);
@@ -167,6 +195,7 @@ impl Link {
             self.busy_until = self.serializer.finish(now, packet.bytes());
             let waited = now.since(packet.time());
             self.probe.on_service(packet.flow(), packet.bytes(), waited, self.busy_until);
+            self.probe.on_class_service(class_of(packet), waited, self.busy_until);
         }
         let is_empty = held.buffer.packets() == 0;
         debug_assert!(is_empty || packet.is_some(), "a scheduler must serve what waits");
@@ -174,16 +203,15 @@ impl Link {
         packet.map(|packet| (packet, self.depart()))
     }
 
-    /// Hands over the packets that a scheduler has dropped at `now`, since the last call.
-    pub fn drain_dropped(&mut self, now: Time) -> impl Iterator<Item = Dropped> + '_ {
-        let dropped = match &mut self.queue {
-            LinkQueue::Line { .. } => None,
-            LinkQueue::Held(held) => Some(held.buffer.drain_dropped()),
-        };
-        let probe = &mut self.probe;
-        dropped.into_iter().flatten().inspect(move |dropped| {
-            probe.on_drop(now, dropped.packet.flow(), dropped.reason);
-        })
+    /// Hands over the packets that a scheduler has dropped at `now`, since the last call, and learns the
+    /// class of each.
+    pub fn drain_dropped(&mut self, now: Time, mut take: impl FnMut(Dropped) -> u32) {
+        let LinkQueue::Held(held) = &mut self.queue else { return };
+        for dropped in held.buffer.drain_dropped() {
+            let (flow, reason) = (dropped.packet.flow(), dropped.reason);
+            let class = take(dropped);
+            self.probe.on_drop(now, flow, class, reason);
+        }
     }
 
     /// Whether a scheduler has dropped packets since [`Link::drain_dropped`].
@@ -202,11 +230,12 @@ impl Link {
         buffer.into_iter().flat_map(Buffer::waiting)
     }
 
-    /// Memory of the packets that a scheduler holds.
+    /// Memory of the packets that a scheduler holds, or the meter of an admission control.
     pub fn memory_bytes(&self) -> u64 {
+        let metered = self.admission.as_ref().map_or(0, |admission| admission.memory_bytes());
         match &self.queue {
-            LinkQueue::Line { .. } => 0,
-            LinkQueue::Held(held) => held.buffer.memory_bytes(),
+            LinkQueue::Line { .. } => metered,
+            LinkQueue::Held(held) => metered + held.buffer.memory_bytes(),
         }
     }
 
@@ -266,6 +295,11 @@ impl Link {
     pub fn begin_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);
         self.probe.begin(now, packets, bytes);
+        self.restart_gauges(now);
+    }
+
+    /// Starts the means of [`Link::gauges`] afresh.
+    pub fn restart_gauges(&mut self, now: Time) {
         if let LinkQueue::Held(held) = &mut self.queue {
             held.scheduler.restart_gauges(now);
         }

@@ -98,17 +98,39 @@ impl Populations {
         (self.next, self.first) = first.unwrap_or((Time::NEVER, 0));
     }
 
-    /// Takes in the flow that arrives next: its number, its group and what it is to do.
-    pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowPlan)> {
-        let at = self.first;
-        let population = self.all.get_mut(at)?;
+    /// The group of the flow that arrives next.
+    pub fn next_group(&self) -> Option<usize> {
+        self.all.get(self.first).map(|population| population.group)
+    }
+
+    /// Turns away the flow that arrives next.
+    pub fn refuse(&mut self, network: &Network) {
+        if let Some((visit, plan)) = self.arrive(network) {
+            let Population { probe, source, .. } = &mut self.all[self.first];
+            probe.on_refusal(&visit);
+            // Who waits for it goes on without it.
+            source.on_completion(plan.tag, plan.start);
+            self.find_next();
+        }
+    }
+
+    /// Counts the flow that arrives next.
+    fn arrive(&mut self, network: &Network) -> Option<(Visit, FlowPlan)> {
+        let population = self.all.get_mut(self.first)?;
         let plan = population.source.next_flow()?;
         let group = &network.groups[population.group];
         let (visit, wire_bytes) = visit(network, group, &plan);
         population.probe.on_arrival(&visit, wire_bytes);
+        Some((visit, plan))
+    }
+
+    /// Takes in the flow that arrives next: its number, its group and what it is to do.
+    pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowPlan)> {
+        let at = self.first;
+        let (visit, plan) = self.arrive(network)?;
         let peak_rate = plan.media.map(|media| media.rate).or(plan.access_rate);
         let visitor = Visitor { population: at, visit, peak_rate, tag: plan.tag };
-        let index = population.group;
+        let index = self.group(at);
         self.find_next();
         let recycled = if self.reuses_numbers { self.free[at].pop() } else { None };
         let number = recycled.unwrap_or(self.first_number + self.visitors.len() as u32);

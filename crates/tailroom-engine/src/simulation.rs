@@ -1,5 +1,6 @@
 //! The run: takes arrivals at shared links in order of time and lets each packet cause what it causes.
 
+mod circuits;
 pub mod passing_flows;
 
 use crate::error::RunError;
@@ -12,6 +13,7 @@ use crate::results::{self, Results};
 use crate::schedule::{Event, Schedule, Stage, TieBreak};
 use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
+use circuits::{Hop, circuits, class_of};
 use passing_flows::PassingFlows;
 
 /// A power of two: a million events add at most some tens of MB.
@@ -28,8 +30,8 @@ pub struct Simulation {
     /// The permanent flows, and behind them those that come and go.
     flows: Vec<Flow>,
     passing: PassingFlows,
-    /// The circuits of all groups, one behind the other: link indices, forward path first.
-    circuits: Vec<u32>,
+    /// The circuits of all groups, one behind the other, forward path first.
+    circuits: Vec<Hop>,
     /// Where in `circuits` that of each group begins.
     circuit_starts: Vec<u32>,
     acks: AckStore,
@@ -241,12 +243,7 @@ impl Simulation {
     /// exists for the tests.
     pub fn with_tie_break(network: &Network, tie_break: TieBreak) -> Self {
         let marks = network.marks();
-        let mut circuits = Vec::new();
-        let mut starts = Vec::new();
-        for group in &network.groups {
-            starts.push(circuits.len() as u32);
-            circuits.extend(group.path.iter().chain(&group.reverse_path).map(|&link| link as u32));
-        }
+        let (circuits, starts) = circuits(network);
         let flows = (0..network.flows.len()).map(|index| {
             let group = network.flows[index].group;
             let ends = Ends::new(network, index, marks);
@@ -382,8 +379,9 @@ impl Simulation {
     #[inline]
     fn arrive(&mut self, mut packet: Event, hop: u8) -> Step {
         let circuit = self.flows[packet.flow() as usize].circuit;
-        let link = self.circuits[circuit as usize + usize::from(hop)] as usize;
-        let fate = self.links[link].arrive(&mut packet);
+        let Hop { link, class } = self.circuits[circuit as usize + usize::from(hop)];
+        let link = link as usize;
+        let fate = self.links[link].arrive(&mut packet, class);
         if fate == Fate::Held {
             self.after_scheduler(link, packet.time());
         }
@@ -394,7 +392,8 @@ impl Simulation {
     #[inline(never)]
     fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.services.next;
-        let served = self.links[link].serve();
+        let Simulation { flows, links, circuits, .. } = self;
+        let served = links[link].serve(|packet| class_of(flows, circuits, packet));
         self.after_scheduler(link, now);
         let (packet, fate) = served?;
         let Stage::Arrival(hop) = packet.stage() else { return None };
@@ -406,11 +405,14 @@ impl Simulation {
     fn after_scheduler(&mut self, link: usize, now: Time) {
         self.services.set(link, self.links[link].next_service());
         if self.links[link].has_dropped() {
-            let Simulation { flows, links, acks, passing, is_measuring, .. } = self;
-            for dropped in links[link].drain_dropped(now) {
-                lose(flows, acks, dropped.packet, *is_measuring);
-                passing.let_go(dropped.packet.flow(), flows);
-            }
+            let Simulation { flows, links, circuits, acks, passing, is_measuring, .. } = self;
+            links[link].drain_dropped(now, |dropped| {
+                let packet = dropped.packet;
+                let class = class_of(flows, circuits, packet);
+                lose(flows, acks, packet, *is_measuring);
+                passing.let_go(packet.flow(), flows);
+                class
+            });
         }
     }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::congestion::CongestionConfig;
 use crate::distribution::{Count, Distribution};
 use crate::flow::Wiring;
+use crate::flow_admission::FlowAdmissionSpec;
 use crate::packet::Ecn;
 use crate::probe::flow::Marks;
 use crate::queue::{LinkFacts, QueueConfig};
@@ -61,6 +62,10 @@ pub struct LinkSpec {
     pub delay_changes: Vec<DelayChange>,
     /// How many entries the packet log of this link may hold; 0 switches it off.
     pub packet_log: usize,
+    /// Shortest time scale at which arrivals are counted, if they are.
+    pub arrival_dispersion: Option<Time>,
+    /// When new flows are refused, if ever.
+    pub admission: Option<FlowAdmissionSpec>,
     /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the
     /// congestion-controlled flows that cross the link (0 when none does).
     pub bdp_bytes: f64,
@@ -573,16 +578,23 @@ impl Network {
         let largest = data().map(|group| group.packet_size).max();
         let acks = self.groups.iter().filter(|group| group.reverse_path.contains(&index));
         let largest_ack = acks.filter_map(|group| group.tcp.as_ref()).map(|tcp| tcp.ack_size).max();
-        let groups = self.groups.iter().enumerate().filter(|(_, group)| {
-            group.path.contains(&index) || group.reverse_path.contains(&index)
-        });
+        let groups = self.crossing(index).into_iter();
         LinkFacts {
             name: self.links[index].name.clone(),
             seed: self.seed,
             rate: self.links[index].rate,
             packet_bytes: largest.or(largest_ack).unwrap_or(1_500),
-            groups: groups.map(|(at, group)| (group.name.clone(), self.members(at))).collect(),
+            groups: groups.map(|at| (self.groups[at].name.clone(), self.members(at))).collect(),
         }
+    }
+
+    /// The groups whose packets or ACKs cross a link, in order: its classes of traffic.
+    pub fn crossing(&self, link: usize) -> Vec<usize> {
+        let crosses = |at: &usize| {
+            let group = &self.groups[*at];
+            group.path.contains(&link) || group.reverse_path.contains(&link)
+        };
+        (0..self.groups.len()).filter(crosses).collect()
     }
 
     /// The flows of a group.

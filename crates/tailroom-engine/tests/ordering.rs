@@ -75,6 +75,11 @@ fn difference(left: &Results, right: &Results) -> Option<String> {
         ("flows", format!("{:#?}", left.summary.flows), format!("{:#?}", right.summary.flows)),
         ("groups", format!("{:#?}", left.summary.groups), format!("{:#?}", right.summary.groups)),
         ("flow counts", format!("{:#?}", left.flow_counts), format!("{:#?}", right.flow_counts)),
+        (
+            "dispersion",
+            format!("{:#?}", left.arrival_dispersion),
+            format!("{:#?}", right.arrival_dispersion),
+        ),
         ("flow log", format!("{:#?}", left.flow_log), format!("{:#?}", right.flow_log)),
         ("link series", format!("{:#?}", left.link_series), format!("{:#?}", right.link_series)),
         ("flow series", format!("{:#?}", left.flow_series), format!("{:#?}", right.flow_series)),
@@ -137,8 +142,9 @@ proptest! {
 
 /// The random networks are worth comparing: most of what can happen happens in some of them.
 #[test]
-fn random_networks_see_losses_timeouts_and_reductions() {
+fn random_networks_see_losses_timeouts_reductions_and_refusals() {
     let mut runner = TestRunner::deterministic();
+    let mut refused = 0;
     let (mut drops, mut losses, mut fast_repairs, mut timeouts, mut complete) = (0, 0, 0, 0, 0);
     for _ in 0..100 {
         let tree = random_networks::network().new_tree(&mut runner).expect("nothing is filtered");
@@ -147,12 +153,16 @@ fn random_networks_see_losses_timeouts_and_reductions() {
             drops += u64::from(link.drops_packets > 0);
             losses += u64::from(link.random_losses_packets > 0);
         }
+        for (_, group) in &summary.groups.0 {
+            refused += group.refused_flows;
+        }
         for flow in &summary.flows {
             timeouts += u64::from(flow.timeouts > 0);
             fast_repairs += u64::from(flow.congestion_events > flow.timeouts);
             complete += flow.completed_flows;
         }
     }
+    assert!(refused >= 30, "{refused} flows refused");
     for count in [drops, losses, fast_repairs, timeouts, complete] {
         let counts = [drops, losses, fast_repairs, timeouts, complete];
         assert!(count >= 30, "drops, losses, fast repairs, timeouts, completions: {counts:?}");

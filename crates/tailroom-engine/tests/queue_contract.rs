@@ -172,7 +172,7 @@ impl Observer {
         let now = packet.time();
         let free_at = self.free_at;
         let drops_before = self.link.probe.totals().drops;
-        match self.link.arrive(&mut packet) {
+        match self.link.arrive(&mut packet, 0) {
             Fate::Delivered(departure) => {
                 let start = now.max(free_at);
                 self.send(packet, start, departure);
@@ -197,7 +197,7 @@ impl Observer {
 
     fn serve(&mut self) {
         let now = self.link.next_service();
-        if let Some((packet, fate)) = self.link.serve() {
+        if let Some((packet, fate)) = self.link.serve(|_| 0) {
             let Fate::Delivered(departure) = fate else { panic!("{fate:?} of a served packet") };
             assert!(packet.time() <= now, "sent before it came");
             self.send(packet, now, departure);
@@ -209,7 +209,11 @@ impl Observer {
 
     /// What must hold at every instant.
     fn check(&mut self, now: Time) {
-        let dropped: Vec<_> = self.link.drain_dropped(now).collect();
+        let mut dropped = Vec::new();
+        self.link.drain_dropped(now, |one| {
+            dropped.push(one);
+            0
+        });
         for drop in dropped {
             self.record(drop.packet, End::Dropped(now, drop.reason));
         }

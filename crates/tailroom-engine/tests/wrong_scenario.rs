@@ -267,6 +267,44 @@ fn a_scenario_needs_flows() {
 }
 
 #[test]
+fn what_a_link_measures_and_refuses_must_make_sense() {
+    let with = |keys: &str| message("packets\" }\n", &format!("packets\" }}\n{keys}\n"));
+    assert!(
+        with("arrival_dispersion = 10")
+            .starts_with("line 9, links.bottleneck.arrival_dispersion: is the bare number 10")
+    );
+    assert!(
+        with("arrival_dispersion = \"0 s\"")
+            .starts_with("line 9, links.bottleneck.arrival_dispersion: \"0 s\" must not be zero")
+    );
+    assert_eq!(
+        with("admission = {}"),
+        "line 9, links.bottleneck.admission: never refuses a flow; \
+         add `min_fair_rate = \"1 Mbit/s\"`, `max_priority_load = 0.9` or both"
+    );
+    assert_eq!(
+        with("admission = { min_fair_rate = \"100 Mbit/s\" }"),
+        "line 9, links.bottleneck.admission.min_fair_rate: 100 Mbit/s is not below the link's rate, \
+         so that no flow would begin; lower it"
+    );
+    assert_eq!(
+        with("admission = { max_priority_load = 1.5 }"),
+        "line 9, links.bottleneck.admission.max_priority_load: 1.5 is out of range; \
+         write more than 0.0 and at most 1.0"
+    );
+    assert_eq!(
+        with("admission = { max_priority_load = 0.9, interval = \"1 us\" }"),
+        "line 9, links.bottleneck.admission.interval: 1 us is too short to measure a rate in; \
+         write at least \"1 ms\""
+    );
+    assert_eq!(
+        with("admission = { max_priority_load = 0.9 }"),
+        "line 9, links.bottleneck.admission: no flows that come and go cross the link; \
+         remove it, or add a `finite_flows` source"
+    );
+}
+
+#[test]
 fn text_that_is_no_scenario_is_refused() {
     assert_eq!(
         resolve_with("duration = \"1 s\"\nx = = 1\n", &[])

@@ -4,7 +4,9 @@ use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tailroom_capture::Flow;
-use tailroom_engine::results::{FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog};
+use tailroom_engine::results::{
+    ArrivalDispersion, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog,
+};
 
 /// A table under construction.
 struct Columns<'py>(Bound<'py, PyDict>);
@@ -75,6 +77,20 @@ pub(crate) fn flow_log(py: Python<'_>, log: FlowLog) -> PyResult<Bound<'_, PyDic
         .with("bytes", log.bytes)?
         .with("completion_time_s", log.completion_time_s)?
         .with("slowdown", log.slowdown)?;
+    Ok(columns.0)
+}
+
+/// One row per link and time scale.
+pub(crate) fn arrival_dispersion(
+    py: Python<'_>,
+    dispersion: ArrivalDispersion,
+) -> PyResult<Bound<'_, PyDict>> {
+    let columns = Columns::new(py)
+        .with("link", dispersion.link)?
+        .with("scale_s", dispersion.scale_s)?
+        .with("intervals", dispersion.intervals)?
+        .with("mean_packets", dispersion.mean_packets)?
+        .with("index", dispersion.index)?;
     Ok(columns.0)
 }
 

@@ -129,6 +129,8 @@ fn to_python<'py>(
         .then(|| columns::packet_log(py, results.packet_log));
     let flow_log =
         (!results.flow_log.start_s.is_empty()).then(|| columns::flow_log(py, results.flow_log));
+    let dispersion = (!results.arrival_dispersion.link.is_empty())
+        .then(|| columns::arrival_dispersion(py, results.arrival_dispersion));
     let answer = PyDict::new(py);
     answer.set_item("summary", summary)?;
     answer.set_item("scenario", resolved)?;
@@ -137,5 +139,6 @@ fn to_python<'py>(
     answer.set_item("packet_log", packet_log.transpose()?)?;
     answer.set_item("flow_counts", columns::flow_counts(py, results.flow_counts)?)?;
     answer.set_item("flow_log", flow_log.transpose()?)?;
+    answer.set_item("arrival_dispersion", dispersion.transpose()?)?;
     Ok(answer)
 }

@@ -18,6 +18,7 @@ class Kind(StrEnum):
 
     WINDOWS = "windows"
     UTILIZATION = "utilization"
+    DISPERSION = "dispersion"
 
 
 class FileFormat(StrEnum):
@@ -37,13 +38,13 @@ def plot(
         ),
     ],
     kind: Annotated[
-        list[Kind] | None, typer.Option(help="Figure to draw; both if left out.")
+        list[Kind] | None, typer.Option(help="Figure to draw; if left out, all that were recorded.")
     ] = None,
     file_format: Annotated[
         FileFormat, typer.Option("--format", help="File format of the pictures.")
     ] = FileFormat.PNG,
 ) -> None:
-    """Draw windows and queue, or utilization, over time.
+    """Draw windows and queue or utilization over time, or burstiness by time scale.
 
     Pictures of a result go into its directory, those of a scenario beside the scenario file.
     """

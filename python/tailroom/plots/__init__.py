@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tailroom.plots import utilization, windows_and_queue
+from tailroom.plots import dispersion, utilization, windows_and_queue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,11 +20,14 @@ PICTURE_DOTS_PER_INCH = 150
 class _Figure(NamedTuple):
     file_name: str
     draw: "Callable[[Result], Figure]"
+    shows: str
+    """The table of the result that it draws."""
 
 
 FIGURES: "dict[PlotKind, _Figure]" = {
-    "windows": _Figure("windows_and_queue", windows_and_queue.draw),
-    "utilization": _Figure("utilization", utilization.draw),
+    "windows": _Figure("windows_and_queue", windows_and_queue.draw, "flow_series"),
+    "utilization": _Figure("utilization", utilization.draw, "link_series"),
+    "dispersion": _Figure("arrival_dispersion", dispersion.draw, "arrival_dispersion"),
 }
 
 
@@ -32,7 +35,7 @@ def draw(result: "Result", kind: "PlotKind") -> "Figure":
     """Draws one figure.
 
     Raises:
-        ValueError: The result holds no series, or there is no such figure.
+        ValueError: What it shows was not recorded, or there is no such figure.
     """
     if kind not in FIGURES:
         raise ValueError(f"there is no plot {kind!r}; choose one of {', '.join(FIGURES)}")
@@ -49,12 +52,17 @@ def write(
 ) -> list[Path]:
     """Draws figures into files of a directory and returns their paths.
 
+    Without `kinds`, those for which something was recorded.
+
     Raises:
-        ValueError: The result holds no series.
+        ValueError: What a figure shows was not recorded.
         OSError: A file cannot be written.
     """
     paths = []
-    for kind in kinds or FIGURES:
+    recorded = [
+        kind for kind, figure in FIGURES.items() if getattr(result, figure.shows) is not None
+    ]
+    for kind in kinds or recorded or FIGURES:
         path = directory / f"{prefix}{FIGURES[kind].file_name}.{file_format}"
         draw(result, kind).savefig(path, dpi=PICTURE_DOTS_PER_INCH)
         paths.append(path)

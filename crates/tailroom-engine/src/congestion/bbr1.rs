@@ -184,9 +184,9 @@ impl Model {
         if !self.has_rtt && event.srtt > Time::ZERO {
             self.has_rtt = true;
             self.pacing_rate = HIGH_GAIN * self.initial_cwnd / event.srtt.seconds();
+            self.set_send_quantum();
         }
         self.set_pacing_rate(self.pacing_gain);
-        self.set_send_quantum();
         self.set_cwnd(event);
     }
 
@@ -302,8 +302,10 @@ impl Model {
     /// Sec. 4.2.1: a pipe that is not full yet never slows down.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bandwidth.get();
-        if rate > self.pacing_rate || rate > 0.0 && self.plateau.is_reached {
+        let may_fall = rate > 0.0 && self.plateau.is_reached;
+        if rate > self.pacing_rate || rate < self.pacing_rate && may_fall {
             self.pacing_rate = rate;
+            self.set_send_quantum();
         }
     }
 

@@ -29,6 +29,13 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         self.weights[bin] = weight;
     }
 
+    /// Takes away what another one holds, all of which has been added here too.
+    pub fn subtract(&mut self, other: &Self) {
+        for (weight, part) in self.weights.iter_mut().zip(&other.weights) {
+            *weight -= part;
+        }
+    }
+
     /// The bin that `value` falls into.
     #[inline]
     pub fn bin(value: u64) -> usize {

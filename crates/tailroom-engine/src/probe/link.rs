@@ -1,5 +1,6 @@
 //! What a link measures: its queue over time and as packets see it, what passed, what was dropped.
 
+use crate::probe::dispersion::Dispersion;
 use crate::probe::histogram::Histogram;
 use crate::queue::Gauge;
 use crate::queue::buffer::DropReason;
@@ -14,8 +15,6 @@ struct Counters {
     random_losses: u64,
     accepted: u64,
     accepted_bytes: u64,
-    /// Packets taken in whose departure is known.
-    served: u64,
     /// Taken in but not yet out, at the moment of the snapshot.
     backlog: u64,
     backlog_bytes: u64,
@@ -83,6 +82,51 @@ pub struct LinkTotals {
     pub departed_bytes: u64,
 }
 
+/// What the packets of one group of flows meet at a link, since the statistics began.
+#[derive(Clone, Debug, Default)]
+pub struct ClassProbe {
+    /// Packets that reached the buffer.
+    pub arrivals: u64,
+    /// Packets the discipline dropped.
+    pub drops: u64,
+    /// What the others waited.
+    pub waits: Waits,
+}
+
+/// How long packets wait before their transmission, of those whose departure is known.
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    packets: u64,
+    sum: u128,
+    /// In picoseconds.
+    pub histogram: Histogram<9>,
+}
+
+impl Waits {
+    #[inline]
+    fn add(&mut self, delay: Time) {
+        let delay = delay.picoseconds();
+        self.histogram.add(delay, 1);
+        self.sum += u128::from(delay);
+        self.packets += 1;
+    }
+
+    fn clear(&mut self) {
+        (self.packets, self.sum) = (0, 0);
+        self.histogram.clear();
+    }
+
+    /// In seconds; `None` when no packet passed.
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.packets > 0).then(|| 1e-12 * self.sum as f64 / self.packets as f64)
+    }
+
+    /// In seconds; `None` when no packet passed.
+    pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
+        self.histogram.quantile(quantile).map(|picoseconds| 1e-12 * picoseconds)
+    }
+}
+
 /// The measurements of one link.
 #[derive(Debug)]
 pub struct LinkProbe {
@@ -96,9 +140,11 @@ pub struct LinkProbe {
     pub queue_over_time: Histogram<10>,
     /// Packets waiting, as arriving packets find them.
     pub queue_seen: Histogram<10>,
-    /// Time that accepted packets wait, in picoseconds.
-    pub delay: Histogram<9>,
-    delay_sum: u128,
+    /// What all packets waited.
+    pub waits: Waits,
+    /// The classes of traffic but the first, which has what they leave: a link that one group crosses
+    /// counts nothing twice.
+    later_classes: Vec<ClassProbe>,
     /// Lengths of bursts, in packets.
     pub bursts: Histogram<9>,
     burst_flow: u32,
@@ -109,11 +155,16 @@ pub struct LinkProbe {
     /// The packet log, in no particular order.
     pub log: Vec<LogEntry>,
     log_limit: usize,
+    /// Arrivals by time scale, where they are asked for.
+    pub dispersion: Option<Box<Dispersion>>,
+    /// Whether an arrival goes to the log or to `dispersion`.
+    watches_arrivals: bool,
 }
 
 impl LinkProbe {
-    /// A probe whose packet log holds at most `log_limit` lines.
-    pub fn new(log_limit: usize) -> Self {
+    /// A probe for so many classes of traffic whose packet log holds at most `log_limit` lines, and that counts arrivals in intervals
+    /// of `arrival_dispersion` and its octaves.
+    pub fn new(classes: usize, log_limit: usize, arrival_dispersion: Option<Time>) -> Self {
         LinkProbe {
             now: Counters::default(),
             before: Counters::default(),
@@ -123,8 +174,8 @@ impl LinkProbe {
             queue_area: 0,
             queue_over_time: Histogram::default(),
             queue_seen: Histogram::default(),
-            delay: Histogram::default(),
-            delay_sum: 0,
+            waits: Waits::default(),
+            later_classes: vec![ClassProbe::default(); classes.max(1) - 1],
             bursts: Histogram::default(),
             burst_flow: u32::MAX,
             burst_length: 0,
@@ -132,6 +183,8 @@ impl LinkProbe {
             samples: Vec::new(),
             log: Vec::new(),
             log_limit,
+            watches_arrivals: log_limit > 0 || arrival_dispersion.is_some(),
+            dispersion: arrival_dispersion.map(|base| Box::new(Dispersion::new(base))),
         }
     }
 
@@ -151,9 +204,28 @@ impl LinkProbe {
             self.burst_length = 1;
         }
         self.last_arrival = now;
-        if self.log_limit > 0 {
-            self.record(now, flow, LogEvent::Arrival);
+        if self.watches_arrivals {
+            self.watch_arrival(now, flow);
         }
+    }
+
+    /// A packet of this class reached the buffer.
+    pub(crate) fn on_class_arrival(&mut self, class: u32) {
+        if let Some(class) = self.later_class(class) {
+            class.arrivals += 1;
+        }
+    }
+
+    /// A packet of this class was, or will be, sent; it waits `delay` and has left by `departure`.
+    #[inline(never)]
+    pub(crate) fn on_class_service(&mut self, class: u32, delay: Time, departure: Time) {
+        if let Some(class) = self.later_class(class).filter(|_| departure < Time::NEVER) {
+            class.waits.add(delay);
+        }
+    }
+
+    fn later_class(&mut self, class: u32) -> Option<&mut ClassProbe> {
+        self.later_classes.get_mut((class as usize).checked_sub(1)?)
     }
 
     #[inline]
@@ -164,8 +236,11 @@ impl LinkProbe {
     }
 
     #[inline]
-    pub(crate) fn on_drop(&mut self, now: Time, flow: u32, reason: DropReason) {
+    pub(crate) fn on_drop(&mut self, now: Time, flow: u32, class: u32, reason: DropReason) {
         self.now.drops[reason as usize] += 1;
+        if let Some(class) = self.later_class(class) {
+            class.drops += 1;
+        }
         if self.log_limit > 0 {
             self.record(now, flow, LogEvent::Drop);
         }
@@ -189,12 +264,9 @@ impl LinkProbe {
     pub(crate) fn on_service(&mut self, flow: u32, bytes: u32, delay: Time, departure: Time) {
         self.now.accepted += 1;
         self.now.accepted_bytes += u64::from(bytes);
-        let delay = delay.picoseconds();
         // A packet on a link that stands still for good has no delay yet.
         if departure < Time::NEVER {
-            self.delay.add(delay, 1);
-            self.delay_sum += u128::from(delay);
-            self.now.served += 1;
+            self.waits.add(delay);
         }
         if self.log_limit > 0 {
             self.record(departure, flow, LogEvent::Departure);
@@ -231,6 +303,14 @@ impl LinkProbe {
     }
 
     #[cold]
+    fn watch_arrival(&mut self, now: Time, flow: u32) {
+        self.record(now, flow, LogEvent::Arrival);
+        if let Some(dispersion) = &mut self.dispersion {
+            dispersion.on_arrival(now);
+        }
+    }
+
+    #[cold]
     fn record(&mut self, time: Time, flow: u32, event: LogEvent) {
         if self.log.len() < self.log_limit {
             self.log.push(LogEntry { time, flow, event });
@@ -246,19 +326,28 @@ impl LinkProbe {
         self.before = self.snapshot(backlog, backlog_bytes);
         self.changed_at = now;
         self.queue_area = 0;
-        self.delay_sum = 0;
         self.burst_length = 0;
         self.burst_flow = u32::MAX;
         self.queue_over_time.clear();
         self.queue_seen.clear();
-        self.delay.clear();
+        self.waits.clear();
+        for class in &mut self.later_classes {
+            (class.arrivals, class.drops) = (0, 0);
+            class.waits.clear();
+        }
         self.bursts.clear();
+        if let Some(dispersion) = &mut self.dispersion {
+            dispersion.restart(now);
+        }
     }
 
     /// Closes the statistics at `now`.
     pub(crate) fn end(&mut self, now: Time, backlog: u64, backlog_bytes: u64) {
         self.account_queue(now);
         self.close_burst();
+        if let Some(dispersion) = &mut self.dispersion {
+            dispersion.pass(now);
+        }
         self.now = self.snapshot(backlog, backlog_bytes);
     }
 
@@ -301,14 +390,26 @@ impl LinkProbe {
         (self.now.arrivals, self.now.dropped(), self.now.accepted)
     }
 
+    /// The measurements of a class between `begin` and `end`.
+    pub fn class(&self, class: usize) -> ClassProbe {
+        if let Some(later) = class.checked_sub(1) {
+            return self.later_classes[later].clone();
+        }
+        let totals = self.totals();
+        let (arrivals, drops) = (totals.arrivals, totals.drops.iter().sum());
+        let mut first = ClassProbe { arrivals, drops, waits: self.waits.clone() };
+        for class in &self.later_classes {
+            first.arrivals -= class.arrivals;
+            first.drops -= class.drops;
+            first.waits.packets -= class.waits.packets;
+            first.waits.sum -= class.waits.sum;
+            first.waits.histogram.subtract(&class.waits.histogram);
+        }
+        first
+    }
+
     /// Time-weighted mean of the packets that wait, over a window of length `span`.
     pub fn mean_queue(&self, span: Time) -> f64 {
         self.queue_area as f64 / span.picoseconds() as f64
-    }
-
-    /// Mean time that accepted packets waited, in seconds; `None` when none was accepted.
-    pub fn mean_delay_s(&self) -> Option<f64> {
-        let served = self.now.served - self.before.served;
-        (served > 0).then(|| 1e-12 * self.delay_sum as f64 / served as f64)
     }
 }

@@ -108,7 +108,9 @@ pub struct PopulationProbe {
     end: Time,
     /// Flows that arrived inside the measured window.
     pub arrived: u64,
-    /// Their bytes on the wire, without retransmissions.
+    /// Of those, flows that were refused.
+    pub refused: u64,
+    /// Bytes on the wire of all that arrived, without retransmissions.
     pub arrived_wire_bytes: u128,
     /// Sum of the counts inside the window, of every flow.
     pub totals: FlowCounters,
@@ -132,6 +134,7 @@ impl PopulationProbe {
             measure_from,
             end,
             arrived: 0,
+            refused: 0,
             arrived_wire_bytes: 0,
             totals: FlowCounters::default(),
             lost: 0,
@@ -154,6 +157,11 @@ impl PopulationProbe {
             self.arrived += 1;
             self.arrived_wire_bytes += wire_bytes;
         }
+    }
+
+    /// The flow that has arrived is refused.
+    pub fn on_refusal(&mut self, visit: &Visit) {
+        self.refused += u64::from(self.is_measured(visit.start));
     }
 
     /// A flow has ended, or the run has while it was in progress.

@@ -2,8 +2,8 @@
 
 use super::passing::{flow_counts, flow_log, passing_group, sharing_summary};
 use super::{
-    FlowSeries, FlowSummary, GroupSummary, LinkSeries, LinkSummary, Named, PacketLog, Results,
-    Summary,
+    ArrivalDispersion, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary, LinkSeries,
+    LinkSummary, Named, PacketLog, Results, Summary,
 };
 use crate::flow::Ends;
 use crate::link::Link;
@@ -111,7 +111,8 @@ pub fn collect(
             Some(population) => passing_group(network, population, &capacities),
             None => group_summary(&flows[members.clone()], &data[members]),
         };
-        (group.name.clone(), summary)
+        let links = group_links(network, links, index);
+        (group.name.clone(), GroupSummary { links, ..summary })
     });
     let packet_hops = links.iter().map(|link| link.probe.account().0).sum();
     let summary = Summary {
@@ -134,6 +135,7 @@ pub fn collect(
         packet_log: packet_log(network, links, passing.populations),
         flow_counts: flow_counts(passing.sharing),
         flow_log: flow_log(passing.populations.all()),
+        arrival_dispersion: arrival_dispersion(links),
     }
 }
 
@@ -159,7 +161,6 @@ fn link_summary(
     let [drops_overflow, drops_early, drops_head] = totals.drops;
     let drops = drops_overflow + drops_early + drops_head;
     let episodes = episodes(network, data, index);
-    let seconds = |picoseconds: Option<f64>| picoseconds.map(|value| value * 1e-12);
     LinkSummary {
         capacity_bps,
         utilization: ratio(totals.departed_bytes as f64 * 8.0, capacity_bps * span.seconds())
@@ -179,9 +180,9 @@ fn link_summary(
         queue_seen_packets_mean: probe.queue_seen.mean(),
         queue_seen_packets_p01: probe.queue_seen.quantile(0.01),
         queue_seen_packets_p99: probe.queue_seen.quantile(0.99),
-        queue_delay_s_mean: probe.mean_delay_s(),
-        queue_delay_s_p01: seconds(probe.delay.quantile(0.01)),
-        queue_delay_s_p99: seconds(probe.delay.quantile(0.99)),
+        queue_delay_s_mean: probe.waits.mean_s(),
+        queue_delay_s_p01: probe.waits.quantile_s(0.01),
+        queue_delay_s_p99: probe.waits.quantile_s(0.99),
         limit_packets,
         limit_bytes,
         limit_ms: limit_bytes.and_then(|bytes| ratio(bytes * 8e3, capacity_bps)),
@@ -293,10 +294,33 @@ fn group_summary(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary {
         congestion_events: count(|flow| flow.congestion_events),
         timeouts: count(|flow| flow.timeouts),
         completed_flows: count(|flow| flow.completed_flows),
+        refused_flows: 0,
+        refused_fraction: None,
         jain_index: jain_index(flows.iter().map(|flow| flow.goodput_bps)),
         all_sizes: None,
         size_classes: Vec::new(),
+        links: Named(Vec::new()),
     }
+}
+
+/// What the packets and ACKs of a group meet at the links of its path and reverse path.
+fn group_links(network: &Network, links: &[Link], index: usize) -> Named<GroupLinkSummary> {
+    let group = &network.groups[index];
+    let again = |link: &&usize| !group.path.contains(link);
+    let circuit = group.path.iter().chain(group.reverse_path.iter().filter(again));
+    let summaries = circuit.filter_map(|&link| {
+        let class = network.crossing(link).binary_search(&index).ok()?;
+        let probe = links[link].probe.class(class);
+        let summary = GroupLinkSummary {
+            arrivals_packets: probe.arrivals,
+            drops_packets: probe.drops,
+            loss_fraction: ratio(probe.drops as f64, probe.arrivals as f64),
+            queue_delay_s_mean: probe.waits.mean_s(),
+            queue_delay_s_p99: probe.waits.quantile_s(0.99),
+        };
+        Some((network.links[link].name.clone(), summary))
+    });
+    Named(summaries.collect())
 }
 
 fn warnings(network: &Network, data: &[FlowData<'_>]) -> Vec<String> {
@@ -416,4 +440,19 @@ fn packet_log(network: &Network, links: &[Link], populations: &Populations) -> P
         }
     }
     log
+}
+
+fn arrival_dispersion(links: &[Link]) -> ArrivalDispersion {
+    let mut columns = ArrivalDispersion::default();
+    for (index, link) in links.iter().enumerate() {
+        let scales = link.probe.dispersion.iter().flat_map(|dispersion| dispersion.by_scale());
+        for scale in scales {
+            columns.link.push(index as u32);
+            columns.scale_s.push(scale.scale.seconds());
+            columns.intervals.push(scale.intervals);
+            columns.mean_packets.push(scale.mean_packets);
+            columns.index.push(scale.index);
+        }
+    }
+    columns
 }

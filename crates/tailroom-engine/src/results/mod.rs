@@ -24,6 +24,8 @@ pub struct Results {
     pub flow_counts: FlowCounts,
     /// Completed flows of the groups that keep them one by one, by group and start.
     pub flow_log: FlowLog,
+    /// Burstiness of the arrivals by time scale, at the links where it is measured.
+    pub arrival_dispersion: ArrivalDispersion,
 }
 
 /// Statistics over `[measured_from_s, measured_to_s]`. Units are in the last word of a name; fractions
@@ -218,12 +220,33 @@ pub struct GroupSummary {
     pub timeouts: u64,
     /// Sum over flows.
     pub completed_flows: u64,
+    /// Flows that a link's admission control refused, among `flows`.
+    pub refused_flows: u64,
+    /// Refused over arrived; null where flows do not come and go.
+    pub refused_fraction: Option<f64>,
     /// Jain's index of the flows' goodputs; null where they come and go.
     pub jain_index: Option<f64>,
     /// The flows that arrived in the measured window, where they come and go; else null.
     pub all_sizes: Option<SizeClassSummary>,
     /// The same by size; classes without a flow are left out.
     pub size_classes: Vec<SizeClassSummary>,
+    /// What its packets meet at each link that they, or their ACKs, cross.
+    pub links: Named<GroupLinkSummary>,
+}
+
+/// A group of flows at one link, ACKs included where they cross it too.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupLinkSummary {
+    /// Packets that reached the buffer.
+    pub arrivals_packets: u64,
+    /// Packets that the queue discipline dropped.
+    pub drops_packets: u64,
+    /// Drops over arrivals.
+    pub loss_fraction: Option<f64>,
+    /// Mean time that accepted packets wait before transmission.
+    pub queue_delay_s_mean: Option<f64>,
+    /// 99th percentile of the same.
+    pub queue_delay_s_p99: Option<f64>,
 }
 
 /// Time series of the links: a row for each sample and link.
@@ -303,4 +326,20 @@ pub struct FlowLog {
     pub completion_time_s: Vec<f64>,
     /// That over what the flow would take alone.
     pub slowdown: Vec<f64>,
+}
+
+/// Index of dispersion of arrivals: a row for each link and time scale. See
+/// [`crate::probe::dispersion`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ArrivalDispersion {
+    /// Index of the link.
+    pub link: Vec<u32>,
+    /// Length of the intervals.
+    pub scale_s: Vec<f64>,
+    /// How many there were.
+    pub intervals: Vec<u64>,
+    /// Mean packets that arrive in one, dropped ones included.
+    pub mean_packets: Vec<f64>,
+    /// Variance of that number over its mean.
+    pub index: Vec<f64>,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{FlowCounts, FlowLog, GroupSummary};
+use super::{FlowCounts, FlowLog, GroupSummary, Named};
 use crate::population::Population;
 use crate::probe::population::{SIZE_CLASSES, SizeClass};
 use crate::probe::sharing::Sharing;
@@ -156,9 +156,12 @@ pub(super) fn passing_group(
         congestion_events: totals.reductions,
         timeouts: totals.timeouts,
         completed_flows: probe.all.completed,
+        refused_flows: probe.refused,
+        refused_fraction: ratio(probe.refused as f64, probe.arrived as f64),
         jain_index: None,
         all_sizes: Some(class_summary(0, None, &probe.all)),
         size_classes: size_classes(&probe.classes),
+        links: Named(Vec::new()),
     }
 }
 

@@ -1,13 +1,17 @@
 //! Links and their buffers: a limit in time or bandwidth-delay products becomes bytes here.
 
 use super::error::{Fault, Path};
-use super::file::{LinkFile, LossFile};
+use super::file::{AdmissionFile, LinkFile, LossFile};
 use super::mahimahi::Trace;
-use crate::quantity::Size;
+use crate::flow_admission::FlowAdmissionSpec;
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
+use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::queue::QueueConfig;
 use crate::topology::{DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange};
-use crate::units::{PICOSECONDS_PER_SECOND, Rate};
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// A run would spend its time on ending shorter ones.
+const SHORTEST_ADMISSION_INTERVAL: Time = Time::from_milliseconds(1);
 
 /// The flows that cross a link on their way to the receiver.
 #[derive(Clone, Debug, Default)]
@@ -91,6 +95,8 @@ pub(super) fn resolve_link(
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
         packet_log: link.packet_log as usize,
+        admission: link.admission.as_ref().map(|one| admission(one, rate, &at)).transpose()?,
+        arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
         bdp_bytes: load.bdp(rate).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
     })
 }
@@ -144,6 +150,41 @@ fn resolve_queue(
         *amount = resolve_amount(*amount, rate, load, &at.key(key))?.into();
     }
     Ok(queue)
+}
+
+fn admission(file: &AdmissionFile, rate: Rate, link: &Path) -> Result<FlowAdmissionSpec, Fault> {
+    let at = link.key("admission");
+    if file.min_fair_rate.is_none() && file.max_priority_load.is_none() {
+        let remedy = "add `min_fair_rate = \"1 Mbit/s\"`, `max_priority_load = 0.9` or both";
+        return Err(Fault::new(&at, "never refuses a flow", remedy));
+    }
+    if let Some(least) = file.min_fair_rate.filter(|least| least.rate() >= rate) {
+        let problem = format!("{least} is not below the link's rate, so that no flow would begin");
+        return Err(Fault::new(&at.key("min_fair_rate"), problem, "lower it"));
+    }
+    if file.interval.time() < SHORTEST_ADMISSION_INTERVAL {
+        let problem = format!("{} is too short to measure a rate in", file.interval);
+        return Err(Fault::new(&at.key("interval"), problem, "write at least \"1 ms\""));
+    }
+    Ok(FlowAdmissionSpec {
+        interval: file.interval.time(),
+        min_fair_rate: file.min_fair_rate.map(BitRate::rate),
+        max_priority_load: file.max_priority_load,
+    })
+}
+
+/// Refuses an admission control that has nothing to do.
+pub(super) fn check_admission(network: &Network) -> Result<(), Fault> {
+    for (index, link) in network.links.iter().enumerate() {
+        let comes_and_goes =
+            |group: &GroupSpec| group.path.contains(&index) && group.source.passing_rtt().is_some();
+        if link.admission.is_some() && !network.groups.iter().any(comes_and_goes) {
+            let at = Path::of(&["links", &link.name, "admission"]);
+            let problem = "no flows that come and go cross the link";
+            return Err(Fault::new(&at, problem, "remove it, or add a `finite_flows` source"));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses disciplines whose parameters contradict one another or their link.

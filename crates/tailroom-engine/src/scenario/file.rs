@@ -98,6 +98,38 @@ pub(super) struct LinkFile {
     #[serde(default)]
     #[schemars(range(max = 1_000_000_000))]
     pub(super) packet_log: u64,
+    /// Measure how bursty arrivals are: the index of dispersion of the packets that arrive in intervals
+    /// of this length, of twice this length, and so on. Off unless written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "10 us")]
+    pub(super) arrival_dispersion: Option<PositiveDuration>,
+    /// Admission control: flows that come and go are refused while the link is congested. Off unless
+    /// written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) admission: Option<AdmissionFile>,
+}
+
+/// Admission control of new flows.
+///
+/// As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a flow
+/// that comes while the link's fair rate is below a threshold, or its priority load above another one,
+/// is counted and does not begin. Permanent flows, and those that nothing controls, always begin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AdmissionFile {
+    /// Refuse while a flow that always waits would get less than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1 Mbit/s")]
+    pub(super) min_fair_rate: Option<BitRate>,
+    /// Refuse while what comes with priority, the packets of flows that do not wait, takes more than
+    /// this share of the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+    pub(super) max_priority_load: Option<f64>,
+    /// Time over which both are measured; a decision goes by the intervals that have ended. At least
+    /// 1 ms.
+    #[serde(default = "tenth_of_a_second")]
+    pub(super) interval: PositiveDuration,
 }
 
 /// Random loss on the wire.

@@ -17,6 +17,8 @@ const LINK_SERIES_ROW: f64 = 368.0;
 const FLOW_SERIES_ROW: f64 = 44.0;
 const LOG_ENTRY: f64 = 24.0;
 const RATE_CHANGE: f64 = 16.0;
+// A histogram of delays up to a second.
+const GROUP_AT_LINK: f64 = 140_000.0;
 const MARGIN: f64 = 1.5;
 
 /// Refuses a run that may need more than `limit`.
@@ -24,6 +26,7 @@ pub(super) fn check(network: &Network, limit: Size) -> Result<(), Fault> {
     let parts = [
         (packets_bytes(network), "a smaller rate, rtt or queue limit"),
         (network.flows.len() as f64 * FLOW, "fewer flows"),
+        (groups_bytes(network), "fewer groups of flows"),
         (series_bytes(network), "a longer series interval"),
         (schedule_and_log_bytes(network), "a smaller packet_log or a shorter trace"),
     ];
@@ -102,6 +105,11 @@ fn highest_rate(link: &LinkSpec) -> f64 {
 
 fn buffer_packets(link: &LinkSpec, smallest_packet: u32) -> f64 {
     link.queue.parameters().limit().at_rate(link.rate).in_packets(smallest_packet)
+}
+
+fn groups_bytes(network: &Network) -> f64 {
+    let circuits = network.groups.iter().map(|group| group.path.len() + group.reverse_path.len());
+    circuits.sum::<usize>() as f64 * GROUP_AT_LINK
 }
 
 fn series_bytes(network: &Network) -> f64 {

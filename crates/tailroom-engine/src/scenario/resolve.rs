@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use super::buffer::{Load, check_queues, resolve_link};
+use super::buffer::{Load, check_admission, check_queues, resolve_link};
 use super::distribution::{CdfTexts, DistributionFile};
 use super::document::Document;
 use super::error::{Fault, Path, suggestion};
@@ -75,6 +75,7 @@ pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Fault> {
         memory_limit_bytes: file.memory_limit.bytes(),
     };
     check_queues(&network)?;
+    check_admission(&network)?;
     memory::check(&network, file.memory_limit)?;
     Ok(network)
 }

@@ -1,6 +1,6 @@
 //! Spreading packets over the round trip: each by itself, or in blocks.
 
-use crate::units::{PICOSECONDS_PER_SECOND, Time};
+use crate::units::Time;
 
 /// Pacing rate over window per RTT in slow start, where the next round needs twice the rate
 /// (Linux `tcp_pacing_ss_ratio`, 200 %).
@@ -67,13 +67,12 @@ impl Pacer {
         }
     }
 
-    /// A packet leaves at `now`, at a rate in packets/s that the control sets; `quantum` of them leave
-    /// together (draft-ietf-ccwg-bbr-06 sec. "Pacing Rate").
-    pub fn on_sent_at_rate(&mut self, now: Time, rate: f64, quantum: u64) {
+    /// A packet leaves at `now`, `gap` before the next by the rate that the control sets; `quantum` of
+    /// them leave together (draft-ietf-ccwg-bbr-06 sec. "Pacing Rate").
+    pub fn on_sent_at_rate(&mut self, now: Time, gap: Time, quantum: u64) {
         if self.paid_until <= now {
             self.in_quantum = 0;
         }
-        let gap = Time::from_picoseconds((PICOSECONDS_PER_SECOND as f64 / rate) as u64);
         self.paid_until = self.paid_until.max(now).saturating_add(gap);
         self.in_quantum += 1;
         if self.in_quantum >= quantum {
@@ -116,13 +115,13 @@ mod tests {
         for start in [10, 13] {
             for _ in 0..3 {
                 assert_eq!(pacer.wait(ms(start)), None);
-                pacer.on_sent_at_rate(ms(start), 1_000.0, 3);
+                pacer.on_sent_at_rate(ms(start), ms(1), 3);
             }
             assert_eq!(pacer.wait(ms(start)), Some(ms(start + 3)));
         }
         // The window lets only two out at 20 ms: by 22 ms they are paid for, and a quantum begins.
         for (now, next) in [(20, None), (20, None), (22, None), (22, None), (22, Some(ms(25)))] {
-            pacer.on_sent_at_rate(ms(now), 1_000.0, 3);
+            pacer.on_sent_at_rate(ms(now), ms(1), 3);
             assert_eq!(pacer.wait(ms(now)), next, "{now} ms");
         }
     }

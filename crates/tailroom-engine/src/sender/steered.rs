@@ -8,25 +8,39 @@ use super::{Outlet, Phase, Sender};
 use crate::congestion::steering::{PathEvent, Repair, Steering};
 use crate::congestion::{CongestionControl, CongestionKind};
 use crate::packet::Ack;
-use crate::units::Time;
+use crate::units::{PICOSECONDS_PER_SECOND, Time};
 
 /// What a sender keeps for such a control.
 #[derive(Debug)]
 pub struct Steered {
     sampler: RateSampler,
     steering: Steering,
+    /// From packet to packet at the pacing rate.
+    gap: Time,
 }
 
 impl Steered {
     /// Before the first packet.
     pub fn new(steering: Steering) -> Self {
-        Steered { sampler: RateSampler::default(), steering }
+        Steered { sampler: RateSampler::default(), steering, gap: gap(steering) }
+    }
+
+    /// Divides only where the rate has changed.
+    fn follow(&mut self, steering: Steering) {
+        if steering.pacing_rate.to_bits() != self.steering.pacing_rate.to_bits() {
+            self.gap = gap(steering);
+        }
+        self.steering = steering;
     }
 
     /// The rate at which packets leave, in packets/s.
     pub fn pacing_rate(&self) -> f64 {
         self.steering.pacing_rate
     }
+}
+
+fn gap(steering: Steering) -> Time {
+    Time::from_picoseconds((PICOSECONDS_PER_SECOND as f64 / steering.pacing_rate) as u64)
 }
 
 impl Sender {
@@ -164,7 +178,7 @@ impl Sender {
         self.probe.on_window(now, self.cwnd);
         self.cwnd = steering.cwnd_packets.max(1.0).min(self.max_window);
         if let Some(steered) = &mut self.steered {
-            steered.steering = steering;
+            steered.follow(steering);
         }
     }
 
@@ -180,10 +194,6 @@ impl Sender {
         let Some(steered) = &mut self.steered else { return };
         let is_full = (in_flight + 1) as f64 > self.cwnd;
         steered.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
-        self.pacer.on_sent_at_rate(
-            now,
-            steered.steering.pacing_rate,
-            steered.steering.send_quantum,
-        );
+        self.pacer.on_sent_at_rate(now, steered.gap, steered.steering.send_quantum);
     }
 }

@@ -235,8 +235,13 @@ impl Simulation {
     /// A flow arrives and gets a number.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, passing, flows, schedule, acks, .. } = self;
+        let Simulation { network, passing, flows, schedule, acks, links, .. } = self;
         let time = passing.next_arrival();
+        let path = passing.populations.next_group().map(|group| &network.groups[group].path);
+        if path.into_iter().flatten().any(|&link| links[link].refuses_flow(time)) {
+            passing.populations.refuse(network);
+            return Ok(());
+        }
         let Some((number, index, plan)) = passing.populations.admit(network) else {
             return Ok(());
         };

@@ -18,6 +18,8 @@ pub(crate) fn link(name: &str, rate_bps: u64, delay: Time, limit: Limit) -> Link
         rate_period: None,
         delay_changes: Vec::new(),
         packet_log: 0,
+        arrival_dispersion: None,
+        admission: None,
         bdp_bytes: 0.0,
     }
 }

@@ -13,6 +13,7 @@ use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::distribution::{Count, Distribution, Empirical};
+use tailroom_engine::flow_admission::FlowAdmissionSpec;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::topology::{
@@ -95,14 +96,27 @@ fn delay_changes() -> impl Strategy<Value = Vec<DelayChange>> {
 
 fn random_link() -> impl Strategy<Value = LinkSpec> {
     let rate = select(vec![1_000_000, 4_000_000, 8_000_000, 20_000_000, 7_777_777]);
-    (rate, time(20), queue(), loss(), rate_changes(), delay_changes()).prop_map(
-        |(rate_bps, delay, queue, loss, (rate_changes, rate_period), delay_changes)| LinkSpec {
+    let dispersion = option::of(select(vec![1, 3, 10]).prop_map(Time::from_milliseconds));
+    let changes = (rate_changes(), delay_changes());
+    let fair_rate = option::of(select(vec![300_000, 2_000_000]));
+    let admission = (select(vec![10, 100]), fair_rate, option::of(select(vec![0.1, 0.6])));
+    let admission =
+        admission.prop_map(|(interval, fair_rate, max_priority_load)| FlowAdmissionSpec {
+            interval: Time::from_milliseconds(interval),
+            min_fair_rate: fair_rate.map(Rate::from_bits_per_second),
+            max_priority_load,
+        });
+    let others = (dispersion, option::weighted(0.3, admission));
+    (rate, time(20), queue(), loss(), changes, others).prop_map(
+        |(rate_bps, delay, queue, loss, changes, others)| LinkSpec {
             queue,
             loss,
-            rate_changes,
-            rate_period,
-            delay_changes,
+            rate_changes: changes.0.0,
+            rate_period: changes.0.1,
+            delay_changes: changes.1,
             packet_log: 20_000,
+            arrival_dispersion: others.0,
+            admission: others.1,
             bdp_bytes: 12_345.0,
             ..networks::link("", rate_bps, delay, Limit::Packets(1))
         },

@@ -184,6 +184,8 @@ struct Reference<'a> {
     flows: Vec<Flow>,
     /// The group of each flow.
     groups: Vec<usize>,
+    /// The groups that cross each link.
+    crossing: Vec<Vec<usize>>,
     populations: Populations,
     accounts: Vec<FlowAccount>,
     heap: Heap,
@@ -195,6 +197,11 @@ struct Reference<'a> {
     asked: Time,
     departed_bytes: Vec<u64>,
     spare: Vec<(Time, Vec<f64>)>,
+}
+
+/// The place of a group among those that cross a link.
+fn class(crossing: &[usize], group: usize) -> u32 {
+    crossing.iter().position(|one| *one == group).expect("the flow crosses the link") as u32
 }
 
 impl Flow {
@@ -254,6 +261,7 @@ impl<'a> Reference<'a> {
                 .map(|index| Flow::new(Ends::new(network, index, marks)))
                 .collect(),
             groups: network.flows.iter().map(|flow| flow.group).collect(),
+            crossing: (0..network.links.len()).map(|link| network.crossing(link)).collect(),
             populations: Populations::new(network),
             accounts: vec![FlowAccount::default(); network.flows.len()],
             heap: Heap::default(),
@@ -327,6 +335,12 @@ impl<'a> Reference<'a> {
     fn begin_flow(&mut self, now: Time) {
         if self.populations.next_arrival() != now {
             return;
+        }
+        let group = self.populations.next_group().expect("one is due");
+        let path = &self.network.groups[group].path;
+        if path.iter().any(|&link| self.links[link].refuses_flow(now)) {
+            self.populations.refuse(self.network);
+            return self.await_flow();
         }
         let (number, group, plan) = self.populations.admit(self.network).expect("one is due");
         assert_eq!(number as usize, self.flows.len(), "numbers are given in order");
@@ -409,7 +423,8 @@ impl<'a> Reference<'a> {
         self.at_links.insert(slot, happening);
         let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
         let mut event = Event::arrival(now, flow as u32, 0, &packet);
-        let fate = self.links[link].arrive(&mut event);
+        let class = class(&self.crossing[link], self.groups[flow]);
+        let fate = self.links[link].arrive(&mut event, class);
         self.follow(event, fate);
         self.after_scheduler(now, link);
     }
@@ -418,7 +433,9 @@ impl<'a> Reference<'a> {
         if self.links[link].next_service() != now {
             return;
         }
-        if let Some((packet, fate)) = self.links[link].serve() {
+        let Reference { links, crossing, groups, .. } = self;
+        let class_of = |packet: Event| class(&crossing[link], groups[packet.flow() as usize]);
+        if let Some((packet, fate)) = links[link].serve(class_of) {
             self.follow(packet, fate);
         }
         self.after_scheduler(now, link);
@@ -426,8 +443,12 @@ impl<'a> Reference<'a> {
 
     /// Notes what a scheduler dropped; schedules its next service anew, so that many come in vain.
     fn after_scheduler(&mut self, now: Time, link: usize) {
-        let dropped: Vec<Event> =
-            self.links[link].drain_dropped(now).map(|dropped| dropped.packet).collect();
+        let mut dropped = Vec::new();
+        let Reference { links, crossing, groups, .. } = self;
+        links[link].drain_dropped(now, |one| {
+            dropped.push(one.packet);
+            class(&crossing[link], groups[one.packet.flow() as usize])
+        });
         for packet in dropped {
             self.follow(packet, Fate::Dropped);
         }

@@ -82,6 +82,19 @@ pub enum DropFrom {
 const WEIGHTS: std::ops::RangeInclusive<f64> = 0.001..=1_000.0;
 
 impl FairParams {
+    /// The defaults, with this limit.
+    pub fn with_limit(limit: QueueLimit) -> Self {
+        FairParams {
+            limit,
+            scheduler: FairScheduler::default(),
+            longest: Length::default(),
+            drop_from: DropFrom::default(),
+            quantum: None,
+            buckets: None,
+            weights: BTreeMap::new(),
+        }
+    }
+
     /// The weight of a group.
     pub(super) fn weight(&self, group: &str) -> f64 {
         self.weights.get(group).copied().unwrap_or(1.0)

@@ -1,0 +1,131 @@
+//! Admission control of new flows at a link: a flow that comes while the link is congested does not
+//! begin, so that those in progress keep a useful rate (Benameur, Ben Fredj, Oueslati, Roberts 2002;
+//! Kortebi, Oueslati, Roberts 2004).
+//!
+//! A link is congested while its fair rate is below a threshold or its priority load above another
+//! one. Both are measured as a fair queue measures them (see [`crate::queue::fair`]): at a link with
+//! another discipline a meter stands beside it, a priority fair queue of the same rate and limit that
+//! takes in what arrives and sends it nowhere. So one measure means the same at every link, and no
+//! discipline needs to know.
+//!
+//! Simplifications: the decision falls when the flow starts, for all links of its path at once, though
+//! its first packet comes later; a flow that is refused does not come again; flows that are permanent or
+//! that nothing controls are always admitted. The meter knows what arrives, not what the link's own
+//! discipline drops of it, and takes the link's first rate for its capacity.
+
+use crate::link::Link;
+use crate::queue::QueueConfig;
+use crate::queue::fair::{FairParams, FairScheduler};
+use crate::schedule::Event;
+use crate::topology::{LinkSpec, LossSpec, Network};
+use crate::units::{Rate, Time};
+
+/// Weight of an interval's priority load in its exponential average; not from a paper.
+const PRIORITY_LOAD_WEIGHT: f64 = 0.5;
+
+/// When a link refuses new flows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowAdmissionSpec {
+    /// Over so long both quantities are measured, again and again.
+    pub interval: Time,
+    /// Below this fair rate it does.
+    pub min_fair_rate: Option<Rate>,
+    /// Above this priority load it does.
+    pub max_priority_load: Option<f64>,
+}
+
+/// A link's admission control.
+#[derive(Debug)]
+pub struct FlowAdmission {
+    spec: FlowAdmissionSpec,
+    meter: Link,
+    /// End of the interval under way.
+    next_mark: Time,
+    /// In bit/s, of the last interval; infinite before the first has ended.
+    fair_rate: f64,
+    /// Averaged over the intervals so far.
+    priority_load: f64,
+}
+
+impl FlowAdmission {
+    /// That of link `index` of `network`, if it has one.
+    pub fn new(network: &Network, index: usize) -> Option<Self> {
+        let link = &network.links[index];
+        let spec = link.admission?;
+        Some(FlowAdmission {
+            spec,
+            meter: Link::with_spec(network, index, &meter(link)),
+            next_mark: spec.interval,
+            fair_rate: f64::INFINITY,
+            priority_load: 0.0,
+        })
+    }
+
+    /// A packet arrives at the link; packets come in order of time.
+    #[inline(never)]
+    pub fn on_arrival(&mut self, packet: Event) {
+        self.pass(packet.time());
+        // Not `arrive`, which is compiled into its only caller.
+        self.meter.hold(packet, 0);
+        self.meter.drain_dropped(packet.time(), |_| 0);
+    }
+
+    /// Whether a flow that comes at `now` is refused.
+    pub fn refuses(&mut self, now: Time) -> bool {
+        self.pass(now);
+        let least = self.spec.min_fair_rate.map_or(0, Rate::bits_per_second) as f64;
+        let most = self.spec.max_priority_load.unwrap_or(f64::INFINITY);
+        self.fair_rate < least || self.priority_load > most
+    }
+
+    /// Memory of the packets in the meter.
+    pub fn memory_bytes(&self) -> u64 {
+        self.meter.memory_bytes()
+    }
+
+    /// Ends the intervals up to `now`.
+    fn pass(&mut self, now: Time) {
+        while self.next_mark <= now {
+            let mark = self.next_mark;
+            self.serve_until(mark);
+            for (name, value) in self.meter.gauges(mark) {
+                match name {
+                    "fair_rate_bps" => self.fair_rate = value,
+                    "priority_load" => {
+                        self.priority_load += PRIORITY_LOAD_WEIGHT * (value - self.priority_load);
+                    }
+                    _ => {}
+                }
+            }
+            self.meter.restart_gauges(mark);
+            self.next_mark = mark.saturating_add(self.spec.interval);
+        }
+        self.serve_until(now);
+    }
+
+    /// At equal times a departure comes before an arrival, as at the link.
+    fn serve_until(&mut self, now: Time) {
+        while self.meter.next_service() <= now && self.meter.next_service() < Time::NEVER {
+            self.meter.serve(|_| 0);
+        }
+    }
+}
+
+/// A fair queue in the place of the link.
+fn meter(link: &LinkSpec) -> LinkSpec {
+    let queue = match &link.queue {
+        QueueConfig::Fair(_) => link.queue.clone(),
+        other => QueueConfig::Fair(FairParams {
+            scheduler: FairScheduler::PriorityFair,
+            ..FairParams::with_limit(other.parameters().limit())
+        }),
+    };
+    LinkSpec {
+        queue,
+        loss: LossSpec::None,
+        packet_log: 0,
+        arrival_dispersion: None,
+        admission: None,
+        ..link.clone()
+    }
+}

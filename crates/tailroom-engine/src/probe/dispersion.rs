@@ -1,0 +1,189 @@
+//! How bursty arrivals are at each time scale: the index of dispersion for counts, IDC(t) = Var N(t) /
+//! E N(t), with N(t) the packets that arrive in an interval of length t. It is 1 for a Poisson process
+//! at every t, below 1 for smoother arrivals, and n at every t for Poisson batches of n packets.
+//!
+//! The scales are octaves of a base scale. Two neighbouring intervals of one scale make one of the next,
+//! so that counts are exact at each, memory is a few words a scale, and a packet costs a comparison.
+
+use crate::units::Time;
+
+/// A scale that holds fewer intervals has an index with a relative standard deviation above one half
+/// (that of a variance of n independent normal samples is sqrt(2 / (n - 1))).
+const FEWEST_INTERVALS: u64 = 10;
+
+/// Packets in adjoining intervals of one length.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scale {
+    /// Count of an interval whose neighbour is not over yet.
+    first_half: Option<u64>,
+    intervals: u64,
+    sum: u64,
+    squares: u128,
+}
+
+/// The index of dispersion at one scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScaleDispersion {
+    /// Length of the intervals.
+    pub scale: Time,
+    /// How many there were.
+    pub intervals: u64,
+    /// Mean packets in one.
+    pub mean_packets: f64,
+    /// Variance over mean.
+    pub index: f64,
+}
+
+/// Arrivals at one link by time scale.
+#[derive(Clone, Debug)]
+pub struct Dispersion {
+    base: Time,
+    /// End of the interval under way.
+    end: Time,
+    packets: u64,
+    scales: Vec<Scale>,
+}
+
+impl Dispersion {
+    /// Counts from time 0 on, in intervals of `base` and its octaves.
+    pub fn new(base: Time) -> Self {
+        Dispersion { base, end: base, packets: 0, scales: Vec::new() }
+    }
+
+    /// Starts afresh at `now`.
+    pub fn restart(&mut self, now: Time) {
+        *self = Dispersion { end: now.saturating_add(self.base), ..Dispersion::new(self.base) };
+    }
+
+    /// A packet arrives; they come in order of time.
+    #[inline]
+    pub fn on_arrival(&mut self, now: Time) {
+        if now >= self.end {
+            self.pass(now);
+        }
+        self.packets += 1;
+    }
+
+    /// Closes the intervals that end by `now`.
+    pub fn pass(&mut self, now: Time) {
+        if now < self.end {
+            return;
+        }
+        let empty = now.since(self.end).picoseconds() / self.base.picoseconds();
+        let span = (empty + 1).saturating_mul(self.base.picoseconds());
+        self.end = self.end.saturating_add(Time::from_picoseconds(span));
+        let packets = std::mem::take(&mut self.packets);
+        self.close(packets, empty);
+    }
+
+    /// Adds an interval of the base scale with so many packets, and empty ones behind it.
+    fn close(&mut self, mut packets: u64, mut empty: u64) {
+        for at in 0.. {
+            if at == self.scales.len() {
+                self.scales.push(Scale::default());
+            }
+            let scale = &mut self.scales[at];
+            scale.intervals += 1 + empty;
+            scale.sum += packets;
+            scale.squares += u128::from(packets).pow(2);
+            match scale.first_half.take() {
+                Some(first) => packets += first,
+                None if empty == 0 => {
+                    scale.first_half = Some(packets);
+                    return;
+                }
+                None => empty -= 1,
+            }
+            scale.first_half = (empty % 2 == 1).then_some(0);
+            empty /= 2;
+        }
+    }
+
+    /// The index at each scale that held enough intervals, the shortest first; nothing if no packet came.
+    pub fn by_scale(&self) -> impl Iterator<Item = ScaleDispersion> + '_ {
+        let full = |scale: &&Scale| scale.intervals >= FEWEST_INTERVALS && scale.sum > 0;
+        self.scales.iter().take_while(full).enumerate().map(|(octave, scale)| {
+            // Exact: even 10^18 intervals and 10^10 packets stay within 128 bits. n sum(x^2) - (sum x)^2 is the variance times n (n - 1).
+            let (count, sum) = (u128::from(scale.intervals), u128::from(scale.sum));
+            let spread = count * scale.squares - sum * sum;
+            ScaleDispersion {
+                scale: Time::from_picoseconds(self.base.picoseconds() << octave),
+                intervals: scale.intervals,
+                mean_packets: sum as f64 / count as f64,
+                index: spread as f64 / ((count - 1) * sum) as f64,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts the same way with a list of all base intervals.
+    fn plain(arrivals: &[u64], base: u64, end: u64, octave: u32) -> (u64, f64, f64) {
+        let length = base << octave;
+        let intervals = (end / base) >> octave;
+        let count = |at: u64| {
+            let inside = arrivals.iter().filter(|&&time| time / length == at);
+            inside.count() as f64
+        };
+        let counts: Vec<f64> = (0..intervals).map(count).collect();
+        let mean = counts.iter().sum::<f64>() / intervals as f64;
+        let squares: f64 = counts.iter().map(|count| (count - mean).powi(2)).sum();
+        (intervals, mean, squares / (intervals - 1) as f64 / mean)
+    }
+
+    #[test]
+    fn aggregation_gives_what_counting_each_scale_anew_gives() {
+        // Gaps of 0 to 60 base intervals, so that every way to pass empty ones occurs.
+        let mut random = 1_u64;
+        let mut now = 0;
+        let arrivals: Vec<u64> = (0..2_000)
+            .map(|_| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                now += (random >> 40) % 600 * ((random >> 36) & 1);
+                now
+            })
+            .collect();
+        let (base, end) = (10, now + 777);
+        let mut dispersion = Dispersion::new(Time::from_picoseconds(base));
+        for &at in &arrivals {
+            dispersion.on_arrival(Time::from_picoseconds(at));
+        }
+        dispersion.pass(Time::from_picoseconds(end));
+        let found: Vec<ScaleDispersion> = dispersion.by_scale().collect();
+        assert!(found.len() > 8, "{} scales", found.len());
+        for (octave, found) in (0..).zip(found) {
+            let (intervals, mean, index) = plain(&arrivals, base, end, octave);
+            assert_eq!(found.scale.picoseconds(), base << octave);
+            assert_eq!(found.intervals, intervals, "octave {octave}");
+            assert!((found.mean_packets / mean - 1.0).abs() < 1e-12, "octave {octave}");
+            assert!((found.index / index - 1.0).abs() < 1e-9, "octave {octave}");
+        }
+    }
+
+    #[test]
+    fn an_arrival_at_the_end_of_an_interval_belongs_to_the_next() {
+        let mut dispersion = Dispersion::new(Time::from_picoseconds(10));
+        dispersion.restart(Time::from_picoseconds(5));
+        // 16 intervals from 5 on: one packet in each but the last, each at the first instant.
+        (0..15).for_each(|at| dispersion.on_arrival(Time::from_picoseconds(5 + 10 * at)));
+        dispersion.pass(Time::from_picoseconds(165));
+        let found = dispersion.by_scale().next().expect("16 intervals");
+        // Mean 15/16, squares 15: variance (15 - 16 (15/16)^2) / 15 = 1/16; over the mean: 1/15.
+        assert_eq!((found.intervals, found.mean_packets), (16, 0.9375));
+        assert!((found.index - 1.0 / 15.0).abs() < 1e-15, "{}", found.index);
+    }
+
+    #[test]
+    fn a_long_silence_costs_nothing() {
+        let mut dispersion = Dispersion::new(Time::from_picoseconds(1));
+        dispersion.on_arrival(Time::ZERO);
+        dispersion.pass(Time::from_picoseconds(1 << 60));
+        let found: Vec<ScaleDispersion> = dispersion.by_scale().collect();
+        assert_eq!(found[0].intervals, 1 << 60);
+        // One packet somewhere: variance and mean of a Bernoulli count of small mean are equal.
+        assert!(found.iter().all(|scale| (scale.index - 1.0).abs() < 1e-12));
+    }
+}

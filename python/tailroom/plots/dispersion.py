@@ -1,0 +1,58 @@
+"""Index of dispersion of arrivals by time scale."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+
+    from tailroom.results import Result
+
+LEAST_INDEX = 0.05
+"""On a logarithmic axis the band ends here: with few intervals it would reach 0."""
+
+
+def draw(result: "Result") -> Figure:
+    """One line per link, and a band that Poisson arrivals leave at a scale in 5 % of the cases.
+
+    Raises:
+        ValueError: No link measures its arrivals.
+    """
+    table = result.arrival_dispersion
+    if table is None:
+        raise ValueError(
+            "no dispersion was recorded; give a link a time scale to begin with, "
+            'as in arrival_dispersion = "10 us"'
+        )
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    panel = figure.subplots()
+    figure.suptitle(result.summary["title"])
+    links = style.evenly_spread(table.column("link").unique().to_pylist())
+    for link, line in zip(links, style.line_styles(), strict=False):
+        of_link = table.filter(pc.field("link") == link)
+        panel.plot(of_link["scale_s"], of_link["index"], label=link, marker=".", **line)
+    panel.axhline(1, label="Poisson", **style.LIMIT_LINE)
+    _draw_spread_of_poisson(panel, table)
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.set_xlabel("time scale (s)")
+    panel.set_ylabel("index of dispersion\n(variance / mean of packets)")
+    panel.grid(visible=True, color="0.92")
+    style.legend_beside(panel)
+    return figure
+
+
+def _draw_spread_of_poisson(panel: "Axes", table: "pa.Table") -> None:
+    """Where the index of Poisson arrivals lies 19 times in 20."""
+    scale_s, first = np.unique(table["scale_s"].to_numpy(), return_index=True)
+    intervals = table["intervals"].to_numpy()[first].astype(float)
+    # The variance of n counts has a relative standard deviation of sqrt(2 / (n - 1)).
+    spread = 1.96 * np.sqrt(2 / (intervals - 1))
+    low = np.maximum(1 - spread, LEAST_INDEX)
+    panel.fill_between(scale_s, low, 1 + spread, color="0.88", zorder=0, label="its 95 %")
