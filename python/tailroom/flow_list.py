@@ -14,7 +14,12 @@ PARQUET = ".parquet"
 FORMATS = {"start_s": "{:.9f}", "rate_bps": "{:.0f}", "rtt_s": "{:.9f}"}
 """How CSV writes numbers: fixed digits, down to the nanosecond."""
 
-COLUMNS = {"start_s": pa.float64(), "bytes": pa.int64(), "rate_bps": pa.float64(), "rtt_s": pa.float64()}
+COLUMNS = {
+    "start_s": pa.float64(),
+    "bytes": pa.int64(),
+    "rate_bps": pa.float64(),
+    "rtt_s": pa.float64(),
+}
 """What a reader of a list needs; the last two may be missing."""
 
 ROWS_AT_ONCE = 65_536

@@ -230,7 +230,8 @@ fn what_is_no_distribution_is_refused_with_the_kinds() {
     assert_eq!(
         refusal(&sizes("7")),
         "line 9, flows.stream.source.sizes: is the number 7; write \"fixed\" or \"exponential\", \
-         or a table, as in { kind = \"uniform\", .. }"
+         or { kind = \"uniform\" }, with one of the kinds uniform, exponential, lognormal, pareto, \
+         bounded_pareto, weibull, mix, empirical"
     );
 }
 
