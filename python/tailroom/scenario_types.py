@@ -562,6 +562,27 @@ class Change(TypedDict):
     """The new propagation delay, one way."""
 
 
+class Admission(TypedDict):
+    """Admission control of new flows.
+
+    As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a
+    flow that comes while the link's fair rate is below a threshold, or its priority load above
+    another one, is counted and does not begin. Permanent flows, and those that nothing
+    controls, always begin.
+    """
+
+    min_fair_rate: NotRequired[Rate]
+    """Refuse while a flow that always waits would get less than this."""
+    max_priority_load: NotRequired[float]
+    """Refuse while what comes with priority, the packets of flows that do not wait, takes more
+    than this share of the link."""
+    interval: NotRequired[PositiveDuration]
+    """Time over which both are measured; a decision goes by the intervals that have ended.
+
+    At least 1 ms. Default: '100 ms'.
+    """
+
+
 class Link(TypedDict):
     """A shared link: a queue, a rate, a propagation delay, and what may go wrong on the way."""
 
@@ -596,6 +617,17 @@ class Link(TypedDict):
     none.
 
     Default: 0.
+    """
+    arrival_dispersion: NotRequired[PositiveDuration]
+    """Measure how bursty arrivals are: the index of dispersion of the packets that arrive in
+    intervals of this length, of twice this length, and so on.
+
+    Off unless written.
+    """
+    admission: NotRequired[Admission]
+    """Admission control: flows that come and go are refused while the link is congested.
+
+    Off unless written.
     """
 
 
@@ -731,34 +763,124 @@ class FiniteFlowsSource(TypedDict):
     """How many completed flows to record one by one, the first to complete. Default: 0."""
 
 
-SizesName: TypeAlias = Literal["fixed", "exponential"]
-"""Sizes of packets that `packet_size` alone determines."""
+class TraceSource(TypedDict):
+    """Flows of a list, such as `tailroom import` makes from a capture.
 
-Sizes: TypeAlias = SizesName | SizeDistribution
-"""Sizes of packets."""
+    Each is a connection that begins with slow start; `start` shifts them all, and from `stop`
+    on none arrives.
+    """
+
+    kind: Literal["trace"]
+    file: str
+    """A CSV or Parquet file, its path relative to the scenario file.
+
+    Its columns, by the names in the first line: `start_s` (ascending), `bytes` (payload), and,
+    each of which may be empty or missing, `rate_bps` and `rtt_s`; others are ignored. Flows
+    without a rate or a round trip have `access_rate` and `rtt`; no round trip is shorter than
+    the path's own.
+    """
+    flow_log: NotRequired[int]
+    """How many completed flows to record one by one, the first to complete. Default: 0."""
 
 
-class PoissonSource(TypedDict):
-    """A Poisson stream of packets without congestion control."""
+UniformRateDistribution = TypedDict(
+    "UniformRateDistribution", {"kind": Literal["uniform"], "from": Rate, "to": Rate}
+)
+"""Any value of a range is as likely."""
 
-    kind: Literal["poisson"]
-    rate: Rate
-    """Mean rate of each flow, headers included."""
-    sizes: NotRequired[Sizes]
-    """Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
-    distribution in which none is larger.
 
-    The mean rate is `rate` in each case. Default: 'fixed'.
+class ExponentialRateDistribution(TypedDict):
+    """Exponential."""
+
+    kind: Literal["exponential"]
+    mean: Rate
+    """Mean."""
+
+
+class LognormalRateDistribution(TypedDict):
+    """The logarithm is normally distributed."""
+
+    kind: Literal["lognormal"]
+    mean: Rate
+    """Mean, of the values and not of their logarithms."""
+    sigma: float
+    """Standard deviation of the natural logarithm."""
+
+
+class ParetoRateDistribution(TypedDict):
+    """Pareto without an upper bound.
+
+    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
+    """
+
+    kind: Literal["pareto"]
+    shape: float
+    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
+    mean: Rate
+    """Mean."""
+
+
+class BoundedParetoRateDistribution(TypedDict):
+    """A Pareto distribution, given that it stays below an upper bound."""
+
+    kind: Literal["bounded_pareto"]
+    shape: float
+    """Tail index of the distribution without the bound."""
+    min: Rate
+    """Smallest value."""
+    max: Rate
+    """Largest value."""
+
+
+class WeibullRateDistribution(TypedDict):
+    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
+
+    kind: Literal["weibull"]
+    shape: float
+    """1 is exponential; the tail is heavier below."""
+    mean: Rate
+    """Mean."""
+
+
+class MixRateDistribution(TypedDict):
+    """A few values, each with its share."""
+
+    kind: Literal["mix"]
+    values: list[Rate]
+    """The values, in ascending order."""
+    weights: list[float]
+    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
+
+
+class EmpiricalRateDistribution(TypedDict):
+    """The distribution function of a file, straight lines between its points."""
+
+    kind: Literal["empirical"]
+    file: str
+    """A text file, its path relative to the scenario file.
+
+    Each line is a value, a comma, and the probability of this value or a smaller one, as in
+    `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall from
+    line to line, and the last probability is 1. The same value twice, or a first probability
+    above 0, makes a step: a value with a probability of its own. Empty lines and lines that
+    begin with # are skipped.
     """
 
 
-class CbrSource(TypedDict):
-    """Equally spaced packets without congestion control."""
+RateDistribution: TypeAlias = (
+    UniformRateDistribution
+    | ExponentialRateDistribution
+    | LognormalRateDistribution
+    | ParetoRateDistribution
+    | BoundedParetoRateDistribution
+    | WeibullRateDistribution
+    | MixRateDistribution
+    | EmpiricalRateDistribution
+)
+"""A distribution to draw from."""
 
-    kind: Literal["cbr"]
-    rate: Rate
-    """Rate of each flow, headers included."""
-
+RateOrDistribution: TypeAlias = Rate | RateDistribution
+"""One value, or a distribution to draw from."""
 
 UniformPositiveDurationDistribution = TypedDict(
     "UniformPositiveDurationDistribution",
@@ -861,151 +983,62 @@ PositiveDurationOrDistribution: TypeAlias = PositiveDuration | PositiveDurationD
 """One value, or a distribution to draw from."""
 
 
-class OnOffSource(TypedDict):
-    """Equally spaced packets in on periods, silence in off periods, no congestion control.
+class StreamingSource(TypedDict):
+    """Media flows that come and go, without congestion control.
 
-    The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
-    always been going on and off: in either, by their shares of time, and somewhere within it.
+    Each sends equally spaced packets of `packet_size` at a constant rate for as long as it
+    lasts; `rtt` is drawn for each. One of `load`, `arrivals_per_second` and `arrivals` says
+    when they arrive.
     """
 
-    kind: Literal["on_off"]
-    rate: Rate
-    """Rate of each flow in an on period, headers included."""
-    on: PositiveDurationOrDistribution
-    """How long an on period lasts.
+    kind: Literal["streaming"]
+    rate: RateOrDistribution
+    """Rate of a flow, headers included."""
+    duration: PositiveDurationOrDistribution
+    """How long a flow lasts."""
+    load: NotRequired[float]
+    """Poisson arrivals that offer this share of the rate of `load_of`, headers included."""
+    load_of: NotRequired[str]
+    """The link that `load` refers to. Left out, the slowest on the path."""
+    arrivals_per_second: NotRequired[float]
+    """Poisson arrivals, so many a second on average."""
+    arrivals: NotRequired[list[Duration]]
+    """Arrivals at these times."""
+    flow_log: NotRequired[int]
+    """How many completed flows to record one by one, the first to complete. Default: 0."""
 
-    What is left of the gap between two packets at its end goes on in the next one.
+
+WebModel: TypeAlias = Literal["ieee80216m"]
+"""A published set of parameters."""
+
+
+class GeometricCountDistribution(TypedDict):
+    """Geometric.
+
+    Each number comes up less often than the one before it, by the same factor; from 1 page or 0
+    objects on.
     """
-    off: PositiveDurationOrDistribution
-    """How long an off period lasts."""
 
-
-Source: TypeAlias = BulkSource | FiniteFlowsSource | PoissonSource | CbrSource | OnOffSource
-"""What an application wants to send."""
-
-SpreadFromTo = TypedDict("SpreadFromTo", {"from": PositiveDuration, "to": PositiveDuration})
-"""Evenly spread."""
-
-
-class SpreadUniform(TypedDict):
-    """Drawn, independently for each flow."""
-
-    uniform: list[PositiveDuration]
-    """Lower and upper bound."""
-
-
-Spread: TypeAlias = PositiveDuration | SpreadFromTo | SpreadUniform | PositiveDurationDistribution
-"""One value for all flows of a group, or one for each."""
-
-UniformRateDistribution = TypedDict(
-    "UniformRateDistribution", {"kind": Literal["uniform"], "from": Rate, "to": Rate}
-)
-"""Any value of a range is as likely."""
-
-
-class ExponentialRateDistribution(TypedDict):
-    """Exponential."""
-
-    kind: Literal["exponential"]
-    mean: Rate
+    kind: Literal["geometric"]
+    mean: float
     """Mean."""
 
 
-class LognormalRateDistribution(TypedDict):
-    """The logarithm is normally distributed."""
-
-    kind: Literal["lognormal"]
-    mean: Rate
-    """Mean, of the values and not of their logarithms."""
-    sigma: float
-    """Standard deviation of the natural logarithm."""
-
-
-class ParetoRateDistribution(TypedDict):
-    """Pareto without an upper bound.
-
-    P(X > x) = (m / x)^shape above m = mean (shape - 1) / shape.
-    """
-
-    kind: Literal["pareto"]
-    shape: float
-    """Tail index; above 1, for there is no mean otherwise. The variance is infinite up to 2."""
-    mean: Rate
-    """Mean."""
-
-
-class BoundedParetoRateDistribution(TypedDict):
-    """A Pareto distribution, given that it stays below an upper bound."""
-
-    kind: Literal["bounded_pareto"]
-    shape: float
-    """Tail index of the distribution without the bound."""
-    min: Rate
-    """Smallest value."""
-    max: Rate
-    """Largest value."""
-
-
-class WeibullRateDistribution(TypedDict):
-    """Weibull: P(X > x) = exp(-(x / s)^shape), s such that the mean is right."""
-
-    kind: Literal["weibull"]
-    shape: float
-    """1 is exponential; the tail is heavier below."""
-    mean: Rate
-    """Mean."""
-
-
-class MixRateDistribution(TypedDict):
-    """A few values, each with its share."""
+class MixCountDistribution(TypedDict):
+    """A few numbers, each with its share."""
 
     kind: Literal["mix"]
-    values: list[Rate]
-    """The values, in ascending order."""
+    values: list[int]
+    """The numbers, in ascending order."""
     weights: list[float]
-    """How often each comes up, in any proportion: 7, 4 and 1 are 7, 4 and 1 in 12."""
+    """How often each comes up, in any proportion."""
 
 
-class EmpiricalRateDistribution(TypedDict):
-    """The distribution function of a file, straight lines between its points."""
+CountDistribution: TypeAlias = GeometricCountDistribution | MixCountDistribution
+"""A distribution of whole numbers."""
 
-    kind: Literal["empirical"]
-    file: str
-    """A text file, its path relative to the scenario file.
-
-    Each line is a value, a comma, and the probability of this value or a smaller one, as in
-    `1500 B, 0.75`; a value without a unit is in bytes, seconds or bit/s. Neither may fall from
-    line to line, and the last probability is 1. The same value twice, or a first probability
-    above 0, makes a step: a value with a probability of its own. Empty lines and lines that
-    begin with # are skipped.
-    """
-
-
-RateDistribution: TypeAlias = (
-    UniformRateDistribution
-    | ExponentialRateDistribution
-    | LognormalRateDistribution
-    | ParetoRateDistribution
-    | BoundedParetoRateDistribution
-    | WeibullRateDistribution
-    | MixRateDistribution
-    | EmpiricalRateDistribution
-)
-"""A distribution to draw from."""
-
-RateOrDistribution: TypeAlias = Rate | RateDistribution
-"""One value, or a distribution to draw from."""
-
-Spread2FromTo = TypedDict("Spread2FromTo", {"from": Duration, "to": Duration})
-"""Evenly spread."""
-
-
-class Spread2Uniform(TypedDict):
-    """Drawn, independently for each flow."""
-
-    uniform: list[Duration]
-    """Lower and upper bound."""
-
+Count: TypeAlias = int | CountDistribution
+"""A number for each of many: always the same, or drawn."""
 
 UniformDurationDistribution = TypedDict(
     "UniformDurationDistribution", {"kind": Literal["uniform"], "from": Duration, "to": Duration}
@@ -1102,6 +1135,141 @@ DurationDistribution: TypeAlias = (
     | EmpiricalDurationDistribution
 )
 """A distribution to draw from."""
+
+DurationOrDistribution: TypeAlias = Duration | DurationDistribution
+"""One value, or a distribution to draw from."""
+
+
+class WebSource(TypedDict):
+    """Web sessions that come and go.
+
+    A session is a number of pages with think times between them; a page is a main object and,
+    when that is there and parsed, the objects embedded in it, `parallel` at a time. Each object
+    is a connection of its own that begins with slow start, a round trip after what it waits for
+    is complete. `rtt` and `access_rate` are drawn for each session. One of `load`,
+    `arrivals_per_second` and `arrivals` says when sessions begin.
+    """
+
+    kind: Literal["web"]
+    model: NotRequired[WebModel]
+    """A published set of parameters; each that is written beside it replaces the set's.
+
+    Left out, `think_time` and `main_object` are needed, and there are no embedded objects.
+    """
+    pages: Count
+    """Pages of a session, at least 1."""
+    think_time: NotRequired[DurationOrDistribution]
+    """From the completion of a page until the user asks for the next one."""
+    main_object: NotRequired[SizeOrDistribution]
+    """Payload of the object that a page begins with."""
+    parsing_time: NotRequired[DurationOrDistribution]
+    """From the completion of the main object until the client asks for the embedded ones."""
+    embedded_objects: NotRequired[Count]
+    """Number of embedded objects of a page."""
+    embedded_object: NotRequired[SizeOrDistribution]
+    """Payload of an embedded object. Left out without a model, as `main_object`."""
+    parallel: NotRequired[int]
+    """Connections of a client: how many embedded objects are fetched at a time. Default: 1."""
+    load: NotRequired[float]
+    """Poisson arrivals of sessions that offer this share of the rate of `load_of`, headers
+    included and retransmissions not."""
+    load_of: NotRequired[str]
+    """The link that `load` refers to. Left out, the slowest on the path."""
+    arrivals_per_second: NotRequired[float]
+    """Poisson arrivals, so many sessions a second on average."""
+    arrivals: NotRequired[list[Duration]]
+    """Sessions begin at these times."""
+    flow_log: NotRequired[int]
+    """How many completed flows, which are objects, to record one by one, the first to complete.
+
+    Default: 0.
+    """
+
+
+SizesName: TypeAlias = Literal["fixed", "exponential"]
+"""Sizes of packets that `packet_size` alone determines."""
+
+Sizes: TypeAlias = SizesName | SizeDistribution
+"""Sizes of packets."""
+
+
+class PoissonSource(TypedDict):
+    """A Poisson stream of packets without congestion control."""
+
+    kind: Literal["poisson"]
+    rate: Rate
+    """Mean rate of each flow, headers included."""
+    sizes: NotRequired[Sizes]
+    """Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
+    distribution in which none is larger.
+
+    The mean rate is `rate` in each case. Default: 'fixed'.
+    """
+
+
+class CbrSource(TypedDict):
+    """Equally spaced packets without congestion control."""
+
+    kind: Literal["cbr"]
+    rate: Rate
+    """Rate of each flow, headers included."""
+
+
+class OnOffSource(TypedDict):
+    """Equally spaced packets in on periods, silence in off periods, no congestion control.
+
+    The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
+    always been going on and off: in either, by their shares of time, and somewhere within it.
+    """
+
+    kind: Literal["on_off"]
+    rate: Rate
+    """Rate of each flow in an on period, headers included."""
+    on: PositiveDurationOrDistribution
+    """How long an on period lasts.
+
+    What is left of the gap between two packets at its end goes on in the next one.
+    """
+    off: PositiveDurationOrDistribution
+    """How long an off period lasts."""
+
+
+Source: TypeAlias = (
+    BulkSource
+    | FiniteFlowsSource
+    | TraceSource
+    | StreamingSource
+    | WebSource
+    | PoissonSource
+    | CbrSource
+    | OnOffSource
+)
+"""What an application wants to send."""
+
+SpreadFromTo = TypedDict("SpreadFromTo", {"from": PositiveDuration, "to": PositiveDuration})
+"""Evenly spread."""
+
+
+class SpreadUniform(TypedDict):
+    """Drawn, independently for each flow."""
+
+    uniform: list[PositiveDuration]
+    """Lower and upper bound."""
+
+
+Spread: TypeAlias = PositiveDuration | SpreadFromTo | SpreadUniform | PositiveDurationDistribution
+"""One value for all flows of a group, or one for each."""
+
+Spread2FromTo = TypedDict("Spread2FromTo", {"from": Duration, "to": Duration})
+"""Evenly spread."""
+
+
+class Spread2Uniform(TypedDict):
+    """Drawn, independently for each flow."""
+
+    uniform: list[Duration]
+    """Lower and upper bound."""
+
 
 Spread2: TypeAlias = Duration | Spread2FromTo | Spread2Uniform | DurationDistribution
 """One value for all flows of a group, or one for each."""

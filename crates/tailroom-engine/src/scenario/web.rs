@@ -93,8 +93,8 @@ pub(super) enum CountFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum CountDistributionFile {
-    /// Each number comes up less often than the one before it, by the same factor; from 1 page or 0
-    /// objects on.
+    /// Geometric. Each number comes up less often than the one before it, by the same factor; from 1
+    /// page or 0 objects on.
     Geometric {
         /// Mean.
         #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0))]
