@@ -10,6 +10,7 @@ use crate::probe::population::{SIZE_CLASSES, SizeClass};
 use crate::probe::sharing::Sharing;
 use crate::simulation::passing_flows::PassingResults;
 use crate::topology::{GroupSpec, Network};
+use crate::units::Time;
 
 /// Offered load from which a link is overloaded.
 const FULL: f64 = 1.0;
@@ -93,10 +94,15 @@ pub(super) fn sharing_summary(
     let sharing = &passing.sharing[index];
     let span = network.duration.since(network.measure_from).seconds();
     let crossing = |group: &GroupSpec| group.path.contains(&index);
-    let groups = network.groups.iter().enumerate().filter(|(_, group)| crossing(group));
-    let uncontrolled: f64 = groups
-        .filter_map(|(at, group)| {
-            Some(group.source.uncontrolled_rate_bps()? * network.members(at).len() as f64)
+    let uncontrolled: f64 = network
+        .flows
+        .iter()
+        .filter(|flow| crossing(&network.groups[flow.group]))
+        .filter_map(|flow| {
+            let group = &network.groups[flow.group];
+            let end = group.stop.unwrap_or(Time::NEVER).min(network.duration);
+            let active = end.since(flow.start.max(network.measure_from)).seconds();
+            Some(group.source.uncontrolled_rate_bps()? * active / span)
         })
         .sum();
     let arrived: f64 = passing
