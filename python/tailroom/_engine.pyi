@@ -16,6 +16,7 @@ __all__ = [
     "ScenarioError",
     "components",
     "import_capture",
+    "outline",
     "resolve",
     "run",
     "schema",
@@ -130,6 +131,13 @@ def run(
     find_control: _FindControl | None = None,
 ) -> _Answer: ...
 def import_capture(path: str | PathLike[str], window_ns: int) -> _Capture: ...
+def outline(
+    text: str,
+    base_directory: str | PathLike[str],
+    overrides: Sequence[tuple[str, str]],
+    seed: int | None = None,
+    find_control: _FindControl | None = None,
+) -> str: ...
 def resolve(
     text: str,
     base_directory: str | PathLike[str],

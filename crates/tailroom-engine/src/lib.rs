@@ -10,10 +10,12 @@
 //! control how large the window is; [`link`]s are shared, each with a [`queue`] discipline that guards its buffer;
 //! the [`receiver`] answers with ACKs. What is private to a flow is wired in [`flow`]; what happens in
 //! which order is the business of [`schedule`] and [`simulation`]; what is measured, of [`probe`] and
-//! [`results`]. A [`scenario`] resolves to the [`topology`] that a [`simulation::Simulation`] runs.
+//! [`results`]. A [`scenario`] resolves to the [`topology`] that a [`simulation::Simulation`] runs;
+//! analytic models read its [`outline`].
 
 #![forbid(unsafe_code)]
 
+pub mod outline;
 pub mod scenario;
 pub mod topology;
 

@@ -287,7 +287,8 @@ impl TraceSpec {
         self.flows.iter().map(seconds).sum::<f64>() / self.flows.len().max(1) as f64
     }
 
-    fn mean_rtt(&self) -> f64 {
+    /// Mean round trip of its flows, in picoseconds.
+    pub fn mean_rtt(&self) -> f64 {
         let drawn = self.rtt.mean();
         let listed = |flow: &TraceFlow| flow.rtt.map_or(drawn, |rtt| rtt.picoseconds() as f64);
         self.flows.iter().map(listed).sum::<f64>() / self.flows.len().max(1) as f64

@@ -21,7 +21,9 @@ mod _engine {
     use std::path::PathBuf;
 
     use pyo3::prelude::*;
-    use tailroom_engine::scenario;
+    use tailroom_engine::outline::Outline;
+    use tailroom_engine::scenario::{self, Scenario};
+    use tailroom_engine::topology::Network;
 
     #[pymodule_export]
     use super::capture::import_capture;
@@ -57,14 +59,47 @@ mod _engine {
         seed: Option<u64>,
         find_control: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let files = Directory::new(base_directory);
-        let resolved = error::catch_panics(move || {
-            let scenario = scenario::parse(text, &overrides, seed, &files)?;
-            let scenario = PythonControls::new(find_control).find_all(scenario)?;
-            scenario.resolve()?;
-            Ok::<_, Failure>(scenario.to_toml())
-        })?;
-        Ok(resolved)
+        let checked = Checked::new(text, base_directory, overrides, seed, find_control)?;
+        Ok(checked.scenario.to_toml())
+    }
+
+    /// What an analytic model reads of a scenario, as JSON.
+    #[pyfunction]
+    #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None))]
+    fn outline(
+        text: &str,
+        base_directory: PathBuf,
+        overrides: Vec<(String, String)>,
+        seed: Option<u64>,
+        find_control: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let checked = Checked::new(text, base_directory, overrides, seed, find_control)?;
+        // Numbers and texts: all of it is JSON.
+        Ok(serde_json::to_string(&Outline::of(&checked.network)).unwrap_or_default())
+    }
+
+    /// A scenario that can be run.
+    struct Checked {
+        scenario: Scenario,
+        network: Network,
+    }
+
+    impl Checked {
+        fn new(
+            text: &str,
+            base_directory: PathBuf,
+            overrides: Vec<(String, String)>,
+            seed: Option<u64>,
+            find_control: Option<Py<PyAny>>,
+        ) -> Result<Self, Failure> {
+            let files = Directory::new(base_directory);
+            error::catch_panics(move || {
+                let scenario = scenario::parse(text, &overrides, seed, &files)?;
+                let scenario = PythonControls::new(find_control).find_all(scenario)?;
+                let network = scenario.resolve()?;
+                Ok(Checked { scenario, network })
+            })
+        }
     }
 
     #[pymodule_init]

@@ -1,0 +1,62 @@
+"""Assumptions that several models share, each checked against a link."""
+
+from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.model import Assumption, assume
+
+
+def drop_tail(link: Bottleneck) -> Assumption:
+    """The buffer refuses what does not fit, and nothing else."""
+    return assume("the buffer is DropTail", link.discipline == "drop_tail", link.discipline)
+
+
+def one_bottleneck(link: Bottleneck) -> Assumption:
+    """No other shared link delays or drops packets of these flows."""
+    others = ", ".join(link.other_links)
+    return assume("flows cross no other shared link", not link.other_links, others)
+
+
+def steady_link(link: Bottleneck) -> Assumption:
+    """Rate and delay do not change, and the wire loses nothing."""
+    loss = link.random_loss_fraction
+    found = "rate or delay change" if link.changes else f"the wire loses {loss:.3g} of the packets"
+    return assume("the link is steady and loses nothing", not (link.changes or loss), found)
+
+
+def one_packet_size(link: Bottleneck) -> Assumption:
+    """All data packets have one size."""
+    sizes = link.packet_sizes_bytes
+    varied = [one.group for one in link.streams if not one.fixed_size]
+    found = f"{min(sizes)} to {max(sizes)} B" if len(sizes) > 1 else f"{', '.join(varied)} varies"
+    return assume("packets have one size", len(sizes) <= 1 and not varied, found)
+
+
+def long_flows_alone(link: Bottleneck) -> Assumption:
+    """Permanent flows under congestion control, and nothing beside them."""
+    load = link.stream_load + link.passing_load
+    others = [one.group for one in (*link.streams, *link.passing)]
+    found = f"{', '.join(others)} offer {load:.3g} of the rate"
+    return assume("nothing else crosses the link", not others, found)
+
+
+def fast_access(link: Bottleneck) -> Assumption:
+    """No access link is slower than the bottleneck."""
+    slowest = min((one.access_rate_bps for one in link.classes), default=link.rate_bps)
+    return assume(
+        "access links are no slower than the link",
+        slowest >= link.rate_bps,
+        f"{slowest / 1e6:.6g} Mbit/s",
+    )
+
+
+def unbounded_windows(link: Bottleneck) -> Assumption:
+    """No window reaches its own bound before the link is full."""
+    need = (link.bdp_packets + link.limit_packets) / max(1, link.flow_count)
+    smallest = min((one.max_window for one in link.classes), default=need)
+    found = f"{smallest:g} packets, where a share of link and buffer is {need:.4g}"
+    return assume("windows have no other bound", smallest >= need, found)
+
+
+def only_controls(link: Bottleneck, *controls: str) -> Assumption:
+    """Flows run these congestion controls."""
+    others = sorted({one.congestion for one in link.classes} - set(controls))
+    return assume(f"flows run {' or '.join(controls)}", not others, ", ".join(others))

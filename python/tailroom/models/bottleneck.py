@@ -1,0 +1,317 @@
+"""What a model knows of a scenario: one link, and who crosses it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, inf
+from typing import Any
+
+from tailroom import _engine
+from tailroom.scenario import ScenarioText
+
+
+@dataclass(frozen=True)
+class FlowClass:
+    """Permanent flows under congestion control that do not differ."""
+
+    group: str
+    count: int
+    rtt_s: float
+    """Two-way propagation delay."""
+    congestion: str
+    """Name of the congestion control."""
+    parameters: Mapping[str, Any]
+    """Its parameters as the scenario gives them; text where they carry a unit."""
+    packet_bytes: int
+    access_rate_bps: float = inf
+    max_window: float = inf
+    """In packets."""
+    packets_per_ack: int = 1
+    pacing: bool = False
+    ecn: bool = False
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Permanent flows that nothing controls."""
+
+    group: str
+    process: str
+    """Kind of the source: poisson, cbr, on_off."""
+    count: int
+    rate_bps: float
+    """Mean of all of them together, on the wire."""
+    packet_bytes: int
+    """Mean size of a packet."""
+    fixed_size: bool
+
+
+@dataclass(frozen=True)
+class PassingFlows:
+    """Flows that come and go."""
+
+    group: str
+    process: str
+    """Kind of the source: finite_flows, web, streaming, trace."""
+    congestion: str | None
+    """Name of the congestion control; `None` for media flows."""
+    parameters: Mapping[str, Any]
+    arrivals_per_s: float
+    poisson: bool
+    """Whether they arrive as a Poisson process."""
+    size_bytes_mean: float
+    """Mean payload; of media flows, bytes on the wire."""
+    sizes_bytes: tuple[float, ...]
+    """A thousand drawn ones."""
+    rtt_s: float
+    """Mean two-way propagation delay."""
+    peak_rate_bps: float
+    """Mean rate that a flow cannot exceed, on the wire; infinite if there is none."""
+    packet_bytes: int
+    header_bytes: int
+    initial_window: int
+    max_window: float
+
+    @cached_property
+    def wire_bytes_mean(self) -> float:
+        """Mean size of a flow on the wire, headers included."""
+        if not self.sizes_bytes:
+            return self.size_bytes_mean
+        payload = self.packet_bytes - self.header_bytes
+        packets = sum(ceil(size / payload) for size in self.sizes_bytes) / len(self.sizes_bytes)
+        return self.size_bytes_mean + packets * self.header_bytes
+
+    @property
+    def rate_bps(self) -> float:
+        """What they offer on average, headers included."""
+        return 8 * self.arrivals_per_s * self.wire_bytes_mean
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """One link of a scenario and the traffic that crosses it.
+
+    Packets are counted at the mean size of the flows under congestion control, or of all if there
+    are none.
+    """
+
+    name: str
+    rate_bps: float
+    discipline: str
+    """Kind of the queue discipline."""
+    parameters: Mapping[str, Any]
+    """Its parameters as the scenario gives them."""
+    amounts_packets: Mapping[str, float]
+    """Those that are amounts in the buffer (`limit`, thresholds), in packets that wait."""
+    packet_bytes: float
+    """Mean size of a packet."""
+    classes: tuple[FlowClass, ...] = ()
+    streams: tuple[Stream, ...] = ()
+    passing: tuple[PassingFlows, ...] = ()
+    random_loss_fraction: float = 0.0
+    """Mean share of packets that the wire loses at random."""
+    other_links: tuple[str, ...] = ()
+    """Links that its flows cross besides, in either direction."""
+    changes: bool = False
+    """Whether its rate or delay change during a run."""
+    packet_sizes_bytes: frozenset[int] = frozenset()
+    """Every size of data packet."""
+
+    @property
+    def limit_packets(self) -> float:
+        """How many packets may wait, the one in transmission not counted."""
+        return self.amounts_packets["limit"]
+
+    @property
+    def system_packets(self) -> float:
+        """How many packets may be there, the one in transmission included: K of M/M/1/K."""
+        return self.limit_packets + 1
+
+    @property
+    def capacity_pps(self) -> float:
+        """Packets that the link can send in a second."""
+        return self.rate_bps / (8 * self.packet_bytes)
+
+    @property
+    def flow_count(self) -> int:
+        """Permanent flows under congestion control."""
+        return sum(one.count for one in self.classes)
+
+    @property
+    def mean_rtt_s(self) -> float:
+        """Mean propagation RTT of the permanent flows under congestion control; 0 without any."""
+        if not self.classes:
+            return 0.0
+        return sum(one.count * one.rtt_s for one in self.classes) / self.flow_count
+
+    @property
+    def bdp_packets(self) -> float:
+        """Capacity times the mean propagation RTT."""
+        return self.capacity_pps * self.mean_rtt_s
+
+    @property
+    def stream_load(self) -> float:
+        """What the streams that nothing controls take, as a part of the link's rate."""
+        return sum(one.rate_bps for one in self.streams) / self.rate_bps
+
+    @property
+    def passing_load(self) -> float:
+        """What the flows that come and go offer, as a part of the link's rate."""
+        return sum(one.rate_bps for one in self.passing) / self.rate_bps
+
+    def with_limit(self, packets: float) -> "Bottleneck":
+        """The same link with another queue limit, in packets that wait."""
+        return replace(self, amounts_packets={**self.amounts_packets, "limit": packets})
+
+
+def read_bottleneck(
+    source: ScenarioText, link: str | None = None, seed: int | None = None
+) -> Bottleneck:
+    """Reads a link of a scenario.
+
+    Args:
+        source: The scenario.
+        link: Name of the link; if left out, the one that its traffic fills first: the slowest of
+            those that the most flows cross.
+        seed: Replaces the scenario's seed.
+
+    Raises:
+        ScenarioError: The scenario is wrong.
+        ValueError: There is no such link.
+    """
+    with source.named_in_errors():
+        text = _engine.outline(
+            source.text, source.directory, source.overrides, seed, source.controls.find
+        )
+    outline = json.loads(text)
+    names = [one["name"] for one in outline["links"]]
+    if link is None:
+        link = _busiest(outline)
+    elif link not in names:
+        raise ValueError(f"there is no link {link!r}; choose one of {', '.join(names)}")
+    return _at(outline, link)
+
+
+def _busiest(outline: dict[str, Any]) -> str:
+    def rank(link: dict[str, Any]) -> tuple[float, int]:
+        crossing = [group for group in outline["groups"] if link["name"] in group["path"]]
+        flows = sum(flow["count"] for group in crossing for flow in group["flows"])
+        return (link["rate_bps"] if crossing else inf, -flows)
+
+    name: str = min(outline["links"], key=rank)["name"]
+    return name
+
+
+def _at(outline: dict[str, Any], name: str) -> Bottleneck:
+    link = next(one for one in outline["links"] if one["name"] == name)
+    groups = [group for group in outline["groups"] if name in group["path"]]
+    classes = tuple(one for group in groups for one in _classes(group))
+    streams = tuple(one for group in groups for one in _streams(group))
+    passing = tuple(one for group in groups for one in _passing(group))
+    packet_bytes = _mean_packet_bytes(classes, streams, passing)
+    others = {at for group in groups for at in (*group["path"], *group["reverse_path"])}
+    return Bottleneck(
+        name=name,
+        rate_bps=link["rate_bps"],
+        discipline=link["discipline"],
+        parameters=link["parameters"],
+        amounts_packets={
+            amount["key"]: (
+                amount["bytes"] / packet_bytes if amount["packets"] is None else amount["packets"]
+            )
+            for amount in link["amounts"]
+        },
+        packet_bytes=packet_bytes,
+        classes=classes,
+        streams=streams,
+        passing=passing,
+        random_loss_fraction=link["random_loss_fraction"],
+        other_links=tuple(sorted(others - {name})),
+        changes=link["changes"],
+        packet_sizes_bytes=frozenset(group["packet_bytes"] for group in groups),
+    )
+
+
+def _mean_packet_bytes(
+    classes: tuple[FlowClass, ...],
+    streams: tuple[Stream, ...],
+    passing: tuple[PassingFlows, ...],
+) -> float:
+    """By number of flows; of streams and passing flows by rate, where there is nothing else."""
+    sizes: list[tuple[float, float]] = [(one.count, one.packet_bytes) for one in classes]
+    if not sizes:
+        # At equal rates, small packets are the more numerous.
+        sizes = [
+            (one.rate_bps / one.packet_bytes, one.packet_bytes) for one in (*streams, *passing)
+        ]
+    weight = sum(one for one, _ in sizes)
+    return sum(one * size for one, size in sizes) / weight if weight else 1500.0
+
+
+def _classes(group: dict[str, Any]) -> list[FlowClass]:
+    """Flows with one RTT and access rate are one class, wherever they stand in the group."""
+    transport = group["transport"]
+    if group["source"]["kind"] != "bulk":
+        return []
+    counts: dict[tuple[float, float], int] = {}
+    for flows in group["flows"]:
+        key = (flows["rtt_s"], flows["access_rate_bps"] or inf)
+        counts[key] = counts.get(key, 0) + flows["count"]
+    return [
+        FlowClass(
+            group=group["name"],
+            count=count,
+            rtt_s=rtt_s,
+            congestion=transport["congestion"],
+            parameters=transport["parameters"],
+            packet_bytes=group["packet_bytes"],
+            access_rate_bps=access_rate_bps,
+            max_window=transport["max_window"] or inf,
+            packets_per_ack=transport["packets_per_ack"],
+            pacing=transport["pacing"],
+            ecn=transport["ecn"],
+        )
+        for (rtt_s, access_rate_bps), count in counts.items()
+    ]
+
+
+def _streams(group: dict[str, Any]) -> list[Stream]:
+    source = group["source"]
+    if source["kind"] != "stream":
+        return []
+    count = sum(flows["count"] for flows in group["flows"])
+    return [
+        Stream(
+            group=group["name"],
+            process=source["process"],
+            count=count,
+            rate_bps=count * source["rate_bps"],
+            packet_bytes=group["packet_bytes"],
+            fixed_size=source["fixed_size"],
+        )
+    ]
+
+
+def _passing(group: dict[str, Any]) -> list[PassingFlows]:
+    source, transport = group["source"], group["transport"] or {}
+    if source["kind"] != "passing":
+        return []
+    return [
+        PassingFlows(
+            group=group["name"],
+            process=source["process"],
+            congestion=transport.get("congestion"),
+            parameters=transport.get("parameters", {}),
+            arrivals_per_s=source["arrivals_per_s"],
+            poisson=source["poisson"],
+            size_bytes_mean=source["size_bytes_mean"],
+            sizes_bytes=tuple(source["sizes_bytes"]),
+            rtt_s=source["rtt_s"],
+            peak_rate_bps=source["peak_rate_bps"] or inf,
+            packet_bytes=group["packet_bytes"],
+            header_bytes=group["header_bytes"],
+            initial_window=transport.get("initial_window", 1),
+            max_window=transport.get("max_window") or inf,
+        )
+    ]

@@ -1,0 +1,46 @@
+"""One bandwidth-delay product: what keeps a link busy while a flow that halved its window waits."""
+
+from tailroom.models.assumptions import (
+    drop_tail,
+    long_flows_alone,
+    one_bottleneck,
+    only_controls,
+    steady_link,
+)
+from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+
+
+def predict(link: Bottleneck, _target: Target) -> Prediction:
+    """The limit that fills the link: capacity times mean RTT (Villamizar and Song 1994).
+
+    Raises:
+        NotApplicableError: No permanent flow under congestion control crosses the link.
+    """
+    if not link.classes:
+        raise NotApplicableError(
+            f"link {link.name}: no permanent flow under congestion control crosses it"
+        )
+    return Prediction(required_packets=link.bdp_packets, required_for="full utilization")
+
+
+def assumptions(link: Bottleneck) -> list[Assumption]:
+    """One long Reno flow, or several that lose packets at the same time."""
+    flows = link.flow_count
+    return [
+        only_controls(link, "reno"),
+        assume("one flow, or all reduce together", flows == 1, f"{flows} flows"),
+        drop_tail(link),
+        long_flows_alone(link),
+        one_bottleneck(link),
+        steady_link(link),
+    ]
+
+
+MODEL = Model(
+    name="rule_of_thumb",
+    title="Rule of thumb: one bandwidth-delay product",
+    source="Villamizar and Song 1994, CCR 24(5)",
+    assumptions=assumptions,
+    predict=predict,
+)

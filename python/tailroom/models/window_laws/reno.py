@@ -1,0 +1,27 @@
+"""Reno: one packet a round trip, half the window at a loss (RFC 5681)."""
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tailroom.models.bottleneck import FlowClass
+from tailroom.models.window_laws.window_law import Numbers, WindowLaw
+
+PERIODIC = sqrt(3 / 2)
+"""Mean window times sqrt(p) when every 1/p-th packet is lost (Mathis et al. 1997, Eq. 3)."""
+
+
+def law(_flows: FlowClass) -> WindowLaw:
+    """Reno with periodic losses."""
+    return WindowLaw(
+        source="Mathis et al. 1997, Eq. 3",
+        window=window,
+        increase=lambda w, _rtt_s: np.ones_like(w, dtype=float),
+        decrease=lambda w: np.full_like(w, 0.5, dtype=float),
+    )
+
+
+def window(p: Numbers, _rtt_s: Numbers) -> NDArray[np.float64]:
+    """Mean window in packets at loss probability p."""
+    return np.maximum(1.0, PERIODIC / np.sqrt(p))
