@@ -242,9 +242,8 @@ def _mean_packet_bytes(
     sizes: list[tuple[float, float]] = [(one.count, one.packet_bytes) for one in classes]
     if not sizes:
         # At equal rates, small packets are the more numerous.
-        sizes = [
-            (one.rate_bps / one.packet_bytes, one.packet_bytes) for one in (*streams, *passing)
-        ]
+        others = streams + passing
+        sizes = [(one.rate_bps / one.packet_bytes, one.packet_bytes) for one in others]
     weight = sum(one for one, _ in sizes)
     return sum(one * size for one, size in sizes) / weight if weight else 1500.0
 
