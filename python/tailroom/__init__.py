@@ -21,6 +21,7 @@ from tailroom._engine import (
 from tailroom.capture import Capture, import_capture
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.own_controls import CongestionControl
+from tailroom.predict import Predictions, predict, predict_over
 from tailroom.result_files import load
 from tailroom.results import Result
 from tailroom.run import run
@@ -34,6 +35,7 @@ __all__ = [
     "CongestionEvent",
     "ControlError",
     "OutputDirectoryError",
+    "Predictions",
     "Result",
     "RoundEvent",
     "RunError",
@@ -41,5 +43,7 @@ __all__ = [
     "ScenarioError",
     "import_capture",
     "load",
+    "predict",
+    "predict_over",
     "run",
 ]

@@ -25,6 +25,15 @@ class InputError(ValueError):
 
 
 @contextmanager
+def input_checked() -> Iterator[None]:
+    """Tells a value that the command line gave and the block refused from a bug."""
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+@contextmanager
 def reported() -> Iterator[None]:
     """Ends the command with a message and an exit status if the block raises."""
     try:

@@ -2,8 +2,10 @@
 
 import typer
 
+from tailroom.cli.compare import compare
 from tailroom.cli.import_capture import import_capture
 from tailroom.cli.list import list_components
+from tailroom.cli.model import model
 from tailroom.cli.plot import plot
 from tailroom.cli.run import run
 from tailroom.cli.schema import schema
@@ -19,6 +21,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(run)
+app.command()(model)
+app.command()(compare)
 app.command()(plot)
 app.command("import")(import_capture)
 app.command("list")(list_components)

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 import tailroom
-from tailroom import plots
 from tailroom.cli import failures
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
@@ -48,6 +47,8 @@ def plot(
 
     Pictures of a result go into its directory, those of a scenario beside the scenario file.
     """
+    from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
+
     with failures.reported():
         result, prefix = _result(place)
         for path in plots.write(

@@ -39,7 +39,8 @@ def show(result: Result, console: Console) -> None:
     console.print(_speed(summary), highlight=False)
 
 
-def _table(title: str, *headings: str) -> Table:
+def table_of(title: str, *headings: str) -> Table:
+    """An empty table; the first column holds text, the others numbers."""
     table = Table(
         title=f"\n[bold]{title}[/bold]",
         title_justify="left",
@@ -56,7 +57,7 @@ def _table(title: str, *headings: str) -> Table:
 
 
 def _links(result: Result) -> Table:
-    table = _table(
+    table = table_of(
         "Links",
         "link",
         "utilization",
@@ -79,7 +80,7 @@ def _links(result: Result) -> Table:
 
 
 def _disciplines(result: Result) -> Table:
-    table = _table("Queue disciplines", "link", "kind", "reports", "value")
+    table = table_of("Queue disciplines", "link", "kind", "reports", "value")
     for name, link in result.links.items():
         whose = (escape(name), link["discipline"])
         for quantity, value in link["discipline_state"].items():
@@ -89,7 +90,7 @@ def _disciplines(result: Result) -> Table:
 
 
 def _sharing(result: Result) -> Table:
-    table = _table(
+    table = table_of(
         "Who shares the links",
         "link",
         "regime",
@@ -111,7 +112,7 @@ def _sharing(result: Result) -> Table:
 
 
 def _sizes(result: Result) -> Table:
-    table = _table(
+    table = table_of(
         "Flows that come and go",
         "group",
         "payload from",
@@ -140,7 +141,7 @@ def _sizes(result: Result) -> Table:
 
 
 def _groups(result: Result) -> Table:
-    table = _table(
+    table = table_of(
         "Groups of flows", "group", "flows", "goodput", "loss", "RTT mean", "Jain", "reductions"
     )
     for name, group in result.groups.items():
@@ -157,7 +158,7 @@ def _groups(result: Result) -> Table:
 
 
 def _flows(result: Result) -> Table:
-    table = _table(
+    table = table_of(
         "Flows", "flow", "goodput", "loss", "RTT mean", "window", "reduc-\ntions", "time-\nouts"
     )
     for flow in result.flows:

@@ -11,6 +11,7 @@ from rich.console import Console
 import tailroom
 from tailroom import result_files
 from tailroom.cli import failures, report
+from tailroom.cli.options import ScenarioFile, Seed, Settings, parse_settings
 from tailroom.cli.progress import progress_bar
 from tailroom.output_directory import output_directory
 
@@ -19,17 +20,9 @@ AUTOMATIC_SAMPLES = 500
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help='Replace a value, e.g. --set links.bottleneck.queue.limit="625 packets". '
-            "May be repeated.",
-        ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")] = None,
+    file: ScenarioFile,
+    set_: Settings = None,
+    seed: Seed = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     out: Annotated[
         Path | None,
@@ -40,7 +33,7 @@ def run(
 ) -> None:
     """Simulate a scenario and print what happened."""
     with failures.reported():
-        overrides = parse_overrides(set_ or [])
+        overrides = parse_settings(set_)
         with output_directory(out) if out else nullcontext() as staging:
             with progress_bar() as progress:
                 result = tailroom.run(
@@ -66,16 +59,3 @@ def _automatic(result: tailroom.Result) -> str:
         return ""
     interval_s = result.series("queue")["time_s"][0].as_py()
     return f" (a sample each {interval_s:g} s, as the scenario has no [series])"
-
-
-def parse_overrides(settings: list[str]) -> dict[str, str]:
-    """Splits each KEY=VALUE at its first equals sign."""
-    overrides = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not (key.strip() and equals):
-            raise failures.InputError(
-                f"--set {setting}: no KEY=VALUE; write for example --set seed=2"
-            )
-        overrides[key.strip()] = value.strip()
-    return overrides

@@ -4,11 +4,27 @@ A new model is one file with a `MODEL`, and one line in `MODELS`. Models know no
 read a `Bottleneck`.
 """
 
+from collections.abc import Iterable
+
 from tailroom.models import rule_of_thumb
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
 
 MODELS: dict[str, Model] = {model.name: model for model in (rule_of_thumb.MODEL,)}
+
+
+def models_named(names: Iterable[str]) -> list[Model]:
+    """The models of these names.
+
+    Raises:
+        ValueError: There is no such model.
+    """
+    names = list(names)
+    for name in names:
+        if name not in MODELS:
+            raise ValueError(f"there is no model {name!r}; choose one of {', '.join(MODELS)}")
+    return [MODELS[name] for name in names]
+
 
 __all__ = [
     "MODELS",
@@ -18,5 +34,6 @@ __all__ = [
     "NotApplicableError",
     "Prediction",
     "Target",
+    "models_named",
     "read_bottleneck",
 ]

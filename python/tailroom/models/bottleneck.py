@@ -8,6 +8,7 @@ from math import ceil, inf
 from typing import Any
 
 from tailroom import _engine
+from tailroom._engine import ScenarioError
 from tailroom.scenario import ScenarioText
 
 
@@ -177,8 +178,7 @@ def read_bottleneck(
         seed: Replaces the scenario's seed.
 
     Raises:
-        ScenarioError: The scenario is wrong.
-        ValueError: There is no such link.
+        ScenarioError: The scenario is wrong, or has no such link.
     """
     with source.named_in_errors():
         text = _engine.outline(
@@ -189,7 +189,9 @@ def read_bottleneck(
     if link is None:
         link = _busiest(outline)
     elif link not in names:
-        raise ValueError(f"there is no link {link!r}; choose one of {', '.join(names)}")
+        raise ScenarioError(
+            f"{source.place}: there is no link {link!r}; choose one of {', '.join(names)}"
+        )
     return _at(outline, link)
 
 

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tailroom.plots import dispersion, utilization, windows_and_queue
+from tailroom.plots import dispersion, style, utilization, windows_and_queue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tailroom.results import PlotKind, Result
-
-PICTURE_DOTS_PER_INCH = 150
 
 
 class _Figure(NamedTuple):
@@ -64,6 +62,6 @@ def write(
     ]
     for kind in kinds or recorded or FIGURES:
         path = directory / f"{prefix}{FIGURES[kind].file_name}.{file_format}"
-        draw(result, kind).savefig(path, dpi=PICTURE_DOTS_PER_INCH)
+        draw(result, kind).savefig(path, dpi=style.DOTS_PER_INCH)
         paths.append(path)
     return paths

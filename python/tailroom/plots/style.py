@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
     from tailroom.results import Result
 
+DOTS_PER_INCH = 150
+"""Of pictures in a file."""
+
 MOST_LINES = 10
 """More lines in one panel cannot be told apart."""
 

@@ -1,0 +1,172 @@
+"""`tailroom model`: what the literature says of a scenario, without simulating."""
+
+import json as json_text
+from math import isinf
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tailroom.axis import parse_axis
+from tailroom.cli import failures, report
+from tailroom.cli.options import LinkName, ScenarioFile, Seed, Settings, parse_settings
+from tailroom.models import MODELS, Bottleneck, Prediction, Target, models_named
+from tailroom.predict import Answer, Curves, Predictions, predict, predict_over
+
+
+def model(  # noqa: PLR0913 - one argument an option
+    file: ScenarioFile,
+    *,
+    set_: Settings = None,
+    seed: Seed = None,
+    link: LinkName = None,
+    utilization: Annotated[
+        float, typer.Option(help="Utilization that required buffers are to reach.")
+    ] = Target.utilization,
+    loss: Annotated[
+        float, typer.Option(help="Loss fraction that required buffers are to keep.")
+    ] = Target.loss_fraction,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="NAME", help="Ask this model only. May be repeated."),
+    ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY=VALUES",
+            help='Curves over a key, e.g. --over links.bottleneck.queue.limit="10 packets, '
+            '100 packets", a TOML list, or { from = "10 packets", to = "1000 packets", '
+            'points = 9, scale = "log" }.',
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the curves of --over (.png, .svg or .pdf)."),
+    ] = None,
+) -> None:
+    """Ask the analytic models of the literature what a buffer does, in milliseconds.
+
+    Each says what it assumes; what the scenario breaks is printed below the table.
+    """
+    with failures.reported():
+        if out:
+            _check_picture(out, over)
+        with failures.input_checked():
+            question: dict[str, Any] = {
+                "set": parse_settings(set_),
+                "seed": seed,
+                "link": link,
+                "target": Target(utilization, loss),
+                "only": [one.name for one in models_named(only or MODELS)],
+            }
+        if over:
+            curves = predict_over(file, parse_axis(over), **question)
+            if out:
+                curves.plot().savefig(out, dpi=150)
+            answer: Curves | Predictions = curves
+        else:
+            answer = predict(file, **question)
+        if json:
+            print(json_text.dumps(answer.as_dict(), indent=2))
+        elif isinstance(answer, Curves):
+            _show_curves(answer, Console(highlight=False))
+            if out:
+                print(f"Curves are in {out}")
+        else:
+            show(answer, Console(highlight=False))
+
+
+def _check_picture(out: Path, over: str | None) -> None:
+    if not over:
+        raise failures.InputError("--out draws curves; give --over KEY=VALUES too")
+    if out.suffix not in (".png", ".svg", ".pdf"):
+        raise failures.InputError(f"--out {out}: give a file that ends in .png, .svg or .pdf")
+
+
+def show(predictions: Predictions, console: Console) -> None:
+    """Prints a row for each model that applies, then what fails, then who does not apply."""
+    link = predictions.link
+    applying = [one for one in predictions.answers if one.prediction]
+    console.print(
+        f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {link.discipline}, "
+        f"limit {report.packets(link.limit_packets)} packets"
+        + (f" = {link.limit_packets / link.bdp_packets:.3f} bdp" if link.bdp_packets else "")
+    )
+    console.print(_table(applying, link))
+    for answer in applying:
+        for name, value in (answer.prediction.details if answer.prediction else {}).items():
+            console.print(f"  {answer.model.name}: {escape(name)} = {value:.6g}")
+    _show_failing(applying, console)
+    others = [one for one in predictions.answers if not one.prediction]
+    if others:
+        console.print("\nModels that do not apply")
+    for answer in others:
+        console.print(f"  {answer.model.name}: {escape(answer.why_not)}", style="dim")
+
+
+def _table(answers: list[Answer], link: Bottleneck) -> Table:
+    table = report.table_of(
+        "Models",
+        "model",
+        "utilization",
+        "loss",
+        "queueing\ndelay mean",
+        "needed limit",
+        "failing\nassumptions",
+    )
+    for answer in answers:
+        said = answer.prediction
+        if said is None:
+            continue
+        failing = len(answer.failing)
+        table.add_row(
+            answer.model.name,
+            report.percent(said.utilization),
+            report.fraction(said.loss_fraction),
+            report.milliseconds(said.queue_delay_s_mean),
+            _needed(said, link),
+            f"[red]{failing} of {len(answer.assumptions)}[/red]" if failing else "none",
+        )
+    return table
+
+
+def _needed(said: Prediction, link: Bottleneck) -> str:
+    packets = said.required_packets
+    if packets is None:
+        return "-"
+    if isinf(packets):
+        return f"none gives\n{said.required_for}"
+    lines = [f"{packets:,.0f} packets", report.milliseconds(packets / link.capacity_pps)]
+    if link.bdp_packets:
+        lines.append(f"{packets / link.bdp_packets:.3f} bdp")
+    return "\n".join([*lines, f"for {said.required_for}"])
+
+
+def _show_failing(answers: list[Answer], console: Console) -> None:
+    """The assumptions that fail, each once, with the models that make it."""
+    broken: dict[tuple[str, str], list[str]] = {}
+    for answer in answers:
+        for one in answer.failing:
+            broken.setdefault((one.statement, one.found), []).append(answer.model.name)
+    if broken:
+        console.print("\nAssumptions that fail here")
+    for (statement, found), names in broken.items():
+        console.print(f"  [red]{escape(statement)}[/red]: here {escape(found)}")
+        console.print(f"    {', '.join(names)}", style="dim")
+
+
+def _show_curves(curves: Curves, console: Console) -> None:
+    """One table a quantity, one row a value, one column a model."""
+    for quantity, layout in (("utilization", report.percent), ("loss_fraction", report.fraction)):
+        names = curves.who_say(quantity)
+        if not names:
+            continue
+        table = report.table_of(quantity.replace("_", " "), curves.axis.key, *names)
+        columns = [curves.values(name, quantity) for name in names]
+        for value, *said in zip(curves.axis.values, *columns, strict=True):
+            table.add_row(escape(str(value)), *(layout(one) for one in said))
+        console.print(table)

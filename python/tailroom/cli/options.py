@@ -1,0 +1,42 @@
+"""Arguments and options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tailroom.cli import failures
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file (TOML).")]
+
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help='Replace a value, e.g. --set links.bottleneck.queue.limit="625 packets". '
+        "May be repeated.",
+    ),
+]
+
+Seed = Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")]
+
+LinkName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="The link to look at; if left out, the slowest that carries flows."
+    ),
+]
+
+
+def parse_settings(settings: list[str] | None) -> dict[str, str]:
+    """Splits each KEY=VALUE at its first equals sign."""
+    overrides = {}
+    for setting in settings or []:
+        key, equals, value = setting.partition("=")
+        if not (key.strip() and equals):
+            raise failures.InputError(
+                f"--set {setting}: no KEY=VALUE; write for example --set seed=2"
+            )
+        overrides[key.strip()] = value.strip()
+    return overrides

@@ -1,0 +1,91 @@
+"""`tailroom model` and `tailroom compare`: what they print, and what they refuse."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tailroom as tr
+from tailroom.models import MODELS
+from tests.conftest import Tailroom
+
+LIMIT = "links.bottleneck.queue.limit"
+
+
+def test_every_model_answers_or_says_why_not(tailroom: Tailroom, small: Path) -> None:
+    answer = json.loads(tailroom("model", small, "--json").output)
+    assert list(answer["models"]) == list(MODELS)
+    for name, said in answer["models"].items():
+        assert said["title"], name
+        assert said["source"], name
+        if said["applies"]:
+            assert said["assumptions"], name
+            for one in said["assumptions"]:
+                assert bool(one["found"]) != one["holds"], (name, one)
+        else:
+            assert said["why_not"], name
+
+
+def test_the_rule_of_thumb_is_one_bandwidth_delay_product(tailroom: Tailroom, small: Path) -> None:
+    answer = json.loads(tailroom("model", small, "--model", "rule_of_thumb", "--json").output)
+    said = answer["models"]["rule_of_thumb"]
+    # 10 Mbit/s times 20 ms.
+    assert said["required_bytes"] == pytest.approx(25_000)
+    assert said["required_s"] == pytest.approx(0.02)
+    assert said["required_bdp"] == pytest.approx(1)
+
+
+def test_failing_assumptions_are_named_once_with_their_models(
+    tailroom: Tailroom, small: Path
+) -> None:
+    shown = tailroom("model", small, "--set", "flows.reno.congestion=cubic")
+    assert shown.status == 0
+    assert shown.output.count("flows run reno: here cubic") == 1
+
+
+def test_curves_have_a_row_a_value_and_a_picture(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    over = f"{LIMIT}=10 packets,20 packets,40 packets"
+    picture = tmp_path / "curves.png"
+    shown = tailroom("model", small, "--over", over, "--out", picture)
+    assert shown.status == 0
+    assert picture.stat().st_size > 1000
+    answer = json.loads(tailroom("model", small, "--over", over, "--json").output)
+    assert answer["key"] == LIMIT
+    assert [one["value"] for one in answer["points"]] == ["10 packets", "20 packets", "40 packets"]
+
+
+def test_python_gives_what_the_command_prints(tailroom: Tailroom, small: Path) -> None:
+    answer = json.loads(tailroom("model", small, "--json").output)
+    assert json.loads(json.dumps(tr.predict(small).as_dict())) == answer
+
+
+def test_comparing_puts_the_simulation_beside_the_models(tailroom: Tailroom, small: Path) -> None:
+    answer = json.loads(tailroom("compare", small, "--json").output)
+    measured = tr.run(small).links["bottleneck"]
+    assert answer["simulation"]["utilization"] == measured["utilization"]
+    assert list(answer["models"]) == list(MODELS)
+    assert "simulation" in tailroom("compare", small).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "rule_of_thum"], "there is no model 'rule_of_thum'; choose one of"),
+        (["--link", "core"], "there is no link 'core'; choose one of bottleneck"),
+        (["--utilization", "1"], "target utilization 1: give a number between 0 and 1"),
+        (["--loss", "0"], "target loss 0: give a number between 0 and 1"),
+        (["--out", "x.png"], "--out draws curves; give --over"),
+        (["--over", "seed=1,2", "--out", "x.txt"], "give a file that ends in .png, .svg or .pdf"),
+        (["--over", f"{LIMIT}=ten packets"], "ten packets"),
+        (["--set", "duration"], "no KEY=VALUE"),
+    ],
+)
+def test_wrong_questions_are_refused(
+    tailroom: Tailroom, small: Path, arguments: list[str], message: str
+) -> None:
+    ended = tailroom("model", small, *arguments)
+    assert ended.status == 2
+    assert message in ended.errors
+    assert ended.output == ""
