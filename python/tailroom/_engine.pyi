@@ -14,6 +14,7 @@ __all__ = [
     "RoundEvent",
     "RunError",
     "ScenarioError",
+    "build",
     "components",
     "import_capture",
     "outline",
@@ -145,5 +146,6 @@ def resolve(
     seed: int | None = None,
     find_control: _FindControl | None = None,
 ) -> str: ...
+def build() -> str: ...
 def schema() -> str: ...
 def components() -> str: ...

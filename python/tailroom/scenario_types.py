@@ -1960,6 +1960,40 @@ class Flows(TypedDict):
     """
 
 
+class Until(TypedDict):
+    """Repeat each point until the confidence interval of a metric is narrow."""
+
+    metric: str
+    """Its name in the output of `tailroom run --json`, with the link's or group's name in front
+    where there are several: `utilization`, `bottleneck.queue_delay_s_p99`,
+    `reno.jain_index`."""
+    half_width: float
+    """Largest half-width of the 95 % confidence interval of its mean."""
+    at_least: NotRequired[int]
+    """Runs of a point before the interval is first looked at. Default: 10."""
+    at_most: NotRequired[int]
+    """Runs of a point after which it is given up. Default: 100."""
+
+
+class Sweep(TypedDict):
+    """What a sweep varies and how often it repeats each point.
+
+    A key is dotted, as in `links.bottleneck.queue.limit`. Its values are a list, or a range
+    such as `{ from = "10 packets", to = "1000 packets", points = 9, scale = "log" }`, whose
+    scale is linear if left out.
+    """
+
+    grid: NotRequired[dict[str, object]]
+    """Keys with their values; every combination of them is a point."""
+    together: NotRequired[dict[str, object]]
+    """Keys whose values go together, the first of one with the first of the others; each row is
+    combined with every point of the grid."""
+    seeds: NotRequired[int]
+    """Runs of each point, with the scenario's seed, the next one, and so on. Default: 5."""
+    until: NotRequired[Until]
+    """Instead of a fixed number of seeds: as many as make a metric precise."""
+
+
 class Scenario(TypedDict):
     """A tailroom scenario: links, flows, and what is measured."""
 
@@ -1986,3 +2020,5 @@ class Scenario(TypedDict):
     """Shared links by name: every queue that two flows may meet in."""
     flows: NotRequired[dict[str, Flows]]
     """Flow groups by name; the flows of a group differ only in RTT and start."""
+    sweep: NotRequired[Sweep]
+    """What `tailroom sweep` varies; a single run leaves it aside."""

@@ -43,6 +43,12 @@ mod _engine {
         scenario::schema().to_string()
     }
 
+    /// Names the sources that this engine was built from: its version and a hash of them.
+    #[pyfunction]
+    fn build() -> &'static str {
+        concat!(env!("CARGO_PKG_VERSION"), "+", env!("TAILROOM_BUILD"))
+    }
+
     /// Every congestion control, queue discipline and source with its parameters, as JSON.
     #[pyfunction]
     fn components() -> String {

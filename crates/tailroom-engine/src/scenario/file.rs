@@ -1,9 +1,12 @@
 //! The scenario file: what a user writes about the run and its links. The doc comments are the
 //! user's documentation; they reach the schema, the command line and the editor.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toml::Table;
 
 use super::flows::FlowsFile;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
@@ -39,6 +42,68 @@ pub(super) struct ScenarioFile {
     /// Flow groups by name; the flows of a group differ only in RTT and start.
     #[serde(default)]
     pub(super) flows: IndexMap<String, FlowsFile>,
+    /// What `tailroom sweep` varies; a single run leaves it aside.
+    #[serde(default, skip_serializing)]
+    pub(super) sweep: Option<SweepFile>,
+}
+
+/// What a sweep varies and how often it repeats each point.
+///
+/// A key is dotted, as in `links.bottleneck.queue.limit`. Its values are a list, or a range such as
+/// `{ from = "10 packets", to = "1000 packets", points = 9, scale = "log" }`, whose scale is linear
+/// if left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SweepFile {
+    /// Keys with their values; every combination of them is a point.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub(super) grid: Table,
+    /// Keys whose values go together, the first of one with the first of the others; each row is
+    /// combined with every point of the grid.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub(super) together: Table,
+    /// Runs of each point, with the scenario's seed, the next one, and so on.
+    #[serde(default = "five_seeds")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub(super) seeds: u64,
+    /// Instead of a fixed number of seeds: as many as make a metric precise.
+    #[serde(default)]
+    pub(super) until: Option<UntilFile>,
+}
+
+/// Repeat each point until the confidence interval of a metric is narrow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UntilFile {
+    /// Its name in the output of `tailroom run --json`, with the link's or group's name in front where
+    /// there are several: `utilization`, `bottleneck.queue_delay_s_p99`, `reno.jain_index`.
+    #[schemars(length(min = 1))]
+    pub(super) metric: String,
+    /// Largest half-width of the 95 % confidence interval of its mean.
+    #[schemars(range(min = 0.0))]
+    pub(super) half_width: f64,
+    /// Runs of a point before the interval is first looked at.
+    #[serde(default = "ten_seeds")]
+    #[schemars(range(min = 2, max = 1_000_000))]
+    pub(super) at_least: u64,
+    /// Runs of a point after which it is given up.
+    #[serde(default = "hundred_seeds")]
+    #[schemars(range(min = 2, max = 1_000_000))]
+    pub(super) at_most: u64,
+}
+
+fn five_seeds() -> u64 {
+    5
+}
+
+fn ten_seeds() -> u64 {
+    10
+}
+
+fn hundred_seeds() -> u64 {
+    100
 }
 
 fn from_the_start() -> Duration {
