@@ -26,6 +26,9 @@ from tailroom.result_files import load
 from tailroom.results import Result
 from tailroom.run import run
 from tailroom.scenario_types import Scenario
+from tailroom.store import Store, StoreError
+from tailroom.sweep import SweepResult, sweep
+from tailroom.sweep_plan import Until
 
 __all__ = [
     "AckEvent",
@@ -41,9 +44,14 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Store",
+    "StoreError",
+    "SweepResult",
+    "Until",
     "import_capture",
     "load",
     "predict",
     "predict_over",
     "run",
+    "sweep",
 ]

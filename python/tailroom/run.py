@@ -60,6 +60,17 @@ def run(  # noqa: PLR0913 - each says one thing about a run
         KeyboardInterrupt: Ctrl-C; the run stops at once.
     """
     source = ScenarioText.of(scenario, set or {}, congestion)
+    return simulate(source, seed=seed, progress=progress, series_samples=series_samples)
+
+
+def simulate(
+    source: ScenarioText,
+    *,
+    seed: int | None = None,
+    progress: Callable[[float, float], object] | None = None,
+    series_samples: int | None = None,
+) -> Result:
+    """Simulates a scenario that has been read; arguments and errors are those of `run`."""
     resolved = source.resolve(seed)
     document = tomllib.loads(resolved)
     recorded = _with_series(source.overrides, document, series_samples)

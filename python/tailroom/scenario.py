@@ -59,9 +59,12 @@ class ScenarioText:
                 f"flows.{group}.congestion": controls.give(group, control)
                 for group, control in (congestion or {}).items()
             }
-        replaced = {**given, **overrides}.items()
-        texts = tuple((key, _override_text(value)) for key, value in replaced)
-        return dataclasses.replace(source, overrides=texts, controls=controls)
+        return dataclasses.replace(source, controls=controls).replacing({**given, **overrides})
+
+    def replacing(self, overrides: Mapping[str, object]) -> "ScenarioText":
+        """The same scenario with more of its values replaced, by dotted key."""
+        texts = tuple((key, _override_text(value)) for key, value in overrides.items())
+        return dataclasses.replace(self, overrides=self.overrides + texts)
 
     def resolve(self, seed: int | None) -> str:
         """The scenario as TOML with every default filled in and absolute paths of files.

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 import typer
 
 from tailroom import CaptureError, ControlError, OutputDirectoryError, RunError, ScenarioError
+from tailroom.metrics import MetricError
 from tailroom.own_controls import without_own_frames
+from tailroom.store import StoreError
 
 RUN_FAILED = 1
 INPUT_WRONG = 2
@@ -22,6 +24,16 @@ SHOW_TRACEBACK = "TAILROOM_TRACEBACK"
 
 class InputError(ValueError):
     """The command line asks for what is not there; the message names the remedy."""
+
+
+WRONG_INPUT = (
+    CaptureError,
+    InputError,
+    MetricError,
+    OutputDirectoryError,
+    ScenarioError,
+    StoreError,
+)
 
 
 @contextmanager
@@ -38,7 +50,7 @@ def reported() -> Iterator[None]:
     """Ends the command with a message and an exit status if the block raises."""
     try:
         yield
-    except (CaptureError, InputError, OutputDirectoryError, ScenarioError) as error:
+    except WRONG_INPUT as error:
         _end(f"error: {error}", INPUT_WRONG, error)
     except ControlError as error:
         _show_cause(error)

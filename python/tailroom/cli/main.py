@@ -9,6 +9,7 @@ from tailroom.cli.model import model
 from tailroom.cli.plot import plot
 from tailroom.cli.run import run
 from tailroom.cli.schema import schema
+from tailroom.cli.sweep import sweep_command
 
 app = typer.Typer(
     name="tailroom",
@@ -21,6 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(run)
+app.command("sweep")(sweep_command)
 app.command()(model)
 app.command()(compare)
 app.command()(plot)

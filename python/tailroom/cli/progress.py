@@ -1,4 +1,4 @@
-"""A progress bar for runs that take over a second."""
+"""Progress bars for runs and sweeps that take over a second."""
 
 import sys
 import time
@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from tailroom.sweep import SweepProgress
 
 SHOW_AFTER_S = 1.0
 
@@ -34,6 +36,37 @@ def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
         if time.monotonic() - begun > SHOW_AFTER_S:
             bar.start()
         bar.update(task, completed=fraction, simulated_s=simulated_s)
+
+    try:
+        yield report
+    finally:
+        bar.stop()
+
+
+@contextmanager
+def sweep_bar() -> Iterator[Callable[[SweepProgress], None] | None]:
+    """Gives the function that `tailroom.sweep` reports to, or nothing if nobody would see it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bar = Progress(
+        TextColumn("{task.completed:,} of {task.total:,} runs"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]},"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task("sweep", total=1, rate="")
+    begun = time.monotonic()
+
+    def report(state: SweepProgress) -> None:
+        spent_s = time.monotonic() - begun
+        if spent_s > SHOW_AFTER_S:
+            bar.start()
+        rate = f"{(state.done - state.found) / spent_s:.1f} a second"
+        bar.update(task, completed=state.done, total=max(1, state.planned), rate=rate)
 
     try:
         yield report

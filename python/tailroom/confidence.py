@@ -1,0 +1,54 @@
+"""Confidence intervals of means over independent runs, and inside one long run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and the half-width of its confidence interval."""
+
+    mean: float
+    half_width: float
+    """Infinite for a single value."""
+    count: int
+    """Independent values that it is made of."""
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+        return self.mean - self.half_width
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+        return self.mean + self.half_width
+
+
+def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFIDENCE) -> Interval:
+    """The mean of independent values with its interval by Student's t distribution.
+
+    Args:
+        values: At least one.
+        confidence: In (0, 1).
+
+    Raises:
+        ValueError: There are no values.
+    """
+    array = np.asarray(values, dtype=float)
+    count = array.size
+    if count == 0:
+        raise ValueError("no values to take the mean of")
+    if count == 1:
+        return Interval(float(array[0]), inf, 1)
+    error = float(np.std(array, ddof=1)) / sqrt(count)
+    # scipy.stats takes half a second to load; this is its quantile of Student's t.
+    quantile = float(special.stdtrit(count - 1, 0.5 + confidence / 2))
+    return Interval(float(np.mean(array)), quantile * error, count)

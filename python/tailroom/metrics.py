@@ -1,0 +1,81 @@
+"""Metrics: the numbers of a summary by name, as a sweep stores them and a target names them."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+ALL_FLOWS = "flows"
+"""Prefix of what concerns all permanent flows under congestion control together."""
+
+
+class MetricError(ValueError):
+    """There is no such metric, or several; the message names those there are."""
+
+
+def metrics_of(summary: Mapping[str, Any]) -> dict[str, float | None]:
+    """Every number of a summary by a dotted name.
+
+    `links.NAME.METRIC` and `groups.NAME.METRIC` as in `tailroom run --json`, and `flows.METRIC` for
+    all permanent flows under congestion control together: `jain_index`, `goodput_bps`.
+    """
+    numbers: dict[str, float | None] = {}
+    for kind in ("links", "groups"):
+        for name, values in summary[kind].items():
+            _flatten(f"{kind}.{name}", values, numbers)
+    controlled = [flow["goodput_bps"] for flow in summary["flows"] if flow["congestion"]]
+    numbers[f"{ALL_FLOWS}.goodput_bps"] = sum(controlled) if controlled else None
+    numbers[f"{ALL_FLOWS}.jain_index"] = jain_index(controlled)
+    numbers["convergence_time_s"] = summary["convergence_time_s"]
+    return numbers
+
+
+def jain_index(rates: Iterable[float]) -> float | None:
+    """(sum x)^2 / (n sum x^2) of Jain, Chiu, Hawe (1984); `None` where nothing flows."""
+    rates = list(rates)
+    squares = sum(rate * rate for rate in rates)
+    return sum(rates) ** 2 / (len(rates) * squares) if squares else None
+
+
+def find_metric(name: str, known: Iterable[str]) -> str:
+    """The full name of a metric that a user names in short.
+
+    `utilization` is that of the only link, `core.utilization` that of link `core`, `jain_index`
+    that of all flows, `reno.goodput_bps` that of group `reno`. A link's comes before a group's.
+
+    Raises:
+        MetricError: There is none of this name, or several.
+    """
+    known = list(known)
+    if name in known:
+        return name
+    if f"{ALL_FLOWS}.{name}" in known and name == "jain_index":
+        return f"{ALL_FLOWS}.{name}"
+    for kind in ("links", "groups"):
+        owned = [one for one in known if one.startswith(f"{kind}.")]
+        found = [one for one in owned if one == f"{kind}.{name}"] or [
+            one
+            for one in owned
+            if one.endswith(f".{name}") and one.count(".") == name.count(".") + 2
+        ]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            short = ", ".join(one.removeprefix(f"{kind}.") for one in found)
+            raise MetricError(f"{name}: there are several; choose one of {short}")
+    raise MetricError(f"{name}: there is no such metric; {_nearest(name, known)}")
+
+
+def _flatten(prefix: str, values: Mapping[str, Any], into: dict[str, float | None]) -> None:
+    for key, value in values.items():
+        name = f"{prefix}.{key}"
+        if isinstance(value, Mapping):
+            _flatten(name, value, into)
+        elif value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+            into[name] = None if value is None else float(value)
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    """What the user may have meant: the nearest metric, else some of those there are."""
+    last = list(dict.fromkeys(one.rpartition(".")[2] for one in known))
+    near = difflib.get_close_matches(name.rpartition(".")[2], last, n=3)
+    return f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(last)}"

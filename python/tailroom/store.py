@@ -1,0 +1,255 @@
+"""The store of results: a directory of Parquet files, one a run, none of them ever half-written.
+
+    STORE/tailroom-store.json      says that it is a store, and in which format
+    STORE/runs/KEY.parquet         one row: scenario, seed, engine, every metric, the whole summary
+    STORE/series/KEY.parquet       the links' time series of that run, where they were asked for
+    STORE/sweeps/ID.json           which points a sweep has, and which runs belong to each
+
+A key is a hash of all that a run depends on, so a finished run is found again from any sweep, and
+two sweeps that work on one store at a time only ever write the same content under the same name. A
+file appears by renaming, whole or not at all.
+"""
+
+import hashlib
+import itertools
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tailroom.metrics import metrics_of
+from tailroom.results import Result
+
+FORMAT = 1
+MARKER = "tailroom-store.json"
+PARTIAL = ".partial"
+ABANDONED_AFTER_S = 3600.0
+"""A file that has been in the making for longer belonged to a process that was killed."""
+
+_counter = itertools.count()
+
+
+class StoreError(ValueError):
+    """The directory is no store, or cannot be used; the message names the remedy."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run as the store keeps it."""
+
+    key: str
+    row: pa.Table
+    """One row."""
+    series: pa.Table | None = None
+
+
+@dataclass
+class SweepRecord:
+    """Which runs make up a sweep."""
+
+    id: str
+    title: str
+    scenario: str
+    """Path of the scenario file, or "scenario" for one built in Python."""
+    axes: dict[str, list[object]]
+    """Keys with their values as the user gave them."""
+    points: list[dict[str, Any]] = field(default_factory=list)
+    """Each with `settings` (key to value) and `runs` (keys of its runs)."""
+
+
+def run_key(scenario_hash: str, engine_build: str, seed: int) -> str:
+    """Names all that a run's result depends on."""
+    parts = json.dumps([scenario_hash, engine_build, seed])
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def as_run(key: str, engine_build: str, result: Result, *, series: bool) -> Run:
+    """What the store keeps of a result."""
+    summary = result.summary
+    row = {
+        "key": key,
+        "scenario_hash": summary["scenario_hash"],
+        "engine_build": engine_build,
+        "seed": summary["seed"],
+        "title": summary["title"],
+        "wall_s": summary["timing"]["wall_s"],
+        "scenario": result.scenario,
+        "summary": json.dumps(summary),
+        **metrics_of(summary),
+    }
+    columns = {name: pa.array([value], _type_of(name, value)) for name, value in row.items()}
+    return Run(key, pa.table(columns), result.link_series if series else None)
+
+
+def _type_of(name: str, value: object) -> pa.DataType:
+    if isinstance(value, str):
+        return pa.string()
+    return pa.int64() if name == "seed" else pa.float64()
+
+
+class Store:
+    """Results of sweeps in a directory."""
+
+    def __init__(self, directory: str | PathLike[str]) -> None:
+        """Opens a store that exists.
+
+        Raises:
+            StoreError: It is none, or one of a newer version.
+        """
+        self.directory = Path(directory).absolute()
+        self.damaged: list[Path] = []
+        """Files that could not be read; their runs count as not finished."""
+        _check(self.directory)
+
+    @classmethod
+    def create(cls, directory: str | PathLike[str]) -> "Store":
+        """Opens a store, or makes one where there is nothing or an empty directory.
+
+        Raises:
+            StoreError: Something else is there, or it cannot be written.
+        """
+        path = Path(directory).absolute()
+        try:
+            is_new = not path.exists() or (path.is_dir() and not any(path.iterdir()))
+            if is_new:
+                for part in ("runs", "series", "sweeps"):
+                    (path / part).mkdir(parents=True, exist_ok=True)
+                text = json.dumps({"format": FORMAT})
+                _write_whole(path / MARKER, lambda file: file.write_text(text))
+        except OSError as error:
+            raise StoreError(
+                f"{path}: cannot write there: {error.strerror}; choose another directory"
+            ) from None
+        store = cls(path)
+        store._clean_up()
+        return store
+
+    def add(self, run: Run) -> None:
+        """Keeps a finished run; nothing of it is there if this raises.
+
+        Raises:
+            OSError: It cannot be written, e.g. as the disk is full.
+        """
+        if run.series is not None:
+            _write_table(self._file("series", run.key), run.series)
+        # The row last: a run counts as finished when its row is there.
+        _write_table(self._file("runs", run.key), run.row)
+
+    def read(self, key: str, *, with_series: bool = False) -> pa.Table | None:
+        """The row of a finished run; `None` if it is not there or damaged.
+
+        Args:
+            key: The run.
+            with_series: It counts as finished only if its series are there too.
+        """
+        row = self._read(self._file("runs", key))
+        if row is None or row.num_rows != 1 or row["key"][0].as_py() != key:
+            return None
+        if with_series and self._read(self._file("series", key)) is None:
+            return None
+        return row
+
+    def series(self, key: str) -> pa.Table | None:
+        """The links' time series of a run; `None` if none were asked for."""
+        return self._read(self._file("series", key))
+
+    def runs(self, keys: Iterable[str] | None = None) -> pa.Table:
+        """The rows of these runs, of all if left out; a metric that a run lacks is null."""
+        if keys is None:
+            keys = sorted(file.stem for file in (self.directory / "runs").glob("*.parquet"))
+        rows = [row for row in map(self.read, keys) if row is not None]
+        return pa.concat_tables(rows, promote_options="default") if rows else pa.table({"key": []})
+
+    def record(self, sweep: SweepRecord) -> None:
+        """Writes down which runs belong to a sweep, in place of what was written before."""
+        text = json.dumps(vars(sweep), indent=1)
+        path = self.directory / "sweeps" / f"{sweep.id}.json"
+        _write_whole(path, lambda file: file.write_text(text, encoding="utf-8"))
+
+    def sweeps(self) -> list[SweepRecord]:
+        """Every sweep that worked on this store, by id."""
+        records = []
+        for path in sorted((self.directory / "sweeps").glob("*.json")):
+            try:
+                records.append(SweepRecord(**json.loads(path.read_text(encoding="utf-8"))))
+            except (ValueError, TypeError):
+                self._note_damage(path)
+        return records
+
+    def _file(self, part: str, key: str) -> Path:
+        return self.directory / part / f"{key}.parquet"
+
+    def _read(self, path: Path) -> pa.Table | None:
+        try:
+            return pq.read_table(path, page_checksum_verification=True, partitioning=None)
+        except FileNotFoundError:
+            return None
+        except (OSError, pa.ArrowException):
+            self._note_damage(path)
+            return None
+
+    def _note_damage(self, path: Path) -> None:
+        if path not in self.damaged:
+            self.damaged.append(path)
+
+    def _clean_up(self) -> None:
+        """Removes what killed processes have left."""
+        for path in self.directory.rglob(f".*{PARTIAL}"):
+            try:
+                if time.time() - path.stat().st_mtime > ABANDONED_AFTER_S:
+                    path.unlink(missing_ok=True)
+            except OSError:
+                continue  # another process removes it, or we may not: it does no harm
+
+
+def _check(directory: Path) -> None:
+    marker = directory / MARKER
+    try:
+        content = json.loads(marker.read_text(encoding="utf-8"))
+        found = content["format"]
+    except FileNotFoundError:
+        what = "is no store of results" if directory.exists() else "is not there"
+        raise StoreError(
+            f"{directory}: {what}; `tailroom sweep FILE --store DIR` makes one in a new directory"
+        ) from None
+    except NotADirectoryError:
+        raise StoreError(f"{directory}: is a file; give the directory of a store") from None
+    except OSError as error:
+        raise StoreError(f"{marker}: cannot read it: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise StoreError(
+            f'{marker}: is damaged; if this is a store, write {{"format": {FORMAT}}} into it'
+        ) from None
+    if not isinstance(found, int) or found > FORMAT:
+        raise StoreError(
+            f"{directory}: is of format {found}, and this tailroom reads {FORMAT}; use a newer one"
+        )
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    def write(file: Path) -> object:
+        return pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+
+    _write_whole(path, write)
+
+
+def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Has a file written beside its place, and renames it there when it is whole."""
+    # A number more than the process's keeps threads and machines that share the store apart.
+    unique = f"{os.getpid()}-{next(_counter)}-{time.time_ns()}"
+    partial = path.with_name(f".{path.name}.{unique}{PARTIAL}")
+    try:
+        write(partial)
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,133 @@
+"""What a sweep is to do: its points, and how often each is repeated."""
+
+import hashlib
+import itertools
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from tailroom._engine import ScenarioError
+from tailroom.axis import Axis, axis
+from tailroom.scenario import ScenarioText
+
+
+@dataclass(frozen=True)
+class Until:
+    """Repeat a point until the confidence interval of a metric is narrow."""
+
+    metric: str
+    half_width: float
+    """Largest half-width of the 95 % confidence interval of its mean."""
+    at_least: int = 10
+    """Runs before the interval is first looked at: fewer make it unreliable."""
+    at_most: int = 100
+    """Runs after which the point is given up."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep is to do: points, and how often each is repeated."""
+
+    source: ScenarioText
+    grid: tuple[Axis, ...]
+    together: tuple[Axis, ...]
+    seeds: int
+    until: Until | None
+    series: bool
+    """Whether the time series of the links are kept."""
+    title: str
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """All keys that vary, those of `together` first."""
+        return self.together + self.grid
+
+    @property
+    def fewest_runs(self) -> int:
+        """Runs that it takes at least."""
+        return self.points_count * (self.until.at_least if self.until else self.seeds)
+
+    @property
+    def points_count(self) -> int:
+        """Combinations of values."""
+        rows = len(self.together[0].values) if self.together else 1
+        return rows * prod(len(one.values) for one in self.grid)
+
+    def points(self) -> Iterator[dict[str, object]]:
+        """The settings of each point; the last axis varies fastest."""
+        rows = zip(*(one.values for one in self.together), strict=True)
+        keys = [one.key for one in self.axes]
+        for row in rows if self.together else [()]:
+            for values in itertools.product(*(one.values for one in self.grid)):
+                yield dict(zip(keys, (*row, *values), strict=True))
+
+    @property
+    def id(self) -> str:
+        """Names the sweep: the scenario file's name, and a hash of scenario and axes."""
+        axes = {one.key: one.values for one in self.axes}
+        text = json.dumps([self.source.text, self.source.overrides, axes], default=str)
+        name = Path(self.source.place).stem
+        return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def plan(  # noqa: PLR0913 - each says one thing about a sweep
+    source: ScenarioText,
+    *,
+    grid: Mapping[str, object] | None = None,
+    together: Mapping[str, object] | None = None,
+    seeds: int | None = None,
+    until: Until | None = None,
+    series: bool = False,
+) -> Plan:
+    """Reads the scenario's `[sweep]`; the arguments add keys to it, or replace what it says.
+
+    Raises:
+        ScenarioError: A key or a value is wrong, or nothing varies and nothing is repeated.
+    """
+    with source.named_in_errors():
+        resolved = tomllib.loads(source.resolve(seed=None))
+        written = tomllib.loads(source.text).get("sweep", {})
+        grids = _axes({**_leaves(written.get("grid", {})), **(grid or {})})
+        rows = _axes({**_leaves(written.get("together", {})), **(together or {})})
+        _check_axes(grids, rows)
+        if until is None and seeds is None and "until" in written:
+            until = Until(**written["until"])
+        if seeds is None:
+            seeds = written.get("seeds", 5)
+        if seeds < 1 or (until and not 2 <= until.at_least <= until.at_most):
+            raise ScenarioError("sweep: give at least 1 seed, and 2 <= at_least <= at_most")
+    return Plan(source, grids, rows, seeds, until, series, resolved["title"])
+
+
+def _leaves(table: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
+    """Values by dotted key; an unquoted dotted key in TOML makes tables within tables."""
+    leaves: dict[str, object] = {}
+    for key, value in table.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and not {"from", "to", "points"} & set(value):
+            leaves.update(_leaves(value, f"{name}."))
+        else:
+            leaves[name] = value
+    return leaves
+
+
+def _axes(values: Mapping[str, object]) -> tuple[Axis, ...]:
+    return tuple(
+        given if isinstance(given, Axis) else axis(key, given) for key, given in values.items()
+    )
+
+
+def _check_axes(grid: Sequence[Axis], together: Sequence[Axis]) -> None:
+    both = {one.key for one in grid} & {one.key for one in together}
+    if both:
+        raise ScenarioError(f"sweep: {', '.join(both)} is in grid and in together; keep one")
+    lengths = {one.key: len(one.values) for one in together}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{key} has {count}" for key, count in lengths.items())
+        raise ScenarioError(f"sweep.together: {found} values; give all the same number")
+    if any(one.key == "seed" for one in (*grid, *together)):
+        raise ScenarioError("sweep: seed is repeated by `seeds`; take it out of the axes")
