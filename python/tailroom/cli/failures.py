@@ -12,6 +12,7 @@ from tailroom import CaptureError, ControlError, OutputDirectoryError, RunError,
 from tailroom.metrics import MetricError
 from tailroom.own_controls import without_own_frames
 from tailroom.store import StoreError
+from tailroom.store_query import QueryError
 
 RUN_FAILED = 1
 INPUT_WRONG = 2
@@ -31,6 +32,7 @@ WRONG_INPUT = (
     InputError,
     MetricError,
     OutputDirectoryError,
+    QueryError,
     ScenarioError,
     StoreError,
 )

@@ -7,6 +7,7 @@ from tailroom.cli.import_capture import import_capture
 from tailroom.cli.list import list_components
 from tailroom.cli.model import model
 from tailroom.cli.plot import plot
+from tailroom.cli.results import results
 from tailroom.cli.run import run
 from tailroom.cli.schema import schema
 from tailroom.cli.sweep import sweep_command
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command("sweep")(sweep_command)
+app.command()(results)
 app.command()(model)
 app.command()(compare)
 app.command()(plot)

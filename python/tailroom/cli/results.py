@@ -1,0 +1,111 @@
+"""`tailroom results`: what a store holds, questions to it, and its tables as files."""
+
+import csv
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from tailroom.cli import failures, report
+from tailroom.cli.sweep import show
+from tailroom.store import Store, SweepRecord
+from tailroom.store_query import query
+from tailroom.sweep import SweepResult
+from tailroom.sweep_tables import means, runs_of
+
+
+def results(
+    place: Annotated[Path, typer.Argument(metavar="STORE", help="Directory of the store.")],
+    *,
+    sweep: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Only this sweep; the beginning of its id suffices."),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Mean and interval of this metric at each point."),
+    ] = None,
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QUERY",
+            help='Ask in SQL: table "runs" has every run, a table named by a sweep\'s id its runs.',
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the table into a new .csv or .parquet file."),
+    ] = None,
+) -> None:
+    """Show the sweeps of a store, the points of one, or the answer to a question in SQL.
+
+    With --out, the table goes into a file: the runs of --sweep (of all, if left out), the means of
+    --metric, or the answer to --sql.
+    """
+    with failures.reported():
+        store = Store(place)
+        if sql:
+            table: pa.Table | None = query(store, sql)
+        elif metric:
+            table = means(store, _chosen(store, sweep), metric)
+        elif out:
+            table = runs_of(store, _chosen(store, sweep)) if sweep else store.runs()
+        else:
+            table = None
+        if table is None:
+            _show(store, sweep, Console(highlight=False))
+        elif out:
+            _write(table, out)
+            print(f"{table.num_rows:,} rows are in {out}")
+        else:
+            _write_csv(table, sys.stdout)
+        for path in store.damaged:
+            print(f"warning: {path} is damaged and was left out", file=sys.stderr)
+
+
+def _show(store: Store, sweep: str | None, console: Console) -> None:
+    if sweep:
+        show(SweepResult(store, _chosen(store, sweep)), console)
+        return
+    table = report.table_of("Sweeps", "title", "id", "points", "runs")
+    for record in store.sweeps():
+        runs = sum(len(point["runs"]) for point in record.points)
+        counts = (report.count(len(record.points)), report.count(runs))
+        table.add_row(escape(record.title), escape(record.id), *counts)
+    console.print(table)
+
+
+def _chosen(store: Store, start: str | None) -> SweepRecord:
+    """The sweep whose id begins so; the only one if none is named."""
+    records = [one for one in store.sweeps() if one.id.startswith(start or "")]
+    if len(records) == 1:
+        return records[0]
+    known = ", ".join(one.id for one in records or store.sweeps()) or "none"
+    problem = "are several sweeps" if records else "is no sweep"
+    named = f" whose id begins with {start}" if start else ""
+    raise failures.InputError(
+        f"{store.directory}: there {problem}{named}; choose one with --sweep: {known}"
+    )
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    if path.exists():
+        raise failures.InputError(f"--out {path}: is there already; choose another file")
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, compression="zstd")
+    elif path.suffix == ".csv":
+        with path.open("x", encoding="utf-8", newline="") as file:
+            _write_csv(table, file)
+    else:
+        raise failures.InputError(f"--out {path}: give a file that ends in .csv or .parquet")
+
+
+def _write_csv(table: pa.Table, file: object) -> None:
+    writer = csv.writer(file, lineterminator="\n")  # type: ignore[arg-type]
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
