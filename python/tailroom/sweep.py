@@ -1,57 +1,26 @@
 """A sweep: a scenario at many points, each repeated, every run kept in a store."""
 
-import os
-import threading
-import tomllib
 from collections.abc import Callable, Mapping
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
-from dataclasses import dataclass, field
+from concurrent.futures import Executor
+from dataclasses import dataclass
 from os import PathLike
 
 import pyarrow as pa
 
-from tailroom import _engine
-from tailroom._engine import ControlError, RunError, ScenarioError
+from tailroom._engine import RunError, ScenarioError
 from tailroom.confidence import mean_interval
-from tailroom.metrics import find_metric
 from tailroom.own_controls import ControlFactory
-from tailroom.run import simulate
-from tailroom.scenario import ScenarioText, own_controls
+from tailroom.runner import Point, Runner, Task
+from tailroom.scenario import ScenarioText
 from tailroom.scenario_types import Scenario
-from tailroom.store import Run, Store, SweepRecord, as_run, run_key
+from tailroom.store import Run, Store, SweepRecord
 from tailroom.sweep_plan import Plan, Until, plan
 from tailroom.sweep_tables import means, runs_of
 
 MOST_RUNS = 10_000
 """More runs in one sweep need to be asked for."""
-SERIES_SAMPLES = 500
-"""Points of the series that a sweep keeps where the scenario asks for none."""
-
 NOT_FROM_SEED = ["key", "seed", "wall_s", "scenario", "summary"]
 """Columns of a run that say nothing of whether another seed made a difference."""
-
-
-class Cancelled(Exception):  # noqa: N818 - it is no error
-    """The sweep is being stopped."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One run of one point; it may go to another process or machine."""
-
-    point: int
-    source: ScenarioText
-    seed: int
-    key: str
-    engine_build: str
-    series: bool
 
 
 @dataclass(frozen=True)
@@ -149,101 +118,11 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
             f"{source.place}: sweep: {what.fewest_runs:,} runs, more than {most_runs:,}; "
             "take fewer values or seeds, or allow more (--yes, most_runs)"
         )
-    points = [_Point.of(what, index, one) for index, one in enumerate(what.points())]
+    points = [Point.of(source, index, one) for index, one in enumerate(what.points())]
     work = _Work(what, points, Store.create(store), progress or (lambda _: None))
-    count = workers or os.cpu_count() or 1
-    if executor is not None:
-        work.run(executor, None, 4 * count)
-    elif own_controls(source.resolve(seed=None)):
-        # Each call of a control needs the interpreter, which one thread has at a time.
-        with ProcessPoolExecutor(count) as processes:
-            work.run(processes, None, count)
-    else:
-        with ThreadPoolExecutor(count) as threads:
-            work.run(threads, threading.Event(), count)
+    with Runner(source, work.store, workers=workers, executor=executor) as runner:
+        work.run(runner)
     return SweepResult(work.store, work.record)
-
-
-def run_task(task: Task, cancelled: threading.Event | None = None) -> Run:
-    """Does one run, wherever that is.
-
-    Raises:
-        RunError: The run failed, or this is another engine than the sweep's.
-        Cancelled: The sweep is being stopped.
-    """
-    build = _engine.build()
-    if build != task.engine_build:
-        raise RunError(
-            f"a worker has engine {build}, and the sweep began with {task.engine_build}; "
-            "install the same tailroom on every machine"
-        )
-
-    def check(_fraction: float, _simulated_s: float) -> None:
-        if cancelled and cancelled.is_set():
-            raise Cancelled
-
-    samples = SERIES_SAMPLES if task.series else None
-    result = simulate(task.source, seed=task.seed, progress=check, series_samples=samples)
-    return as_run(task.key, build, result, series=task.series)
-
-
-@dataclass
-class _Point:
-    """A point while the sweep goes on."""
-
-    index: int
-    settings: dict[str, object]
-    source: ScenarioText
-    scenario_hash: str
-    first_seed: int
-    keys: list[str] = field(default_factory=list)
-    """Of the runs that it needs, by seed."""
-    rows: dict[str, pa.Table] = field(default_factory=dict)
-    """Those that are finished."""
-    failed: int = 0
-
-    @classmethod
-    def of(cls, what: Plan, index: int, settings: dict[str, object]) -> "_Point":
-        """Resolves a point; the first that is wrong stops the sweep before it begins."""
-        source = what.source.replacing(settings)
-        seed = tomllib.loads(source.resolve(seed=None))["seed"]
-        return cls(index, settings, source, source.hash(), seed)
-
-    def extend(self, count: int, *, series: bool) -> list[Task]:
-        """Adds runs up to this number, and returns those that are new."""
-        build = _engine.build()
-        seeds = range(self.first_seed + len(self.keys), self.first_seed + count)
-        tasks = [
-            Task(
-                self.index,
-                self.source,
-                seed,
-                run_key(self.scenario_hash, build, seed),
-                build,
-                series,
-            )
-            for seed in seeds
-        ]
-        self.keys += [task.key for task in tasks]
-        return tasks
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether no run that it needs so far is outstanding."""
-        return len(self.rows) + self.failed == len(self.keys)
-
-    def runs_needed(self, until: Until) -> int:
-        """How many runs make the interval narrow, judged by the spread so far."""
-        name = find_metric(until.metric, next(iter(self.rows.values())).column_names)
-        values = [row[name][0].as_py() for row in self.rows.values()]
-        if None in values:
-            raise RunError(f"{name} is not defined at {self.settings}; choose another metric")
-        interval = mean_interval(values)
-        if interval.half_width <= until.half_width:
-            return len(self.keys)
-        # No more than twice as many at once: a spread from few runs is uncertain.
-        ratio = min((interval.half_width / until.half_width) ** 2, 2.0)
-        return min(max(len(self.keys) + 1, int(len(self.keys) * ratio)), until.at_most)
 
 
 class _Work:
@@ -252,7 +131,7 @@ class _Work:
     def __init__(
         self,
         what: Plan,
-        points: list[_Point],
+        points: list[Point],
         store: Store,
         report: Callable[[SweepProgress], object],
     ) -> None:
@@ -260,8 +139,6 @@ class _Work:
         self.points = points
         self.store = store
         self.report = report
-        self.found = 0
-        self.failures: list[str] = []
         self.record = SweepRecord(
             id=what.id,
             title=what.title,
@@ -269,80 +146,63 @@ class _Work:
             axes={one.key: list(one.values) for one in what.axes},
         )
 
-    def run(self, executor: Executor, cancelled: threading.Event | None, at_a_time: int) -> None:
+    def run(self, runner: Runner) -> None:
         """Does all that is not in the store yet."""
         first = self.what.until.at_least if self.what.until else self.what.seeds
         waiting = [task for point in self.points for task in self._missing(point, first)]
-        waiting.reverse()
         self._write_down()
-        running: dict[Future[Run], Task] = {}
         try:
-            while waiting or running:
-                while waiting and len(running) < at_a_time:
-                    task = waiting.pop()
-                    running[executor.submit(run_task, task, cancelled)] = task
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    waiting += self._take(running.pop(future), future)
-        except BaseException:
-            if cancelled:
-                cancelled.set()
-            for future in running:
-                future.cancel()
-            raise
+            runner.run(waiting, self._take)
         finally:
             self._write_down()
-        if self.failures:
+        failures = [failure for point in self.points for failure in point.failures]
+        if failures:
             needed = sum(len(point.keys) for point in self.points)
             raise RunError(
-                f"{len(self.failures)} of {needed} runs failed, the others are kept; "
-                f"the first: {self.failures[0]}"
+                f"{len(failures)} of {needed} runs failed, the others are kept; "
+                f"the first: {failures[0]}"
             )
 
-    def _missing(self, point: _Point, count: int) -> list[Task]:
+    def _missing(self, point: Point, count: int) -> list[Task]:
         """The runs that a point needs and the store does not hold."""
-        missing = []
-        for task in point.extend(count, series=self.what.series):
-            row = self.store.read(task.key, with_series=self.what.series)
-            if row is None:
-                missing.append(task)
-            else:
-                point.rows[task.key] = row
-                self.found += 1
+        missing = point.missing(self.store, count, series=self.what.series)
         self._report()
         return missing or self._next(point)
 
-    def _next(self, point: _Point) -> list[Task]:
+    def _next(self, point: Point) -> list[Task]:
         """More runs of a point that is settled but not precise enough."""
         until = self.what.until
         if until is None or not point.rows or not point.is_settled:
             return []
-        needed = point.runs_needed(until)
+        needed = _runs_needed(point, until)
         return self._missing(point, needed) if needed > len(point.keys) else []
 
-    def _take(self, task: Task, future: Future[Run]) -> list[Task]:
-        """Keeps what a run has found; returns the runs that are needed in addition."""
+    def _take(self, task: Task, ended: Run | RunError) -> list[Task]:
+        """Takes in a run; returns those that are needed in addition."""
         point = self.points[task.point]
-        try:
-            run = future.result()
-        except ControlError:
-            raise
-        except RunError as error:
-            self.failures.append(f"seed {task.seed} at {point.settings}: {error}")
-            point.failed += 1
-        else:
-            self.store.add(run)
-            point.rows[task.key] = run.row
+        point.take(task, ended)
         self._report()
         return self._next(point)
 
     def _report(self) -> None:
         done = sum(len(point.rows) for point in self.points)
+        found = sum(point.found for point in self.points)
         planned = sum(len(point.keys) for point in self.points)
-        self.report(SweepProgress(done, self.found, planned))
+        self.report(SweepProgress(done, found, planned))
 
     def _write_down(self) -> None:
         self.record.points = [
             {"settings": point.settings, "runs": point.keys} for point in self.points
         ]
         self.store.record(self.record)
+
+
+def _runs_needed(point: Point, until: Until) -> int:
+    """How many runs make the interval narrow, judged by the spread so far."""
+    count = len(point.keys)
+    interval = mean_interval(point.values(until.metric))
+    if interval.half_width <= until.half_width:
+        return count
+    # No more than twice as many at once: a spread from few runs is uncertain.
+    ratio = min((interval.half_width / until.half_width) ** 2, 2.0) if until.half_width else 2.0
+    return min(max(count + 1, int(count * ratio)), until.at_most)

@@ -1,0 +1,236 @@
+"""Runs of one scenario at different points: who does them, and which are done already."""
+
+import os
+import threading
+import tomllib
+from collections.abc import Callable, Iterable
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from types import TracebackType
+
+import pyarrow as pa
+
+from tailroom import _engine
+from tailroom._engine import ControlError, RunError
+from tailroom.metrics import find_metric
+from tailroom.run import simulate
+from tailroom.scenario import ScenarioText, own_controls
+from tailroom.store import Run, Store, as_run, run_key
+
+SERIES_SAMPLES = 500
+"""Points of the series that are kept where the scenario asks for none."""
+
+
+class Cancelled(Exception):  # noqa: N818 - it is no error
+    """The sweep is being stopped."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run of one point; it may go to another process or machine."""
+
+    point: int
+    source: ScenarioText
+    seed: int
+    key: str
+    engine_build: str
+    series: bool
+
+
+def run_task(task: Task, cancelled: threading.Event | None = None) -> Run:
+    """Does one run, wherever that is.
+
+    Raises:
+        RunError: The run failed, or this is another engine than the sweep's.
+        Cancelled: The sweep is being stopped.
+    """
+    build = _engine.build()
+    if build != task.engine_build:
+        raise RunError(
+            f"a worker has engine {build}, and the sweep began with {task.engine_build}; "
+            "install the same tailroom on every machine"
+        )
+
+    def check(_fraction: float, _simulated_s: float) -> None:
+        if cancelled and cancelled.is_set():
+            raise Cancelled
+
+    samples = SERIES_SAMPLES if task.series else None
+    result = simulate(task.source, seed=task.seed, progress=check, series_samples=samples)
+    return as_run(task.key, build, result, series=task.series)
+
+
+@dataclass
+class Point:
+    """A scenario with some of its values replaced, and its runs with one seed after the other."""
+
+    index: int
+    settings: dict[str, object]
+    source: ScenarioText
+    scenario_hash: str
+    first_seed: int
+    keys: list[str] = field(default_factory=list)
+    """Of the runs that it needs, by seed."""
+    rows: dict[str, pa.Table] = field(default_factory=dict)
+    """Those that are finished."""
+    found: int = 0
+    """How many of them the store held already."""
+    failures: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, source: ScenarioText, index: int, settings: dict[str, object]) -> "Point":
+        """Resolves a scenario with some of its values replaced.
+
+        Raises:
+            ScenarioError: A value is wrong.
+        """
+        source = source.replacing(settings)
+        seed = tomllib.loads(source.resolve(seed=None))["seed"]
+        return cls(index, settings, source, source.hash(), seed)
+
+    def extend(self, count: int, *, series: bool) -> list[Task]:
+        """Adds runs up to this number, and returns those that are new."""
+        build = _engine.build()
+        seeds = range(self.first_seed + len(self.keys), self.first_seed + count)
+        tasks = [
+            Task(
+                self.index,
+                self.source,
+                seed,
+                run_key(self.scenario_hash, build, seed),
+                build,
+                series,
+            )
+            for seed in seeds
+        ]
+        self.keys += [task.key for task in tasks]
+        return tasks
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no run that it needs so far is outstanding."""
+        return len(self.rows) + len(self.failures) == len(self.keys)
+
+    def missing(self, store: Store, count: int, *, series: bool = False) -> list[Task]:
+        """Adds runs up to this number; those that the store holds are taken from there."""
+        missing = []
+        for task in self.extend(count, series=series):
+            row = store.read(task.key, with_series=series)
+            if row is None:
+                missing.append(task)
+            else:
+                self.rows[task.key] = row
+                self.found += 1
+        return missing
+
+    def take(self, task: Task, ended: Run | RunError) -> None:
+        """Takes in what has become of a run."""
+        if isinstance(ended, RunError):
+            self.failures.append(f"seed {task.seed} at {self.settings}: {ended}")
+        else:
+            self.rows[task.key] = ended.row
+
+    def values(self, metric: str) -> list[float]:
+        """A metric of the finished runs, by seed.
+
+        Raises:
+            MetricError: There is no such metric.
+            RunError: It is not defined in a run.
+        """
+        rows = [self.rows[key] for key in self.keys if key in self.rows]
+        name = find_metric(metric, rows[0].column_names) if rows else metric
+        values = [row[name][0].as_py() for row in rows]
+        if None in values:
+            raise RunError(f"{name} is not defined at {self.settings}; choose another metric")
+        return values
+
+
+class Runner:
+    """Does runs, a few at a time, and keeps each in a store as soon as it is done."""
+
+    def __init__(
+        self,
+        source: ScenarioText,
+        store: Store,
+        *,
+        workers: int | None = None,
+        executor: Executor | None = None,
+    ) -> None:
+        """Chooses threads, or processes for controls of the user's own, or the given executor."""
+        self.store = store
+        self._workers = workers or os.cpu_count() or 1
+        self._given = executor
+        # Each call of a control needs the interpreter, which one thread has at a time.
+        self._in_processes = bool(own_controls(source.resolve(seed=None)))
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "Runner":
+        if self._given is not None:
+            self._executor, self._cancelled = self._given, None
+            # Enough that no worker of a cluster waits for the next run.
+            self._at_a_time = 16 * self._workers
+            return self
+        self._at_a_time = self._workers
+        if self._in_processes:
+            pool: Executor = ProcessPoolExecutor(self._workers)
+            self._cancelled = None
+        else:
+            pool = ThreadPoolExecutor(self._workers)
+            self._cancelled = threading.Event()
+        self._executor = self._stack.enter_context(pool)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def run(
+        self, tasks: Iterable[Task], taken: Callable[[Task, Run | RunError], Iterable[Task]]
+    ) -> None:
+        """Does these runs, and those that `taken` asks for when one has ended.
+
+        Raises:
+            ControlError: A control of the user's own raised an exception.
+            OSError: The store cannot be written.
+        """
+        waiting = list(tasks)
+        waiting.reverse()
+        running: dict[Future[Run], Task] = {}
+        try:
+            while waiting or running:
+                while waiting and len(running) < self._at_a_time:
+                    task = waiting.pop()
+                    future = self._executor.submit(run_task, task, self._cancelled)
+                    running[future] = task
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    task = running.pop(future)
+                    waiting += taken(task, self._finished(future))
+        except BaseException:
+            if self._cancelled:
+                self._cancelled.set()
+            for future in running:
+                future.cancel()
+            raise
+
+    def _finished(self, future: Future[Run]) -> Run | RunError:
+        try:
+            run = future.result()
+        except ControlError:
+            raise
+        except RunError as error:
+            return error
+        self.store.add(run)
+        return run
