@@ -1,0 +1,88 @@
+"""What each buffer that was tried gives, and what the goals ask for."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from tailroom.metrics import MetricError
+from tailroom.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tailroom.goals import Goal
+    from tailroom.size import Size
+
+TRADE_OFF = ("queue_delay_s_mean", "utilization")
+"""Bought with the one, got of the other."""
+
+
+def draw(size: "Size") -> Figure:
+    """One panel a goal over the buffer, and one of utilization against mean queueing delay."""
+    count = len(size.goals) + 1
+    figure = Figure(figsize=(8, 2.5 * count + 0.5), layout="constrained")
+    panels = figure.subplots(count)
+    figure.suptitle(f"Buffer of link {size.link.name}: {_answer(size)}")
+    for panel, goal in zip(panels, size.goals, strict=False):
+        _draw_goal(panel, size, goal)
+    _draw_trade_off(panels[-1], size)
+    return figure
+
+
+def _answer(size: "Size") -> str:
+    if size.limit_packets is None:
+        return "no buffer tried meets every goal"
+    return f"{size.limit_packets:,} packets meet every goal"
+
+
+def _draw_goal(panel: "Axes", size: "Size", goal: "Goal") -> None:
+    intervals = [one.interval(goal.metric) for one in size.tried]
+    limits = [one.limit for one in size.tried]
+    bars = [[one.half_width for one in intervals]] * 2
+    panel.errorbar(
+        limits,
+        [one.mean for one in intervals],
+        yerr=np.where(np.isfinite(bars), bars, 0),
+        color="black",
+        marker="o",
+        markersize=3,
+        linewidth=1,
+        capsize=2,
+        label="simulation, 95 %",
+    )
+    panel.axhline(goal.bound, **style.LIMIT_LINE, label=f"goal: {goal}")
+    _mark_answer(panel, size)
+    panel.set_xscale("log")
+    panel.set_xlabel("queue limit (packets)")
+    panel.set_ylabel(goal.metric)
+    style.legend_beside(panel)
+
+
+def _mark_answer(panel: "Axes", size: "Size") -> None:
+    if size.limit_packets is not None:
+        panel.axvline(
+            size.limit_packets, color="0.4", linestyle=":", label=f"{size.limit_packets:,} packets"
+        )
+
+
+def _draw_trade_off(panel: "Axes", size: "Size") -> None:
+    prefix = f"links.{size.link.name}."
+    try:
+        delays, shares = (
+            [one.interval(prefix + metric).mean for one in size.tried] for metric in TRADE_OFF
+        )
+    except MetricError:
+        panel.set_visible(False)
+        return
+    panel.plot(np.multiply(delays, 1e3), np.multiply(shares, 100), "ko-", markersize=3, linewidth=1)
+    for one, delay, share in zip(size.tried, delays, shares, strict=True):
+        panel.annotate(
+            f"{one.limit:,}",
+            (1e3 * delay, 100 * share),
+            textcoords="offset points",
+            xytext=(4, -8),
+            fontsize="x-small",
+        )
+    panel.set_xlabel("mean queueing delay (ms); the numbers are queue limits in packets")
+    panel.set_ylabel("utilization (%)")
