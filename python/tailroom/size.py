@@ -65,7 +65,8 @@ class Feasible:
 
     goal: Goal
     low: float
-    """Smallest limit that meets it, in packets; infinite if none does."""
+    """Smallest limit that meets it, in packets; 0 if the smallest that was tried does, infinite if
+    none does."""
     high: float
     """Largest limit that meets it; infinite if it is met by the largest that was tried."""
     is_one_interval: bool
@@ -239,7 +240,11 @@ class _Search:
         self.look(_spread(low, high))
         self._widen(int(LARGEST_BDP * max(self.link.bdp_packets, 100)))
         if self.answer() is None:
-            self._seek_overlap(precision)
+            self._seek(precision, self.goals)
+        if self.answer() is None:
+            # They conflict: say where each of them is met.
+            for goal in self.goals:
+                self._seek(precision, [goal])
         self._close_in(precision)
 
     def _widen(self, largest: int) -> None:
@@ -319,14 +324,18 @@ class _Search:
             middle = round(sqrt(max(bad, 0.5) * good))
             self.look([min(max(middle, bad + 1), good - 1)])
 
-    def _seek_overlap(self, precision: float) -> None:
-        """Where each goal is met somewhere, looks between the buffers that meet one each."""
-        for _ in range(20):
+    def _seek(self, precision: float, goals: Sequence[Goal]) -> None:
+        """Looks between neighbours of which each meets what the other misses of these goals.
+
+        For all goals together this is where a buffer may meet them all, for one it is its edge.
+        """
+        while True:
             tried = [self.tried[limit] for limit in sorted(self.tried)]
-            gap = _widest_gap(tried, self.goals, precision)
-            if gap is None or self.answer() is not None:
+            found = self.answer() if len(goals) > 1 else None
+            middle = _widest_gap(tried, goals, precision)
+            if found is not None or middle is None:
                 return
-            self.look([gap])
+            self.look([middle])
 
     def _report(self) -> None:
         good = self.answer()
@@ -341,17 +350,16 @@ def _spread(low: int, high: int) -> list[int]:
 
 
 def _widest_gap(tried: Sequence[Tried], goals: Sequence[Goal], precision: float) -> int | None:
-    """A limit between two neighbours of which each meets what the other misses."""
-    best: tuple[float, int] | None = None
+    """The middle of the widest gap between neighbours that meet all the goals between them."""
+    gaps = []
     for small, large in pairwise(tried):
-        met_by_one = all(small.verdicts[goal] or large.verdicts[goal] for goal in goals)
-        gap = large.limit - small.limit
-        if met_by_one and gap > max(1.0, precision * large.limit):
-            ratio = large.limit / small.limit
+        met = [(bool(small.verdicts[goal]), bool(large.verdicts[goal])) for goal in goals]
+        is_edge = all(a or b for a, b in met) and any(a != b for a, b in met)
+        if is_edge and large.limit - small.limit > max(1.0, precision * large.limit):
             middle = round(sqrt(small.limit * large.limit))
-            if best is None or ratio > best[0]:
-                best = (ratio, min(max(middle, small.limit + 1), large.limit - 1))
-    return best[1] if best else None
+            inside = min(max(middle, small.limit + 1), large.limit - 1)
+            gaps.append((large.limit / small.limit, inside))
+    return max(gaps)[1] if gaps else None
 
 
 def _feasible(goal: Goal, tried: Sequence[Tried]) -> Feasible:
@@ -362,4 +370,5 @@ def _feasible(goal: Goal, tried: Sequence[Tried]) -> Feasible:
     low, high = min(met), max(met)
     inside = [one for one in tried if low < one.limit < high]
     is_one = all(one.verdicts[goal] is not False for one in inside)
-    return Feasible(goal, low, inf if high == tried[-1].limit else high, is_one)
+    from_none = 0 if low == tried[0].limit else low
+    return Feasible(goal, from_none, inf if high == tried[-1].limit else high, is_one)
