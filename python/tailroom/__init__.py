@@ -26,6 +26,7 @@ from tailroom.result_files import load
 from tailroom.results import Result
 from tailroom.run import run
 from tailroom.scenario_types import Scenario
+from tailroom.size import Size, size
 from tailroom.store import Store, StoreError
 from tailroom.sweep import SweepResult, sweep
 from tailroom.sweep_plan import Until
@@ -44,6 +45,7 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Size",
     "Store",
     "StoreError",
     "SweepResult",
@@ -53,5 +55,6 @@ __all__ = [
     "predict",
     "predict_over",
     "run",
+    "size",
     "sweep",
 ]

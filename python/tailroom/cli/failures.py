@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import typer
 
 from tailroom import CaptureError, ControlError, OutputDirectoryError, RunError, ScenarioError
+from tailroom.goals import GoalError
 from tailroom.metrics import MetricError
 from tailroom.own_controls import without_own_frames
 from tailroom.store import StoreError
@@ -29,6 +30,7 @@ class InputError(ValueError):
 
 WRONG_INPUT = (
     CaptureError,
+    GoalError,
     InputError,
     MetricError,
     OutputDirectoryError,

@@ -10,6 +10,7 @@ from tailroom.cli.plot import plot
 from tailroom.cli.results import results
 from tailroom.cli.run import run
 from tailroom.cli.schema import schema
+from tailroom.cli.size import size_command
 from tailroom.cli.sweep import sweep_command
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(run)
+app.command("size")(size_command)
 app.command("sweep")(sweep_command)
 app.command()(results)
 app.command()(model)

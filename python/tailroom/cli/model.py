@@ -100,7 +100,7 @@ def show(predictions: Predictions, console: Console) -> None:
     for answer in applying:
         for name, value in (answer.prediction.details if answer.prediction else {}).items():
             console.print(f"  {answer.model.name}: {escape(name)} = {value:.6g}")
-    _show_failing(applying, console)
+    show_failing(applying, console)
     others = [one for one in predictions.answers if not one.prediction]
     if others:
         console.print("\nModels that do not apply")
@@ -146,7 +146,7 @@ def _needed(said: Prediction, link: Bottleneck) -> str:
     return "\n".join([*lines, f"for {said.required_for}"])
 
 
-def _show_failing(answers: list[Answer], console: Console) -> None:
+def show_failing(answers: list[Answer], console: Console) -> None:
     """The assumptions that fail, each once, with the models that make it."""
     broken: dict[tuple[str, str], list[str]] = {}
     for answer in answers:

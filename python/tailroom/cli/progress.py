@@ -4,10 +4,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from tailroom.size import SizeProgress
 from tailroom.sweep import SweepProgress
 
 SHOW_AFTER_S = 1.0
@@ -67,6 +69,30 @@ def sweep_bar() -> Iterator[Callable[[SweepProgress], None] | None]:
             bar.start()
         rate = f"{(state.done - state.found) / spent_s:.1f} a second"
         bar.update(task, completed=state.done, total=max(1, state.planned), rate=rate)
+
+    try:
+        yield report
+    finally:
+        bar.stop()
+
+
+@contextmanager
+def size_bar() -> Iterator[Callable[[SizeProgress], None] | None]:
+    """Gives the function that `tailroom.size` reports to, or nothing if nobody would see it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bar = Progress(
+        TextColumn("{task.fields[interval]}"), console=Console(stderr=True), transient=True
+    )
+    task = bar.add_task("size", interval="")
+    begun = time.monotonic()
+
+    def report(state: SizeProgress) -> None:
+        if time.monotonic() - begun > SHOW_AFTER_S:
+            bar.start()
+        high = f"{state.high:,.0f}" if isfinite(state.high) else "?"
+        bar.update(task, interval=f"{state.low:,} to {high} packets, {state.runs} runs")
 
     try:
         yield report

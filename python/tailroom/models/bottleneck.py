@@ -180,11 +180,7 @@ def read_bottleneck(
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
     """
-    with source.named_in_errors():
-        text = _engine.outline(
-            source.text, source.directory, source.overrides, seed, source.controls.find
-        )
-    outline = json.loads(text)
+    outline = _outline(source, seed)
     names = [one["name"] for one in outline["links"]]
     if link is None:
         link = _busiest(outline)
@@ -193,6 +189,25 @@ def read_bottleneck(
             f"{source.place}: there is no link {link!r}; choose one of {', '.join(names)}"
         )
     return _at(outline, link)
+
+
+def read_duration(source: ScenarioText) -> float:
+    """How long a run lasts, in seconds.
+
+    Raises:
+        ScenarioError: The scenario is wrong.
+    """
+    duration_s: float = _outline(source, None)["duration_s"]
+    return duration_s
+
+
+def _outline(source: ScenarioText, seed: int | None) -> dict[str, Any]:
+    with source.named_in_errors():
+        text = _engine.outline(
+            source.text, source.directory, source.overrides, seed, source.controls.find
+        )
+    outline: dict[str, Any] = json.loads(text)
+    return outline
 
 
 def _busiest(outline: dict[str, Any]) -> str:

@@ -1,0 +1,39 @@
+"""The same buffer in the words of other tools: Linux tc, ns-3, Mahimahi."""
+
+from math import ceil
+
+from tailroom.models import Bottleneck
+
+LINUX_HZ = 250
+"""Timer interrupts a second of common Linux kernels; tc-tbf(8) asks for a burst of one of them."""
+
+
+def equivalents(link: Bottleneck, limit_packets: int) -> dict[str, str]:
+    """Settings of other tools for a DropTail buffer in which so many packets may wait.
+
+    `DEV` stands for the network interface. netem's limit also counts the packets that it delays,
+    here by half of the mean RTT.
+    """
+    rate = f"{link.rate_bps:.0f}bit"
+    packet_bytes = ceil(link.packet_bytes)
+    limit_bytes = limit_packets * packet_bytes
+    delay_s = link.mean_rtt_s / 2
+    delayed = ceil(link.capacity_pps * delay_s)
+    burst = max(ceil(link.rate_bps / 8 / LINUX_HZ), packet_bytes)
+    add = "tc qdisc replace dev DEV root"
+    return {
+        "tc pfifo (packets)": f"{add} pfifo limit {limit_packets}",
+        "tc bfifo (bytes)": f"{add} bfifo limit {limit_bytes}",
+        "tc tbf (rate and buffer)": f"{add} tbf rate {rate} burst {burst} limit {limit_bytes}",
+        "tc netem (rate, delay, buffer)": (
+            f"{add} netem rate {rate} delay {1e6 * delay_s:.0f}us limit {limit_packets + delayed}"
+        ),
+        "ns-3": (
+            'pointToPoint.SetQueue("ns3::DropTailQueue<Packet>", '
+            f'"MaxSize", StringValue("{limit_packets}p"))'
+        ),
+        "Mahimahi": (
+            "mm-link UPLINK DOWNLINK --uplink-queue=droptail "
+            f'--uplink-queue-args="packets={limit_packets}"'
+        ),
+    }
