@@ -63,7 +63,7 @@ impl FlowAdmission {
 
     /// A packet arrives at the link; packets come in order of time.
     #[inline(never)]
-    pub fn on_arrival(&mut self, packet: Event) {
+    pub fn on_arrival(&mut self, packet: &Event) {
         self.pass(packet.time());
         // Not `arrive`, which is compiled into its only caller.
         self.meter.hold(packet, 0);

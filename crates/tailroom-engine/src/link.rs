@@ -102,13 +102,20 @@ impl Link {
     /// class is the place of its group among those that cross the link.
     #[inline]
     pub fn arrive(&mut self, packet: &mut Event, class: u32) -> Fate {
-        let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
         if let Some(admission) = &mut self.admission {
-            admission.on_arrival(*packet);
+            admission.on_arrival(packet);
         }
-        let LinkQueue::Line { rule, waiting } = &mut self.queue else {
-            return self.hold(*packet, class);
-        };
+        match &self.queue {
+            LinkQueue::Line { .. } => self.admit(packet, class),
+            LinkQueue::Held(_) => self.hold(packet, class),
+        }
+    }
+
+    /// Asks the admission rule, if there is one, about a packet.
+    #[inline]
+    fn admit(&mut self, packet: &mut Event, class: u32) -> Fate {
+        let LinkQueue::Line { rule, waiting } = &mut self.queue else { return Fate::Held };
+        let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
         settle(waiting, now, &mut self.in_transmission_bytes, &mut self.probe);
         let event = EnqueueEvent {
             now,
@@ -150,13 +157,13 @@ impl Link {
 
     /// Hands a packet to the scheduler, if there is one.
     #[inline(never)]
-    pub(crate) fn hold(&mut self, packet: Event, class: u32) -> Fate {
+    pub(crate) fn hold(&mut self, packet: &Event, class: u32) -> Fate {
         let LinkQueue::Held(held) = &mut self.queue else { return Fate::Held };
         let now = packet.time();
         let serialization = self.serializer.nominal_time(packet.bytes());
         self.probe.on_arrival(now, packet.flow(), serialization);
         self.probe.on_class_arrival(class);
-        held.scheduler.enqueue(packet, &mut held.buffer);
+        held.scheduler.enqueue(*packet, &mut held.buffer);
         self.probe.set_queue(held.buffer.packets());
         self.probe.count_marks(held.buffer.take_marks());
         if held.buffer.packets() == 0 {

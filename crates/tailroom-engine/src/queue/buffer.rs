@@ -30,7 +30,7 @@ pub struct Dropped {
 }
 
 /// Packets in the order in which they will leave, linked through the nodes of a [`Buffer`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PacketList {
     head: u32,
     tail: u32,
@@ -38,15 +38,11 @@ pub struct PacketList {
     bytes: u64,
 }
 
-const NONE: u32 = u32::MAX;
+/// No packet: the node here holds none, so that what follows nothing may be written to it, which
+/// spares a branch that nobody can predict.
+const NONE: u32 = 0;
 /// In `previous` of a node that holds no packet.
-const FREE: u32 = u32::MAX - 1;
-
-impl Default for PacketList {
-    fn default() -> Self {
-        PacketList { head: NONE, tail: NONE, packets: 0, bytes: 0 }
-    }
-}
+const FREE: u32 = u32::MAX;
 
 impl PacketList {
     /// How many packets it holds.
@@ -73,6 +69,7 @@ impl PacketList {
 struct Node {
     packet: Event,
     next: u32,
+    /// Of the first in a list this is not kept up: taking it out touches no other node.
     previous: u32,
 }
 
@@ -90,7 +87,7 @@ pub struct Buffer {
 impl Default for Buffer {
     fn default() -> Self {
         Buffer {
-            nodes: Vec::new(),
+            nodes: vec![Node { packet: Event::default(), next: NONE, previous: FREE }],
             free: NONE,
             packets: 0,
             bytes: 0,
@@ -117,10 +114,8 @@ impl Buffer {
     #[inline]
     pub fn push_back(&mut self, list: &mut PacketList, packet: Event) {
         let index = self.allocate(packet, list.tail);
-        match list.tail {
-            NONE => list.head = index,
-            tail => self.nodes[tail as usize].next = index,
-        }
+        self.nodes[list.tail as usize].next = index;
+        list.head = if list.head == NONE { index } else { list.head };
         list.tail = index;
         let bytes = u64::from(packet.bytes());
         list.packets += 1;
@@ -138,12 +133,19 @@ impl Buffer {
     /// Takes the first packet of `list`.
     #[inline]
     pub fn pop_front(&mut self, list: &mut PacketList) -> Option<Event> {
-        (list.head != NONE).then(|| self.unlink(list, list.head))
+        if list.head == NONE {
+            return None;
+        }
+        let (index, tail) = (list.head, list.tail);
+        list.head = self.nodes[index as usize].next;
+        // Written in any case, which takes no branch.
+        list.tail = if index == tail { NONE } else { tail };
+        Some(self.release(list, index))
     }
 
     /// Takes the last packet of `list`.
     pub fn pop_back(&mut self, list: &mut PacketList) -> Option<Event> {
-        (list.tail != NONE).then(|| self.unlink(list, list.tail))
+        self.unlink(list, list.tail)
     }
 
     /// Takes a packet out of the only list that there is, each with the same probability; `draw(n)`
@@ -158,9 +160,9 @@ impl Buffer {
         }
         // A buffer that drops is full, so that nearly every place holds a packet.
         loop {
-            let index = draw(self.nodes.len() as u64) as u32;
+            let index = 1 + draw(self.nodes.len() as u64 - 1) as u32;
             if self.nodes[index as usize].previous != FREE {
-                return Some(self.unlink(list, index));
+                return self.unlink(list, index);
             }
         }
     }
@@ -244,19 +246,26 @@ impl Buffer {
         self.nodes.len() as u32 - 1
     }
 
+    fn unlink(&mut self, list: &mut PacketList, index: u32) -> Option<Event> {
+        if index == list.head {
+            return self.pop_front(list);
+        }
+        let Node { next, previous, .. } = self.nodes[index as usize];
+        self.nodes[previous as usize].next = next;
+        if index == list.tail {
+            list.tail = previous;
+        } else {
+            self.nodes[next as usize].previous = previous;
+        }
+        Some(self.release(list, index))
+    }
+
+    /// Frees a node that `list` no longer links.
     #[inline]
-    fn unlink(&mut self, list: &mut PacketList, index: u32) -> Event {
-        let Node { packet, next, previous } = self.nodes[index as usize];
-        match previous {
-            NONE => list.head = next,
-            previous => self.nodes[previous as usize].next = next,
-        }
-        match next {
-            NONE => list.tail = previous,
-            next => self.nodes[next as usize].previous = previous,
-        }
+    fn release(&mut self, list: &mut PacketList, index: u32) -> Event {
         let place = &mut self.nodes[index as usize];
         (place.next, place.previous) = (self.free, FREE);
+        let packet = place.packet;
         self.free = index;
         let bytes = u64::from(packet.bytes());
         list.packets -= 1;

@@ -157,7 +157,7 @@ impl Control {
         buffer: &mut Buffer,
     ) -> Option<(Event, bool)> {
         let Some(packet) = buffer.pop_front(line) else {
-            (self.first_above, self.is_dropping) = (Time::NEVER, false);
+            self.rest();
             return None;
         };
         // A link that has one packet left must not lose it, however slow it is. What waits in any
@@ -172,6 +172,12 @@ impl Control {
             return Some((packet, false));
         }
         Some((packet, now >= self.first_above))
+    }
+
+    /// Its queue has been found empty (RFC 8289 sec. 5.6).
+    #[inline]
+    pub fn rest(&mut self) {
+        (self.first_above, self.is_dropping) = (Time::NEVER, false);
     }
 
     fn begin_dropping(

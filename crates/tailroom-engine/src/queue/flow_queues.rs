@@ -60,6 +60,8 @@ pub struct FlowQueue<C> {
 #[derive(Debug)]
 pub struct FlowQueues<C> {
     queues: Box<[FlowQueue<C>]>,
+    /// Bytes of each queue, close together for the search of the largest.
+    backlogs: Box<[u64]>,
     /// The queue that waits longest for its turn.
     last: u32,
     /// The last of the new ones.
@@ -75,6 +77,7 @@ impl<C: Clone> FlowQueues<C> {
         let queue = FlowQueue { line: PacketList::default(), control, credits: 0, next: NONE };
         FlowQueues {
             queues: vec![queue; count as usize].into_boxed_slice(),
+            backlogs: vec![0; count as usize].into_boxed_slice(),
             last: NONE,
             last_new: NONE,
             quantum: quantum.bytes().min(LARGEST_QUANTUM.bytes()) as i32,
@@ -102,25 +105,28 @@ impl<C> FlowQueues<C> {
         self.queues.iter().filter(|queue| !queue.line.is_empty())
     }
 
-    /// The queue with the most bytes, the first of several.
-    pub fn fattest(&mut self) -> &mut FlowQueue<C> {
+    /// Lets `cut` take packets out of the queue with the most bytes, the first of several.
+    pub fn cut_fattest(&mut self, cut: impl FnOnce(&mut PacketList)) {
         let (mut fattest, mut most) = (0, 0);
-        for (index, queue) in self.queues.iter().enumerate() {
-            if queue.line.bytes() > most {
-                (fattest, most) = (index, queue.line.bytes());
+        for (index, &bytes) in self.backlogs.iter().enumerate() {
+            if bytes > most {
+                (fattest, most) = (index, bytes);
             }
         }
-        &mut self.queues[fattest]
+        let line = &mut self.queues[fattest].line;
+        cut(line);
+        self.backlogs[fattest] = line.bytes();
     }
 
     /// Puts a packet at the end of the queue at `index` (RFC 8290 sec. 4.1).
     #[inline]
     pub fn push(&mut self, index: usize, packet: Event, buffer: &mut Buffer) {
         if buffer.packets() == 0 {
-            self.forget_turns();
+            self.forget_turns(|_| ());
         }
         let queue = &mut self.queues[index];
         buffer.push_back(&mut queue.line, packet);
+        self.backlogs[index] = queue.line.bytes();
         if queue.next == NONE {
             queue.credits = self.quantum;
             self.list(index as u32);
@@ -142,13 +148,17 @@ impl<C> FlowQueues<C> {
         self.last_new = index;
     }
 
-    /// Takes every queue out of the ring. A router's link asks on until no queue has a packet,
-    /// which comes to the same (RFC 8290 sec. 4.2); ours does not ask an empty buffer. A packet that
-    /// arrives while the last one is being sent finds the ring empty too, a little early.
-    fn forget_turns(&mut self) {
+    /// Takes every queue out of the ring and hands its control to `rest`. A router's link asks on
+    /// until no queue has a packet, which comes to the same (RFC 8290 sec. 4.2); ours does not ask an
+    /// empty buffer. A packet that arrives while the last one is being sent finds the ring empty
+    /// too, a little early.
+    #[inline]
+    pub fn forget_turns(&mut self, mut rest: impl FnMut(&mut C)) {
         let mut index = self.last;
         while index != NONE {
-            index = std::mem::replace(&mut self.queues[index as usize].next, NONE);
+            let queue = &mut self.queues[index as usize];
+            rest(&mut queue.control);
+            index = std::mem::replace(&mut queue.next, NONE);
         }
         (self.last, self.last_new) = (NONE, NONE);
     }
@@ -160,40 +170,50 @@ impl<C> FlowQueues<C> {
         &mut self,
         mut take: impl FnMut(&mut FlowQueue<C>) -> Option<Event>,
     ) -> Option<Event> {
-        let mut last = self.last;
-        if last == NONE {
-            return None;
-        }
-        let mut index = self.queues[last as usize].next;
-        loop {
+        while self.last != NONE {
+            let index = self.queues[self.last as usize].next;
             let queue = &mut self.queues[index as usize];
             // It has sent a quantum: the next one is for its next turn. RFC 8290 sec. 4.2 says both
             // "negative" and "at least a quantum"; Linux counts zero as spent.
-            let is_spent = queue.credits <= 0;
-            if is_spent {
+            if queue.credits <= 0 {
                 queue.credits += self.quantum;
-            } else if let Some(packet) = take(queue) {
+                self.move_on(index);
+                continue;
+            }
+            if let Some(packet) = take(queue) {
+                self.backlogs[index as usize] = queue.line.bytes();
                 queue.credits -= packet.bytes().cast_signed();
-                self.last = last;
                 return Some(packet);
             }
-            let next = queue.next;
+            self.backlogs[index as usize] = 0;
             // A new queue that is empty must wait for the old ones too, or flows that come back
             // quickly would starve them.
-            if is_spent || self.last_new != NONE {
-                if self.last_new == index {
-                    self.last_new = NONE;
-                }
-                last = index;
+            if self.last_new == NONE {
+                self.take_out(index);
             } else {
-                queue.next = NONE;
-                if last == index {
-                    self.last = NONE;
-                    return None;
-                }
-                self.queues[last as usize].next = next;
+                self.move_on(index);
             }
-            index = next;
+        }
+        None
+    }
+
+    /// Ends the turn of the queue at `index`, which becomes the last of the old ones.
+    #[inline]
+    fn move_on(&mut self, index: u32) {
+        if self.last_new == index {
+            self.last_new = NONE;
+        }
+        self.last = index;
+    }
+
+    /// Takes the queue at `index`, whose turn it is, out of the ring.
+    #[inline]
+    fn take_out(&mut self, index: u32) {
+        let next = std::mem::replace(&mut self.queues[index as usize].next, NONE);
+        if self.last == index {
+            self.last = NONE;
+        } else {
+            self.queues[self.last as usize].next = next;
         }
     }
 }

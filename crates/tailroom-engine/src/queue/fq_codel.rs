@@ -89,12 +89,13 @@ impl FqCodel {
     /// the search for the queue takes time (RFC 8290 sec. 4.1).
     #[cold]
     fn make_room(&mut self, buffer: &mut Buffer) {
-        let queue = self.queues.fattest();
-        for _ in 0..queue.line.packets().div_ceil(2).min(DROP_BATCH) {
-            if let Some(packet) = buffer.pop_front(&mut queue.line) {
-                buffer.drop(packet, DropReason::Overflow);
+        self.queues.cut_fattest(|line| {
+            for _ in 0..line.packets().div_ceil(2).min(DROP_BATCH) {
+                if let Some(packet) = buffer.pop_front(line) {
+                    buffer.drop(packet, DropReason::Overflow);
+                }
             }
-        }
+        });
     }
 }
 
@@ -102,9 +103,7 @@ impl Scheduler for FqCodel {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
         if buffer.packets() == 0 {
-            // A router's link asks on until no queue has a packet. That ends the dropping of those
-            // that it finds empty (RFC 8289 sec. 5.6); ours does not ask an empty buffer.
-            self.dequeue(packet.time(), buffer);
+            self.queues.forget_turns(Control::rest);
         }
         let index = self.queues.index_of(packet.flow());
         self.queues.push(index, packet, buffer);

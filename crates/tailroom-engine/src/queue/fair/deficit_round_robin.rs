@@ -1,7 +1,7 @@
 //! Deficit round robin (Shreedhar, Varghese 1996): flows take turns; at its turn a flow is granted
 //! its quantum and sends what that and the rest of its last turn cover.
 
-use super::flows::{Flow, Flows};
+use super::flows::Flows;
 use crate::queue::buffer::Buffer;
 use crate::schedule::Event;
 
@@ -9,11 +9,9 @@ use crate::schedule::Event;
 /// virtual time.
 #[derive(Debug)]
 pub(super) struct DeficitRoundRobin {
-    /// Whose turn it is, or the next one's.
+    /// Whose turn it is; it has been granted its quantum.
     first: u32,
     marker: u32,
-    /// Whether `first` has been granted its quantum in this turn.
-    is_granted: bool,
     /// Turns of the marker since the restart.
     rounds: u64,
     /// The quantum of weight 1.
@@ -22,9 +20,8 @@ pub(super) struct DeficitRoundRobin {
 
 impl DeficitRoundRobin {
     pub(super) fn new(flows: &mut Flows, quantum: f64) -> Self {
-        let marker = flows.allocate();
-        (flows[marker].next, flows[marker].previous) = (marker, marker);
-        DeficitRoundRobin { first: marker, marker, is_granted: false, rounds: 0, quantum }
+        let marker = flows.begin_ring();
+        DeficitRoundRobin { first: marker, marker, rounds: 0, quantum }
     }
 
     /// What the marker has been granted since the restart, in bytes.
@@ -39,27 +36,31 @@ impl DeficitRoundRobin {
 
     /// A flow that waits joins the end of the round.
     pub(super) fn join(&mut self, flows: &mut Flows, slot: u32) {
-        let last = flows[self.first].previous;
-        (flows[slot].next, flows[slot].previous) = (self.first, last);
-        flows[last].next = slot;
-        flows[self.first].previous = slot;
+        // Alone it need not wait for the marker, which sends nothing.
+        let is_alone = flows.first(self.marker).is_none();
+        flows.link(slot, self.first);
         flows[slot].tag = 0;
-        if self.first == self.marker && last == self.marker {
-            // Alone it need not wait for the marker, which sends nothing.
-            self.first = slot;
+        if is_alone {
+            self.begin_turn(flows, slot);
         }
     }
 
     /// A flow that waits no more leaves, and what is left of its grants lapses. False: nothing need
     /// be known of it any longer.
     pub(super) fn leave(&mut self, flows: &mut Flows, slot: u32) -> bool {
-        let Flow { next, previous, .. } = flows[slot];
-        flows[previous].next = next;
-        flows[next].previous = previous;
+        flows.unlink(slot);
         if self.first == slot {
-            (self.first, self.is_granted) = (next, false);
+            let next = flows[slot].next;
+            self.begin_turn(flows, next);
         }
         false
+    }
+
+    #[inline]
+    fn begin_turn(&mut self, flows: &mut Flows, slot: u32) {
+        self.first = slot;
+        let flow = &mut flows[slot];
+        flow.tag += flow.share;
     }
 
     /// Takes the next packet of the buffer, which holds one at least; returns its flow too.
@@ -70,20 +71,17 @@ impl DeficitRoundRobin {
         loop {
             let slot = self.first;
             let flow = &mut flows[slot];
-            if let Some(packet) = buffer.front(&flow.line) {
-                if !self.is_granted {
-                    flow.tag += flow.share;
-                    self.is_granted = true;
-                }
-                if u64::from(packet.bytes()) <= flow.tag {
-                    flow.tag -= u64::from(packet.bytes());
-                    return buffer.pop_front(&mut flow.line).map(|packet| (packet, slot));
-                }
+            let sends = |packet: &Event| u64::from(packet.bytes()) <= flow.tag;
+            if buffer.front(&flow.line).is_some_and(sends) {
+                let packet = buffer.pop_front(&mut flow.line)?;
+                flow.tag -= u64::from(packet.bytes());
+                return Some((packet, slot));
             }
             if slot == self.marker {
                 self.rounds += 1;
             }
-            (self.first, self.is_granted) = (flow.next, false);
+            let next = flow.next;
+            self.begin_turn(flows, next);
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Flow {
     pub(super) share: u64,
     /// Bytes that went with priority since it became active.
     pub(super) credit: u32,
-    /// Neighbours in a [`List`] or in the round; of a free slot `next` is the next free one.
+    /// Neighbours in a ring; of a free slot `next` is the next free one.
     pub(super) next: u32,
     pub(super) previous: u32,
 }
@@ -30,27 +30,6 @@ impl Flow {
     #[inline]
     pub(super) fn waits(&self) -> bool {
         !self.line.is_empty()
-    }
-}
-
-/// Flows in a row, linked through themselves.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct List {
-    first: u32,
-    last: u32,
-}
-
-impl List {
-    /// The flow that came first.
-    #[inline]
-    pub(super) fn first(self) -> Option<u32> {
-        (self.first != NONE).then_some(self.first)
-    }
-}
-
-impl Default for List {
-    fn default() -> Self {
-        List { first: NONE, last: NONE }
     }
 }
 
@@ -110,9 +89,16 @@ impl Flows {
         self.by_number[number as usize] = slot;
     }
 
-    /// A slot for something that no number finds.
+    /// Begins a ring of flows: a slot that stands for its end, in which nothing ever waits. As every
+    /// neighbour is a slot, linking has no cases to tell apart.
+    pub(super) fn begin_ring(&mut self) -> u32 {
+        let slot = self.allocate();
+        (self[slot].next, self[slot].previous) = (slot, slot);
+        slot
+    }
+
     #[inline]
-    pub(super) fn allocate(&mut self) -> u32 {
+    fn allocate(&mut self) -> u32 {
         let slot = self.free;
         if slot == NONE {
             self.slots.push(Flow::default());
@@ -132,47 +118,49 @@ impl Flows {
         self.known -= 1;
     }
 
-    /// Puts a flow at the end of `list`.
+    /// Puts a flow into a ring, before the one in slot `next`: before its end, behind all others.
     #[inline]
-    pub(super) fn append(&mut self, list: &mut List, slot: u32) {
-        let previous = std::mem::replace(&mut list.last, slot);
-        match previous {
-            NONE => list.first = slot,
-            previous => self[previous].next = slot,
-        }
+    pub(super) fn link(&mut self, slot: u32, next: u32) {
+        let previous = std::mem::replace(&mut self[next].previous, slot);
+        self[previous].next = slot;
         let flow = &mut self[slot];
-        (flow.next, flow.previous) = (NONE, previous);
+        (flow.next, flow.previous) = (next, previous);
     }
 
-    /// The flows of `list`.
-    pub(super) fn iter(&self, list: List) -> impl Iterator<Item = &Flow> {
-        let mut next = list.first;
+    /// Takes a flow out of its ring.
+    #[inline]
+    pub(super) fn unlink(&mut self, slot: u32) {
+        let Flow { next, previous, .. } = self[slot];
+        self[previous].next = next;
+        self[next].previous = previous;
+    }
+
+    /// The first flow of the ring that ends at `end`.
+    #[inline]
+    pub(super) fn first(&self, end: u32) -> Option<u32> {
+        let first = self[end].next;
+        (first != end).then_some(first)
+    }
+
+    /// The flows of the ring that ends at `end`.
+    pub(super) fn iter(&self, end: u32) -> impl Iterator<Item = &Flow> {
+        let mut next = self[end].next;
         std::iter::from_fn(move || {
-            let flow = self.slots.get(next as usize)?;
+            let flow = (next != end).then(|| &self[next])?;
             next = flow.next;
             Some(flow)
         })
     }
 
-    /// Takes the first flow out of `list`.
+    /// Empties the ring that ends at `end`, and hands `take` its flows.
     #[inline]
-    pub(super) fn pop(&mut self, list: &mut List) -> Option<u32> {
-        let slot = list.first()?;
-        self.unlink(list, slot);
-        Some(slot)
-    }
-
-    /// Takes a flow out of `list`.
-    #[inline]
-    pub(super) fn unlink(&mut self, list: &mut List, slot: u32) {
-        let Flow { next, previous, .. } = self[slot];
-        match previous {
-            NONE => list.first = next,
-            previous => self[previous].next = next,
-        }
-        match next {
-            NONE => list.last = previous,
-            next => self[next].previous = previous,
+    pub(super) fn drain(&mut self, end: u32, mut take: impl FnMut(&mut Flows, u32)) {
+        let mut slot = self[end].next;
+        (self[end].next, self[end].previous) = (end, end);
+        while slot != end {
+            let next = self[slot].next;
+            take(self, slot);
+            slot = next;
         }
     }
 }

@@ -119,8 +119,10 @@ impl Fair {
         shares.sort_by_key(|(members, _)| members.start);
         let mut flows = Flows::default();
         let order = match params.scheduler {
-            FairScheduler::StartTime => Order::StartTime(StartTime::new(0)),
-            FairScheduler::PriorityFair => Order::StartTime(StartTime::new(link.packet_bytes)),
+            FairScheduler::StartTime => Order::StartTime(StartTime::new(&mut flows, 0)),
+            FairScheduler::PriorityFair => {
+                Order::StartTime(StartTime::new(&mut flows, link.packet_bytes))
+            }
             FairScheduler::DeficitRoundRobin => {
                 Order::DeficitRoundRobin(DeficitRoundRobin::new(&mut flows, per_weight))
             }

@@ -33,8 +33,8 @@ pub(super) struct StartTime {
 
 impl StartTime {
     /// Flows go with priority until they have sent `credit` bytes.
-    pub(super) fn new(credit: u32) -> Self {
-        StartTime { credit, express: VecDeque::new(), tags: TagQueue::default(), advance: 0 }
+    pub(super) fn new(flows: &mut Flows, credit: u32) -> Self {
+        StartTime { credit, express: VecDeque::new(), tags: TagQueue::new(flows), advance: 0 }
     }
 
     /// How far the virtual time has gone since the restart, in bytes at weight 1.
@@ -75,7 +75,7 @@ impl StartTime {
     pub(super) fn empty(&mut self, flows: &mut Flows, slot: u32) -> bool {
         let is_known = is_beyond(flows[slot].tag, self.tags.virtual_time());
         if !is_known {
-            self.tags.remove(flows, slot);
+            flows.unlink(slot);
         }
         is_known
     }
@@ -100,7 +100,7 @@ impl StartTime {
             self.advance += u128::from(self.tags.virtual_time().wrapping_sub(before));
             slot
         };
-        self.tags.remove(flows, slot);
+        flows.unlink(slot);
         let flow = &mut flows[slot];
         let packet = buffer.pop_front(&mut flow.line)?;
         flow.tag = flow.tag.wrapping_add(u64::from(packet.bytes()) * flow.share);

@@ -1,13 +1,13 @@
 //! The flows in the order of their tags: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990).
 //!
 //! No tag is behind the virtual time, so that a flow need not be sorted among all others: it lies
-//! in the list of the highest bit in which its tag differs from the virtual time, and moves to the
-//! list of a lower bit, 64 times at most, as the virtual time comes near. Where tags wrap around
+//! in the ring of the highest bit in which its tag differs from the virtual time, and moves to the
+//! ring of a lower bit, 64 times at most, as the virtual time comes near. Where tags wrap around
 //! the bit is the highest one, and the order stays right.
 //!
-//! Flows of equal tag lie in one list, and keep the order in which they came there.
+//! Flows of equal tag lie in one ring, and keep the order in which they came there.
 
-use super::flows::{Flows, List};
+use super::flows::{Flow, Flows};
 
 /// Whether tag `one` lies beyond tag `other`. Tags wrap around.
 #[inline]
@@ -20,50 +20,38 @@ pub(super) fn is_beyond(one: u64, other: u64) -> bool {
 pub(super) struct TagQueue {
     virtual_time: u64,
     /// Those with the virtual time as their tag.
-    due: List,
+    due: u32,
     /// The others, by the highest bit in which their tag differs from the virtual time.
-    later: [List; 64],
-    /// The bits whose lists may hold flows.
+    later: [u32; 64],
+    /// The bits whose rings may hold flows.
     occupied: u64,
 }
 
-impl Default for TagQueue {
-    fn default() -> Self {
-        let none = List::default();
-        TagQueue { virtual_time: 0, due: none, later: [none; 64], occupied: 0 }
-    }
-}
-
 impl TagQueue {
+    /// None of `flows` is in it.
+    pub(super) fn new(flows: &mut Flows) -> Self {
+        let due = flows.begin_ring();
+        let later = [(); 64].map(|()| flows.begin_ring());
+        TagQueue { virtual_time: 0, due, later, occupied: 0 }
+    }
+
     /// The tag that the queue has come to.
     #[inline]
     pub(super) fn virtual_time(&self) -> u64 {
         self.virtual_time
     }
 
-    #[inline]
-    fn list(&mut self, tag: u64) -> &mut List {
-        match (tag ^ self.virtual_time).checked_ilog2() {
-            None => &mut self.due,
-            Some(bit) => {
-                self.occupied |= 1 << bit;
-                &mut self.later[bit as usize]
-            }
-        }
-    }
-
     /// Takes in a flow whose tag is not behind the virtual time: behind others of equal tag.
     #[inline]
     pub(super) fn insert(&mut self, flows: &mut Flows, slot: u32) {
-        let list = self.list(flows[slot].tag);
-        flows.append(list, slot);
-    }
-
-    /// Takes out a flow.
-    #[inline]
-    pub(super) fn remove(&mut self, flows: &mut Flows, slot: u32) {
-        let list = self.list(flows[slot].tag);
-        flows.unlink(list, slot);
+        let ring = match (flows[slot].tag ^ self.virtual_time).checked_ilog2() {
+            None => self.due,
+            Some(bit) => {
+                self.occupied |= 1 << bit;
+                self.later[bit as usize]
+            }
+        };
+        flows.link(slot, ring);
     }
 
     /// The flow with the smallest tag of those that wait, to which the virtual time moves. Tells
@@ -74,24 +62,24 @@ impl TagQueue {
         flows: &mut Flows,
         mut forget: impl FnMut(&mut Flows, u32),
     ) -> Option<u32> {
-        while self.due.first().is_none() {
-            let list = self.take_list()?;
-            self.approach(list, flows, &mut forget);
+        loop {
+            if let Some(slot) = flows.first(self.due) {
+                return Some(slot);
+            }
+            let ring = self.next_ring()?;
+            self.approach(ring, flows, &mut forget);
         }
-        self.due.first()
     }
 
-    /// Moves the virtual time to the first in `list` that waits, if any; there is none before it.
-    fn approach(
-        &mut self,
-        mut list: List,
-        flows: &mut Flows,
-        mut forget: impl FnMut(&mut Flows, u32),
-    ) {
-        let waiting = flows.iter(list).filter(|flow| flow.waits());
-        let ahead = waiting.map(|flow| flow.tag.wrapping_sub(self.virtual_time)).min();
+    /// Moves the virtual time to the first in `ring` that waits, if any; there is none before it.
+    fn approach(&mut self, ring: u32, flows: &mut Flows, mut forget: impl FnMut(&mut Flows, u32)) {
+        // Which of them wait nobody can predict: a number far beyond all tags takes no branch.
+        let ahead = |flow: &Flow| {
+            if flow.waits() { flow.tag.wrapping_sub(self.virtual_time) } else { u64::MAX }
+        };
+        let ahead = flows.iter(ring).map(ahead).min().filter(|&least| least < u64::MAX);
         self.virtual_time = self.virtual_time.wrapping_add(ahead.unwrap_or(0));
-        while let Some(slot) = flows.pop(&mut list) {
+        flows.drain(ring, |flows, slot| {
             let flow = &flows[slot];
             // If none waits, the virtual time will pass all of them.
             if flow.waits() || ahead.is_some() && is_beyond(flow.tag, self.virtual_time) {
@@ -99,7 +87,7 @@ impl TagQueue {
             } else {
                 forget(flows, slot);
             }
-        }
+        });
     }
 
     /// Moves the virtual time to the last tag, and empties the queue but for the flow in `kept`.
@@ -110,30 +98,28 @@ impl TagQueue {
         mut forget: impl FnMut(&mut Flows, u32),
     ) {
         let mut last = self.virtual_time;
-        while let Some(mut list) = self.take_list() {
-            while let Some(slot) = flows.pop(&mut list) {
+        let mut next = Some(self.due);
+        while let Some(ring) = next {
+            flows.drain(ring, |flows, slot| {
                 if is_beyond(flows[slot].tag, last) {
                     last = flows[slot].tag;
                 }
                 if slot != kept {
                     forget(flows, slot);
                 }
-            }
+            });
+            next = self.next_ring();
         }
         self.virtual_time = last;
         flows[kept].tag = last;
         self.insert(flows, kept);
     }
 
-    /// Takes out the list of those that are next.
-    fn take_list(&mut self) -> Option<List> {
-        if self.due.first().is_some() {
-            return Some(std::mem::take(&mut self.due));
-        }
-        let bit = self.occupied.trailing_zeros();
-        let list = self.later.get_mut(bit as usize)?;
-        self.occupied ^= 1 << bit;
-        Some(std::mem::take(list))
+    /// The ring that is next after the due one, no longer noted as occupied.
+    fn next_ring(&mut self) -> Option<u32> {
+        let ring = *self.later.get(self.occupied.trailing_zeros() as usize)?;
+        self.occupied &= self.occupied - 1;
+        Some(ring)
     }
 }
 
@@ -153,7 +139,7 @@ mod tests {
         let mut random = random::stream(1, "tags");
         let (mut flows, mut buffer) = (Flows::default(), Buffer::default());
         let packet = script::packet(Time::ZERO, 0, 0, 100, Ecn::NotEct);
-        let mut queue = TagQueue::default();
+        let mut queue = TagQueue::new(&mut flows);
         // The slot and its tag, which does not wrap around here.
         let mut list: Vec<(u32, u128)> = Vec::new();
         let (mut now, mut ties, mut passed) = (0, 0, 0);
@@ -188,7 +174,7 @@ mod tests {
             assert_eq!(forgotten, reached);
             passed += reached.len();
             now = least;
-            queue.remove(&mut flows, expected);
+            flows.unlink(expected);
             if random::below(&mut random, 3) == 0 {
                 buffer.pop_front(&mut flows[expected].line);
             }
