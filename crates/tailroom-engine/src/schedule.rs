@@ -126,10 +126,8 @@ impl Event {
 
     /// Whether both are the same arrival of the same packet, whatever has marked it since.
     pub fn is_same_packet(self, other: Event) -> bool {
-        let unmarked = |event: Event| Event {
-            sequence_and_ecn: event.sequence_and_ecn & !ECN_BITS,
-            ..event
-        };
+        let unmarked =
+            |event: Event| Event { sequence_and_ecn: event.sequence_and_ecn & !ECN_BITS, ..event };
         unmarked(self) == unmarked(other)
     }
 

@@ -25,7 +25,7 @@ SPECIAL: dict[str, tuple[str, dict[str, Any]]] = {
     "early": ("dropped early", {"marker": "D", "markerfacecolor": "0.6"}),
     "head": ("dropped at the head", {"marker": "v", "markerfacecolor": "black"}),
 }
-"""What may become of a packet but to be accepted: words, and a shape that tells it without colour."""
+"""Fates but to be accepted: words, and a shape that tells them without colour."""
 
 
 def draw(result: "Result") -> Figure:
@@ -79,7 +79,13 @@ def _draw_packets(panel: "Axes", table: "pa.Table", rows: dict[str, dict[str, in
     fate = np.asarray(table["fate"].to_pylist())
     size = float(np.clip(400 / len(time_s) ** 0.5, 1.2, 4))
     panel.plot(
-        time_s, height, linestyle="none", markersize=size, rasterized=True, label="packet", **PACKETS
+        time_s,
+        height,
+        linestyle="none",
+        markersize=size,
+        rasterized=True,
+        label="packet",
+        **PACKETS,
     )
     for name, (words, shape) in SPECIAL.items():
         chosen = fate == name
@@ -101,9 +107,7 @@ def _draw_packets(panel: "Axes", table: "pa.Table", rows: dict[str, dict[str, in
     ]
     panel.set_yticks(np.arange(len(rows)) + 0.5, names)
     panel.tick_params(axis="y", length=0)
-    panel.legend(
-        loc="lower right", bbox_to_anchor=(1, 1), ncols=5, fontsize="small", frameon=False
-    )
+    panel.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=5, fontsize="small", frameon=False)
 
 
 def _heights(table: "pa.Table", rows: dict[str, dict[str, int]]) -> "NDArray[np.float64]":

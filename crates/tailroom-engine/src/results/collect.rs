@@ -2,8 +2,8 @@
 
 use super::passing::{flow_counts, flow_log, passing_group, sharing_summary};
 use super::{
-    ArrivalDispersion, ArrivalLog, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary, LinkSeries,
-    LinkSummary, Named, PacketLog, Results, Summary,
+    ArrivalDispersion, ArrivalLog, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary,
+    LinkSeries, LinkSummary, Named, PacketLog, Results, Summary,
 };
 use crate::flow::Ends;
 use crate::link::Link;

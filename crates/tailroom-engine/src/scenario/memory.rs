@@ -29,7 +29,10 @@ pub(super) fn check(network: &Network, limit: Size) -> Result<(), Fault> {
         (network.flows.len() as f64 * FLOW, "fewer flows"),
         (groups_bytes(network), "fewer groups of flows"),
         (series_bytes(network), "a longer series interval"),
-        (schedule_and_log_bytes(network), "a smaller packet_log or arrival_log.most_packets, or a shorter trace"),
+        (
+            schedule_and_log_bytes(network),
+            "a smaller packet_log or arrival_log.most_packets, or a shorter trace",
+        ),
     ];
     let total: f64 = MARGIN * parts.iter().map(|(bytes, _)| bytes).sum::<f64>();
     if total <= limit.bytes() as f64 {
