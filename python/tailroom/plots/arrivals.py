@@ -122,7 +122,7 @@ def _heights(table: "pa.Table", rows: dict[str, dict[str, int]]) -> "NDArray[np.
     lower, room = bounds[flows.indices.to_numpy()].T
     # Multiples of the golden ratio fill an interval evenly, whatever their number.
     spread = np.arange(len(flows)) * GOLDEN_RATIO % 1
-    return lower + room * ((1 - FILLING) / 2 + FILLING * spread)
+    return np.asarray(lower + room * ((1 - FILLING) / 2 + FILLING * spread))
 
 
 def _draw_queue(panel: "Axes", table: "pa.Table") -> None:
