@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -93,6 +94,66 @@ def test_no_dispersion_no_picture(recorded: tr.Result) -> None:
         recorded.plot("dispersion")
 
 
+@pytest.fixture
+def logged(small: Path) -> tr.Result:
+    """Two Reno flows and 10 Poisson streams, and what arrives in a second."""
+    stream = """
+[flows.stream]
+count = 10
+path = ["bottleneck"]
+packet_size = "500 B"
+source = { kind = "poisson", rate = "50 kbit/s" }
+"""
+    small.write_text(SMALL + stream, encoding="utf-8")
+    return tr.run(small, set={"links.bottleneck.arrival_log": {"from": "1 s", "to": "2 s"}})
+
+
+def test_arrivals_are_recorded_with_their_fate(logged: tr.Result, tmp_path: Path) -> None:
+    table = logged.arrival_log
+    assert table is not None
+    assert table.column_names == ["time_s", "link", "flow", "bytes", "queue_packets", "fate"]
+    rows = table.to_pylist()
+    assert {row["link"] for row in rows} == {"bottleneck"}
+    assert {row["flow"] for row in rows} == {flow["name"] for flow in logged.flows}
+    assert all(1 <= row["time_s"] < 2 for row in rows)
+    assert all(row["bytes"] == (500 if "stream" in row["flow"] else 1500) for row in rows)
+    # A buffer of 20 packets drops what finds it full, and nothing else.
+    assert {row["fate"] for row in rows} == {"accepted", "overflow"}
+    assert all((row["queue_packets"] == 20) == (row["fate"] == "overflow") for row in rows)
+    logged.save(tmp_path / "saved")
+    saved = tr.load(tmp_path / "saved").arrival_log
+    assert saved is not None
+    assert saved.to_pylist() == rows
+    assert (tmp_path / "saved" / "arrivals.png").stat().st_size > 10_000
+
+
+def test_arrivals_are_drawn_by_group_and_drops_as_squares(logged: tr.Result) -> None:
+    packets, queue = logged.plot("arrivals").axes
+    table = logged.arrival_log
+    assert table is not None
+    names = [label.get_text() for label in packets.get_yticklabels()]
+    assert names == ["reno\n(2 flows)", "stream\n(10 flows)"]
+    dots, squares = packets.lines[:2]
+    points, dropped = np.asarray(dots.get_xydata()), np.asarray(squares.get_xydata())
+    assert (dots.get_marker(), squares.get_marker()) == (".", "s")
+    drops = table["fate"].to_pylist().count("overflow")
+    assert labels(packets) == ["packet", f"dropped, buffer full ({drops})"]
+    assert (len(points), len(dropped)) == (len(table), drops)
+    # Each flow has a row: the first of two the lower half of the lowest band, of ten a tenth.
+    flows = np.array(table["flow"].to_pylist())
+    for flow, low, high in (("reno.0", 0, 0.5), ("stream.9", 1.9, 2)):
+        heights = points[flows == flow, 1]
+        assert len(heights) > 0
+        assert low < heights.min() <= heights.max() < high
+    assert queue.get_ylabel() == "queue found\n(packets)"
+    assert queue.get_xlabel() == "time (s)"
+
+
+def test_no_arrivals_no_picture(recorded: tr.Result) -> None:
+    with pytest.raises(ValueError, match=r'as in arrival_log = \{ from = "60 s"'):
+        recorded.plot("arrivals")
+
+
 def test_no_series_no_picture(small: Path) -> None:
     with pytest.raises(ValueError, match="no series was recorded"):
         tr.run(small).plot()
@@ -100,7 +161,7 @@ def test_no_series_no_picture(small: Path) -> None:
 
 def test_unknown_kind_is_named(recorded: tr.Result) -> None:
     with pytest.raises(
-        ValueError, match="no plot 'pie'; choose one of windows, utilization, dispersion"
+        ValueError, match="no plot 'pie'; choose one of windows, utilization, dispersion, arrivals"
     ):
         recorded.plot("pie")  # type: ignore[arg-type]
 

@@ -33,6 +33,7 @@ class _Answer(TypedDict):
     link_series: _Columns | None
     flow_series: _Columns | None
     packet_log: _Columns | None
+    arrival_log: _Columns | None
     flow_counts: _Columns
     flow_log: _Columns | None
     arrival_dispersion: _Columns | None

@@ -21,6 +21,7 @@ SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
 TABLES = (
     "arrival_dispersion",
+    "arrival_log",
     "flow_counts",
     "flow_log",
     "flow_series",
@@ -47,7 +48,8 @@ def write(result: Result, directory: Path) -> None:
         table = getattr(result, name)
         if table is not None:
             pq.write_table(table, directory / f"{name}.parquet", compression="zstd")
-    if result.link_series is not None or result.arrival_dispersion is not None:
+    drawn = (result.link_series, result.arrival_dispersion, result.arrival_log)
+    if any(table is not None for table in drawn):
         from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
 
         plots.write(result, directory)

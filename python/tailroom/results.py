@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PlotKind = Literal["windows", "utilization", "dispersion"]
+PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,11 @@ class Result:
     arrival_dispersion: pa.Table | None = None
     """`link scale_s intervals mean_packets index`: at the links with `arrival_dispersion`, variance
     over mean of the packets that arrive in intervals of this length."""
+    arrival_log: pa.Table | None = None
+    """`time_s link flow bytes queue_packets fate`: every packet that arrived at the links with
+    `arrival_log`, link by link in the order of time; the queue that it found, without the packet
+    being sent; and whether it was accepted, marked or dropped (overflow, early, head), then or
+    later. A flow that comes and goes has its group's name."""
 
     @property
     def links(self) -> dict[str, dict[str, Any]]:
@@ -95,11 +100,12 @@ class Result:
         raise ValueError(self._why_missing(quantity))
 
     def plot(self, kind: PlotKind = "windows") -> "Figure":
-        """Draws windows and queue over time, utilization over time, or burstiness by time scale.
+        """Draws windows and queue over time, utilization over time, burstiness or arrivals.
 
         Args:
-            kind: `windows` as in Figures 5 and 6 of Barman et al. (2004), `utilization`, or
-                `dispersion`.
+            kind: `windows` as in Figures 5 and 6 of Barman et al. (2004), `utilization`,
+                `dispersion` (burstiness by time scale), or `arrivals` as in Figure 4 of Auge and
+                Roberts (2006).
 
         Raises:
             ValueError: What it shows was not recorded.

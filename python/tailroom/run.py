@@ -13,6 +13,7 @@ from tailroom.results import Result
 from tailroom.scenario import ScenarioText
 from tailroom.scenario_types import Scenario
 from tailroom.series import (
+    arrival_table,
     dispersion_table,
     flow_count_table,
     flow_log_table,
@@ -90,6 +91,7 @@ def simulate(
         link_series=link_table(answer["link_series"], links),
         flow_series=flow_table(answer["flow_series"], flows),
         packet_log=packet_table(answer["packet_log"], links, flows + groups),
+        arrival_log=arrival_table(answer["arrival_log"], links, flows + groups),
         flow_counts=flow_count_table(answer["flow_counts"], links),
         flow_log=flow_log_table(answer["flow_log"], groups),
         arrival_dispersion=dispersion_table(answer["arrival_dispersion"], links),

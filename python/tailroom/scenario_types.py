@@ -562,6 +562,12 @@ class Change(TypedDict):
     """The new propagation delay, one way."""
 
 
+ArrivalLog = TypedDict(
+    "ArrivalLog", {"from": Duration, "to": Duration, "most_packets": NotRequired[int]}
+)
+"""Which arrivals at a link are recorded."""
+
+
 class Admission(TypedDict):
     """Admission control of new flows.
 
@@ -621,6 +627,12 @@ class Link(TypedDict):
     arrival_dispersion: NotRequired[PositiveDuration]
     """Measure how bursty arrivals are: the index of dispersion of the packets that arrive in
     intervals of this length, of twice this length, and so on.
+
+    Off unless written.
+    """
+    arrival_log: NotRequired[ArrivalLog]
+    """Record every packet that arrives in a span of time: its flow and size, the queue that it
+    finds and what becomes of it.
 
     Off unless written.
     """
@@ -1008,7 +1020,7 @@ class StreamingSource(TypedDict):
     """How many completed flows to record one by one, the first to complete. Default: 0."""
 
 
-WebModel: TypeAlias = Literal["ieee80216m"]
+WebModel: TypeAlias = Literal["ieee80216m", "ns3"]
 """A published set of parameters."""
 
 

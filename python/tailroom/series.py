@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 PACKET_EVENTS = ("arrival", "departure", "drop")
 """What may happen to a packet at a link, in the order of the engine's codes."""
 
+FATES = ("accepted", "marked", "overflow", "early", "head")
+"""What may become of a packet at a link, in the order of the engine's codes."""
+
 Columns = Mapping[str, NDArray[Any]]
 
 
@@ -35,6 +38,13 @@ def packet_table(
 ) -> pa.Table | None:
     """One row per packet event, link by link in the order of time: `time_s link flow event`."""
     return _table(columns, {"link": links, "flow": flows, "event": PACKET_EVENTS})
+
+
+def arrival_table(
+    columns: Columns | None, links: Sequence[str], flows: Sequence[str]
+) -> pa.Table | None:
+    """One row per arrival, link by link: `time_s link flow bytes queue_packets fate`."""
+    return _table(columns, {"link": links, "flow": flows, "fate": FATES})
 
 
 def flow_count_table(columns: Columns, links: Sequence[str]) -> pa.Table | None:

@@ -71,6 +71,7 @@ fn barman_figure_3() -> Network {
         delay_changes: Vec::new(),
         packet_log: 0,
         arrival_dispersion: None,
+        arrival_log: None,
         admission: None,
         bdp_bytes: rate.bytes_in(Time::from_milliseconds(120)) as f64,
     };

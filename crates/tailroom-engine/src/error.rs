@@ -34,6 +34,17 @@ pub enum RunError {
         /// What the scenario allows.
         limit_bytes: u64,
     },
+    /// More packets arrive at a link in the span of its `arrival_log` than that may hold.
+    #[error(
+        "links.{link}.arrival_log: more than {limit} packets arrive; shorten the span, or raise \
+         most_packets"
+    )]
+    ArrivalLog {
+        /// The link.
+        link: String,
+        /// How many it may hold.
+        limit: usize,
+    },
     /// Flows come faster than they go.
     #[error(
         "at {time} more than {limit} flows are in progress; they come faster than the link can serve \

@@ -125,6 +125,7 @@ fn meter(link: &LinkSpec) -> LinkSpec {
         loss: LossSpec::None,
         packet_log: 0,
         arrival_dispersion: None,
+        arrival_log: None,
         admission: None,
         ..link.clone()
     }

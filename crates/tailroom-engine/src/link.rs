@@ -90,11 +90,7 @@ impl Link {
             last_delivery: Time::ZERO,
             loss: LossProcess::new(spec.loss, network.seed, &spec.name),
             admission: None,
-            probe: LinkProbe::new(
-                network.crossing(index).len(),
-                spec.packet_log,
-                spec.arrival_dispersion,
-            ),
+            probe: LinkProbe::new(network.crossing(index).len(), spec),
         }
     }
 
@@ -126,16 +122,17 @@ impl Link {
             waiting_bytes: waiting.bytes(),
         };
         let serialization = self.serializer.nominal_time(bytes);
-        self.probe.on_arrival(now, flow, serialization);
+        self.probe.on_arrival(*packet, serialization);
         match rule.on_enqueue(&event) {
             Verdict::Accept => {}
             Verdict::Mark => {
                 self.probe.count_marks(u64::from(packet.ecn() != Ecn::Ce));
                 packet.set_congestion_experienced();
+                self.probe.on_pass(*packet);
             }
             Verdict::Drop(reason) => {
                 self.probe.on_class_arrival(class);
-                self.probe.on_drop(now, flow, class, reason);
+                self.probe.on_drop(now, *packet, class, reason);
                 return Fate::Dropped;
             }
         }
@@ -161,7 +158,7 @@ impl Link {
         let LinkQueue::Held(held) = &mut self.queue else { return Fate::Held };
         let now = packet.time();
         let serialization = self.serializer.nominal_time(packet.bytes());
-        self.probe.on_arrival(now, packet.flow(), serialization);
+        self.probe.on_arrival(packet, serialization);
         self.probe.on_class_arrival(class);
         held.scheduler.enqueue(*packet, &mut held.buffer);
         self.probe.set_queue(held.buffer.packets());
@@ -203,6 +200,7 @@ impl Link {
             let waited = now.since(packet.time());
             self.probe.on_service(packet.flow(), packet.bytes(), waited, self.busy_until);
             self.probe.on_class_service(class_of(packet), waited, self.busy_until);
+            self.probe.on_pass(packet);
         }
         let is_empty = held.buffer.packets() == 0;
         debug_assert!(is_empty || packet.is_some(), "a scheduler must serve what waits");
@@ -215,9 +213,9 @@ impl Link {
     pub fn drain_dropped(&mut self, now: Time, mut take: impl FnMut(Dropped) -> u32) {
         let LinkQueue::Held(held) = &mut self.queue else { return };
         for dropped in held.buffer.drain_dropped() {
-            let (flow, reason) = (dropped.packet.flow(), dropped.reason);
+            let Dropped { packet, reason } = dropped;
             let class = take(dropped);
-            self.probe.on_drop(now, flow, class, reason);
+            self.probe.on_drop(now, packet, class, reason);
         }
     }
 
@@ -316,6 +314,9 @@ impl Link {
     pub fn end_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);
         self.probe.end(now, packets, bytes);
+        if let LinkQueue::Held(held) = &self.queue {
+            held.buffer.waiting().for_each(|packet| self.probe.on_pass(packet));
+        }
     }
 
     /// Records a sample of the time series at `now`.

@@ -124,6 +124,13 @@ impl Event {
         (self.age_and_size & 0xffff) as u32
     }
 
+    /// Whether both are the same arrival of the same packet, whatever has marked it since.
+    pub fn is_same_packet(self, other: Event) -> bool {
+        let unmarked =
+            |event: Event| Event { sequence_and_ecn: event.sequence_and_ecn & !ECN_BITS, ..event };
+        unmarked(self) == unmarked(other)
+    }
+
     /// The slot (below 2^29) of the ACK.
     pub fn slot(self) -> u32 {
         self.sequence_and_ecn >> SEQUENCE_SHIFT

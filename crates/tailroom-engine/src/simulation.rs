@@ -365,12 +365,24 @@ impl Simulation {
     }
 
     fn check_memory(&self, time: Time) -> Result<(), RunError> {
+        self.check_arrival_logs()?;
         let held_bytes: u64 = self.links.iter().map(Link::memory_bytes).sum();
         let flow_bytes = (self.flows.len() * size_of::<Flow>()) as u64;
         let needed_bytes = self.schedule.memory_bytes() + held_bytes + flow_bytes;
         let limit_bytes = self.network.memory_limit_bytes;
         if needed_bytes > limit_bytes {
             return Err(RunError::Memory { time, needed_bytes, limit_bytes });
+        }
+        Ok(())
+    }
+
+    fn check_arrival_logs(&self) -> Result<(), RunError> {
+        for (link, spec) in self.links.iter().zip(&self.network.links) {
+            let is_overfull = link.probe.arrivals.as_ref().is_some_and(|log| log.is_overfull);
+            if let Some(log) = spec.arrival_log.filter(|_| is_overfull) {
+                let link = spec.name.clone();
+                return Err(RunError::ArrivalLog { link, limit: log.most_packets });
+            }
         }
         Ok(())
     }
@@ -513,6 +525,7 @@ impl Simulation {
         self.run_until(end)?;
         self.run_flows_out(end);
         self.check_controls()?;
+        self.check_arrival_logs()?;
         self.pass_link_marks(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         for flow in &mut self.flows {

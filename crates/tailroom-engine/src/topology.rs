@@ -12,6 +12,7 @@ use crate::distribution::{Count, Distribution};
 use crate::flow::Wiring;
 use crate::flow_admission::FlowAdmissionSpec;
 use crate::packet::Ecn;
+use crate::probe::arrivals::ArrivalLogSpec;
 use crate::probe::flow::Marks;
 use crate::queue::{LinkFacts, QueueConfig};
 use crate::schedule::{Schedule, TieBreak};
@@ -64,6 +65,8 @@ pub struct LinkSpec {
     pub packet_log: usize,
     /// Shortest time scale at which arrivals are counted, if they are.
     pub arrival_dispersion: Option<Time>,
+    /// Which arrivals are recorded one by one, if any.
+    pub arrival_log: Option<ArrivalLogSpec>,
     /// When new flows are refused, if ever.
     pub admission: Option<FlowAdmissionSpec>,
     /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the

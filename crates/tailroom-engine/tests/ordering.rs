@@ -80,6 +80,7 @@ fn difference(left: &Results, right: &Results) -> Option<String> {
             format!("{:#?}", left.arrival_dispersion),
             format!("{:#?}", right.arrival_dispersion),
         ),
+        ("arrivals", format!("{:#?}", left.arrival_log), format!("{:#?}", right.arrival_log)),
         ("flow log", format!("{:#?}", left.flow_log), format!("{:#?}", right.flow_log)),
         ("link series", format!("{:#?}", left.link_series), format!("{:#?}", right.link_series)),
         ("flow series", format!("{:#?}", left.flow_series), format!("{:#?}", right.flow_series)),

@@ -315,6 +315,56 @@ fn the_sessions_of_ieee_802_16m_have_its_means() {
     assert!(objects.iter().all(|object| (50..=2_000_000).contains(&object.1)));
 }
 
+/// Both sets against their second sources: Table 1 of EURASIP J. Wireless Commun. Netw. 2012:287 (Pareto, mean
+/// 5.64, at most 53) and the documentation of ns-3's `ThreeGppHttpVariables` ("approximately 3.95"). Bounds
+/// and times are alike in both.
+#[test]
+fn the_published_sets_differ_in_the_number_of_embedded_objects() {
+    let of = |model: &str| {
+        let text = format!(
+            r#"
+            duration = "10 s"
+            [links.link]
+            rate = "100 Mbit/s"
+            delay = "10 ms"
+            queue = {{ kind = "drop_tail", limit = "100 packets" }}
+            [flows.web]
+            path = ["link"]
+            congestion = {{ kind = "reno" }}
+            source = {{ kind = "web", model = "{model}", arrivals_per_second = 1, pages = 1 }}
+            "#
+        );
+        let SourceSpec::Web(spec) = resolve(&text).groups[0].source.clone() else { panic!("web") };
+        spec
+    };
+    let (cut, redrawn) = (of("ieee80216m"), of("ns3"));
+    assert_eq!(cut.parsing_time, Distribution::Exponential { mean: 0.13 * SECOND });
+    assert_eq!(cut.think_time, Distribution::Exponential { mean: 30.0 * SECOND });
+    for (size, least) in [(&cut.main_object, 100.0), (&cut.embedded_object, 50.0)] {
+        let Distribution::BoundedLognormal { minimum, maximum, .. } = size else { panic!("sizes") };
+        assert_eq!((*minimum, *maximum), (least, 2e6));
+    }
+    // The mean of a number N is the sum of P(N >= n). Cut at 53 and rounded to the nearest, P(N >= n) is
+    // (2 / (n + 1.5))^1.1; redrawn and rounded down, ((2 / (2 + n))^1.1 - p) / (1 - p) with
+    // p = (2 / 55)^1.1.
+    let tail = |beyond: f64| (2.0 / beyond).powf(1.1);
+    let numbers = || (1..=53).map(f64::from);
+    let nearest: f64 = numbers().map(|number| tail(number + 1.5)).sum();
+    let down: f64 =
+        numbers().map(|number| (tail(2.0 + number) - tail(55.0)) / (1.0 - tail(55.0))).sum();
+    assert!((cut.embedded_objects.mean() - nearest).abs() < 1e-9, "{nearest}");
+    assert!((redrawn.embedded_objects.mean() - down).abs() < 1e-9, "{down}");
+    assert!((nearest / 5.64 - 1.0).abs() < 0.01, "{nearest}");
+    assert!((down / 3.95 - 1.0).abs() < 0.01, "{down}");
+    assert_eq!(
+        WebSpec { embedded_objects: cut.embedded_objects.clone(), ..*redrawn.clone() },
+        *cut
+    );
+    let mut random = stream(1, "numbers");
+    let most = (0..100_000).map(|_| redrawn.embedded_objects.sample(&mut random)).max();
+    assert_eq!(most, Some(52));
+}
+
 #[test]
 fn a_model_is_overridden_key_by_key() {
     let text = r#"

@@ -278,6 +278,25 @@ fn what_a_link_measures_and_refuses_must_make_sense() {
             .starts_with("line 9, links.bottleneck.arrival_dispersion: \"0 s\" must not be zero")
     );
     assert_eq!(
+        with("arrival_log = { from = \"2 s\", to = \"2 s\" }"),
+        "line 9, links.bottleneck.arrival_log.to: 2 s is not after `from`, 2 s; \
+         give a span, as in { from = \"60 s\", to = \"62 s\" }"
+    );
+    assert_eq!(
+        with("arrival_log = { from = \"2 h\", to = \"3 h\" }"),
+        "line 9, links.bottleneck.arrival_log.from: is not before the end of the run; \
+         lower it, or raise duration"
+    );
+    assert!(
+        with("arrival_log = { from = \"2 s\" }")
+            .starts_with("line 9, links.bottleneck.arrival_log.to: is missing")
+    );
+    assert_eq!(
+        with("arrival_log = { from = \"2 s\", to = \"3 s\", most_packets = 100_000_000 }"),
+        "memory_limit: the run may need 8.6 GB of memory, more than 4 GB; raise memory_limit, or use \
+         a smaller packet_log or arrival_log.most_packets, or a shorter trace"
+    );
+    assert_eq!(
         with("admission = {}"),
         "line 9, links.bottleneck.admission: never refuses a flow; \
          add `min_fair_rate = \"1 Mbit/s\"`, `max_priority_load = 0.9` or both"

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tailroom_capture::Flow;
 use tailroom_engine::results::{
-    ArrivalDispersion, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog,
+    ArrivalDispersion, ArrivalLog, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog,
 };
 
 /// A table under construction.
@@ -56,6 +56,18 @@ pub(crate) fn packet_log(py: Python<'_>, log: PacketLog) -> PyResult<Bound<'_, P
         .with("link", log.link)?
         .with("flow", log.flow)?
         .with("event", log.event)?;
+    Ok(columns.0)
+}
+
+/// One row per arrival, link by link in the order of time.
+pub(crate) fn arrival_log(py: Python<'_>, log: ArrivalLog) -> PyResult<Bound<'_, PyDict>> {
+    let columns = Columns::new(py)
+        .with("time_s", log.time_s)?
+        .with("link", log.link)?
+        .with("flow", log.flow)?
+        .with("bytes", log.bytes)?
+        .with("queue_packets", log.queue_packets)?
+        .with("fate", log.fate)?;
     Ok(columns.0)
 }
 

@@ -127,6 +127,8 @@ fn to_python<'py>(
     let flow_series = results.flow_series.map(|series| columns::flow_series(py, series));
     let packet_log = (!results.packet_log.time_s.is_empty())
         .then(|| columns::packet_log(py, results.packet_log));
+    let arrival_log = (!results.arrival_log.time_s.is_empty())
+        .then(|| columns::arrival_log(py, results.arrival_log));
     let flow_log =
         (!results.flow_log.start_s.is_empty()).then(|| columns::flow_log(py, results.flow_log));
     let dispersion = (!results.arrival_dispersion.link.is_empty())
@@ -137,6 +139,7 @@ fn to_python<'py>(
     answer.set_item("link_series", link_series.transpose()?)?;
     answer.set_item("flow_series", flow_series.transpose()?)?;
     answer.set_item("packet_log", packet_log.transpose()?)?;
+    answer.set_item("arrival_log", arrival_log.transpose()?)?;
     answer.set_item("flow_counts", columns::flow_counts(py, results.flow_counts)?)?;
     answer.set_item("flow_log", flow_log.transpose()?)?;
     answer.set_item("arrival_dispersion", dispersion.transpose()?)?;

@@ -18,6 +18,7 @@ class Kind(StrEnum):
     WINDOWS = "windows"
     UTILIZATION = "utilization"
     DISPERSION = "dispersion"
+    ARRIVALS = "arrivals"
 
 
 class FileFormat(StrEnum):
@@ -43,7 +44,7 @@ def plot(
         FileFormat, typer.Option("--format", help="File format of the pictures.")
     ] = FileFormat.PNG,
 ) -> None:
-    """Draw windows and queue or utilization over time, or burstiness by time scale.
+    """Draw windows and queue or utilization over time, burstiness by time scale, or arrivals.
 
     Pictures of a result go into its directory, those of a scenario beside the scenario file.
     """

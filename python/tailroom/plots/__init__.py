@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tailroom.plots import dispersion, style, utilization, windows_and_queue
+from tailroom.plots import arrivals, dispersion, style, utilization, windows_and_queue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,6 +26,7 @@ FIGURES: "dict[PlotKind, _Figure]" = {
     "windows": _Figure("windows_and_queue", windows_and_queue.draw, "flow_series"),
     "utilization": _Figure("utilization", utilization.draw, "link_series"),
     "dispersion": _Figure("arrival_dispersion", dispersion.draw, "arrival_dispersion"),
+    "arrivals": _Figure("arrivals", arrivals.draw, "arrival_log"),
 }
 
 

@@ -1,9 +1,12 @@
 //! What a link measures: its queue over time and as packets see it, what passed, what was dropped.
 
+use crate::probe::arrivals::Arrivals;
 use crate::probe::dispersion::Dispersion;
 use crate::probe::histogram::Histogram;
 use crate::queue::Gauge;
 use crate::queue::buffer::DropReason;
+use crate::schedule::Event;
+use crate::topology::LinkSpec;
 use crate::units::Time;
 
 /// Counts since the start of the run.
@@ -157,14 +160,16 @@ pub struct LinkProbe {
     log_limit: usize,
     /// Arrivals by time scale, where they are asked for.
     pub dispersion: Option<Box<Dispersion>>,
-    /// Whether an arrival goes to the log or to `dispersion`.
-    watches_arrivals: bool,
+    /// Arrivals one by one, where they are asked for.
+    pub arrivals: Option<Box<Arrivals>>,
+    /// Whether arrivals and drops go to the log, to `dispersion` or to `arrivals`.
+    watches_packets: bool,
 }
 
 impl LinkProbe {
-    /// A probe for so many classes of traffic whose packet log holds at most `log_limit` lines, and that counts arrivals in intervals
-    /// of `arrival_dispersion` and its octaves.
-    pub fn new(classes: usize, log_limit: usize, arrival_dispersion: Option<Time>) -> Self {
+    /// A probe of a link that so many classes of traffic cross, and that records what `spec` says.
+    pub fn new(classes: usize, spec: &LinkSpec) -> Self {
+        let log_limit = spec.packet_log;
         LinkProbe {
             now: Counters::default(),
             before: Counters::default(),
@@ -183,8 +188,11 @@ impl LinkProbe {
             samples: Vec::new(),
             log: Vec::new(),
             log_limit,
-            watches_arrivals: log_limit > 0 || arrival_dispersion.is_some(),
-            dispersion: arrival_dispersion.map(|base| Box::new(Dispersion::new(base))),
+            dispersion: spec.arrival_dispersion.map(|base| Box::new(Dispersion::new(base))),
+            arrivals: spec.arrival_log.map(|span| Box::new(Arrivals::new(span))),
+            watches_packets: log_limit > 0
+                || spec.arrival_dispersion.is_some()
+                || spec.arrival_log.is_some(),
         }
     }
 
@@ -192,7 +200,8 @@ impl LinkProbe {
     /// faster than the link can send them, that is, closer than `burst_gap`.
     #[expect(clippy::inline_always, reason = "two callers: a call costs 2 % of a packet")]
     #[inline(always)]
-    pub(crate) fn on_arrival(&mut self, now: Time, flow: u32, burst_gap: Time) {
+    pub(crate) fn on_arrival(&mut self, packet: Event, burst_gap: Time) {
+        let (now, flow) = (packet.time(), packet.flow());
         self.now.arrivals += 1;
         let bin = self.account_queue(now);
         self.queue_seen.add_to_bin(bin, 1);
@@ -204,8 +213,8 @@ impl LinkProbe {
             self.burst_length = 1;
         }
         self.last_arrival = now;
-        if self.watches_arrivals {
-            self.watch_arrival(now, flow);
+        if self.watches_packets {
+            self.watch_arrival(packet);
         }
     }
 
@@ -236,13 +245,21 @@ impl LinkProbe {
     }
 
     #[inline]
-    pub(crate) fn on_drop(&mut self, now: Time, flow: u32, class: u32, reason: DropReason) {
+    pub(crate) fn on_drop(&mut self, now: Time, packet: Event, class: u32, reason: DropReason) {
         self.now.drops[reason as usize] += 1;
         if let Some(class) = self.later_class(class) {
             class.drops += 1;
         }
-        if self.log_limit > 0 {
-            self.record(now, flow, LogEvent::Drop);
+        if self.watches_packets {
+            self.watch_drop(now, packet, reason);
+        }
+    }
+
+    /// A packet goes on with its ECN field as it is now.
+    #[inline]
+    pub(crate) fn on_pass(&mut self, packet: Event) {
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.on_pass(packet);
         }
     }
 
@@ -303,10 +320,21 @@ impl LinkProbe {
     }
 
     #[cold]
-    fn watch_arrival(&mut self, now: Time, flow: u32) {
-        self.record(now, flow, LogEvent::Arrival);
+    fn watch_arrival(&mut self, packet: Event) {
+        self.record(packet.time(), packet.flow(), LogEvent::Arrival);
         if let Some(dispersion) = &mut self.dispersion {
-            dispersion.on_arrival(now);
+            dispersion.on_arrival(packet.time());
+        }
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.on_arrival(packet, self.queue);
+        }
+    }
+
+    #[cold]
+    fn watch_drop(&mut self, now: Time, packet: Event, reason: DropReason) {
+        self.record(now, packet.flow(), LogEvent::Drop);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.on_drop(packet, reason);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is measured, never what happens: a run with other probes gives the same packets.
 
+pub mod arrivals;
 pub mod dispersion;
 pub mod flow;
 pub mod histogram;

@@ -2,8 +2,8 @@
 
 use super::passing::{flow_counts, flow_log, passing_group, sharing_summary};
 use super::{
-    ArrivalDispersion, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary, LinkSeries,
-    LinkSummary, Named, PacketLog, Results, Summary,
+    ArrivalDispersion, ArrivalLog, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary,
+    LinkSeries, LinkSummary, Named, PacketLog, Results, Summary,
 };
 use crate::flow::Ends;
 use crate::link::Link;
@@ -136,6 +136,7 @@ pub fn collect(
         flow_counts: flow_counts(passing.sharing),
         flow_log: flow_log(passing.populations.all()),
         arrival_dispersion: arrival_dispersion(links),
+        arrival_log: arrival_log(network, links, passing.populations),
     }
 }
 
@@ -421,12 +422,13 @@ fn flow_series(data: &[FlowData<'_>], interval: Time) -> FlowSeries {
     series
 }
 
+/// Whose a packet is: flows that come and go have no names of their own but that of their group.
+fn name_of(flow: u32, network: &Network, populations: &Populations) -> u32 {
+    let group = populations.group_of(flow);
+    group.map_or(flow, |group| (network.flows.len() + group) as u32)
+}
+
 fn packet_log(network: &Network, links: &[Link], populations: &Populations) -> PacketLog {
-    // Flows that come and go have no names of their own.
-    let name = |flow: u32| {
-        let group = populations.group_of(flow);
-        group.map_or(flow, |group| (network.flows.len() + group) as u32)
-    };
     let mut log = PacketLog::default();
     for (index, link) in links.iter().enumerate() {
         let mut entries = link.probe.log.clone();
@@ -435,8 +437,24 @@ fn packet_log(network: &Network, links: &[Link], populations: &Populations) -> P
         for entry in entries {
             log.time_s.push(entry.time.seconds());
             log.link.push(index as u32);
-            log.flow.push(name(entry.flow));
+            log.flow.push(name_of(entry.flow, network, populations));
             log.event.push(entry.event as u8);
+        }
+    }
+    log
+}
+
+fn arrival_log(network: &Network, links: &[Link], populations: &Populations) -> ArrivalLog {
+    let mut log = ArrivalLog::default();
+    for (index, link) in links.iter().enumerate() {
+        let arrivals = link.probe.arrivals.iter().flat_map(|arrivals| arrivals.list());
+        for arrival in arrivals {
+            log.time_s.push(arrival.packet.time().seconds());
+            log.link.push(index as u32);
+            log.flow.push(name_of(arrival.packet.flow(), network, populations));
+            log.bytes.push(arrival.packet.bytes());
+            log.queue_packets.push(arrival.queue);
+            log.fate.push(arrival.outcome as u8);
         }
     }
     log

@@ -26,6 +26,8 @@ pub struct Results {
     pub flow_log: FlowLog,
     /// Burstiness of the arrivals by time scale, at the links where it is measured.
     pub arrival_dispersion: ArrivalDispersion,
+    /// Arrivals at the links that record them, link by link in order of time.
+    pub arrival_log: ArrivalLog,
 }
 
 /// Statistics over `[measured_from_s, measured_to_s]`. Units are in the last word of a name; fractions
@@ -326,6 +328,23 @@ pub struct FlowLog {
     pub completion_time_s: Vec<f64>,
     /// That over what the flow would take alone.
     pub slowdown: Vec<f64>,
+}
+
+/// Arrivals of packets, one by one. See [`crate::probe::arrivals`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ArrivalLog {
+    /// When.
+    pub time_s: Vec<f64>,
+    /// Index of the link.
+    pub link: Vec<u32>,
+    /// Index of the flow; of one that comes and goes the number of flows plus the index of its group.
+    pub flow: Vec<u32>,
+    /// Size on the wire.
+    pub bytes: Vec<u32>,
+    /// Packets that it finds waiting.
+    pub queue_packets: Vec<u32>,
+    /// What becomes of it: 0 accepted, 1 marked, 2 overflow, 3 early drop, 4 drop at the head.
+    pub fate: Vec<u8>,
 }
 
 /// Index of dispersion of arrivals: a row for each link and time scale. See

@@ -1,9 +1,10 @@
 //! Links and their buffers: a limit in time or bandwidth-delay products becomes bytes here.
 
 use super::error::{Fault, Path};
-use super::file::{AdmissionFile, LinkFile, LossFile};
+use super::file::{AdmissionFile, ArrivalLogFile, LinkFile, LossFile};
 use super::mahimahi::Trace;
 use crate::flow_admission::FlowAdmissionSpec;
+use crate::probe::arrivals::ArrivalLogSpec;
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::queue::QueueConfig;
@@ -97,6 +98,7 @@ pub(super) fn resolve_link(
         packet_log: link.packet_log as usize,
         admission: link.admission.as_ref().map(|one| admission(one, rate, &at)).transpose()?,
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
+        arrival_log: link.arrival_log.as_ref().map(|log| arrival_log(log, &at)).transpose()?,
         bdp_bytes: load.bdp(rate).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
     })
 }
@@ -171,6 +173,31 @@ fn admission(file: &AdmissionFile, rate: Rate, link: &Path) -> Result<FlowAdmiss
         min_fair_rate: file.min_fair_rate.map(BitRate::rate),
         max_priority_load: file.max_priority_load,
     })
+}
+
+fn arrival_log(file: &ArrivalLogFile, link: &Path) -> Result<ArrivalLogSpec, Fault> {
+    if file.to.time() <= file.from.time() {
+        let problem = format!("{} is not after `from`, {}", file.to, file.from);
+        let remedy = "give a span, as in { from = \"60 s\", to = \"62 s\" }";
+        return Err(Fault::new(&link.key("arrival_log").key("to"), problem, remedy));
+    }
+    Ok(ArrivalLogSpec {
+        from: file.from.time(),
+        to: file.to.time(),
+        most_packets: file.most_packets as usize,
+    })
+}
+
+/// Refuses a record of arrivals after the run.
+pub(super) fn check_arrival_logs(network: &Network) -> Result<(), Fault> {
+    for link in &network.links {
+        if link.arrival_log.is_some_and(|log| log.from >= network.duration) {
+            let at = Path::of(&["links", &link.name, "arrival_log", "from"]);
+            let problem = "is not before the end of the run";
+            return Err(Fault::new(&at, problem, "lower it, or raise duration"));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses an admission control that has nothing to do.

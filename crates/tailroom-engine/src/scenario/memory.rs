@@ -16,6 +16,7 @@ const FLOW: f64 = 700.0;
 const LINK_SERIES_ROW: f64 = 368.0;
 const FLOW_SERIES_ROW: f64 = 44.0;
 const LOG_ENTRY: f64 = 24.0;
+const LOGGED_ARRIVAL: f64 = 57.0;
 const RATE_CHANGE: f64 = 16.0;
 // A histogram of delays up to a second.
 const GROUP_AT_LINK: f64 = 140_000.0;
@@ -28,7 +29,10 @@ pub(super) fn check(network: &Network, limit: Size) -> Result<(), Fault> {
         (network.flows.len() as f64 * FLOW, "fewer flows"),
         (groups_bytes(network), "fewer groups of flows"),
         (series_bytes(network), "a longer series interval"),
-        (schedule_and_log_bytes(network), "a smaller packet_log or a shorter trace"),
+        (
+            schedule_and_log_bytes(network),
+            "a smaller packet_log or arrival_log.most_packets, or a shorter trace",
+        ),
     ];
     let total: f64 = MARGIN * parts.iter().map(|(bytes, _)| bytes).sum::<f64>();
     if total <= limit.bytes() as f64 {
@@ -122,7 +126,10 @@ fn series_bytes(network: &Network) -> f64 {
 
 fn schedule_and_log_bytes(network: &Network) -> f64 {
     let link_bytes = network.links.iter().map(|link| {
-        link.packet_log as f64 * LOG_ENTRY + link.rate_changes.len() as f64 * RATE_CHANGE
+        let arrivals = link.arrival_log.map_or(0, |log| log.most_packets);
+        link.packet_log as f64 * LOG_ENTRY
+            + arrivals as f64 * LOGGED_ARRIVAL
+            + link.rate_changes.len() as f64 * RATE_CHANGE
     });
     link_bytes.sum()
 }

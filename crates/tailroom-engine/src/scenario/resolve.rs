@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use super::buffer::{Load, check_admission, check_queues, resolve_link};
+use super::buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
 use super::distribution::{CdfTexts, DistributionFile};
 use super::document::Document;
 use super::error::{Fault, Path, suggestion};
@@ -76,6 +76,7 @@ pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Fault> {
     };
     check_queues(&network)?;
     check_admission(&network)?;
+    check_arrival_logs(&network)?;
     memory::check(&network, file.memory_limit)?;
     Ok(network)
 }

@@ -74,9 +74,15 @@ pub(super) enum WebModel {
     /// "Evaluation Methodology". Main objects: lognormal, mean 10,710 B and standard deviation
     /// 25,032 B before those below 100 B or above 2 MB are drawn again. Embedded objects: the same
     /// with 7,758 B, 126,168 B, 50 B and 2 MB; their number is a Pareto variable of shape 1.1 from 2
-    /// on, cut at 55, less 2: 5.64 on average, 5.62 to the nearest whole number. Parsing and reading (think) times:
-    /// exponential, 0.13 s and 30 s. It says nothing of sessions: `pages` is yours.
+    /// on, cut at 55, less 2: 5.64 on average, 5.62 to the nearest whole number. Parsing and reading (think)
+    /// times: exponential, 0.13 s and 30 s. The same values with all bounds are in Table 1 of EURASIP Journal
+    /// on Wireless Communications and Networking 2012:287. `pages` is yours: that table has a lognormal
+    /// number of them, mean 17 and standard deviation 22.
     Ieee80216m,
+    /// The same model as ns-3 has it (`ThreeGppHttpVariables` and its defaults): all but the number of
+    /// embedded objects is equal. A number beyond 55 is drawn again, not cut, and rounded down: 3.92
+    /// objects on average.
+    Ns3,
 }
 
 /// A number for each of many: always the same, or drawn.
@@ -165,14 +171,15 @@ struct Parameters {
 impl WebModel {
     fn parameters(self) -> Parameters {
         let seconds = PICOSECONDS_PER_SECOND as f64;
-        match self {
-            WebModel::Ieee80216m => Parameters {
-                think_time: Distribution::Exponential { mean: 30.0 * seconds },
-                main_object: bounded_lognormal(10_710.0, 25_032.0, 100.0, 2e6),
-                parsing_time: Distribution::Exponential { mean: 0.13 * seconds },
-                embedded_objects: cut_pareto(1.1, 2.0, 55.0),
-                embedded_object: bounded_lognormal(7_758.0, 126_168.0, 50.0, 2e6),
+        Parameters {
+            think_time: Distribution::Exponential { mean: 30.0 * seconds },
+            main_object: bounded_lognormal(10_710.0, 25_032.0, 100.0, 2e6),
+            parsing_time: Distribution::Exponential { mean: 0.13 * seconds },
+            embedded_objects: match self {
+                WebModel::Ieee80216m => cut_pareto(1.1, 2.0, 55.0),
+                WebModel::Ns3 => redrawn_pareto(1.1, 2.0, 55.0),
             },
+            embedded_object: bounded_lognormal(7_758.0, 126_168.0, 50.0, 2e6),
         }
     }
 }
@@ -200,6 +207,15 @@ fn cut_pareto(shape: f64, least: f64, most: f64) -> Count {
         lower - if least + value >= most { 0.0 } else { exceeds(least + value + 0.5) }
     });
     let weights: Vec<f64> = weights.collect();
+    Count::Rounded(Distribution::Empirical(Empirical::mix(&values, &weights)))
+}
+
+/// A Pareto variable from `least` on, drawn again where it is beyond `most`, rounded down, less `least`.
+fn redrawn_pareto(shape: f64, least: f64, most: f64) -> Count {
+    let exceeds = |value: f64| libm::pow(least / value, shape);
+    let values: Vec<f64> = (0..(most - least) as u32).map(f64::from).collect();
+    let weight = |value: &f64| exceeds(least + value) - exceeds(least + value + 1.0);
+    let weights: Vec<f64> = values.iter().map(weight).collect();
     Count::Rounded(Distribution::Empirical(Empirical::mix(&values, &weights)))
 }
 

@@ -14,6 +14,7 @@ use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::distribution::{Count, Distribution, Empirical};
 use tailroom_engine::flow_admission::FlowAdmissionSpec;
+use tailroom_engine::probe::arrivals::ArrivalLogSpec;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::topology::{
@@ -116,6 +117,11 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
             delay_changes: changes.1,
             packet_log: 20_000,
             arrival_dispersion: others.0,
+            arrival_log: Some(ArrivalLogSpec {
+                from: Time::from_milliseconds(100),
+                to: Time::from_milliseconds(1_500),
+                most_packets: 100_000,
+            }),
             admission: others.1,
             bdp_bytes: 12_345.0,
             ..networks::link("", rate_bps, delay, Limit::Packets(1))

@@ -1,0 +1,134 @@
+"""Arrivals at a link, a point for each packet, as in Figure 4 of Auge and Roberts (2006)."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.compute as pc
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from tailroom.results import Result
+
+GOLDEN_RATIO = (1 + 5**0.5) / 2
+FILLING = 0.9
+"""Part of a row's height that its points take."""
+INCHES = {"width": 9.0, "arrivals": 3.0, "queue": 1.4}
+
+PACKETS: dict[str, Any] = {"marker": ".", "color": "0.25", "markeredgewidth": 0}
+SPECIAL: dict[str, tuple[str, dict[str, Any]]] = {
+    "marked": ("marked", {"marker": "^", "markerfacecolor": "white"}),
+    "overflow": ("dropped, buffer full", {"marker": "s", "markerfacecolor": "white"}),
+    "early": ("dropped early", {"marker": "D", "markerfacecolor": "0.6"}),
+    "head": ("dropped at the head", {"marker": "v", "markerfacecolor": "black"}),
+}
+"""Fates but to be accepted: words, and a shape that tells them without colour."""
+
+
+def draw(result: "Result") -> Figure:
+    """For each link its arrivals by group and flow, above the queue that they find.
+
+    Groups have bands of equal height, the last one on top, and their flows rows of it. Within a row
+    the height means nothing: it is spread so that dense arrivals look dense.
+
+    Raises:
+        ValueError: No link records its arrivals.
+    """
+    table = result.arrival_log
+    if table is None:
+        raise ValueError(
+            "no arrivals were recorded; give a link a span of time, "
+            'as in arrival_log = { from = "60 s", to = "62 s" }'
+        )
+    links = table.column("link").unique().to_pylist()
+    heights = [INCHES["arrivals"], INCHES["queue"]] * len(links)
+    figure = Figure(figsize=(INCHES["width"], sum(heights) + 0.4), layout="constrained")
+    panels = figure.subplots(len(heights), sharex=True, height_ratios=heights, squeeze=False)[:, 0]
+    figure.suptitle(result.summary["title"])
+    for link, packets, queue in zip(links, panels[::2], panels[1::2], strict=True):
+        of_link = table.filter(pc.field("link") == link)
+        _draw_packets(packets, of_link, _rows(result, of_link))
+        packets.set_title(link, loc="left", fontsize="small")
+        _draw_queue(queue, of_link)
+    panels[-1].set_xlabel("time (s)")
+    time_s = table["time_s"].to_numpy()
+    room = (time_s.max() - time_s.min()) / 100 or 0.01
+    panels[-1].set_xlim(time_s.min() - room, time_s.max() + room)
+    return figure
+
+
+def _rows(result: "Result", table: "pa.Table") -> dict[str, dict[str, int]]:
+    """The flows of each group that sent something, from the lowest row up."""
+    groups: dict[str, dict[str, int]] = {name: {} for name in result.groups}
+    group_of = {flow["name"]: flow["group"] for flow in result.flows}
+    sent = set(table.column("flow").unique().to_pylist())
+    # A flow that comes and goes has its group's name.
+    for flow in [*group_of, *groups]:
+        members = groups[group_of.get(flow, flow)]
+        if flow in sent:
+            members.setdefault(flow, len(members))
+    return {name: flows for name, flows in groups.items() if flows}
+
+
+def _draw_packets(panel: "Axes", table: "pa.Table", rows: dict[str, dict[str, int]]) -> None:
+    height = _heights(table, rows)
+    time_s = table["time_s"].to_numpy()
+    fate = np.asarray(table["fate"].to_pylist())
+    size = float(np.clip(400 / len(time_s) ** 0.5, 1.2, 4))
+    panel.plot(
+        time_s,
+        height,
+        linestyle="none",
+        markersize=size,
+        rasterized=True,
+        label="packet",
+        **PACKETS,
+    )
+    for name, (words, shape) in SPECIAL.items():
+        chosen = fate == name
+        if chosen.any():
+            panel.plot(
+                time_s[chosen],
+                height[chosen],
+                linestyle="none",
+                markersize=5.5,
+                markeredgecolor="black",
+                label=f"{words} ({chosen.sum()})",
+                **shape,
+            )
+    for edge in range(1, len(rows)):
+        panel.axhline(edge, color="0.5", linewidth=0.8)
+    panel.set_ylim(0, len(rows))
+    names = [
+        name if len(flows) == 1 else f"{name}\n({len(flows)} flows)" for name, flows in rows.items()
+    ]
+    panel.set_yticks(np.arange(len(rows)) + 0.5, names)
+    panel.tick_params(axis="y", length=0)
+    panel.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=5, fontsize="small", frameon=False)
+
+
+def _heights(table: "pa.Table", rows: dict[str, dict[str, int]]) -> "NDArray[np.float64]":
+    """Where each packet is drawn: groups are 1 high, their flows share that."""
+    flows = table["flow"].combine_chunks()
+    row_heights = {
+        flow: (band + place / len(members), 1 / len(members))
+        for band, members in enumerate(rows.values())
+        for flow, place in members.items()
+    }
+    bounds = np.array([row_heights.get(flow, (0, 0)) for flow in flows.dictionary.to_pylist()])
+    lower, room = bounds[flows.indices.to_numpy()].T
+    # Multiples of the golden ratio fill an interval evenly, whatever their number.
+    spread = np.arange(len(flows)) * GOLDEN_RATIO % 1
+    return np.asarray(lower + room * ((1 - FILLING) / 2 + FILLING * spread))
+
+
+def _draw_queue(panel: "Axes", table: "pa.Table") -> None:
+    panel.plot(
+        table["time_s"], table["queue_packets"], color="black", linewidth=0.6, rasterized=True
+    )
+    panel.set_ylim(bottom=0)
+    panel.set_ylabel("queue found\n(packets)")
+    panel.grid(visible=True, color="0.92")
