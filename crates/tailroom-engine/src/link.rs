@@ -122,7 +122,7 @@ impl Link {
             waiting_bytes: waiting.bytes(),
         };
         let serialization = self.serializer.nominal_time(bytes);
-        self.probe.on_arrival(*packet, serialization);
+        self.probe.on_arrival(packet, serialization);
         match rule.on_enqueue(&event) {
             Verdict::Accept => {}
             Verdict::Mark => {

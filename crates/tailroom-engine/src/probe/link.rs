@@ -200,7 +200,7 @@ impl LinkProbe {
     /// faster than the link can send them, that is, closer than `burst_gap`.
     #[expect(clippy::inline_always, reason = "two callers: a call costs 2 % of a packet")]
     #[inline(always)]
-    pub(crate) fn on_arrival(&mut self, packet: Event, burst_gap: Time) {
+    pub(crate) fn on_arrival(&mut self, packet: &Event, burst_gap: Time) {
         let (now, flow) = (packet.time(), packet.flow());
         self.now.arrivals += 1;
         let bin = self.account_queue(now);
@@ -214,7 +214,7 @@ impl LinkProbe {
         }
         self.last_arrival = now;
         if self.watches_packets {
-            self.watch_arrival(packet);
+            self.watch_arrival(*packet);
         }
     }
 
