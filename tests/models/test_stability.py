@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
+from scipy.special import lambertw
 
 from tailroom.models import NotApplicableError, Target
 from tailroom.models.stability import MODEL, fixed_point, margin, window
@@ -44,6 +45,17 @@ def test_border_is_where_the_delayed_equation_begins_to_swing(share: float) -> N
     border = brentq(lambda packets: margin(share, packets) - 1, 2.001, 10 * share)
     assert swing(share, 0.9 * border) < 0.2
     assert swing(share, 1.1 * border) > 20
+
+
+@pytest.mark.parametrize("packets", [2.2, 4.0, 30.0])
+def test_border_is_where_the_characteristic_root_is_imaginary(packets: float) -> None:
+    """u' = -a u - b u(t - d) decays as exp(l t), l = W(-b d exp(a d)) / d - a, of Lambert's W."""
+    a, b = 2 / window(20.0, packets), packets / window(20.0, packets)
+    for times, growth in [(0.99, -1), (1.0, 0), (1.01, 1)]:
+        delay = times * margin(20.0, packets)
+        root = complex(lambertw(-b * delay * np.exp(a * delay))) / delay - a
+        assert root.imag != 0
+        assert np.sign(round(root.real, 12)) == growth
 
 
 def test_two_packets_swing_at_no_delay() -> None:

@@ -56,7 +56,7 @@ def test_prediction_counts_the_packet_in_transmission() -> None:
     made = link(flows(10, access_rate_bps=1e6), bdp=1000, limit=5)
     found = MODEL.predict(made, Target(utilization=0.9))
     assert found.details["load_fraction"] == pytest.approx(1 / 8)
-    assert found.details["largest_window_packets"] == pytest.approx(12.5)
+    assert found.details["window_packets_max"] == pytest.approx(12.5)
     assert found.loss_fraction == pytest.approx(8.0**-6)
     assert found.utilization == pytest.approx((1 - 8.0**-6 * 12.5**2 / 2) / 8)
     # log8(12.5^2 / 0.2) = 3.2

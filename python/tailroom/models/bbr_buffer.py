@@ -28,7 +28,7 @@ PROBE_HOLD_S = 0.2
 """How often a flow does so, and for how long at least (Cardwell et al. 2016)."""
 
 LOSSLESS_BDP = 1.5
-"""Below this buffer several flows lose packets all the time (RFC 9743 sec. 1, of BBRv1)."""
+"""Below this buffer several flows lose packets all the time (RFC 9743, of BBRv1)."""
 
 ALONE_BDP = 0.25
 """Buffer at which one flow's slow round trip does not empty it (Spang et al. 2021)."""

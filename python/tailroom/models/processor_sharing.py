@@ -109,10 +109,10 @@ def predict(link: Bottleneck, _target: Target) -> Prediction:
     return Prediction(
         utilization=(offered + background) / link.rate_bps,
         details={
-            "in_progress_flows": flows,
-            "bottlenecked_flows": sharing.limited_flows(),
+            "flows_in_progress_mean": flows,
+            "bottlenecked_flows_mean": sharing.limited_flows(),
             "bottlenecked_time_fraction": sharing.limited_time(),
-            "mean_flow_rate_bps": offered / flows,
+            "flow_rate_bps_mean": offered / flows,
             "residual_rate_bps": residual,
             "residual_load_fraction": sharing.load,
         },

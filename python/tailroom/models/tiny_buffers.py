@@ -63,7 +63,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
         details={
             "load_fraction": load,
             "kept_fraction": share,
-            "largest_window_packets": window,
+            "window_packets_max": window,
         },
     )
 

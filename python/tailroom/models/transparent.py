@@ -124,7 +124,8 @@ class MD1:
     def loss(self, packets: float) -> float:
         """Loss fraction of M/D/1/K, K = `packets` in the system, at least 1.
 
-        From the infinite queue: (1 - rho) Q / (1 - rho Q), where Q = P(N >= K) (Takacs 1962).
+        (1 - rho) Q / (1 - rho Q), Q = P(N >= K) in the infinite queue: below K departures of both
+        leave the same behind, in proportion, and what is lost follows from the time that is idle.
         """
         tail = self.tail(packets)
         return (1 - self.load) * tail / (1 - self.load * tail)
@@ -171,7 +172,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
             "packet_loss_md1_fraction": constant.loss(packets),
             "overload_loss_fraction": lost,
             "overload_time_fraction": flows.overload(),
-            "in_progress_flows": flows.mean,
+            "flows_in_progress_mean": flows.mean,
             "room_flows": flows.room,
             "required_md1_packets": smallest_limit(meets) if for_packets > 0 else inf,
         },
