@@ -129,6 +129,17 @@ def small_buffers(show: Show) -> bool:
     return found[160] < found[20]
 
 
+def slow_access(show: Show) -> bool:
+    """Flows behind access links that together cannot fill the link: 5 packets lose nothing."""
+    show("\n160 Reno flows behind 5 Mbit/s on 1 Gbit/s: buffer, loss, packets the rule asks for")
+    flows = bulk("reno", 160, '{ uniform = ["20 ms", "100 ms"] }', 'access_rate = "5 Mbit/s"')
+    case = Case(flows, drop_tail(5), rate="1 Gbit/s", seconds=(20, 60))
+    result, said = case.run("tiny_buffers")
+    loss: float = link_of(result)["loss_fraction"]
+    show(f"5  {loss:.1e}  {said.required_packets}")
+    return loss == 0
+
+
 def slow_start(show: Show) -> bool:
     """Loss of flows that end in slow start, and which exponent bounds it."""
     show("\nflows of 90 kB: load, buffer, loss simulated, by the formula, by the exact exponent")
@@ -206,6 +217,7 @@ def main(show: Show = print) -> int:
         "the buffer of the decrease rule fills the link, half of it does not": decrease(show),
         "400 flows reach the square root rule's utilization, within 0.01": many_flows(show),
         "beyond the border of stability more buffer does not help": small_buffers(show),
+        "behind slow access links 5 packets lose nothing": slow_access(show),
         "short flows lose less than the exact exponent says": slow_start(show),
         "several BBRv1 flows keep one BDP queued, within 15 %": bbr(show),
         "two DCTCP flows swing about the threshold as the paper says": dctcp(show),

@@ -111,6 +111,19 @@ def decrease_of(flows: FlowClass) -> Decrease:
     return DECREASES[flows.congestion](flows.parameters)
 
 
+def controls_of(link: Bottleneck) -> list[tuple[int, Decrease]]:
+    """The controls that differ, with how many flows run each.
+
+    Raises:
+        NotApplicableError: A control has no decrease that is known beforehand.
+    """
+    counts: dict[str, tuple[int, FlowClass]] = {}
+    for one in link.classes:
+        key = f"{one.congestion} {sorted(one.parameters.items())}"
+        counts[key] = (counts.get(key, (0, one))[0] + one.count, one)
+    return [(count, decrease_of(one)) for count, one in counts.values()]
+
+
 def minimum_utilization(link: Bottleneck) -> float:
     """Smallest utilization in a cycle, all flows reducing together with equal windows.
 
@@ -122,8 +135,7 @@ def minimum_utilization(link: Bottleneck) -> float:
     """
     buffer = link.limit_packets / link.bdp_packets
     window = (link.bdp_packets + link.limit_packets) / link.flow_count
-    decreases = [(one.count, decrease_of(one)) for one in link.classes]
-    total = sum(count * decrease.minimum(window, buffer) for count, decrease in decreases)
+    total = sum(count * one.minimum(window, buffer) for count, one in controls_of(link))
     return total / link.flow_count
 
 
@@ -138,7 +150,7 @@ def predict(link: Bottleneck, _target: Target) -> Prediction:
     if not link.bdp_packets:
         raise NotApplicableError(f"link {link.name}: its round trips take no time")
     share = link.bdp_packets / link.flow_count
-    largest = max(decrease_of(one).required(share) for one in link.classes)
+    largest = max(one.required(share) for _, one in controls_of(link))
     return Prediction(
         required_packets=largest * link.bdp_packets,
         required_for="full utilization",
