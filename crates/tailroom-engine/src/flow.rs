@@ -133,11 +133,12 @@ impl Wiring {
     }
 }
 
-/// Random processing time before packets leave their sender; none overtakes another.
+/// Random processing time before packets leave their sender. What is sent meanwhile leaves with the
+/// packet that is being processed (as ns-2's senders do), so that none overtakes another.
 #[derive(Debug)]
 struct SendJitter {
     most: Time,
-    /// When the packet before left.
+    /// When the packet before left, or will.
     last: Time,
     random: Xoshiro256PlusPlus,
 }
@@ -149,8 +150,10 @@ impl SendJitter {
 
     #[inline(never)]
     fn delay(&mut self, sent: Time) -> Time {
-        let delay = random::below(&mut self.random, self.most.picoseconds() + 1);
-        self.last = self.last.max(sent + Time::from_picoseconds(delay));
+        if sent > self.last {
+            let delay = random::below(&mut self.random, self.most.picoseconds() + 1);
+            self.last = sent + Time::from_picoseconds(delay);
+        }
         self.last
     }
 }

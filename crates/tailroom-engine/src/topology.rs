@@ -135,7 +135,7 @@ pub struct GroupSpec {
     pub packet_size: u32,
     /// Part of `packet_size` that is header, in bytes.
     pub header_size: u32,
-    /// Longest random processing time before a packet leaves its sender, if there is any.
+    /// Longest random processing time before a packet leaves its sender, if there is one.
     pub send_jitter: Option<Time>,
     /// The transport, for sources under congestion control.
     pub tcp: Option<TcpSpec>,

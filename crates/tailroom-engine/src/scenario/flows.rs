@@ -39,10 +39,10 @@ pub(super) struct FlowsFile {
     /// draw it from. Left out, the access link takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) access_rate: Option<ValueFile<BitRate>>,
-    /// Before each packet leaves its sender it is processed for a random time, drawn uniformly from 0
-    /// to this; none overtakes another. A packet's time at the bottleneck breaks the phases that
-    /// flows without any randomness keep (Floyd and Jacobson, "On Traffic Phase Effects in
-    /// Packet-Switched Gateways", 1992). ns-2 has it as `overhead_`. Left out, it takes no time.
+    /// Before a packet leaves its sender it is processed for a random time, drawn uniformly from 0 to
+    /// this; what is sent meanwhile leaves with it. A packet's time at the bottleneck breaks the phases
+    /// that flows without any randomness keep (Floyd and Jacobson, "On Traffic Phase Effects in
+    /// Packet-Switched Gateways", 1992). ns-2's `overhead_` is the same. Left out, it takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) send_jitter: Option<PositiveDuration>,
     /// When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n, from
