@@ -527,9 +527,10 @@ impl Sender {
         let is_idle = self.is_quiet() && now.since(self.last_sent) > self.rtt.rto();
         if let Some(restart_window) = self.options.restart_window
             && is_idle
+            && restart_window < self.cwnd
         {
             self.probe.on_window(now, self.cwnd);
-            self.cwnd = self.cwnd.min(restart_window);
+            self.cwnd = restart_window;
         }
     }
 
