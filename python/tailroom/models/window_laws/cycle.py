@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tailroom.models.window_laws.window_law import Numbers
-
-Floats = NDArray[np.float64]
+from tailroom.models.window_laws.window_law import Floats, Numbers
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _PEAKS = np.exp(np.linspace(np.log(0.25), np.log(1e18), 1024))

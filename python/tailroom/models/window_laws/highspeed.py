@@ -14,8 +14,8 @@ import numpy as np
 from tailroom.models.bottleneck import FlowClass
 from tailroom.models.model import NotApplicableError
 from tailroom.models.window_laws import reno
-from tailroom.models.window_laws.cycle import Floats, Response, fluid_curve
-from tailroom.models.window_laws.window_law import Numbers, WindowLaw
+from tailroom.models.window_laws.cycle import Response, fluid_curve
+from tailroom.models.window_laws.window_law import Floats, Numbers, WindowLaw
 
 Form = Literal["response", "corrected", "fluid"]
 """`response`: the response function of RFC 3649, Barman's last form of Eq. 3. `corrected`: their
