@@ -4,11 +4,18 @@ A new model is one file with a `MODEL`, and one line in `MODELS`. Models know no
 read a `Bottleneck`.
 """
 
-from tailroom.models import rule_of_thumb
+from tailroom.models import residual_sawtooth, rule_of_thumb, sawtooth
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
 
-MODELS: dict[str, Model] = {model.name: model for model in (rule_of_thumb.MODEL,)}
+MODELS: dict[str, Model] = {
+    model.name: model
+    for model in (
+        rule_of_thumb.MODEL,
+        sawtooth.MODEL,
+        residual_sawtooth.MODEL,
+    )
+}
 
 __all__ = [
     "MODELS",
