@@ -32,7 +32,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     )
     return Prediction(
         utilization=min(1.0, load + left * found.utilization),
-        loss_fraction=min(1.0, flows.count / (found.packets + _beside(link, found.seconds))),
+        loss_fraction=min(1.0, found.lost_packets / (found.packets + _beside(link, found.seconds))),
         queue_packets_mean=found.queue_packets_mean / share,
         queue_delay_s_mean=found.queue_delay_s_mean,
         required_packets=need,

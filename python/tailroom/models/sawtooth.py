@@ -34,8 +34,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     found = cycle(flows, link.limit_packets)
     return Prediction(
         utilization=found.utilization,
-        # Each flow loses a packet in each cycle.
-        loss_fraction=min(1.0, flows.count / found.packets),
+        loss_fraction=min(1.0, found.lost_packets / found.packets),
         queue_packets_mean=found.queue_packets_mean,
         queue_delay_s_mean=found.queue_delay_s_mean,
         required_packets=required(link, flows, target.utilization),
@@ -149,8 +148,9 @@ def mimd_buffer(utilization: float, decrease: float) -> float:
     k = 1 - decrease / utilization
     if k <= 0:
         return 0.0
-    argument = max(-exp(-1), -k / ((1 - decrease) * exp(1)))
-    return max(0.0, -float(lambertw(argument).real) / k - 1)
+    if k >= 1 - decrease:
+        return decrease / (1 - decrease)
+    return max(0.0, -float(lambertw(-k / ((1 - decrease) * exp(1))).real) / k - 1)
 
 
 def cubic_utilization(buffer_bdp: float, beta: float) -> float:

@@ -46,35 +46,48 @@ class Flows:
     def _after_loss(self, peak: float) -> float:
         law = self.law
         if law.decrease_at is not None:
-            return peak * (1 - law.decrease_at(self._epoch(peak)))
+            return peak * (1 - law.decrease_at(self._epoch(peak, peak)))
         assert law.decrease is not None
         return peak * (1 - float(law.decrease(peak)))
 
-    def _epoch(self, peak: float) -> Epoch:
-        return Epoch(peak=peak, base_rtt_s=self.rtt_s, peak_rtt_s=float(self.round_trip_s(peak)))
+    def _epoch(self, peak: float, goal: float) -> Epoch:
+        return Epoch(
+            peak=peak,
+            goal=goal,
+            base_rtt_s=self.rtt_s,
+            peak_rtt_s=float(self.round_trip_s(peak)),
+        )
 
-    def path(self, limit: float) -> tuple[Floats, Floats]:
-        """Windows of a flow between two losses, and how many round trips each stands for."""
+    def path(self, limit: float) -> "Path":
+        """The windows of a flow between two losses, or over as many epochs as differ."""
         peak = self.peak(limit)
         trough = self._after_loss(peak)
         if self.law.increase is None:
-            return self._stepped(trough, peak)
+            return self._epochs(trough, peak)
         # The window grows by `increase` a round trip, so dw is dw / increase of them.
         kinks = [*self.law.kinks, self.bdp_packets / self.count]
         edges = [trough, *sorted(kink for kink in kinks if trough < kink < peak), peak]
         half = np.diff(np.log(edges))[:, None] / 2
         windows = np.exp(np.log(edges[:-1])[:, None] + half * (1 + _NODES)).ravel()
-        widths = (half * _WEIGHTS).ravel() * windows
-        return windows, widths / self.law.increase(windows, self.round_trip_s(windows))
+        growth = self.law.increase(windows, self.round_trip_s(windows))
+        last = float(self.law.increase(peak, self.round_trip_s(peak)))
+        return Path(windows, (half * _WEIGHTS).ravel() * windows / growth, max(1.0, last), 1)
 
-    def _stepped(self, trough: float, peak: float) -> tuple[Floats, Floats]:
+    def _epochs(self, trough: float, peak: float) -> "Path":
+        paths: list[Path] = []
+        growth = 0.0
+        for part in self.law.goals:
+            # A round trip passes until the sender hears of the loss, and the window still grows.
+            paths.append(self._stepped(trough, peak, part * (peak + growth)))
+            growth = paths[-1].lost
+        return _joined(paths)
+
+    def _stepped(self, trough: float, peak: float, goal: float) -> "Path":
         seconds_to = self.law.seconds_to
         assert seconds_to is not None
-        epoch = self._epoch(peak)
-        # Close steps near the peak, where some laws hardly grow.
-        left = np.linspace(1.0, 0.0, _STEPS + 1) ** 2
-        grid = peak - (peak - trough) * left
-        middles, rounds = (grid[1:] + grid[:-1]) / 2, np.empty(_STEPS)
+        epoch = self._epoch(peak, goal)
+        grid = _grid(trough, epoch.goal, peak)
+        middles, rounds = (grid[1:] + grid[:-1]) / 2, np.empty(len(grid) - 1)
         times = self.round_trip_s(middles)
         steps = zip(pairwise(grid.tolist()), times.tolist(), strict=True)
         for index, ((begin, end), rtt_s) in enumerate(steps):
@@ -83,7 +96,38 @@ class Flows:
             rounds[index] = seconds / rtt_s
             epoch.elapsed_s += seconds
             epoch.rounds += seconds / rtt_s
-        return middles, rounds
+        last = (grid[-1] - grid[-2]) / rounds[-1] if rounds[-1] > 0 else 0.0
+        return Path(middles, rounds, max(1.0, float(last)), 1)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Windows of a flow over some epochs."""
+
+    windows: Floats
+    rounds: Floats
+    """How many round trips each stands for."""
+    lost: float
+    """Packets that a flow loses in all: those that the window grows by in the round trip before the
+    sender hears of the first one."""
+    epochs: int
+
+
+def _grid(trough: float, goal: float, peak: float) -> Floats:
+    """Windows from the trough to the peak, close near the goal, where some laws hardly grow."""
+    left = np.linspace(1.0, 0.0, _STEPS + 1) ** 2
+    if not trough < goal < peak:
+        return peak - (peak - trough) * left
+    return np.concatenate([goal - (goal - trough) * left, goal + (peak - goal) * left[-2::-1]])
+
+
+def _joined(paths: list[Path]) -> Path:
+    return Path(
+        windows=np.concatenate([one.windows for one in paths]),
+        rounds=np.concatenate([one.rounds for one in paths]),
+        lost=sum(one.lost for one in paths),
+        epochs=sum(one.epochs for one in paths),
+    )
 
 
 @dataclass(frozen=True)
@@ -98,7 +142,9 @@ class Cycle:
     queue_delay_s_mean: float
     """Mean over packets."""
     packets: float
-    """That all flows send."""
+    """That all flows send, on average between two losses."""
+    lost_packets: float
+    """Of those."""
     seconds: float
     peak_window: float
     """Of each flow."""
@@ -106,7 +152,8 @@ class Cycle:
 
 def cycle(flows: Flows, limit: float) -> Cycle:
     """The cycle at a queue limit in packets that wait, 0 or more."""
-    windows, rounds = flows.path(limit)
+    path = flows.path(limit)
+    windows, rounds = path.windows, path.rounds
     total = flows.count * windows
     bdp = flows.bdp_packets
     times = flows.round_trip_s(windows)
@@ -119,7 +166,8 @@ def cycle(flows: Flows, limit: float) -> Cycle:
         utilization_min=min(1.0, trough / bdp) if bdp > 0 else 1.0,
         queue_packets_mean=min(limit, float(queue * times @ rounds) / seconds),
         queue_delay_s_mean=float(queue * total @ rounds) / packets / flows.capacity_pps,
-        packets=packets,
-        seconds=seconds,
+        packets=packets / path.epochs,
+        lost_packets=flows.count * path.lost / path.epochs,
+        seconds=seconds / path.epochs,
         peak_window=flows.peak(limit),
     )

@@ -25,30 +25,37 @@ class Constants:
     decrease: float = 205 / 1024
 
     def increment(self, window: float, goal: float) -> float:
-        """Growth in packets a round trip, at a window below that of the last loss."""
+        """Growth in packets a round trip, in search of the goal or beyond it."""
         if window <= self.low_window:
             return 1.0
+        smooth = self.search_divisor / self.smooth_part
+        if window >= goal:
+            beyond = window - goal
+            fast = min(beyond / (self.search_divisor - 1), self.max_increment)
+            return smooth if beyond < self.search_divisor else fast
         step = (goal - window) / self.search_divisor
-        if step < CLOSE:
-            return self.search_divisor / self.smooth_part
-        return min(step, self.max_increment)
+        return smooth if step < CLOSE else min(step, self.max_increment)
 
 
 def law(flows: FlowClass) -> WindowLaw:
-    """BIC with the scenario's parameters; losses come at equal windows, small ones are Reno's."""
+    """BIC with the scenario's parameters; losses come at equal windows, small ones are Reno's.
+
+    With fast convergence every second epoch aims lower, as with CUBIC.
+    """
     names = ("low_window", "max_increment", "search_divisor", "smooth_part", "decrease")
     constants = Constants(**{name: float(flows.parameters[name]) for name in names})
     return WindowLaw(
         source="Xu, Harfoush, Rhee 2004 sec. III, with the slow end of the search of Linux",
         window=lambda p, _rtt_s: mean_window(p, constants),
         decrease=lambda w: np.where(np.asarray(w) <= constants.low_window, 0.5, constants.decrease),
+        goals=(1 - constants.decrease / 2, 1.0) if flows.parameters["fast_convergence"] else (1.0,),
         seconds_to=lambda epoch, w: seconds_to(epoch, w, constants),
     )
 
 
 def seconds_to(epoch: Epoch, w: float, constants: Constants) -> float:
     """Time until the search reaches w."""
-    growth = constants.increment((epoch.window + w) / 2, epoch.peak)
+    growth = constants.increment((epoch.window + w) / 2, epoch.goal)
     return (w - epoch.window) / growth * epoch.rtt_s
 
 

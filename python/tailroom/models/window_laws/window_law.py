@@ -16,7 +16,9 @@ class Epoch:
     """How far a flow has come since its last loss."""
 
     peak: float
-    """Window at the last loss, before the decrease; also that at the loss before."""
+    """Window at the last loss, before the decrease; also that at the next."""
+    goal: float
+    """The window that the control remembers of it."""
     base_rtt_s: float
     """Round trip time without queueing."""
     peak_rtt_s: float
@@ -51,6 +53,9 @@ class WindowLaw:
     seconds_to: Callable[[Epoch, float], float] | None = None
     """`seconds_to(epoch, w)`: time until the window has grown to w, at the round trip time of the
     epoch, for a law without `increase`. Losses come at equal windows, and w is close."""
+    goals: tuple[float, ...] = (1.0,)
+    """What the control remembers of the window when it hears of a loss, as a part of it, in
+    successive epochs; then again from the first."""
     decrease_at: Callable[[Epoch], float] | None = None
     """`decrease_at(epoch)`: the decrease where it depends on round trip times too, at the loss that
     ends the epoch; `decrease` is then that at a constant one."""
