@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from tailroom.models.window_laws.window_law import Floats, Numbers
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 _PEAKS = np.exp(np.linspace(np.log(0.25), np.log(1e18), 1024))
-_REFINEMENTS = 4
+_REFINEMENTS = 5
+_STEP = 1e-6
 
 
 @dataclass(frozen=True)
@@ -40,24 +40,22 @@ class Response:
         self._log_packets = np.log(curve.packets(_PEAKS))
         if np.any(np.diff(self._log_packets) <= 0):
             raise ValueError("a larger window is not a longer cycle")
-        self._slopes = np.diff(self._log_packets) / np.diff(self._log_peaks)
 
     def peak(self, p: Numbers) -> Floats:
         """Window at the end of the cycle of 1/p packets; relative error below 1e-12."""
         wanted = -np.log(np.asarray(p, dtype=float))
         found: Floats = np.interp(wanted, self._log_packets, self._log_peaks)
-        cell = np.searchsorted(self._log_packets, wanted, side="right") - 1
-        slope = self._slopes[np.clip(cell, 0, len(self._slopes) - 1)]
-        # The chord is within a percent of the tangent, so each step leaves a percent of the error.
         for _ in range(_REFINEMENTS):
-            found = found + (wanted - np.log(self._curve.packets(np.exp(found)))) / slope
+            # Newton's method; the slope leaps near a kink, so that no table of slopes will do.
+            pair = np.log(self._curve.packets(np.exp(np.stack([found, found + _STEP]))))
+            found = found + (wanted - pair[0]) * _STEP / (pair[1] - pair[0])
         peak: Floats = np.exp(found)
         return peak
 
     def mean_window(self, p: Numbers) -> Floats:
         """Packets of a cycle over its round trips."""
-        peak = self.peak(p)
-        return self._curve.packets(peak) / self._curve.rounds(peak)
+        window: Floats = 1 / (np.asarray(p, dtype=float) * self._curve.rounds(self.peak(p)))
+        return window
 
 
 def fluid_curve(
@@ -70,16 +68,16 @@ def fluid_curve(
     By Gauss-Legendre quadrature in ln w between the kinks: windows at which the increase or its
     derivative jumps.
     """
+    breaks = np.log(sorted(kinks))
 
     def integral(peak: Floats, power: int) -> Floats:
-        high = np.log(peak)
-        low = high + np.log1p(-decrease(peak))
-        edges = [low, *(np.clip(np.log(kink), low, high) for kink in sorted(kinks)), high]
-        total = np.zeros_like(high)
-        for begin, end in pairwise(edges):
-            half = (end - begin)[..., None] / 2
-            windows = np.exp((begin + end)[..., None] / 2 + half * _NODES)
-            total += (half * _WEIGHTS * windows**power / increase(windows)).sum(axis=-1)
+        high = np.log(peak)[..., None]
+        low = high + np.log1p(-decrease(peak))[..., None]
+        edges = np.concatenate([low, np.clip(breaks, low, high), high], axis=-1)
+        half = np.diff(edges)[..., None] / 2
+        windows = np.exp(edges[..., :-1, None] + half * (1 + _NODES))
+        parts = half * _WEIGHTS * windows**power / increase(windows)
+        total: Floats = parts.sum(axis=(-2, -1))
         return total
 
     return Curve(
