@@ -145,12 +145,14 @@ def mimd_buffer(utilization: float, decrease: float) -> float:
     With y = 1 + buffer and k = 1 - decrease / utilization, k y - 1 = ln((1 - decrease) y). Scalable
     TCP: 0.061 for 0.98, and 1/7 for 1.
     """
-    k = 1 - decrease / utilization
-    if k <= 0:
-        return 0.0
-    if k >= 1 - decrease:
-        return decrease / (1 - decrease)
-    return max(0.0, -float(lambertw(-k / ((1 - decrease) * exp(1))).real) / k - 1)
+    left, k = 1 - decrease, 1 - decrease / utilization
+    if k >= left:
+        return decrease / left
+    # With z = -k y, z e^z = -k / (left e).
+    peak = exp(-1) / left
+    if k != 0:
+        peak = -float(lambertw(-k * peak).real) / k
+    return max(0.0, peak - 1)
 
 
 def cubic_utilization(buffer_bdp: float, beta: float) -> float:
