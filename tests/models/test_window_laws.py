@@ -82,7 +82,7 @@ class Recursion:
     def mean_window(self) -> float:
         """Of a cycle that repeats itself to 1e-5."""
         w = peak = sqrt(self.packets)
-        for _ in range(200):
+        for _ in range(1000):
             seconds = 0.0
             for _ in range(self.packets):
                 w += self.per_packet(w, peak, seconds)
@@ -447,6 +447,15 @@ def test_highspeed_without_a_fluid_is_refused() -> None:
     with pytest.raises(NotApplicableError, match=r"high_p = 0\.00099"):
         highspeed.law(steep, "fluid")
     assert float(highspeed.law(flows("highspeed"), "fluid").window(1e-5, 0.1)) > 1500
+
+
+def test_a_large_low_window_keeps_scalable_and_refuses_bic() -> None:
+    """Scalable at 300 packets is three times as fast as Reno, so it takes over at once."""
+    assert window("scalable", 1e-4, legacy_window=300.0) == pytest.approx(100 / log(8 / 7))
+    assert window("scalable", 1e-2, legacy_window=300.0) == pytest.approx(sqrt(150))
+    assert window("scalable", 1e-4, legacy_window=0.0) == pytest.approx(100 / log(8 / 7))
+    with pytest.raises(NotApplicableError, match="low_window = 1000"):
+        law_of(flows("bic", low_window=1000.0))
 
 
 def test_timeouts_of_padhye_by_summing_their_cases() -> None:

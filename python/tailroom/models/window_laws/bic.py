@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from tailroom.models.bottleneck import FlowClass
+from tailroom.models.model import NotApplicableError
 from tailroom.models.window_laws import reno
 from tailroom.models.window_laws.cycle import Curve, Response
 from tailroom.models.window_laws.window_law import Epoch, Floats, Numbers, WindowLaw
@@ -44,9 +45,19 @@ def law(flows: FlowClass) -> WindowLaw:
     """BIC with the scenario's parameters; losses come at equal windows, small ones are Reno's.
 
     With fast convergence every second epoch aims lower, as with CUBIC.
+
+    Raises:
+        NotApplicableError: `low_window` is so large that p does not determine the cycle.
     """
     names = ("low_window", "max_increment", "search_divisor", "smooth_part", "decrease")
     constants = Constants(**{name: float(flows.parameters[name]) for name in names})
+    try:
+        _response(constants)
+    except ValueError as error:
+        raise NotApplicableError(
+            f"bic of group {flows.group} has no window law with low_window = "
+            f"{constants.low_window:g}: {error}"
+        ) from error
     return WindowLaw(
         source="Xu, Harfoush, Rhee 2004 sec. III, with the slow end of the search of Linux",
         window=lambda p, _rtt_s: mean_window(p, constants),

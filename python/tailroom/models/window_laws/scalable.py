@@ -22,11 +22,15 @@ def law(flows: FlowClass) -> WindowLaw:
     small = float(given["legacy_window"]) if is_kelly else 1 / a
 
     def window(p: Numbers, _rtt_s: Numbers) -> Floats:
-        # Never decreased by more than b; small windows grow as Reno's.
+        steep = steep_window(p, a, b)
+        if is_kelly:
+            steep = np.maximum(steep, reno.PERIODIC / np.sqrt(p))
+        if a * small > 1:
+            return steep
+        # Where Reno is the faster one, it is so for small windows only: decreased by b as well,
+        # they are an upper bound, and the law itself of the other variant.
         mild = _mild(a, b, small).mean_window(p)
-        if not is_kelly:
-            return mild
-        return np.minimum(mild, np.maximum(steep_window(p, a, b), reno.PERIODIC / np.sqrt(p)))
+        return np.minimum(mild, steep) if is_kelly else mild
 
     return WindowLaw(
         source="Kelly 2003 sec. 3, exact for the fluid",
