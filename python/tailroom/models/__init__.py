@@ -12,7 +12,9 @@ from tailroom.models import (
     decrease_rule,
     loss_and_delay_bounds,
     processor_sharing,
+    residual_sawtooth,
     rule_of_thumb,
+    sawtooth,
     short_flows,
     square_root_rule,
     stability,
@@ -36,6 +38,8 @@ MODELS: dict[str, Model] = {
         dctcp_threshold.MODEL,
         transparent.MODEL,
         processor_sharing.MODEL,
+        sawtooth.MODEL,
+        residual_sawtooth.MODEL,
     )
 }
 
