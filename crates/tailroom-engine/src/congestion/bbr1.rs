@@ -326,7 +326,7 @@ impl Model {
         if self.min_rtt.value == Time::NEVER {
             return self.initial_cwnd;
         }
-        let bdp = self.bandwidth.get() * self.min_rtt.seconds;
+        let bdp = self.bandwidth.get() * self.min_rtt.value.seconds();
         gain * bdp + 3.0 * float(self.send_quantum)
     }
 

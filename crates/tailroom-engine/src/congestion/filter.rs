@@ -53,8 +53,6 @@ impl WindowedMax {
 pub struct WindowedMin {
     /// The smallest RTT; [`Time::NEVER`] before the first.
     pub value: Time,
-    /// The same in seconds: every ACK asks for the bandwidth-delay product.
-    pub seconds: f64,
     /// When it was measured.
     pub stamp: Time,
 }
@@ -62,7 +60,7 @@ pub struct WindowedMin {
 impl WindowedMin {
     /// A filter without samples, at `now`.
     pub fn new(now: Time) -> Self {
-        WindowedMin { value: Time::NEVER, seconds: Time::NEVER.seconds(), stamp: now }
+        WindowedMin { value: Time::NEVER, stamp: now }
     }
 
     /// Whether what it holds is older than `window`.
@@ -72,7 +70,7 @@ impl WindowedMin {
 
     /// Holds this sample.
     pub fn set(&mut self, value: Time, stamp: Time) {
-        *self = WindowedMin { value, seconds: value.seconds(), stamp };
+        (self.value, self.stamp) = (value, stamp);
     }
 }
 

@@ -46,7 +46,7 @@ impl Model {
         if self.min_rtt.value == Time::NEVER {
             return self.initial_cwnd;
         }
-        bandwidth * self.min_rtt.seconds
+        bandwidth * self.min_rtt.value.seconds()
     }
 
     fn bdp_multiple(&self, bandwidth: f64, gain: f64) -> f64 {

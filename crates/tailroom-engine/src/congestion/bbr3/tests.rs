@@ -552,7 +552,7 @@ fn probes_wait_a_random_time_or_the_rounds_of_a_reno_flow() {
     // A BDP of 20 packets: the 20th round trip after the probe at the latest, or the 19th.
     let (mut control, mut path) = scripted(State::Down);
     path.flight = 20;
-    control.model.min_rtt.set(ms(20.0), Time::ZERO);
+    control.model.min_rtt.value = ms(20.0);
     (0..50).for_each(|_| ack(&mut control, &mut path, 1_000.0));
     control.model.start_probe_bw_down(path.event.now, path.event.delivered);
     let start = path.event.now;
