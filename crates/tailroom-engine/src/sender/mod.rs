@@ -23,7 +23,7 @@ use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
 use crate::source::objects::Objects;
 use crate::topology::{Recovery, RttSamples, TcpSpec};
-use crate::units::Time;
+use crate::units::{Time, float};
 use ecn::EcnState;
 use pacer::Pacer;
 use prr::Prr;
@@ -468,7 +468,7 @@ impl Sender {
         let mut in_flight = self.next - self.una - self.scoreboard.sacked();
         // One comparison of floats a packet; converting the window to an integer costs more.
         let window = self.cwnd + self.limited_transmit() as f64;
-        let fits = |in_flight: u64| (in_flight + 1).cast_signed() as f64 <= window;
+        let fits = |in_flight: u64| float(in_flight + 1) <= window;
         self.is_window_limited = true;
         if self.options.send_burst > 1 && !fits(in_flight + self.burst(in_flight) - 1) {
             return;
