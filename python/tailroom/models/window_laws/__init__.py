@@ -7,11 +7,13 @@ from collections.abc import Callable
 
 from tailroom.models.bottleneck import FlowClass
 from tailroom.models.model import NotApplicableError
-from tailroom.models.window_laws import reno
+from tailroom.models.window_laws import cubic, highspeed, reno
 from tailroom.models.window_laws.window_law import WindowLaw
 
 LAWS: dict[str, Callable[[FlowClass], WindowLaw]] = {
     "reno": reno.law,
+    "highspeed": highspeed.law,
+    "cubic": cubic.law,
 }
 
 
