@@ -4,11 +4,26 @@ A new model is one file with a `MODEL`, and one line in `MODELS`. Models know no
 read a `Bottleneck`.
 """
 
-from tailroom.models import rule_of_thumb
+from tailroom.models import (
+    drop_tail_fixed_point,
+    drop_tail_fixed_point_fluid,
+    drop_tail_fixed_point_md1k,
+    red_fixed_point,
+    rule_of_thumb,
+)
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
 
-MODELS: dict[str, Model] = {model.name: model for model in (rule_of_thumb.MODEL,)}
+MODELS: dict[str, Model] = {
+    model.name: model
+    for model in (
+        rule_of_thumb.MODEL,
+        drop_tail_fixed_point.MODEL,
+        drop_tail_fixed_point_md1k.MODEL,
+        drop_tail_fixed_point_fluid.MODEL,
+        red_fixed_point.MODEL,
+    )
+}
 
 __all__ = [
     "MODELS",

@@ -5,14 +5,18 @@ packet in service; waiting times are in mean service times.
 """
 
 from bisect import bisect_left, bisect_right
+from copy import copy
 from dataclasses import dataclass
 from math import exp, expm1, log, tanh
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import pdtrc
 
 Floats = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+AnyComplex = TypeVar("AnyComplex", float, Complex)
 
 
 @dataclass(frozen=True)
@@ -115,17 +119,18 @@ def md1k(log_load: float, places: int) -> Stationary:
 _CIRCLE = np.exp(2j * np.pi * (np.arange(32) + 0.5) / 32)
 
 
-def _two_poles(u: NDArray[np.complex128], last: int) -> tuple[NDArray[np.complex128], ...]:
+def _two_poles(u: Complex, last: int) -> tuple[Complex, Complex]:
     """Sums of q_n and of n q_n for n <= last, by the decay u near 0."""
     x = -_log_growth(u)
-    rho = np.exp(x)
-    own, other = -1 / np.expm1(x), -1 / np.expm1(x + u)
-    decayed = np.exp(-last * u)
+    rho: Complex = np.exp(x)
+    own: Complex = -1 / np.expm1(x)
+    other: Complex = -1 / np.expm1(x + u)
+    decayed: Complex = np.exp(-last * u)
     weighted = rho * (1 - rho / 2) * own**2 + decayed * other * (last - 1 / np.expm1(-u))
     return own + decayed * other, weighted
 
 
-def _log_growth(u: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def _log_growth(u: AnyComplex) -> AnyComplex:
     """ln((e^u - 1) / u) for |u| < 0.2."""
     square = (u / 2) ** 2
     return u / 2 + square * (1 / 6 - square * (1 / 180 - square * (1 / 2835 - square / 37800)))
@@ -140,7 +145,7 @@ def log_decay(log_load: float) -> float:
     u = -2 * x if x < 1 else -exp(x)
     for _ in range(60):
         if abs(u) < 0.1:
-            excess = float(_log_growth(np.complex128(u)).real) + x
+            excess = _log_growth(u) + x
         elif u < 0:
             excess = log(expm1(u) / u) + x
         else:
@@ -192,18 +197,22 @@ class ThinnedChain:
     """
 
     def __init__(self, refusals: Floats) -> None:
-        """Takes p(0), p(1), ... in [0, 1], not falling; at the end of them, and at the first 1,
-        nobody is accepted.
+        """Takes p(0), p(1), ... in [0, 1], not falling.
+
+        At the end of them, and at the first 1, nobody is accepted.
         """
         full = int(np.searchsorted(refusals, 1.0))
+        self.places = full
+        """The largest number there."""
         self._refusals = np.append(refusals[:full], 1.0)
         self._thresholds = -np.log1p(-refusals[:full])
         self._log_accepted = np.concatenate(([0.0], -np.cumsum(self._thresholds)))
 
-    @property
-    def places(self) -> int:
-        """The largest number there."""
-        return len(self._refusals) - 1
+    def limited(self, places: int) -> "ThinnedChain":
+        """The same chain with so many places at most."""
+        chain = copy(self)
+        chain.places = min(places, self.places)
+        return chain
 
     def at(self, log_load: float) -> Stationary:
         """Long-run means at this load."""
@@ -213,10 +222,13 @@ class ThinnedChain:
         logs = states * x + self._log_accepted[first:end]
         shares = np.exp(logs - logs.max())
         shares /= shares.sum()
-        loss = float(shares @ self._refusals[first:end])
+        # Sums, and not `@`: its threads cost more than they save.
+        loss = float((shares * self._refusals[first:end]).sum())
+        if end > self.places:
+            loss += float(shares[-1]) * (1 - float(self._refusals[self.places]))
         idle = float(shares[0]) if first == 0 else 0.0
         utilization = exp(x) * (1 - loss) if x < 0 else 1 - idle
-        waiting = float(shares @ np.maximum(states - 1, 0))
+        waiting = float((shares * np.maximum(states - 1, 0)).sum())
         return Stationary(loss, idle, utilization, waiting, waiting / utilization)
 
     def _likely(self, x: float) -> tuple[int, int]:
@@ -225,7 +237,7 @@ class ThinnedChain:
         def log_share(n: int) -> float:
             return n * x + float(self._log_accepted[n])
 
-        mode = int(np.searchsorted(self._thresholds, x))
+        mode = min(self.places, int(np.searchsorted(self._thresholds, x)))
         least = log_share(mode) + SMALLEST_LOG
         first = bisect_left(range(mode), least, key=log_share)
         behind = range(mode, self.places + 1)
