@@ -123,11 +123,11 @@ def _two_poles(u: Complex, last: int) -> tuple[Complex, Complex]:
     """Sums of q_n and of n q_n for n <= last, by the decay u near 0."""
     x = -_log_growth(u)
     rho: Complex = np.exp(x)
-    own: Complex = -1 / np.expm1(x)
-    other: Complex = -1 / np.expm1(x + u)
-    decayed: Complex = np.exp(-last * u)
-    weighted = rho * (1 - rho / 2) * own**2 + decayed * other * (last - 1 / np.expm1(-u))
-    return own + decayed * other, weighted
+    below: Complex = -np.expm1(x)
+    beyond: Complex = -np.expm1(x + u) * np.exp(last * u)
+    fall: Complex = np.expm1(-u)
+    weighted = rho * (1 - rho / 2) / below**2 + (last - 1 / fall) / beyond
+    return 1 / below + 1 / beyond, weighted
 
 
 def _log_growth(u: AnyComplex) -> AnyComplex:
