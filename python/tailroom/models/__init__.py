@@ -9,7 +9,9 @@ from tailroom.models import (
     drop_tail_fixed_point_fluid,
     drop_tail_fixed_point_md1k,
     red_fixed_point,
+    residual_sawtooth,
     rule_of_thumb,
+    sawtooth,
 )
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
@@ -22,6 +24,8 @@ MODELS: dict[str, Model] = {
         drop_tail_fixed_point_md1k.MODEL,
         drop_tail_fixed_point_fluid.MODEL,
         red_fixed_point.MODEL,
+        sawtooth.MODEL,
+        residual_sawtooth.MODEL,
     )
 }
 

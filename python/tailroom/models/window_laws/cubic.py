@@ -1,4 +1,6 @@
-"""CUBIC (RFC 9438): a cubic function of the time since the last loss, and Reno where that is more."""
+"""CUBIC (RFC 9438): a cubic of the time since the last loss, and Reno where that is more."""
+
+from math import cbrt
 
 import numpy as np
 
@@ -8,13 +10,18 @@ from tailroom.models.window_laws.window_law import Epoch, Floats, Numbers, Windo
 
 
 def law(flows: FlowClass) -> WindowLaw:
-    """CUBIC with the scenario's `c` and `beta`; losses come at equal windows."""
+    """CUBIC with the scenario's `c` and `beta`; losses come at equal windows.
+
+    With fast convergence every second epoch aims lower: a flow that passes its plateau is a little
+    above it when it hears of the loss, and the next time does not get as far.
+    """
     c, beta = float(flows.parameters["c"]), float(flows.parameters["beta"])
     return WindowLaw(
         source="RFC 9438 sec. 5.1 and 4.3",
         window=lambda p, rtt_s: mean_window(p, rtt_s, c, beta),
         decrease=lambda w: np.full_like(w, 1 - beta, dtype=float),
-        growth=lambda epoch: growth(epoch, c, beta),
+        goals=((1 + beta) / 2, 1.0) if flows.parameters["fast_convergence"] else (1.0,),
+        seconds_to=lambda epoch, w: seconds_to(epoch, w, c, beta),
     )
 
 
@@ -30,13 +37,10 @@ def mean_window(p: Numbers, rtt_s: Numbers, c: float = 0.4, beta: float = 0.7) -
     return np.maximum(cubic, reno.PERIODIC / np.sqrt(p))
 
 
-def growth(epoch: Epoch, c: float = 0.4, beta: float = 0.7) -> float:
-    """Growth in packets a round trip, on the larger of the cubic and `W_est` (RFC 9438 sec. 4.3)."""
-    from_plateau = epoch.elapsed_s - ((1 - beta) * epoch.peak / c) ** (1 / 3)
-    cubic = epoch.peak + c * from_plateau**3
+def seconds_to(epoch: Epoch, w: float, c: float = 0.4, beta: float = 0.7) -> float:
+    """Time until the cubic or `W_est` (RFC 9438 sec. 4.2, 4.3) reaches w, the earlier of them."""
+    plateau = cbrt((epoch.goal - beta * epoch.peak) / c)
+    cubic = plateau - cbrt((epoch.goal - w) / c)
     alpha = 3 * (1 - beta) / (1 + beta)
-    to_peak = (1 - beta) * epoch.peak / alpha
-    slope = alpha if epoch.rounds < to_peak else 1.0
-    estimate = beta * epoch.peak + alpha * min(epoch.rounds, to_peak)
-    estimate += max(0.0, epoch.rounds - to_peak)
-    return slope if estimate > cubic else 3 * c * from_plateau**2 * epoch.rtt_s
+    rounds = (w - beta * epoch.peak) / alpha
+    return max(0.0, min(cubic - epoch.elapsed_s, (rounds - epoch.rounds) * epoch.rtt_s))

@@ -90,6 +90,7 @@ def law(flows: FlowClass, form: Form = "response") -> WindowLaw:
         window=lambda p, _rtt_s: mean_window(p, constants, form),
         increase=lambda w, _rtt_s: constants.increase(w),
         decrease=constants.decrease,
+        kinks=kinks_of(constants),
     )
 
 
@@ -184,12 +185,18 @@ def _slowness(constants: Constants) -> float:
 
 @lru_cache(maxsize=64)
 def _fluid(constants: Constants) -> Response:
+    return Response(fluid_curve(constants.increase, constants.decrease, kinks_of(constants)))
+
+
+@lru_cache(maxsize=64)
+def kinks_of(constants: Constants) -> tuple[float, ...]:
+    """Windows at which a(w) or its derivative jumps."""
     slope = (0.5 - constants.high_decrease) / log(constants.high_window / constants.low_window)
     kinks = [constants.low_window, _leaves_one(constants)]
     if slope > 0:
         position = (0.5 - LEAST_DECREASE) / slope
         kinks += [constants.low_window * exp(position)] if position < 100 else []
-    return Response(fluid_curve(constants.increase, constants.decrease, tuple(kinks)))
+    return tuple(kinks)
 
 
 def _leaves_one(constants: Constants) -> float:
