@@ -17,7 +17,7 @@ from tailroom.models import MODELS, Bottleneck, NotApplicableError, Target, read
 from tailroom.models.bottleneck import FlowClass, PassingFlows, Stream
 from tailroom.models.drop_tail_fixed_point import MODEL, solve
 from tailroom.models.fixed_point import Demand
-from tailroom.models.queue_chains import md1k, mm1k
+from tailroom.models.queue_chains import Stationary, md1k, mm1k
 from tailroom.models.window_laws import highspeed
 from tailroom.scenario import ScenarioText
 
@@ -126,7 +126,9 @@ def solved_exactly(
 
 
 @pytest.mark.parametrize("places", [2, 10, 125, 1250, 12_500])
-@pytest.mark.parametrize(("control", "law"), [("highspeed", highspeed_window), ("reno", reno_window)])
+@pytest.mark.parametrize(
+    ("control", "law"), [("highspeed", highspeed_window), ("reno", reno_window)]
+)
 def test_the_fixed_point_agrees_with_a_bisection_in_60_digits(
     control: str, law: Law, places: int
 ) -> None:
@@ -166,15 +168,22 @@ def test_another_law_takes_the_place_of_the_usual_one() -> None:
     assert fluid.load != solve(BARMAN).load
     model = MODELS["drop_tail_fixed_point_fluid"]
     assert model.predict(BARMAN, Target()).utilization == fluid.queue.utilization
-    with pytest.raises(NotApplicableError, match="no permanent HighSpeed flow.*reno"):
+    with pytest.raises(NotApplicableError, match=r"no permanent HighSpeed flow.*reno"):
         model.predict(link(flows([0.1]), 100), Target())
 
 
+PARAMETERS: dict[str, dict[str, object]] = {
+    "reno": {},
+    "highspeed": {},
+    "cubic": {"c": 0.4, "beta": 0.7, "fast_convergence": True},
+}
 MIXES = st.builds(
     lambda classes, streams, places, capacity: replace(
         link(
             tuple(
-                FlowClass("flows", count, rtt_s, control, {}, size, max_window=largest)
+                FlowClass(
+                    "flows", count, rtt_s, control, PARAMETERS[control], size, max_window=largest
+                )
                 for count, rtt_s, control, size, largest in classes
             ),
             places,
@@ -219,28 +228,24 @@ def test_there_is_one_fixed_point(at: Bottleneck, is_md1k: bool) -> None:
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
-@given(at=MIXES, more=st.integers(1, 1000), is_md1k=st.booleans())
+@given(at=MIXES, more=st.integers(1, 1000), chain=st.sampled_from(["mm1k", "md1k"]))
 def test_predictions_are_in_range_and_a_larger_buffer_does_no_harm(
-    at: Bottleneck, more: int, is_md1k: bool
+    at: Bottleneck, more: int, chain: str
 ) -> None:
-    model = MODELS["drop_tail_fixed_point" + ("_md1k" if is_md1k else "")]
-    small = model.predict(at, Target())
-    large = model.predict(at.with_limit(at.limit_packets + more), Target())
-    for one in (small, large):
-        assert one.utilization is not None
-        assert one.loss_fraction is not None
-        assert one.queue_packets_mean is not None
-        assert 0 <= one.utilization <= 1
-        assert 0 <= one.loss_fraction <= 1
-        assert 0 <= one.queue_packets_mean <= large.details["offered_load"] * 1e9
-        assert all(np.isfinite(value) for key, value in one.details.items() if "required" not in key)
-    assert small.utilization is not None
-    assert small.loss_fraction is not None
-    assert large.utilization is not None
-    assert large.loss_fraction is not None
-    assert large.utilization >= small.utilization - 1e-12
-    assert large.loss_fraction <= small.loss_fraction * (1 + 1e-9)
-    assert large.required_packets == small.required_packets
+    small = solve(at, chain=chain).prediction()
+    large = solve(at.with_limit(at.limit_packets + more), chain=chain).prediction()
+    means = [
+        (one.utilization or 0.0, one.loss_fraction or 0.0, one.queue_packets_mean or 0.0)
+        for one in (small, large)
+    ]
+    for utilization, loss, waiting in means:
+        assert 0 < utilization <= 1
+        assert 0 <= loss < 1
+        assert 0 <= waiting <= at.limit_packets + more
+    assert small.details["offered_load"] > 0
+    assert all(np.isfinite(value) for value in small.details.values())
+    assert means[1][0] >= means[0][0] - 1e-12
+    assert means[1][1] <= means[0][1] * (1 + 1e-9)
 
 
 @settings(derandomize=True, deadline=None, max_examples=30)
@@ -248,31 +253,27 @@ def test_predictions_are_in_range_and_a_larger_buffer_does_no_harm(
     at=MIXES,
     utilization=st.floats(0.05, 0.999),
     loss=st.floats(1e-6, 0.9),
-    is_md1k=st.booleans(),
+    chain=st.sampled_from(["mm1k", "md1k"]),
 )
 def test_the_required_limit_is_the_smallest_whose_prediction_meets_the_target(
-    at: Bottleneck, utilization: float, loss: float, is_md1k: bool
+    at: Bottleneck, utilization: float, loss: float, chain: str
 ) -> None:
-    model = MODELS["drop_tail_fixed_point" + ("_md1k" if is_md1k else "")]
-    target = Target(utilization, loss)
+    model = MODELS["drop_tail_fixed_point" + ("_md1k" if chain == "md1k" else "")]
+    found = model.predict(at, Target(utilization, loss))
+    required, for_loss = found.required_packets, found.details["required_for_loss_packets"]
+    assert required is not None
 
-    def with_limit(packets: float) -> tuple[float, float]:
-        found = model.predict(at.with_limit(packets), target)
-        assert found.utilization is not None
-        assert found.loss_fraction is not None
-        return found.utilization, found.loss_fraction
+    def with_limit(packets: float) -> Stationary:
+        return solve(at.with_limit(packets), chain=chain).queue
 
-    found = model.predict(at, target)
-    assert found.required_packets is not None
-    for_loss = found.details["required_for_loss_packets"]
-    if found.required_packets < inf:
-        assert with_limit(found.required_packets)[0] >= utilization - 1e-9
-    if 0 < found.required_packets:
-        assert with_limit(min(found.required_packets, 1e9) - 1)[0] < utilization + 1e-9
+    if required < inf:
+        assert with_limit(required).utilization >= utilization - 1e-9
+    if required > 0:
+        assert with_limit(min(required, 1e9) - 1).utilization < utilization + 1e-9
     if for_loss < inf:
-        assert with_limit(for_loss)[1] <= loss * (1 + 1e-6)
-    if 0 < for_loss:
-        assert with_limit(min(for_loss, 1e9) - 1)[1] > loss * (1 - 1e-6)
+        assert with_limit(for_loss).loss <= loss * (1 + 1e-6)
+    if for_loss > 0:
+        assert with_limit(min(for_loss, 1e9) - 1).loss > loss * (1 - 1e-6)
 
 
 def test_without_a_bound_the_link_is_full_or_carries_what_windows_allow() -> None:
@@ -357,9 +358,14 @@ def test_shares_are_in_proportion_to_window_over_round_trip() -> None:
 
 
 def test_large_packets_weigh_by_their_bytes() -> None:
-    classes = (replace(flows([0.1])[0], packet_bytes=500), replace(flows([0.1])[0], packet_bytes=1500))
+    classes = (
+        replace(flows([0.1])[0], packet_bytes=500),
+        replace(flows([0.1])[0], packet_bytes=1500),
+    )
     found = solve(link(classes, 200, 1000))
-    assert found.demand.loads(found.queue)[1] == pytest.approx(3 * found.demand.loads(found.queue)[0])
+    assert found.demand.loads(found.queue)[1] == pytest.approx(
+        3 * found.demand.loads(found.queue)[0]
+    )
 
 
 def test_only_whole_packets_fit() -> None:

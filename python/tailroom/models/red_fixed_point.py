@@ -38,7 +38,7 @@ MAX_OVER_MIN = 3.0
 TARGET_MARGIN = 0.4
 """Where the target of the average begins and ends, as a part of the way between the thresholds
 (sec. 4 there)."""
-MOST_STATES = 4_000_000
+MOST_STATES = 2_100_000
 
 
 @dataclass(frozen=True)
@@ -78,25 +78,24 @@ class Red:
 
 
 def parameters(link: Bottleneck) -> Red:
-    """RED's parameters, with the defaults of the simulator.
+    """RED's parameters, with its automatic thresholds.
 
     Raises:
         NotApplicableError: The buffer is not under RED.
     """
     if link.discipline not in ("red", "adaptive_red"):
         raise NotApplicableError(f"link {link.name}: its buffer is {link.discipline}, not RED")
-    given = link.parameters
-    bounds = given.get("lowest_max_p", 0.01), given.get("highest_max_p", 0.5)
+    given, adaptive = link.parameters, link.discipline == "adaptive_red"
     automatic = max(LEAST_MIN_THRESHOLD, HALF_TARGET_DELAY_S * link.capacity_pps)
     low = link.amounts_packets.get("min_threshold", automatic)
     return Red(
         min_threshold=low,
         max_threshold=link.amounts_packets.get("max_threshold", MAX_OVER_MIN * low),
-        max_p=given.get("max_p", 0.1),
-        gentle=given.get("gentle", True),
-        uniform=given.get("uniform", True),
-        wait=given.get("wait", False),
-        range_of_max_p=bounds if link.discipline == "adaptive_red" else None,
+        max_p=given["max_p"],
+        gentle=given["gentle"],
+        uniform=adaptive or given["uniform"],
+        wait=given["wait"],
+        range_of_max_p=(given["lowest_max_p"], given["highest_max_p"]) if adaptive else None,
     )
 
 
@@ -105,8 +104,23 @@ def chain(red: Red, max_p: float, places: float = inf) -> ThinnedChain:
 
     Who arrives at n packets meets n - 1 that wait.
     """
-    states = int(min(places, red.forced_threshold + 2, MOST_STATES))
+    states = int(min(places, red.forced_threshold + 2))
     return ThinnedChain(red.drop_probability(np.maximum(np.arange(states) - 1.0, 0.0), max_p))
+
+
+def _places(red: Red, link: Bottleneck) -> int:
+    """K.
+
+    Raises:
+        NotApplicableError: There are more states than can be summed in time.
+    """
+    places = whole_places(link)
+    if min(places, red.forced_threshold) > MOST_STATES:
+        raise NotApplicableError(
+            f"link {link.name}: {min(places, red.forced_threshold):.3g} packets fit before RED "
+            f"drops all; the chain is summed for up to {MOST_STATES:.3g}"
+        )
+    return places
 
 
 def solve(link: Bottleneck, *, laws: Laws | None = None) -> tuple[FixedPoint, float]:
@@ -122,7 +136,8 @@ def solve(link: Bottleneck, *, laws: Laws | None = None) -> tuple[FixedPoint, fl
         NotApplicableError: The buffer is not under RED, a congestion control has no window law, or
             nothing crosses the link.
     """
-    red, demand, places = parameters(link), Demand(link, laws), whole_places(link)
+    red, demand = parameters(link), Demand(link, laws)
+    places = _places(red, link)
 
     def at(max_p: float) -> FixedPoint:
         queue = chain(red, max_p, places)
@@ -165,8 +180,8 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     if red.range_of_max_p is not None:
         found, max_p = solve(link)
         return found.prediction(max_p=max_p)
-    demand, whole = Demand(link), chain(red, red.max_p)
-    queue = whole.limited(whole_places(link))
+    demand, whole = Demand(link), chain(red, red.max_p, MOST_STATES)
+    queue = whole.limited(_places(red, link))
     return solve_queue(queue.at, demand, queue.places).prediction(
         limit_for_utilization(
             lambda places: whole.limited(places).at,
@@ -183,7 +198,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     """Poisson arrivals, and drops that depend on the queue of that moment alone."""
     red, (found, _) = parameters(link), solve(link)
     weight = link.parameters.get("weight") or -expm1(-1 / link.capacity_pps)
-    marked = ", ".join(one.group for one in link.classes if one.ecn)
+    marked = ", ".join(sorted({one.group for one in link.classes if one.ecn}))
     gaps = "1/p to 2/p" if red.wait else "1 to 1/p"
     return [
         assume("RED looks at the queue itself (w_q = 1)", weight == 1, f"w_q = {weight:.3g}"),
