@@ -334,8 +334,7 @@ def test_streams_and_passing_flows_add_what_they_send() -> None:
     expected = 0.6 + 0.025 + 5 * sqrt(1.5 / p) / rtt_s / 10_000
     assert found.load == pytest.approx(expected, rel=1e-12)
     assert found.queue.loss > solve(alone).queue.loss
-    failed = {one.statement: one.found for one in MODEL.assumptions(at) if not one.holds}
-    assert failed["no flow comes and goes"].startswith("passing offer 0.025 of the rate")
+    assert failed(at)["no flow comes and goes"].startswith("passing offer 0.025 of the rate")
 
 
 def test_identical_flows_are_one_class_and_their_order_does_not_matter() -> None:
@@ -373,21 +372,26 @@ def test_only_whole_packets_fit() -> None:
     assert solve(BARMAN.with_limit(1250.0)).log_load != solve(BARMAN).log_load
 
 
+RANDOM = "arrivals are random over the K^2 packets that a queue remembers"
+
+
+def failed(at: Bottleneck, model: str = MODEL.name) -> dict[str, str]:
+    return {one.statement: one.found for one in MODELS[model].assumptions(at) if not one.holds}
+
+
 def test_it_says_what_does_not_hold() -> None:
-    failed = {one.statement: one.found for one in MODEL.assumptions(BARMAN) if not one.holds}
-    assert failed == {
-        "packet sizes are exponential": "they are 1000 B",
-        "arrivals are Poisson, or of as many flows as packets fit": "10 flows for 1250 packets",
-    }
-    crowd = link(flows([0.1], count=1000), 50, 1000)
-    crowded = {one.statement: one.found for one in MODEL.assumptions(crowd) if not one.holds}
-    assert "windows are large enough to do without timeouts" in crowded
-    assert "arrivals are Poisson, or of as many flows as packets fit" not in crowded
-    one_size = MODELS["drop_tail_fixed_point_md1k"].assumptions(BARMAN)
-    assert [one.found for one in one_size if not one.holds] == ["10 flows for 1250 packets"]
+    bursts = "flows is not paced; 10 flows for 1.56e+06 packets"
+    assert failed(BARMAN) == {"packet sizes are exponential": "they are 1000 B", RANDOM: bursts}
+    assert failed(BARMAN, "drop_tail_fixed_point_md1k") == {RANDOM: bursts}
+    crowd = link(flows([0.1], count=1000, pacing=True), 30, 1000)
+    assert "windows are large enough to do without timeouts" in failed(crowd)
+    assert RANDOM not in failed(crowd)
+    assert failed(crowd.with_limit(39))[RANDOM] == "1000 flows for 1.6e+03 packets"
     empty = link((), 20)
-    stream = replace(empty, streams=(replace(poisson(0.9, empty), fixed_size=False),))
-    assert all(one.holds for one in MODEL.assumptions(stream))
+    stream = poisson(0.9, empty)
+    assert failed(replace(empty, streams=(replace(stream, fixed_size=False),))) == {}
+    on_off = replace(empty, streams=(replace(stream, process="on_off"),))
+    assert failed(on_off)[RANDOM] == "stream is on_off"
 
 
 def test_it_does_not_apply_without_a_law_or_without_traffic() -> None:

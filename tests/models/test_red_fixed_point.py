@@ -17,7 +17,7 @@ from tailroom.models import drop_tail_fixed_point as drop_tail
 from tailroom.models.fixed_point import Demand
 from tailroom.models.red_fixed_point import MODEL, Red, chain, parameters, solve
 from tailroom.scenario import ScenarioText
-from tests.models.test_drop_tail_fixed_point import BARMAN, SCENARIOS, flows, link, poisson
+from tests.models.test_drop_tail_fixed_point import BARMAN, RANDOM, SCENARIOS, flows, link, poisson
 from tests.models.test_queue_chains import balanced
 
 DEFAULTS: dict[str, object] = {"max_p": 0.1, "gentle": True, "uniform": True, "wait": False}
@@ -258,7 +258,7 @@ def test_it_says_what_does_not_hold() -> None:
         "drops are independent": "gaps between them are 1 to 1/p",
         "RED drops and does not mark": "packets of flows are marked",
         "packet sizes are exponential": "they are 1000 B",
-        "arrivals are Poisson, or of as many flows as packets fit": "10 flows for 1250 packets",
+        RANDOM: "flows is not paced; 10 flows for 1.56e+06 packets",
     }
 
 

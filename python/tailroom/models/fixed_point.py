@@ -235,15 +235,16 @@ def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
 def as_random_as_poisson(link: Bottleneck) -> Assumption:
     """Packets arrive as if each came by itself.
 
-    Many flows together do so over times in which each sends about one packet; what matters here
-    is the time in which the buffer empties.
+    Many flows together do so over times in which each sends about one packet, if it does not send
+    in bursts. Near a load of 1 a queue of K places remembers about K^2 packets.
     """
-    statement = "arrivals are Poisson, or of as many flows as packets fit"
-    bursty = [one for one in link.streams if one.process not in ("poisson", "cbr")]
-    if bursty:
-        found = ", ".join(f"{one.group} is {one.process}" for one in bursty)
-        return assume(statement, False, found)
-    steady = sum(one.count for one in link.streams if one.process == "cbr")
-    flows = link.flow_count + steady
-    found = f"{flows} flows for {link.system_packets:.6g} packets"
-    return assume(statement, flows == 0 or flows >= link.system_packets, found)
+    remembered = link.system_packets**2
+    bursty = [f"{one.group} is {one.process}" for one in link.streams if one.process == "on_off"]
+    bursty += sorted({f"{one.group} is not paced" for one in link.classes if not one.pacing})
+    flows = link.flow_count + sum(one.count for one in link.streams if one.process == "cbr")
+    few = [f"{flows} flows for {remembered:.3g} packets"] if 0 < flows < remembered else []
+    return assume(
+        "arrivals are random over the K^2 packets that a queue remembers",
+        not (bursty or few),
+        "; ".join(bursty + few),
+    )

@@ -145,12 +145,12 @@ def log_decay(log_load: float) -> float:
     u = -2 * x if x < 1 else -exp(x)
     for _ in range(60):
         if abs(u) < 0.1:
-            excess = _log_growth(u) + x
+            excess, slope = _log_growth(u) + x, (1 + _langevin(u / 2)) / 2
         elif u < 0:
-            excess = log(expm1(u) / u) + x
+            excess, slope = log(expm1(u) / u) + x, exp(u) / expm1(u) - 1 / u
         else:
-            excess = u + log(-expm1(-u) / u) + x
-        step = excess / ((1 + _langevin(u / 2)) / 2)
+            excess, slope = u + log(-expm1(-u) / u) + x, -1 / expm1(-u) - 1 / u
+        step = excess / slope
         u -= step
         if abs(step) <= 1e-15 * abs(u):
             break
