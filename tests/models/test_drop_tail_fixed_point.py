@@ -244,8 +244,10 @@ def test_predictions_are_in_range_and_a_larger_buffer_does_no_harm(
         assert 0 <= waiting <= at.limit_packets + more
     assert small.details["offered_load"] > 0
     assert all(np.isfinite(value) for value in small.details.values())
-    assert means[1][0] >= means[0][0] - 1e-12
     assert means[1][1] <= means[0][1] * (1 + 1e-9)
+    # On an overloaded link a larger buffer also lengthens round trips; see the test below.
+    harm = 2e-3 if small.details["offered_load"] > 1 else 1e-12
+    assert means[1][0] >= means[0][0] - harm
 
 
 @settings(derandomize=True, deadline=None, max_examples=30)
@@ -274,6 +276,18 @@ def test_the_required_limit_is_the_smallest_whose_prediction_meets_the_target(
         assert with_limit(for_loss).loss <= loss * (1 + 1e-6)
     if for_loss > 0:
         assert with_limit(min(for_loss, 1e9) - 1).loss > loss * (1 - 1e-6)
+
+
+def test_utilization_dips_by_less_than_2e_3_where_the_link_is_overloaded() -> None:
+    """Eq. 5 is not monotone in K there: ten flows on a path that holds one packet."""
+    limits = np.unique(np.geomspace(1, 10_000, 40).astype(int))
+    found = [solve(link(flows([1e-4], count=10), int(places), 10_000)) for places in limits]
+    utilizations = np.array([one.queue.utilization for one in found])
+    dips = np.maximum.accumulate(utilizations) - utilizations
+    assert 1e-3 < dips.max() < 2e-3
+    assert all(one.load > 1 for one, dip in zip(found, dips, strict=True) if dip == dips.max())
+    assert utilizations[dips > 1e-12].min() > 0.997
+    assert utilizations[-1] > utilizations[dips.argmax()]
 
 
 def test_without_a_bound_the_link_is_full_or_carries_what_windows_allow() -> None:
