@@ -98,7 +98,7 @@ def barman(show: Show) -> bool:
             gaps.append([(one.utilization or 0.0) - found["utilization"] for one in predictions])
     worst = [max(abs(gap) for gap in model) for model in zip(*gaps, strict=True)]
     show(f"largest error from 625 packets on: {', '.join(f'{gap:.3f}' for gap in worst)}")
-    return min(worst[:3]) > 0.07 and worst[3] < 0.03
+    return bool(min(worst[:3]) > 0.07 and worst[3] < 0.03)
 
 
 def crowd(show: Show, scenario: Path) -> bool:

@@ -165,6 +165,9 @@ def limit_for_utilization(
 
     At given places K utilization rises with the load. So what the traffic answers to the load that
     has the target utilization tells on which side of it the fixed point lies.
+
+    Where the fixed point lies above a load of 1, utilization may dip by up to 0.002 with growing K;
+    the limit found is then one that meets the target while the next smaller one does not.
     """
 
     def meets(limit: float) -> bool:

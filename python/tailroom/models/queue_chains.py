@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.special import pdtrc
 
 Floats = NDArray[np.float64]
@@ -116,7 +117,8 @@ def md1k(log_load: float, places: int) -> Stationary:
     return Stationary(loss, scale / every, utilization, waiting, waiting / utilization)
 
 
-_CIRCLE = np.exp(2j * np.pi * (np.arange(32) + 0.5) / 32)
+_CIRCLE = np.exp(1j * np.pi * (np.arange(12) + 0.5) / 12)
+"""The upper half; the lower one gives the same real parts."""
 
 
 def _two_poles(u: Complex, last: int) -> tuple[Complex, Complex]:
@@ -164,11 +166,13 @@ def _md1k_few(x: float, places: int) -> Stationary:
     more = pdtrc(np.arange(places + 60), rho)  # P(A > m)
     fading = np.exp(-rho * states)
     # The cut between n and n + 1: up as often as down.
-    steps = (fading * more[1 : places + 1])[::-1]
-    scaled = np.zeros(places)
-    scaled[0] = 1.0
-    for n in range(last):
-        scaled[n + 1] = fading[n] * more[n] + scaled[1 : n + 1] @ steps[places - n :]
+    scaled = np.ones(places)
+    if last:
+        steps = np.concatenate((fading * more[1 : places + 1], np.zeros(last)))
+        cuts = -steps[np.subtract.outer(states[:last], states[:last]) - 1]
+        scaled[1:] = solve_triangular(
+            cuts, fading[:last] * more[:last], lower=True, unit_diagonal=True, check_finite=False
+        )
     q = scaled * fading[::-1]
     total = float(q.sum())
     if x < 0:
