@@ -226,8 +226,8 @@ def test_every_load_and_bound_gives_a_queue(x: float, places: int, is_md1k: bool
 @pytest.mark.parametrize("places", [5, FEW_PLACES, FEW_PLACES + 1, 1000, 100_000])
 @pytest.mark.parametrize("queue", [mm1k, md1k])
 def test_nothing_jumps_where_the_way_of_computing_changes(queue, places: int) -> None:  # type: ignore[no-untyped-def]
-    """Loads around 1, and where |K ln(rho)| passes 1/2 to 2; linear between close neighbours."""
-    for middle in (0.0, 0.5 / places, -0.5 / places, 1 / places, -1 / places, 2 / places):
+    """Loads around 1, and where |K ln(rho)| passes 0.025 to 1; linear between close neighbours."""
+    for middle in (0.0, *(part / places for part in (0.025, -0.025, 0.5, -0.5, 1, -1))):
         loads = middle + np.linspace(-1e-4, 1e-4, 41) / places
         for name in ("loss", "utilization", "wait"):
             values = np.array([getattr(queue(float(x), places), name) for x in loads])

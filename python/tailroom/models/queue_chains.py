@@ -96,9 +96,9 @@ def md1k(log_load: float, places: int) -> Stationary:
         return _md1k_few(log_load, places)
     x, last, rho = log_load, places - 1, exp(log_load)
     u = log_decay(x)
-    if abs(last * u) < 1:
-        # At rho = 1 the poles meet and their terms cancel. The sum is an analytic function of u,
-        # hence its mean over a circle around u, on which nothing cancels.
+    if abs(last * u) < 0.05:
+        # At rho = 1 the poles meet and their terms cancel, to 1e-13 up to here. The sum is an
+        # analytic function of u, hence its mean over a circle around u, where nothing cancels.
         around = u + 2 / last * _CIRCLE
         total, weighted = (float(np.mean(one.real)) for one in _two_poles(around, last))
         scale, refused = 1.0, 1 + expm1(x) * total
