@@ -10,8 +10,12 @@ from tailroom.models import (
     bbr_buffer,
     dctcp_threshold,
     decrease_rule,
+    drop_tail_fixed_point,
+    drop_tail_fixed_point_fluid,
+    drop_tail_fixed_point_md1k,
     loss_and_delay_bounds,
     processor_sharing,
+    red_fixed_point,
     residual_sawtooth,
     rule_of_thumb,
     sawtooth,
@@ -40,6 +44,10 @@ MODELS: dict[str, Model] = {
         processor_sharing.MODEL,
         sawtooth.MODEL,
         residual_sawtooth.MODEL,
+        drop_tail_fixed_point.MODEL,
+        drop_tail_fixed_point_md1k.MODEL,
+        drop_tail_fixed_point_fluid.MODEL,
+        red_fixed_point.MODEL,
     )
 }
 
