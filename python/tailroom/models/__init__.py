@@ -4,7 +4,7 @@ A new model is one file with a `MODEL`, and one line in `MODELS`. Models know no
 read a `Bottleneck`.
 """
 
-from tailroom.models import residual_sawtooth, rule_of_thumb, sawtooth
+from tailroom.models import bursts_over_background, residual_sawtooth, rule_of_thumb, sawtooth
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
 
@@ -14,6 +14,7 @@ MODELS: dict[str, Model] = {
         rule_of_thumb.MODEL,
         sawtooth.MODEL,
         residual_sawtooth.MODEL,
+        bursts_over_background.MODEL,
     )
 }
 
