@@ -37,7 +37,9 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     """
     flow = the_flow(link)
     found = at_limit(link, link.limit_packets)
-    need = smallest_limit(lambda limit: at_limit(link, limit, SEARCH).utilization >= target.utilization)
+    need = smallest_limit(
+        lambda limit: at_limit(link, limit, SEARCH).utilization >= target.utilization
+    )
     load = background_load(link)
     return Prediction(
         utilization=found.utilization,
@@ -66,7 +68,7 @@ def at_limit(link: Bottleneck, limit: float, detail: Detail | None = None) -> Cy
 
 
 def phase_of(link: Bottleneck, flow: FlowClass) -> float:
-    """How far in a slot a packet arrives whose ACK's packet left the link at the slot's beginning."""
+    """How far in a slot a packet arrives that one which left as the slot began has called for."""
     access_s = 8 * flow.packet_bytes / flow.access_rate_bps
     phase = ((flow.rtt_s + access_s) * link.capacity_pps) % 1.0
     # A whole number of slots, rounded, is no slot less a bit.
@@ -81,7 +83,8 @@ def the_flow(link: Bottleneck) -> FlowClass:
     """
     if link.discipline != "drop_tail":
         raise NotApplicableError(
-            f"link {link.name}: {link.discipline} does not let a burst fill the buffer as DropTail does"
+            f"link {link.name}: {link.discipline} is not a queue in order of arrival with "
+            "DropTail, in which bursts and background meet"
         )
     if link.flow_count != 1:
         raise NotApplicableError(
@@ -100,7 +103,9 @@ def background_load(link: Bottleneck) -> float:
     load = link.stream_load + link.passing_load
     if not 0 < load < 1:
         why = "nothing is there to add to bursts" if load == 0 else "nothing is left for the flow"
-        raise NotApplicableError(f"link {link.name}: the background is {load:.3g} of its rate; {why}")
+        raise NotApplicableError(
+            f"link {link.name}: the background is {load:.3g} of its rate; {why}"
+        )
     return load
 
 

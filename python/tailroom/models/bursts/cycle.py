@@ -83,9 +83,7 @@ class Bursts:
 
         None where the burst is as long as the round trip.
         """
-        density = np.clip(
-            dense_end(self.loop.load, growth), self.densities[0], self.densities[-1]
-        )
+        density = np.clip(dense_end(self.loop.load, growth), self.densities[0], self.densities[-1])
         place = np.interp(density, self.densities, np.arange(len(self.densities)))
         slots = np.clip(window / density, 1, self.loop.slots)
         found = np.exp(self.hazards(np.stack([place, np.log(slots)], axis=-1)))
@@ -98,8 +96,7 @@ class _Sums:
 
     def __init__(self, size: int) -> None:
         self.of = {
-            name: np.zeros(size)
-            for name in ("slots", "busy", "flow", "refused", "queue", "window")
+            name: np.zeros(size) for name in ("slots", "busy", "flow", "refused", "queue", "window")
         }
 
     def add(self, slots: Floats, rates: dict[str, Floats]) -> None:
@@ -125,8 +122,8 @@ def cycle(loop: Loop, growth: Growth, slot_s: float, detail: Detail | None = Non
     windows = _windows(loop, top, detail.windows)
     table = ring(loop, windows, growth.typical(windows), detail.lengths, stride)
     bursts = Bursts.of(loop, detail)
-    most_steps = MOST_CYCLES * detail.rounds
-    sums, ends = _run(loop, growth, slot_s, peaks, stride, table, bursts, most_steps)
+    passes = _Passes(loop, growth, slot_s, peaks, stride, table, bursts)
+    sums, ends = _run(passes, MOST_CYCLES * detail.rounds)
     law = _stationary(ends)
     total = {name: float(law @ values) for name, values in sums.of.items()}
     slots = total["slots"]
@@ -164,7 +161,9 @@ def _peaks(loop: Loop, top: float, count: int) -> Floats:
     """Windows at a loss: in proportion for bursts, at equal distances where the link is full."""
     few = count // 2
     low = min(0.6 * loop.residual * loop.slots, top / 2)
-    return np.unique(np.r_[np.geomspace(LEAST_WINDOW, top, few), np.linspace(low, top, count - few)])
+    return np.unique(
+        np.r_[np.geomspace(LEAST_WINDOW, top, few), np.linspace(low, top, count - few)]
+    )
 
 
 def _windows(loop: Loop, top: float, count: int) -> Floats:
@@ -173,20 +172,26 @@ def _windows(loop: Loop, top: float, count: int) -> Floats:
     if not 1 < middle < top:
         return np.geomspace(1.0, top, count)
     few = count // 3
-    return np.r_[np.geomspace(1.0, middle, few), np.linspace(middle, top, count - few + 1)[1:]]
+    dense = np.linspace(middle, top, count - few + 1)[1:]
+    return np.concatenate([np.geomspace(1.0, middle, few), dense])
 
 
-def _run(
-    loop: Loop,
-    growth: Growth,
-    slot_s: float,
-    peaks: Floats,
-    stride: float,
-    table: Ring,
-    bursts: Bursts,
-    most_steps: int,
-) -> tuple[_Sums, Floats]:
+@dataclass(frozen=True)
+class _Passes:
+    """What a flow meets and how it answers, pass by pass."""
+
+    loop: Loop
+    growth: Growth
+    slot_s: float
+    peaks: Floats
+    stride: float
+    table: Ring
+    bursts: Bursts
+
+
+def _run(passes: _Passes, most_steps: int) -> tuple[_Sums, Floats]:
     """All cycles at once, from each peak: what they add up to, and where they end."""
+    growth, peaks, stride, table = passes.growth, passes.peaks, passes.stride, passes.table
     starts = np.tile(peaks, len(growth.goals))
     goals = np.repeat(growth.goals, len(peaks)) * starts
     size = len(starts)
@@ -198,19 +203,19 @@ def _run(
     while alive.max() > ENOUGH and steps < most_steps:
         if steps == 1:
             window = begun = np.maximum(1.0, growth.begin(starts, goals))
-        rates = _rates(loop, table, law, window)
-        slots = stride * (loop.slots + rates["queue"])
+        rates = _rates(passes.loop, table, law, window)
+        slots = stride * (passes.loop.slots + rates["queue"])
         law, kept = table.step(law, window)
         steps += 1
         if steps <= DEAF_ROUNDS:
             sums.add(slots / stride, rates)
             continue
-        grown = growth.over(window, slots * slot_s, stride)
+        grown = growth.over(window, slots * passes.slot_s, stride)
         # A window above the last of the table has filled the buffer for sure.
         kept = np.where(window > table.windows[-1], 0.0, kept)
         full = -np.log(np.maximum(kept, 1e-300))
         mean_growth = (window + grown - begun) / (stride * (steps - DEAF_ROUNDS))
-        burst, refused = bursts.hazard(window, mean_growth)
+        burst, refused = passes.bursts.hazard(window, mean_growth)
         hazard = np.maximum(full, stride * burst)
         lost = -alive * np.expm1(-hazard)
         rates["refused"] = np.maximum(rates["refused"], stride * refused / slots)

@@ -38,12 +38,15 @@ class ByWindow:
     goals: tuple[float, ...] = (1.0,)
 
     def begin(self, peak: Floats, goal: Floats) -> Floats:
+        """What the decrease leaves."""
         return (1 - self.decrease(peak)) * peak
 
     def over(self, window: Floats, seconds: Floats, rounds: float) -> Floats:
+        """The increase, as if the window stood still."""
         return rounds * self.increase(window, seconds / rounds)
 
     def typical(self, window: Floats) -> Floats:
+        """The increase with an empty queue."""
         return self.increase(window, np.full_like(window, self.rtt_s))
 
 
@@ -56,6 +59,7 @@ class Cubic:
     goals: tuple[float, ...]
 
     def begin(self, peak: Floats, goal: Floats) -> Floats:
+        """The foot of the curve, whose plateau is at `goal`."""
         window = self.beta * peak
         self._peak, self._goal = peak, goal
         self._plateau_s = np.cbrt(np.maximum(0, goal - window) / self.c)
@@ -64,6 +68,7 @@ class Cubic:
         return window
 
     def over(self, window: Floats, seconds: Floats, rounds: float) -> Floats:
+        """Along the curve, or Reno's window where that is larger."""
         slow = 3 * (1 - self.beta) / (1 + self.beta)
         self._friendly = self._friendly + rounds * np.where(self._friendly < self._peak, slow, 1.0)
         self._elapsed_s = self._elapsed_s + seconds
@@ -73,6 +78,7 @@ class Cubic:
         return np.clip(reached - window, 0.0, 0.5 * rounds * window)
 
     def typical(self, window: Floats) -> Floats:
+        """Reno's: near the plateau, where most losses come, the curve is as flat."""
         return np.ones_like(window)
 
 

@@ -46,8 +46,8 @@ def flow_variance(density: float) -> float:
 def decay(load: float, density: float) -> float:
     """Rate theta at which the probability of a queue falls with its length, exp(-theta q).
 
-    The positive root of load (e^theta - 1) + density theta + V theta^2 / 2 = theta: of M/D/1 without
-    the flow, and 2 (1 - load - density) / (load + V) near saturation.
+    The positive root of load (e^theta - 1) + density theta + V theta^2 / 2 = theta: that of M/D/1
+    without the flow, and 2 (1 - load - density) / (load + V) near saturation.
     """
     variance = flow_variance(density)
 
@@ -70,7 +70,8 @@ def dense_end(load: float, growth: float | Floats) -> Floats:
     y = start
     for _ in range(40):
         y = start + np.log(y)
-    return (1 - load) * (1 - 1 / y)
+    dense: Floats = (1 - load) * (1 - 1 / y)
+    return dense
 
 
 def hit(load: float, density: float, phase: float | None, doubled: float) -> float:
@@ -102,12 +103,14 @@ class Lattice:
     @property
     def lengths(self) -> Floats:
         """Packets that wait, from an empty queue to a full one."""
-        return self.height * np.arange(self.steps + 1)
+        lengths: Floats = self.height * np.arange(self.steps + 1, dtype=np.float64)
+        return lengths
 
     def pull(self, drift: Floats, variance: Floats | float) -> Floats:
         """Logarithm of steps down over steps up; `drift` half a step above a length."""
         pull = -2 * drift * self.height / variance
-        return np.where(np.abs(pull) < 1e-9, 1e-9, np.clip(pull, -500, 500))
+        found: Floats = np.where(np.abs(pull) < 1e-9, 1e-9, np.clip(pull, -500, 500))
+        return found
 
     def rates(self, drift: Floats, variance: Floats | float) -> tuple[Floats, Floats]:
         """Steps up from each length, and down to it, per slot.
@@ -121,11 +124,6 @@ class Lattice:
     def any_of(self, part: float) -> float:
         """Probability that a step's worth of lost packets has one of the flow's."""
         return -expm1(self.height * log1p(-min(part, 1 - 1e-9)))
-
-    def geometric(self, theta: float) -> Floats:
-        """An exponential law of the queue."""
-        weights: Floats = np.exp(-theta * self.lengths)
-        return weights / weights.sum()
 
 
 def survival(
@@ -155,4 +153,5 @@ def survival(
     weights = (scaled / np.exp(-background * line.lengths).sum()) @ vectors
     ends = np.exp(-theta / 2 * line.lengths) @ vectors
     found = np.exp(np.multiply.outer(slots, values)) @ (weights * ends)
-    return np.clip(found, 1e-300, 1.0)
+    kept: Floats = np.clip(found, 1e-300, 1.0)
+    return kept

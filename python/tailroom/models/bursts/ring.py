@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from tailroom.models.bursts.queue import Lattice, Loop, decay, flow_variance, hit
@@ -30,7 +31,7 @@ class Ring:
     queue: Floats
     """The same of packets that wait, times slots."""
 
-    def between(self, window: Floats) -> tuple[Floats, Floats]:
+    def between(self, window: Floats) -> tuple[NDArray[np.intp], Floats]:
         """The place of each window, and how far it is to the next one."""
         place = np.clip(np.searchsorted(self.windows, window) - 1, 0, len(self.windows) - 2)
         low, high = self.windows[place], self.windows[place + 1]
@@ -60,8 +61,15 @@ class Ring:
 
 
 def arrival_rate(loop: Loop, window: float, queue: Floats) -> Floats:
-    """What the flow sends, packets a slot, when so much waits: its packets in the pipe."""
-    return np.clip((window - loop.residual * queue) / loop.slots, 0, 1)
+    """What the flow sends, packets a slot, when so much waits.
+
+    A window beyond the residual product keeps (window - residual slots) / residual packets waiting,
+    its own and the background's among them, on average; a round trip takes the distance from there
+    to `load` of itself.
+    """
+    beyond = window - loop.residual * loop.slots
+    round_trip = loop.slots + max(0.0, beyond) / loop.residual
+    return np.clip(loop.residual + (beyond - loop.residual * queue) / round_trip, 0, 1)
 
 
 def stays_busy(loop: Loop, window: float) -> float:
