@@ -283,6 +283,13 @@ def test_a_simulated_flow_does_what_the_model_says(case: Simulated, tmp_path: Pa
         assert simulated["loss_fraction"] == pytest.approx(predicted.loss_fraction, rel=case.loss)
 
 
+def test_more_flows_than_packets_keep_the_queue_within_its_limit() -> None:
+    found = cycle(flows_of("reno", count=1_000_000), 20)
+    assert found.utilization == 1
+    assert found.queue_packets_mean == pytest.approx(20)
+    assert found.queue_delay_s_mean == pytest.approx(20 / 6250)
+
+
 def test_what_does_not_apply_is_named() -> None:
     nobody = bottleneck(scenario(10, stream("1 Mbit/s")))
     with pytest.raises(NotApplicableError, match="no permanent flow"):

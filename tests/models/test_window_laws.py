@@ -82,7 +82,7 @@ class Recursion:
     def mean_window(self) -> float:
         """Of a cycle that repeats itself to 1e-5."""
         w = peak = sqrt(self.packets)
-        while True:
+        for _ in range(1000):
             seconds = 0.0
             for _ in range(self.packets):
                 w += self.per_packet(w, peak, seconds)
@@ -90,6 +90,7 @@ class Recursion:
             last, peak, w = peak, w, self.left(w)
             if abs(peak - last) < 1e-5 * peak:
                 return self.packets * self.rtt_s / seconds
+        raise AssertionError("the cycle does not settle")
 
 
 def rfc3649(w: float) -> tuple[float, float]:
@@ -104,6 +105,8 @@ def rfc3649(w: float) -> tuple[float, float]:
 
 def bic_growth(w: float, peak: float, _elapsed: float) -> float:
     """Per packet: a quarter of the way a round trip, 16 packets at most, slowly at the end."""
+    if w <= 14:
+        return 1 / w
     step = (peak - w) / 4
     if step < 2:
         return (4 / 20 if w - peak < 4 else (w - peak) / 3) / w
@@ -138,6 +141,13 @@ def htcp_growth(rtt_s: float) -> Callable[[float, float, float], float]:
             Recursion(lambda _w, _p, _t: 0.02, lambda w: 0.75 * w, 5_000),
             1e-3,
         ),
+        (
+            "scalable",
+            {"increase": 0.001},  # far slower than Reno, which it is up to 16 packets
+            Recursion(lambda w, _p, _t: 1 / w if w <= 16 else 1e-3, lambda w: 0.875 * w, 8_000),
+            2e-3,
+        ),
+        ("bic", {}, Recursion(bic_growth, lambda w: w * 819 / 1024, 1_000), 2e-3),
         ("bic", {}, Recursion(bic_growth, lambda w: w * 819 / 1024, 10_000), 2e-3),
         ("htcp", {}, Recursion(htcp_growth(0.1), lambda w: 0.8 * w, 8_000), 2e-3),
         ("htcp", {}, Recursion(htcp_growth(0.03), lambda w: 0.8 * w, 8_000, 0.03), 2e-3),
@@ -422,7 +432,7 @@ def test_small_windows_are_renos() -> None:
         assert window(control, 0.05) == pytest.approx(sqrt(1.5 / 0.05), rel=1e-9)
     # The variant decreases small windows by an eighth as well: AIMD(1, 1/8).
     assert window("scalable", 0.05, variant="linux") == pytest.approx(sqrt(7.5 / 0.05))
-    assert float(scalable.mean_window(1e-5)) == pytest.approx(1000 / log(8 / 7))
+    assert float(scalable.steep_window(1e-5)) == pytest.approx(1000 / log(8 / 7))
 
 
 @pytest.mark.parametrize("control", [*sorted(NO_LAW), "westwood"])
@@ -437,6 +447,15 @@ def test_highspeed_without_a_fluid_is_refused() -> None:
     with pytest.raises(NotApplicableError, match=r"high_p = 0\.00099"):
         highspeed.law(steep, "fluid")
     assert float(highspeed.law(flows("highspeed"), "fluid").window(1e-5, 0.1)) > 1500
+
+
+def test_a_large_low_window_keeps_scalable_and_refuses_bic() -> None:
+    """Scalable at 300 packets is three times as fast as Reno, so it takes over at once."""
+    assert window("scalable", 1e-4, legacy_window=300.0) == pytest.approx(100 / log(8 / 7))
+    assert window("scalable", 1e-2, legacy_window=300.0) == pytest.approx(sqrt(150))
+    assert window("scalable", 1e-4, legacy_window=0.0) == pytest.approx(100 / log(8 / 7))
+    with pytest.raises(NotApplicableError, match="low_window = 1000"):
+        law_of(flows("bic", low_window=1000.0))
 
 
 def test_timeouts_of_padhye_by_summing_their_cases() -> None:

@@ -9,7 +9,8 @@ from tailroom.models.window_laws.window_law import Floats, Numbers
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 _PEAKS = np.exp(np.linspace(np.log(0.25), np.log(1e18), 1024))
-_REFINEMENTS = 5
+_REFINEMENTS = 8
+_CLOSE = 1e-8
 _STEP = 1e-6
 
 
@@ -42,13 +43,16 @@ class Response:
             raise ValueError("a larger window is not a longer cycle")
 
     def peak(self, p: Numbers) -> Floats:
-        """Window at the end of the cycle of 1/p packets; relative error below 1e-12."""
+        """Window at the end of the cycle of 1/p packets; relative error below 1e-10."""
         wanted = -np.log(np.asarray(p, dtype=float))
         found: Floats = np.interp(wanted, self._log_packets, self._log_peaks)
         for _ in range(_REFINEMENTS):
             # Newton's method; the slope leaps near a kink, so that no table of slopes will do.
             pair = np.log(self._curve.packets(np.exp(np.stack([found, found + _STEP]))))
-            found = found + (wanted - pair[0]) * _STEP / (pair[1] - pair[0])
+            change = (wanted - pair[0]) * _STEP / (pair[1] - pair[0])
+            found = found + change
+            if np.max(np.abs(change)) < _CLOSE:
+                break
         peak: Floats = np.exp(found)
         return peak
 

@@ -1,11 +1,13 @@
 """Scalable TCP (Kelly 2003): a packet for each acknowledged one, whatever the window."""
 
+from functools import lru_cache
 from math import log1p
 
 import numpy as np
 
 from tailroom.models.bottleneck import FlowClass
-from tailroom.models.window_laws import aimd
+from tailroom.models.window_laws import reno
+from tailroom.models.window_laws.cycle import Response, fluid_curve
 from tailroom.models.window_laws.window_law import Floats, Numbers, WindowLaw
 
 
@@ -16,25 +18,45 @@ def law(flows: FlowClass) -> WindowLaw:
     """
     given = flows.parameters
     a, b = float(given["increase"]), float(given["decrease"])
-    if given.get("variant", "kelly") == "linux":
-        to, small_b, halved_to = 1 / a, b, 0.0
-    else:
-        to = halved_to = float(given["legacy_window"])
-        small_b = 0.5
+    is_kelly = given.get("variant", "kelly") == "kelly"
+    small = float(given["legacy_window"]) if is_kelly else 1 / a
+
+    def window(p: Numbers, _rtt_s: Numbers) -> Floats:
+        steep = steep_window(p, a, b)
+        if is_kelly:
+            steep = np.maximum(steep, reno.PERIODIC / np.sqrt(p))
+        if a * small > 1:
+            return steep
+        # Where Reno is the faster one, it is so for small windows only: decreased by b as well,
+        # they are an upper bound, and the law itself of the other variant.
+        mild = _mild(a, b, small).mean_window(p)
+        return np.minimum(mild, steep) if is_kelly else mild
+
     return WindowLaw(
         source="Kelly 2003 sec. 3, exact for the fluid",
-        window=lambda p, _rtt_s: mean_window(p, a, b, small_b),
-        increase=lambda w, _rtt_s: np.where(np.asarray(w) <= to, 1.0, a * np.asarray(w)),
-        decrease=lambda w: np.where(np.asarray(w) <= halved_to, small_b, b),
-        kinks=(to,),
+        window=window,
+        increase=lambda w, _rtt_s: np.where(np.asarray(w) <= small, 1.0, a * np.asarray(w)),
+        decrease=lambda w: np.where(is_kelly & (np.asarray(w) <= small), 0.5, b),
+        kinks=(small,),
     )
 
 
-def mean_window(p: Numbers, a: float = 0.01, b: float = 0.125, small_b: float = 0.5) -> Floats:
-    """Mean window in packets at loss probability p in (0, 1].
+def steep_window(p: Numbers, a: float = 0.01, b: float = 0.125) -> Floats:
+    """A / (p ln(1 / (1 - b))): mean of windows that are not small, at loss probability p.
 
-    The larger of a / (p ln(1 / (1 - b))) and of AIMD(1, `small_b`). A cycle up to the peak P has
-    b P / a packets in ln(1 / (1 - b)) / a round trips. Kelly's a / (b p) is the peak.
+    A cycle up to the peak P has b P / a packets in ln(1 / (1 - b)) / a round trips. Kelly's
+    a / (b p) is the peak.
     """
-    steep = a / -log1p(-b) / np.asarray(p, dtype=float)
-    return np.maximum(steep, aimd.mean_window(p, 1.0, small_b))
+    window: Floats = a / -log1p(-b) / np.asarray(p, dtype=float)
+    return window
+
+
+@lru_cache(maxsize=64)
+def _mild(a: float, b: float, small: float) -> Response:
+    return Response(
+        fluid_curve(
+            lambda w: np.where(w <= small, 1.0, a * w),
+            lambda peak: np.full_like(peak, b),
+            (small,) if small > 0 else (),
+        )
+    )
