@@ -152,7 +152,7 @@ def md1k_loss(load: float, places: int) -> float:
 
 
 def cells() -> Iterator[Cell]:
-    """The grid of the issue: 84 cells."""
+    """The grid: 84 cells."""
     for control in CONTROLS:
         for load in LOADS:
             for buffer in BUFFERS:
