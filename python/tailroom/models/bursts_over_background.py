@@ -3,6 +3,8 @@
 docs/models/bursts-over-background.md derives it and compares it with simulation.
 """
 
+from math import inf
+
 from tailroom.models.assumptions import (
     drop_tail,
     fast_access,
@@ -16,16 +18,18 @@ from tailroom.models.bursts.cycle import Cycle, Detail, cycle
 from tailroom.models.bursts.growth import growth_of
 from tailroom.models.bursts.queue import Loop
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
-from tailroom.models.required import smallest_limit
+from tailroom.models.required import LARGEST_LIMIT
 
 SEARCH = Detail(peaks=20, windows=24, lengths=40, densities=16, rounds=80)
 """For many limits in a row: utilization within 0.005 of the finer one."""
+PRECISION = 0.005
+"""Of a required limit."""
 SMALL_WINDOW = 10.0
 """Below it a loss often ends in a timeout, which the model leaves out."""
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:
-    """Utilization, loss and queue; and the limit for the target utilization, within about 1 %.
+    """Utilization, loss and queue; and the limit for the target utilization.
 
     `details` has the flow's part of the residual capacity, capacity times (1 - load). It may be a
     little above 1, because the background loses packets too.
@@ -37,9 +41,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     """
     flow = the_flow(link)
     found = at_limit(link, link.limit_packets)
-    need = smallest_limit(
-        lambda limit: at_limit(link, limit, SEARCH).utilization >= target.utilization
-    )
+    need = required(link, target.utilization)
     load = background_load(link)
     return Prediction(
         utilization=found.utilization,
@@ -65,6 +67,25 @@ def at_limit(link: Bottleneck, limit: float, detail: Detail | None = None) -> Cy
     slots = flow.rtt_s * link.capacity_pps
     loop = Loop(background_load(link), max(1.0, limit), slots, phase_of(link, flow))
     return cycle(loop, growth_of(flow), 1 / link.capacity_pps, detail)
+
+
+def required(link: Bottleneck, utilization: float) -> float:
+    """The smallest limit with this utilization of the link, to a packet or half a percent.
+
+    `smallest_limit` would look at single packets of a large buffer, at a cycle each.
+    """
+    low, high = 0.0, 1.0
+    while at_limit(link, high, SEARCH).utilization < utilization:
+        if high >= LARGEST_LIMIT:
+            return inf
+        low, high = high, 4 * high
+    while high - low > max(1.0, PRECISION * high):
+        middle = (low + high) // 2
+        if at_limit(link, middle, SEARCH).utilization < utilization:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def phase_of(link: Bottleneck, flow: FlowClass) -> float:
