@@ -6,11 +6,18 @@ read a `Bottleneck`.
 
 from collections.abc import Iterable
 
-from tailroom.models import rule_of_thumb
+from tailroom.models import residual_sawtooth, rule_of_thumb, sawtooth
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
 
-MODELS: dict[str, Model] = {model.name: model for model in (rule_of_thumb.MODEL,)}
+MODELS: dict[str, Model] = {
+    model.name: model
+    for model in (
+        rule_of_thumb.MODEL,
+        sawtooth.MODEL,
+        residual_sawtooth.MODEL,
+    )
+}
 
 
 def models_named(names: Iterable[str]) -> list[Model]:
