@@ -6,7 +6,7 @@ read a `Bottleneck`.
 
 from collections.abc import Iterable
 
-from tailroom.models import residual_sawtooth, rule_of_thumb, sawtooth
+from tailroom.models import fluid, residual_sawtooth, rule_of_thumb, sawtooth
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
 
@@ -16,6 +16,7 @@ MODELS: dict[str, Model] = {
         rule_of_thumb.MODEL,
         sawtooth.MODEL,
         residual_sawtooth.MODEL,
+        fluid.MODEL,
     )
 }
 
