@@ -286,7 +286,9 @@ def test_loop_is_that_of_hollot_et_al(count: int, pole: float) -> None:
     slow = grid < 0.053  # their w_g, 0.1 min(2 N / (R^2 C), 1 / R)
     assert np.abs(ours[slow] / theirs[slow] - 1).max() < 1e-3
     turn = np.argmax(-np.unwrap(np.angle(theirs)) > pi)
-    assert margins(linear).gain == pytest.approx(1 / abs(theirs[turn]), rel=0.06)
+    assert margins(linear, dominant_root(linear).real < 0).gain == pytest.approx(
+        1 / abs(theirs[turn]), rel=0.06
+    )
 
 
 def test_their_design_meets_their_condition_and_is_stable() -> None:
@@ -332,7 +334,7 @@ def test_trajectory_grows_or_dies_at_the_rate_of_the_dominant_root(
 @pytest.mark.parametrize("text", [red(40, averaging_per_s=0.4), red(60, averaging_per_s=4.0)])
 def test_gain_margin_is_where_the_dominant_root_changes_sides(text: str) -> None:
     linear = near_rest(text)[1]
-    margin = margins(linear).gain
+    margin = margins(linear, dominant_root(linear).real < 0).gain
 
     def amplified(factor: float) -> Linear:
         more = (factor - 1) * linear.probability
@@ -467,7 +469,7 @@ CONTROLS = [
 ]
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=30)
 @given(
     link=st.sampled_from([BASE, RED, PIE]),
     limit=st.one_of(st.just(0.0), st.floats(1, 1e5)),

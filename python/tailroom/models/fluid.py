@@ -168,7 +168,8 @@ def stability(equations: Equations, rest: Rest) -> dict[str, float]:
     if not rest.smooth:
         return {}
     linear = linearised(equations, rest)
-    root, margin = dominant_root(linear), margins(linear)
+    root = dominant_root(linear)
+    margin = margins(linear, root.real < 0)
     return {
         "stable": float(root.real < 0),
         "dominant_root_per_s": root.real,

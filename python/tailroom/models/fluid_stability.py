@@ -182,14 +182,18 @@ class Margins:
     """How far the loop is from instability."""
 
     gain: float
-    """By which the answer of the probability may grow; below 1 the loop is unstable. Infinite if
-    it may grow without bound."""
+    """By which the answer of the probability may grow, or, below 1, to which it must shrink for the
+    loop to be stable. Infinite if it may grow without bound."""
     phase_degrees: float
     """By which the loop may lag further; infinite if its gain never reaches 1."""
 
 
-def margins(linear: Linear) -> Margins:
-    """Gain and phase margin of the loop, which is stable when open."""
+def margins(linear: Linear, stable: bool) -> Margins:
+    """Gain and phase margin of the loop, which is stable when open, and so when closed or not.
+
+    A loop may be stable although its gain is above 1 at some frequency where it has turned round;
+    such ones are left out then.
+    """
     if len(linear.delays_s) == 0:
         return Margins(inf, inf)
     fastest = 50 / float(linear.delays_s.min())
@@ -201,7 +205,7 @@ def margins(linear: Linear) -> Margins:
     at = np.flatnonzero((np.abs(np.diff(turned)) > np.pi) & (np.diff(lag) != 0))
     part = (np.pi - np.mod(lag[at], 2 * np.pi)) / np.diff(lag)[at]
     heights = np.exp(np.log(size[at]) + part * np.diff(np.log(size))[at])
-    largest = float(heights.max(initial=0.0))
+    largest = float(heights[heights < (1.0 if stable else np.inf)].max(initial=0.0))
     crossing = np.flatnonzero((size[:-1] >= 1) & (size[1:] < 1))
     phases = np.degrees(np.pi - lag[crossing])
     return Margins(
