@@ -14,6 +14,7 @@ from tailroom.models import (
     drop_tail_fixed_point,
     drop_tail_fixed_point_fluid,
     drop_tail_fixed_point_md1k,
+    fluid,
     loss_and_delay_bounds,
     processor_sharing,
     red_fixed_point,
@@ -50,6 +51,7 @@ MODELS: dict[str, Model] = {
         drop_tail_fixed_point_fluid.MODEL,
         red_fixed_point.MODEL,
         bursts_over_background.MODEL,
+        fluid.MODEL,
     )
 }
 
