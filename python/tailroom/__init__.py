@@ -27,8 +27,8 @@ from tailroom.results import Result
 from tailroom.run import run
 from tailroom.scenario_types import Scenario
 from tailroom.size import Size, size
-from tailroom.store import Store, StoreError
-from tailroom.sweep import SweepResult, sweep
+from tailroom.store import NotWrittenError, Store, StoreError
+from tailroom.sweep import SweepProgress, SweepResult, sweep
 from tailroom.sweep_plan import Until
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "CongestionControl",
     "CongestionEvent",
     "ControlError",
+    "NotWrittenError",
     "OutputDirectoryError",
     "Predictions",
     "Result",
@@ -48,6 +49,7 @@ __all__ = [
     "Size",
     "Store",
     "StoreError",
+    "SweepProgress",
     "SweepResult",
     "Until",
     "import_capture",
@@ -58,3 +60,7 @@ __all__ = [
     "size",
     "sweep",
 ]
+
+for _error in (CaptureError, ControlError, RunError, ScenarioError):
+    # Named as users import them, which also lets them come back from other processes.
+    _error.__module__ = __name__

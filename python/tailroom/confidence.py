@@ -48,7 +48,9 @@ def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFI
         raise ValueError("no values to take the mean of")
     if count == 1:
         return Interval(float(array[0]), inf, 1)
-    error = float(np.std(array, ddof=1)) / sqrt(count)
+    # Differences from the first: rounding gives equal values no width.
+    apart = array - array[0]
+    error = float(np.std(apart, ddof=1)) / sqrt(count)
     # scipy.stats takes half a second to load; this is its quantile of Student's t.
     quantile = float(special.stdtrit(count - 1, 0.5 + confidence / 2))
-    return Interval(float(np.mean(array)), quantile * error, count)
+    return Interval(float(array[0] + np.mean(apart)), quantile * error, count)
