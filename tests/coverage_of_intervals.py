@@ -6,9 +6,10 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+import tailroom as tr
 from tailroom.confidence import batch_means, mean_interval
-from tailroom.sweep_plan import Until
-from tailroom.sweep import runs_needed
+from tailroom.scenario_types import DropTailQueue, Flows, Link, PoissonSource
+from tailroom.sweep_plan import Until, runs_needed
 
 Draw = Callable[[int], NDArray[np.float64]]
 """Values of so many independent runs."""
@@ -65,8 +66,63 @@ def sequential(values: Draw, until: Until, repetitions: int) -> tuple[float, flo
     return held / repetitions, taken / repetitions
 
 
-def batched(draw: np.random.Generator, batches: int, repetitions: int) -> float:
+def batched(
+    draw: np.random.Generator, repetitions: int, batches: int = 20, length: int = 1000
+) -> float:
     """The share of intervals by batch means inside one long run that hold the mean."""
-    values = autoregressive(draw, repetitions, batches * RUN_LENGTH)
+    values = autoregressive(draw, repetitions, batches * length)
     held = [mean_interval(batch_means(one, batches)) for one in values]
     return float(np.mean([one.low <= 0.0 <= one.high for one in held]))
+
+
+PLACES = 5
+"""K of M/M/1/K, the packet in service included: a queue limit of K - 1."""
+LOAD = 0.8
+QUEUES = 20
+"""Independent queues in one run."""
+
+
+def loss_probability() -> float:
+    """(1 - rho) rho^K / (1 - rho^(K + 1)); sizes are rounded up by half a byte in 5,000."""
+    rho = LOAD * 1.0001
+    return (1 - rho) * rho**PLACES / (1 - rho ** (PLACES + 1))
+
+
+def losses(draw: np.random.Generator) -> Draw:
+    """Loss in runs of about 2,000 arrivals, so about 180 losses, at an M/M/1/K queue.
+
+    As many queues stand side by side in each run, with random numbers of their own.
+    """
+    names = [f"queue-{number}" for number in range(QUEUES)]
+    # The queue forgets its state within some 10 packet times of 1 ms.
+    scenario: tr.Scenario = {
+        "duration": "2.7 s",
+        "measure_from": "200 ms",
+        "links": {name: lossy_link() for name in names},
+        "flows": {name: poisson_source(name) for name in names},
+    }
+
+    def values(count: int) -> NDArray[np.float64]:
+        found = []
+        for _ in range(-(-count // QUEUES)):
+            links = tr.run(scenario, seed=int(draw.integers(2**40))).links
+            assert all(links[name]["drops_packets"] >= 100 for name in names)
+            found.append([links[name]["loss_fraction"] for name in names])
+        return np.concatenate(found)[:count]
+
+    return values
+
+
+def lossy_link() -> Link:
+    """A mean packet takes 1 ms."""
+    queue: DropTailQueue = {"kind": "drop_tail", "limit": f"{PLACES - 1} packets"}
+    return {"rate": "40 Mbit/s", "delay": "0 s", "queue": queue}
+
+
+def poisson_source(link: str) -> Flows:
+    source: PoissonSource = {
+        "kind": "poisson",
+        "rate": f"{40 * LOAD} Mbit/s",
+        "sizes": "exponential",
+    }
+    return {"path": [link], "source": source, "packet_size": "5000 B", "rtt": "1 ms"}

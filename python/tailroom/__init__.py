@@ -30,6 +30,7 @@ from tailroom.size import Size, size
 from tailroom.store import NotWrittenError, Store, StoreError
 from tailroom.sweep import SweepProgress, SweepResult, sweep
 from tailroom.sweep_plan import Until
+from tailroom.warm_up import warm_up
 
 __all__ = [
     "AckEvent",
@@ -59,6 +60,7 @@ __all__ = [
     "run",
     "size",
     "sweep",
+    "warm_up",
 ]
 
 for _error in (CaptureError, ControlError, RunError, ScenarioError):

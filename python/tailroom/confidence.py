@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 CONFIDENCE = 0.95
+BATCHES = 20
+"""Of a run: more than 30 gain little, and each is shorter (Schmeiser 1982)."""
 
 
 @dataclass(frozen=True)
@@ -54,3 +56,25 @@ def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFI
     # scipy.stats takes half a second to load; this is its quantile of Student's t.
     quantile = float(special.stdtrit(count - 1, 0.5 + confidence / 2))
     return Interval(float(array[0] + np.mean(apart)), quantile * error, count)
+
+
+def batch_means(values: Sequence[float] | ArrayLike, batches: int = BATCHES) -> NDArray[np.float64]:
+    """Means over equally long stretches of one long run, for `mean_interval` of the whole.
+
+    Neighbouring values depend on one another, means over long stretches hardly do. Leave out the
+    warm-up first; what does not fill a stretch is left out at the beginning.
+
+    Args:
+        values: Of one run, equally spaced in time.
+        batches: How many; each ought to be many times longer than the values remember.
+
+    Raises:
+        ValueError: There are fewer than two batches, or fewer values than batches.
+    """
+    array = np.asarray(values, dtype=float)
+    if batches < 2:
+        raise ValueError(f"{batches} batches; give at least 2")
+    length = array.size // batches
+    if length == 0:
+        raise ValueError(f"{array.size} values for {batches} batches; give more values")
+    return array[array.size - batches * length :].reshape(batches, length).mean(axis=1)

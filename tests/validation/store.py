@@ -1,6 +1,6 @@
 """The store under a thousand kills at random moments.
 
-    python -m tests.validation.store [KILLS [SEED]]
+python -m tests.validation.store [KILLS [SEED]]
 """
 
 import sys
