@@ -35,7 +35,7 @@ def autoregressive(draw: np.random.Generator, runs: int, steps: int) -> NDArray[
 
 
 def deviation_of_run_means() -> float:
-    """Of the mean over one run: Var = s^2 / n (1 + 2 sum (1 - k / n) 0.9^k), s^2 = 1 / (1 - 0.81)."""
+    """Var = s^2 / n (1 + 2 sum (1 - k / n) 0.9^k) for the mean of n steps, s^2 = 1 / (1 - 0.81)."""
     lags = np.arange(1, RUN_LENGTH)
     factor = 1 + 2 * float(np.sum((1 - lags / RUN_LENGTH) * CORRELATION**lags))
     return sqrt(factor / RUN_LENGTH / (1 - CORRELATION**2))
@@ -89,14 +89,14 @@ def loss_probability() -> float:
 
 
 def losses(draw: np.random.Generator) -> Draw:
-    """Loss in runs of about 2,000 arrivals, so about 180 losses, at an M/M/1/K queue.
+    """Loss in runs of about 3,200 arrivals, so about 280 losses, at an M/M/1/K queue.
 
     As many queues stand side by side in each run, with random numbers of their own.
     """
     names = [f"queue-{number}" for number in range(QUEUES)]
     # The queue forgets its state within some 10 packet times of 1 ms.
     scenario: tr.Scenario = {
-        "duration": "2.7 s",
+        "duration": "4.2 s",
         "measure_from": "200 ms",
         "links": {name: lossy_link() for name in names},
         "flows": {name: poisson_source(name) for name in names},
