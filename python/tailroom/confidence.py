@@ -77,4 +77,6 @@ def batch_means(values: Sequence[float] | ArrayLike, batches: int = BATCHES) -> 
     length = array.size // batches
     if length == 0:
         raise ValueError(f"{array.size} values for {batches} batches; give more values")
-    return array[array.size - batches * length :].reshape(batches, length).mean(axis=1)
+    used = array[array.size - batches * length :]
+    means: NDArray[np.float64] = used.reshape(batches, length).mean(axis=1)
+    return means

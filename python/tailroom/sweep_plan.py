@@ -10,6 +10,8 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from tailroom._engine import ScenarioError
 from tailroom.axis import Axis, axis
 from tailroom.confidence import mean_interval
@@ -29,7 +31,7 @@ class Until:
     """Runs after which the point is given up."""
 
 
-def runs_needed(values: Sequence[float], until: Until) -> int:
+def runs_needed(values: Sequence[float] | ArrayLike, until: Until) -> int:
     """How many runs make the interval narrow, judged by the spread of those so far.
 
     An interval that is looked at until it is narrow is narrow too often by chance. What keeps that
@@ -40,8 +42,8 @@ def runs_needed(values: Sequence[float], until: Until) -> int:
         values: Of the runs so far, at least one.
         until: What is wanted of them.
     """
-    count = len(values)
     interval = mean_interval(values)
+    count = interval.count
     if interval.half_width <= until.half_width:
         return count
     # No more than twice as many at once: a spread from few runs is uncertain.

@@ -125,7 +125,8 @@ def show(result: SweepResult, console: Console) -> None:
         console.print(
             "[yellow]warning:[/yellow] runs with different seeds are the same, as the scenario "
             "draws nothing at random; one seed suffices, or let flows start at random: "
-            'start = { uniform = ["0 s", "1 s"] }'
+            'start = { uniform = ["0 s", "1 s"] }',
+            soft_wrap=True,
         )
     _show_imprecise(result, console)
     for path in result.store.damaged:
