@@ -27,9 +27,10 @@ from tailroom.results import Result
 from tailroom.run import run
 from tailroom.scenario_types import Scenario
 from tailroom.size import Size, size
-from tailroom.store import Store, StoreError
-from tailroom.sweep import SweepResult, sweep
+from tailroom.store import NotWrittenError, Store, StoreError
+from tailroom.sweep import SweepProgress, SweepResult, sweep
 from tailroom.sweep_plan import Until
+from tailroom.warm_up import warm_up
 
 __all__ = [
     "AckEvent",
@@ -38,6 +39,7 @@ __all__ = [
     "CongestionControl",
     "CongestionEvent",
     "ControlError",
+    "NotWrittenError",
     "OutputDirectoryError",
     "Predictions",
     "Result",
@@ -48,6 +50,7 @@ __all__ = [
     "Size",
     "Store",
     "StoreError",
+    "SweepProgress",
     "SweepResult",
     "Until",
     "import_capture",
@@ -57,4 +60,9 @@ __all__ = [
     "run",
     "size",
     "sweep",
+    "warm_up",
 ]
+
+for _error in (CaptureError, ControlError, RunError, ScenarioError):
+    # Named as users import them, which also lets them come back from other processes.
+    _error.__module__ = __name__

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterable
 from concurrent.futures import (
     FIRST_COMPLETED,
+    BrokenExecutor,
     Executor,
     Future,
     ProcessPoolExecutor,
@@ -19,8 +20,8 @@ from types import TracebackType
 import pyarrow as pa
 
 from tailroom import _engine
-from tailroom._engine import ControlError, RunError
-from tailroom.metrics import find_metric
+from tailroom._engine import ControlError, RunError, ScenarioError
+from tailroom.metrics import find_metric, names_of
 from tailroom.run import simulate
 from tailroom.scenario import ScenarioText, own_controls
 from tailroom.store import Run, Store, as_run, run_key
@@ -41,6 +42,7 @@ class Task:
     source: ScenarioText
     seed: int
     key: str
+    scenario_hash: str
     engine_build: str
     series: bool
 
@@ -49,7 +51,7 @@ def run_task(task: Task, cancelled: threading.Event | None = None) -> Run:
     """Does one run, wherever that is.
 
     Raises:
-        RunError: The run failed, or this is another engine than the sweep's.
+        RunError: The run failed, this is another engine than the sweep's, or a file has changed.
         Cancelled: The sweep is being stopped.
     """
     build = _engine.build()
@@ -65,6 +67,11 @@ def run_task(task: Task, cancelled: threading.Event | None = None) -> Run:
 
     samples = SERIES_SAMPLES if task.series else None
     result = simulate(task.source, seed=task.seed, progress=check, series_samples=samples)
+    if result.summary["scenario_hash"] != task.scenario_hash:
+        raise RunError(
+            f"{task.source.place}: a file that it names has changed since the sweep began; "
+            "start again"
+        )
     return as_run(task.key, build, result, series=task.series)
 
 
@@ -76,6 +83,8 @@ class Point:
     settings: dict[str, object]
     source: ScenarioText
     scenario_hash: str
+    controls: str
+    """Tells controls of the user's own apart."""
     first_seed: int
     keys: list[str] = field(default_factory=list)
     """Of the runs that it needs, by seed."""
@@ -93,8 +102,18 @@ class Point:
             ScenarioError: A value is wrong.
         """
         source = source.replacing(settings)
-        seed = tomllib.loads(source.resolve(seed=None))["seed"]
-        return cls(index, settings, source, source.hash(), seed)
+        try:
+            resolved = source.resolve(seed=None)
+        except ScenarioError as error:
+            # The engine takes every value that replaces another for one of --set.
+            text = str(error)
+            for key in settings:
+                text = text.replace(f"--set {key}", key)
+            raise ScenarioError(text) from None
+        with source.named_in_errors():
+            controls = source.controls.fingerprint(own_controls(resolved))
+        seed = tomllib.loads(resolved)["seed"]
+        return cls(index, settings, source, source.hash(), controls, seed)
 
     def extend(self, count: int, *, series: bool) -> list[Task]:
         """Adds runs up to this number, and returns those that are new."""
@@ -105,7 +124,8 @@ class Point:
                 self.index,
                 self.source,
                 seed,
-                run_key(self.scenario_hash, build, seed),
+                run_key(self.scenario_hash, build, seed, self.controls),
+                self.scenario_hash,
                 build,
                 series,
             )
@@ -146,7 +166,7 @@ class Point:
             RunError: It is not defined in a run.
         """
         rows = [self.rows[key] for key in self.keys if key in self.rows]
-        name = find_metric(metric, rows[0].column_names) if rows else metric
+        name = find_metric(metric, names_of(rows[0])) if rows else metric
         values = [row[name][0].as_py() for row in rows]
         if None in values:
             raise RunError(f"{name} is not defined at {self.settings}; choose another metric")
@@ -232,5 +252,10 @@ class Runner:
             raise
         except RunError as error:
             return error
+        except BrokenExecutor:
+            raise RunError(
+                "a worker process ended early, perhaps for lack of memory; finished runs are kept: "
+                "give the same command again, with fewer --workers"
+            ) from None
         self.store.add(run)
         return run

@@ -14,6 +14,7 @@ from tailroom import models
 from tailroom._engine import RunError
 from tailroom.confidence import Interval, mean_interval
 from tailroom.goals import Goal, check_goals, parse_goal
+from tailroom.metrics import check_metrics
 from tailroom.models import Bottleneck, Target
 from tailroom.own_controls import ControlFactory
 from tailroom.predict import Predictions, ask
@@ -168,6 +169,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     check_goals(wanted)
     source = ScenarioText.of(scenario, set or {}, congestion)
     bottleneck = models.read_bottleneck(source, link)
+    check_metrics(source, [goal.metric for goal in wanted])
     predictions = _predict(bottleneck, wanted)
     with ExitStack() as stack:
         place = store or stack.enter_context(tempfile.TemporaryDirectory(prefix="tailroom-"))
@@ -190,10 +192,12 @@ def size(  # noqa: PLR0913 - each says one thing about the question
 
 def _predict(link: Bottleneck, goals: Sequence[Goal]) -> Predictions:
     """Asks every model for the buffer that meets the goals that it knows."""
-    known = {goal.metric.rpartition(".")[2]: goal.bound for goal in goals}
-    named = {name: known[name] for name in ("utilization", "loss_fraction") if name in known}
-    inside = {name: bound for name, bound in named.items() if 0 < bound < 1}
-    target = Target(**inside)
+    known = {(goal.metric.rpartition(".")[2], goal.at_least): goal.bound for goal in goals}
+    named = {
+        "utilization": known.get(("utilization", True), 0.0),
+        "loss_fraction": known.get(("loss_fraction", False), 0.0),
+    }
+    target = Target(**{name: bound for name, bound in named.items() if 0 < bound < 1})
     answers = tuple(ask(model, link, target) for model in models.MODELS.values())
     return Predictions(link, target, answers)
 

@@ -8,14 +8,14 @@ from os import PathLike
 import pyarrow as pa
 
 from tailroom._engine import RunError, ScenarioError
-from tailroom.confidence import mean_interval
+from tailroom.metrics import check_metrics
 from tailroom.own_controls import ControlFactory
 from tailroom.runner import Point, Runner, Task
 from tailroom.scenario import ScenarioText
 from tailroom.scenario_types import Scenario
 from tailroom.store import Run, Store, SweepRecord
-from tailroom.sweep_plan import Plan, Until, plan
-from tailroom.sweep_tables import means, runs_of
+from tailroom.sweep_plan import Plan, Until, plan, runs_needed
+from tailroom.sweep_tables import intervals, means, runs_of
 
 MOST_RUNS = 10_000
 """More runs in one sweep need to be asked for."""
@@ -57,6 +57,19 @@ class SweepResult:
         rows = [row for row in map(self.store.read, keys) if row is not None]
         numbers = {str(row.drop_columns(NOT_FROM_SEED)) for row in rows}
         return len(numbers) > 1
+
+    @property
+    def imprecise(self) -> list[dict[str, object]]:
+        """Settings of the points that were given up before their interval was narrow enough."""
+        until = self.record.until
+        if until is None:
+            return []
+        found = intervals(self.store, self.record, until["metric"])
+        return [
+            point["settings"]
+            for point, interval in zip(self.record.points, found, strict=True)
+            if interval is None or interval.half_width > until["half_width"]
+        ]
 
     def means(self, metric: str) -> pa.Table:
         """One row a point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
@@ -106,9 +119,10 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     Raises:
         ScenarioError: The scenario, a key or a value is wrong; the store is untouched.
         StoreError: The directory is no store.
-        MetricError: The metric of `until` is not among the results.
+        MetricError: The metric of `until` is not among the results; the store is untouched.
         ControlError: A control of your own raised an exception.
         RunError: A run failed; the others are done and kept.
+        NotWrittenError: The store cannot be written, e.g. as the disk is full.
         KeyboardInterrupt: Ctrl-C; what is finished is kept.
     """
     source = ScenarioText.of(scenario, set or {}, congestion)
@@ -119,6 +133,8 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
             "take fewer values or seeds, or allow more (--yes, most_runs)"
         )
     points = [Point.of(source, index, one) for index, one in enumerate(what.points())]
+    if what.until:
+        check_metrics(points[0].source, [what.until.metric])
     work = _Work(what, points, Store.create(store), progress or (lambda _: None))
     with Runner(source, work.store, workers=workers, executor=executor) as runner:
         work.run(runner)
@@ -144,6 +160,7 @@ class _Work:
             title=what.title,
             scenario=what.source.place,
             axes={one.key: list(one.values) for one in what.axes},
+            until=vars(what.until) if what.until else None,
         )
 
     def run(self, runner: Runner) -> None:
@@ -174,7 +191,7 @@ class _Work:
         until = self.what.until
         if until is None or not point.rows or not point.is_settled:
             return []
-        needed = _runs_needed(point, until)
+        needed = runs_needed(point.values(until.metric), until)
         return self._missing(point, needed) if needed > len(point.keys) else []
 
     def _take(self, task: Task, ended: Run | RunError) -> list[Task]:
@@ -195,14 +212,3 @@ class _Work:
             {"settings": point.settings, "runs": point.keys} for point in self.points
         ]
         self.store.record(self.record)
-
-
-def _runs_needed(point: Point, until: Until) -> int:
-    """How many runs make the interval narrow, judged by the spread so far."""
-    count = len(point.keys)
-    interval = mean_interval(point.values(until.metric))
-    if interval.half_width <= until.half_width:
-        return count
-    # No more than twice as many at once: a spread from few runs is uncertain.
-    ratio = min((interval.half_width / until.half_width) ** 2, 2.0) if until.half_width else 2.0
-    return min(max(count + 1, int(count * ratio)), until.at_most)

@@ -1,5 +1,6 @@
 """`tailroom sweep`: run a scenario at many points into a store."""
 
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tailroom.axis import parse_axis
+from tailroom.axis import Axis, parse_axis
 from tailroom.cli import failures, report
 from tailroom.cli.options import ScenarioFile, Settings, parse_settings
 from tailroom.cli.progress import sweep_bar
@@ -17,6 +18,9 @@ from tailroom.sweep_plan import Until
 
 SHOWN = ("utilization", "loss_fraction", "queue_delay_s_mean", "jain_index")
 """Metrics of the table that a sweep ends with, where there is one link."""
+
+MOST_NAMED = 20
+"""Points that are not precise enough are named up to this number."""
 
 
 def sweep_command(  # noqa: PLR0913 - one argument an option
@@ -72,8 +76,8 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         result = sweep(
             file,
             store,
-            grid={one.key: one for one in map(parse_axis, grid or [])},
-            together={one.key: one for one in map(parse_axis, together or [])},
+            grid=_axes("--grid", grid),
+            together=_axes("--together", together),
             seeds=seeds,
             until=_until(until, at_most),
             set=parse_settings(set_),
@@ -83,6 +87,15 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
             progress=progress,
         )
     show(result, Console(highlight=False))
+
+
+def _axes(option: str, texts: list[str] | None) -> dict[str, Axis]:
+    axes: dict[str, Axis] = {}
+    for read in map(parse_axis, texts or []):
+        if read.key in axes:
+            raise failures.InputError(f"{option} {read.key}: is given twice; put all values in one")
+        axes[read.key] = read
+    return axes
 
 
 def show(result: SweepResult, console: Console) -> None:
@@ -112,10 +125,32 @@ def show(result: SweepResult, console: Console) -> None:
         console.print(
             "[yellow]warning:[/yellow] runs with different seeds are the same, as the scenario "
             "draws nothing at random; one seed suffices, or let flows start at random: "
-            'start = { uniform = ["0 s", "1 s"] }'
+            'start = { uniform = ["0 s", "1 s"] }',
+            soft_wrap=True,
         )
+    _show_imprecise(result, console)
     for path in result.store.damaged:
-        console.print(f"[yellow]warning:[/yellow] {path} was damaged; its run was done again")
+        console.print(
+            f"[yellow]warning:[/yellow] {escape(str(path))} was damaged; its run was done again",
+            soft_wrap=True,
+        )
+
+
+def _show_imprecise(result: SweepResult, console: Console) -> None:
+    until, imprecise = result.record.until, result.imprecise
+    if until is None or not imprecise:
+        return
+    console.print(
+        f"[yellow]warning:[/yellow] {until['metric']} is not within +-{until['half_width']:g} "
+        f"after {until['at_most']:,} runs at {len(imprecise):,} points; raise --at-most, or let "
+        "the runs last longer:",
+        soft_wrap=True,
+    )
+    for settings in imprecise[:MOST_NAMED]:
+        text = ", ".join(f"{key} = {value}" for key, value in settings.items())
+        console.print(f"  {escape(text) or 'the only one'}", soft_wrap=True)
+    if len(imprecise) > MOST_NAMED:
+        console.print(f"  and {len(imprecise) - MOST_NAMED:,} more")
 
 
 def _headings(keys: list[str]) -> list[str]:
@@ -138,7 +173,7 @@ def _until(text: str | None, at_most: int) -> Until | None:
         half_width = float(width)
     except ValueError:
         half_width = -1.0
-    if not metric.strip() or half_width < 0:
+    if not metric.strip() or not (isfinite(half_width) and half_width >= 0):
         raise failures.InputError(
             f'--until {text}: no METRIC<WIDTH; write for example --until "utilization<0.005"'
         )
