@@ -19,6 +19,7 @@ from tailroom._engine import (
     ScenarioError,
 )
 from tailroom.capture import Capture, import_capture
+from tailroom.evaluate import Evaluation, evaluate
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.own_controls import CongestionControl
 from tailroom.predict import Predictions, predict, predict_over
@@ -38,6 +39,7 @@ __all__ = [
     "CongestionControl",
     "CongestionEvent",
     "ControlError",
+    "Evaluation",
     "OutputDirectoryError",
     "Predictions",
     "Result",
@@ -50,6 +52,7 @@ __all__ = [
     "StoreError",
     "SweepResult",
     "Until",
+    "evaluate",
     "import_capture",
     "load",
     "predict",

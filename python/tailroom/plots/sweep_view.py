@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from tailroom.axis import Axis
+from tailroom.axis import Axis, key_words, value_words
 from tailroom.metrics import MetricError, find_metric
 from tailroom.sweep_tables import intervals
 
@@ -204,31 +204,6 @@ class SweepView:
         if name not in links:
             raise MetricError(f"{name}: there is no such link; choose one of {', '.join(links)}")
         return name
-
-
-def key_words(key: str) -> str:
-    """A key as a label says it: `links.core.queue.limit` is "queue limit of core"."""
-    parts = key.split(".")
-    if parts[0] in ("links", "flows") and len(parts) > 2:
-        return f"{' '.join(parts[2:])} of {parts[1]}".replace("_", " ")
-    return " ".join(parts).replace("_", " ")
-
-
-def value_words(value: object, among: Sequence[object]) -> str:
-    """A value in few words: of a table its kind, if that tells it from the others."""
-    if isinstance(value, Mapping) and "kind" in value:
-        same = [
-            one for one in among if isinstance(one, Mapping) and one.get("kind") == value["kind"]
-        ]
-        if value["kind"] == "custom" and len(same) > 1:
-            return str(value.get("control", "custom"))
-        rest = {key: one for key, one in value.items() if key != "kind"}
-        if len(same) == 1 or not rest:
-            return str(value["kind"])
-        return f"{value['kind']} {', '.join(f'{key} {one}' for key, one in rest.items())}"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _text(value: object) -> str:
