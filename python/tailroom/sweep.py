@@ -1,9 +1,10 @@
 """A sweep: a scenario at many points, each repeated, every run kept in a store."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from os import PathLike
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
@@ -16,6 +17,11 @@ from tailroom.scenario_types import Scenario
 from tailroom.store import Run, Store, SweepRecord
 from tailroom.sweep_plan import Plan, Until, plan, runs_needed
 from tailroom.sweep_tables import intervals, means, runs_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
 
 MOST_RUNS = 10_000
 """More runs in one sweep need to be asked for."""
@@ -78,6 +84,36 @@ class SweepResult:
             MetricError: There is no such metric.
         """
         return means(self.store, self.record, metric)
+
+    def plot(  # noqa: PLR0913 - each says one thing about a figure
+        self,
+        kind: SweepPlotKind = "curves",
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        metrics: Sequence[str] = (),
+        models: Sequence[str] = (),
+        link: str | None = None,
+    ) -> "Figure":
+        """Draws metrics over a key, a metric over two keys, or utilization against delay.
+
+        Args:
+            kind: `curves`: one panel a metric, with 95 % confidence bands; `heatmap`; `tradeoff`:
+                utilization against mean queueing delay.
+            x: Key to draw over, or how it ends; if left out, a queue limit, else the first key
+                with numbers.
+            y: The other key of a heat map; if left out, the first that is combined with `x`.
+            metrics: Those to draw, the usual ones if left out; of a heat map one.
+            models: Names of analytic models whose predictions stand beside the curves.
+            link: The link whose metrics are drawn, where there are several.
+
+        Raises:
+            ValueError: There is no such kind, key or model, or the sweep has nothing to draw.
+            MetricError: There is no such metric or link.
+        """
+        from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
+
+        return plots.draw_sweep(self, kind, x=x, y=y, metrics=metrics, models=models, link=link)
 
 
 def sweep(  # noqa: PLR0913 - each says one thing about a sweep
