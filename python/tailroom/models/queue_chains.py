@@ -112,7 +112,8 @@ def md1k(log_load: float, places: int) -> Stationary:
         weighted = scale * rho * (1 - rho / 2) * own**2 + decayed * other * (last - lag)
         refused = -decayed * other / own
     every = scale + rho * total
-    loss, utilization = refused / every, rho * total / every
+    # At enormous loads the ratio may round to more than 1.
+    loss, utilization = min(1.0, refused / every), min(1.0, rho * total / every)
     waiting = max(0.0, weighted / every + places * loss - utilization)
     return Stationary(loss, scale / every, utilization, waiting, waiting / utilization)
 
