@@ -19,6 +19,7 @@ from tailroom._engine import (
     ScenarioError,
 )
 from tailroom.capture import Capture, import_capture
+from tailroom.cluster import ClusterError
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.own_controls import CongestionControl
 from tailroom.predict import Predictions, predict, predict_over
@@ -31,10 +32,15 @@ from tailroom.store import Store, StoreError
 from tailroom.sweep import SweepResult, sweep
 from tailroom.sweep_plan import Until
 
+for _error in (CaptureError, ControlError, RunError, ScenarioError):
+    # The module says "_engine", where nobody finds it who unpickles one from another process.
+    _error.__module__ = "tailroom"
+
 __all__ = [
     "AckEvent",
     "Capture",
     "CaptureError",
+    "ClusterError",
     "CongestionControl",
     "CongestionEvent",
     "ControlError",
