@@ -25,7 +25,7 @@ distributed = pytest.importorskip("distributed", reason="needs the extra: tailro
 
 PATIENCE_S = 40.0
 """For processes to start, on a loaded machine."""
-WORKERS = 3
+WORKERS = 2
 LIMITS = {"links.bottleneck.queue.limit": ["10 packets", "15 packets", "20 packets"]}
 AT_RANDOM = {"flows.reno.start": {"uniform": ["0 s", "1 s"]}}
 """So that each seed gives other numbers."""
@@ -106,69 +106,6 @@ def test_what_the_store_holds_is_not_run_again(client: Any, small: Path, tmp_pat
     assert (steps[-1].done, steps[-1].found) == (12, 9)
 
 
-def test_the_runs_of_a_killed_worker_are_done_again(
-    client: Any, small: Path, tmp_path: Path
-) -> None:
-    how: dict[str, Any] = {"grid": LIMITS, "seeds": 8, "set": {**AT_RANDOM, "duration": "200 s"}}
-    pids = client.run(os.getpid)
-    killed: list[int] = []
-
-    def kill_one(progress: SweepProgress) -> None:
-        if progress.done == 3 and not killed:
-            busy = next(worker for worker, runs in client.processing().items() if runs)
-            os.kill(pids[busy], signal.SIGKILL)
-            killed.append(pids[busy])
-
-    there = tr.sweep(small, tmp_path / "there", cluster=client, progress=kill_one, **how)
-    here = tr.sweep(small, tmp_path / "here", **how)
-    assert killed
-    assert numbers(there.runs) == numbers(here.runs)
-    client.wait_for_workers(WORKERS, timeout=PATIENCE_S)
-    assert killed[0] not in client.run(os.getpid).values()
-
-
-def die_there(home: int) -> None:
-    if os.getpid() != home:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-class Deadly:
-    """Kills its process, unless that is the one that it comes from."""
-
-    def __init__(self, home: int) -> None:
-        self.home = home
-
-    def on_ack(self, event: tr.AckEvent) -> float:
-        die_there(self.home)
-        return event.cwnd_packets
-
-    def on_congestion(self, event: tr.CongestionEvent) -> float:
-        die_there(self.home)
-        return event.cwnd_packets
-
-
-def test_a_run_that_kills_its_workers_fails(client: Any, small: Path, tmp_path: Path) -> None:
-    def allow(failures: int, dask_scheduler: Any) -> int:
-        before: int = dask_scheduler.allowed_failures
-        dask_scheduler.allowed_failures = failures
-        return before
-
-    before = client.run_on_scheduler(allow, 0)
-    try:
-        with pytest.raises(tr.RunError, match=r"1 of 1 runs failed.*1 workers died of it"):
-            tr.sweep(
-                small,
-                tmp_path / "store",
-                grid={"links.bottleneck.queue.limit": ["10 packets"]},
-                seeds=1,
-                congestion={"reno": functools.partial(Deadly, os.getpid())},
-                cluster=client,
-            )
-    finally:
-        client.run_on_scheduler(allow, before)
-        client.wait_for_workers(WORKERS, timeout=PATIENCE_S)
-
-
 def have_build(build: str) -> None:
     _engine.build = lambda: build
 
@@ -214,11 +151,11 @@ def test_a_worker_with_another_engine_that_comes_later_stops_the_sweep(
 
 
 def test_size_on_a_cluster_gives_the_local_answer(client: Any, small: Path) -> None:
-    goals = ["utilization >= 0.9", "loss_fraction <= 0.01"]
-    there = tr.size(small, goals, set=AT_RANDOM, cluster=client)
-    here = tr.size(small, goals, set=AT_RANDOM)
-    assert there.limit_packets == here.limit_packets
+    how: dict[str, Any] = {"set": AT_RANDOM, "at_most": 4, "precision": 0.2}
+    there = tr.size(small, ["utilization >= 0.95"], cluster=client, **how)
+    here = tr.size(small, ["utilization >= 0.95"], **how)
     assert there.limit_packets is not None
+    assert there.limit_packets == here.limit_packets
     assert [one.limit for one in there.tried] == [one.limit for one in here.tried]
     for one, other in zip(there.tried, here.tried, strict=True):
         assert one.point.values("utilization") == other.point.values("utilization")
@@ -252,7 +189,7 @@ def test_controls_of_the_users_own_travel(
     (tmp_path / "steps.py").write_text(
         "def step(event):\n    return 2 * event.acked_packets / event.cwnd_packets\n"
     )
-    how: dict[str, Any] = {"grid": LIMITS, "set": AT_RANDOM, "congestion": {"reno": control}}
+    how: dict[str, Any] = {"grid": LIMITS, "seeds": 1, "congestion": {"reno": control}}
     there = tr.sweep(small, tmp_path / "there", cluster=client, **how)
     here = tr.sweep(small, tmp_path / "here", **how)
     assert numbers(there.runs) == numbers(here.runs)
@@ -345,33 +282,52 @@ def test_a_control_that_needs_what_a_worker_lacks_is_refused(
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (None, r"^worker tcp://.*opportunities\.trace.*same path on every machine"),
+        (None, r"^worker tcp://.*here\.trace.*same path on every machine"),
         ("1\n3\n", r"^worker tcp://.*has other content there; .*same path on every machine"),
     ],
 )
 def test_a_file_that_a_worker_lacks_or_has_otherwise_stops_the_sweep(
-    client: Any, tmp_path: Path, content: str | None, complaint: str
+    client: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: str | None,
+    complaint: str,
 ) -> None:
-    trace = tmp_path / "opportunities.trace"
-    trace.write_text("1\n2\n")
+    # A path on which each process finds a file of its own, as machines without shared files do.
+    trace = "/proc/self/cwd/here.trace"
     scenario = tmp_path / "scenario.toml"
-    scenario.write_text(SMALL.replace('rate = "10 Mbit/s"', f'trace = "{trace.name}"'))
+    scenario.write_text(SMALL.replace('rate = "10 Mbit/s"', f'trace = "{trace}"'))
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    (here / "here.trace").write_text("1\n2\n")
+    if content is not None:
+        (there / "here.trace").write_text(content)
+    monkeypatch.chdir(here)
+    before = client.run(os.getcwd)
+    client.run(os.chdir, there)
+    try:
+        with pytest.raises(tr.ClusterError, match=complaint):
+            tr.sweep(scenario, tmp_path / "store", grid=LIMITS, cluster=client)
+    finally:
+        client.run(os.chdir, next(iter(before.values())))
+    assert tr.Store(tmp_path / "store").runs().num_rows == 0
 
-    def exchange(progress: SweepProgress) -> None:
-        if progress.done == 1:
-            trace.unlink() if content is None else trace.write_text(content)
 
-    # All runs are out when the first has ended, and the workers read the file for each.
-    with pytest.raises(tr.ClusterError, match=complaint):
+def test_a_file_that_changes_during_a_sweep_fails_the_runs(small: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "changing.trace"
+    trace.write_text("1\n2\n")
+    small.write_text(SMALL.replace('rate = "10 Mbit/s"', f'trace = "{trace.name}"'))
+    with pytest.raises(tr.RunError, match=r"2 of 3 runs failed.*changed since the sweep began"):
         tr.sweep(
-            scenario,
+            small,
             tmp_path / "store",
             grid=LIMITS,
-            set={"duration": "100 s"},
-            cluster=client,
-            progress=exchange,
+            seeds=1,
+            workers=1,
+            progress=lambda progress: progress.done and trace.write_text("1\n3\n"),
         )
-    assert 1 <= tr.Store(tmp_path / "store").runs().num_rows < 15
+    assert tr.Store(tmp_path / "store").runs().num_rows == 1
 
 
 def test_interrupt_keeps_what_is_finished_and_frees_the_workers(
@@ -379,14 +335,14 @@ def test_interrupt_keeps_what_is_finished_and_frees_the_workers(
 ) -> None:
     store = tmp_path / "store"
     command = [sys.executable, "-m", "tailroom", "sweep", str(small), "--store", str(store)]
-    durations = 'duration="4 s, 5 s, 200000 s, 200001 s, 200002 s, 200003 s"'
+    durations = "duration=4 s, 5 s, 200000 s, 200001 s, 200002 s, 200003 s"
 
     def executing(dask_worker: Any) -> int:
         count: int = dask_worker.state.executing_count
         return count
 
     with subprocess.Popen(
-        [*command, "--grid", durations, "--cluster", address],
+        [*command, "--grid", durations, "--seeds", "1", "--cluster", address],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -449,3 +405,67 @@ def test_without_dask_the_message_names_the_extra(
     assert ended.status == 2
     assert 'pip install "tailroom[cluster]"' in ended.errors
     assert not store.exists()
+
+
+# Last, as new workers take seconds to start.
+
+
+def test_the_runs_of_a_killed_worker_are_done_again(
+    client: Any, small: Path, tmp_path: Path
+) -> None:
+    how: dict[str, Any] = {"grid": LIMITS, "seeds": 8, "set": {**AT_RANDOM, "duration": "200 s"}}
+    pids = client.run(os.getpid)
+    killed: list[int] = []
+
+    def kill_one(progress: SweepProgress) -> None:
+        if progress.done == 3 and not killed:
+            busy = next(worker for worker, runs in client.processing().items() if runs)
+            os.kill(pids[busy], signal.SIGKILL)
+            killed.append(pids[busy])
+
+    there = tr.sweep(small, tmp_path / "there", cluster=client, progress=kill_one, **how)
+    here = tr.sweep(small, tmp_path / "here", **how)
+    assert killed
+    assert numbers(there.runs) == numbers(here.runs)
+    assert killed[0] not in client.run(os.getpid).values()
+
+
+def die_there(home: int) -> None:
+    if os.getpid() != home:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Deadly:
+    """Kills its process, unless that is the one that it comes from."""
+
+    def __init__(self, home: int) -> None:
+        self.home = home
+
+    def on_ack(self, event: tr.AckEvent) -> float:
+        die_there(self.home)
+        return event.cwnd_packets
+
+    def on_congestion(self, event: tr.CongestionEvent) -> float:
+        die_there(self.home)
+        return event.cwnd_packets
+
+
+def test_a_run_that_kills_its_workers_fails(client: Any, small: Path, tmp_path: Path) -> None:
+    def allow(failures: int, dask_scheduler: Any) -> int:
+        before: int = dask_scheduler.allowed_failures
+        dask_scheduler.allowed_failures = failures
+        return before
+
+    before = client.run_on_scheduler(allow, 0)
+    try:
+        with pytest.raises(tr.RunError, match=r"1 of 1 runs failed.*1 workers died of it"):
+            tr.sweep(
+                small,
+                tmp_path / "store",
+                grid={"links.bottleneck.queue.limit": ["10 packets"]},
+                seeds=1,
+                congestion={"reno": functools.partial(Deadly, os.getpid())},
+                cluster=client,
+            )
+    finally:
+        client.run_on_scheduler(allow, before)

@@ -77,6 +77,8 @@ def run_task(task: Task, cancelled: Flag | None = None) -> Run:
 
     samples = SERIES_SAMPLES if task.series else None
     result = simulate(task.source, seed=task.seed, progress=check, series_samples=samples)
+    if result.summary["scenario_hash"] != task.scenario_hash:
+        raise RunError("a file that the scenario names has changed since the sweep began")
     return as_run(task.key, build, result, series=task.series)
 
 
