@@ -19,6 +19,7 @@ from tailroom._engine import (
     ScenarioError,
 )
 from tailroom.capture import Capture, import_capture
+from tailroom.cluster import ClusterError
 from tailroom.evaluate import Evaluation, evaluate
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.own_controls import CongestionControl
@@ -33,10 +34,15 @@ from tailroom.sweep import SweepProgress, SweepResult, sweep
 from tailroom.sweep_plan import Until
 from tailroom.warm_up import warm_up
 
+for _error in (CaptureError, ControlError, RunError, ScenarioError):
+    # The module says "_engine", where nobody finds it who unpickles one from another process.
+    _error.__module__ = "tailroom"
+
 __all__ = [
     "AckEvent",
     "Capture",
     "CaptureError",
+    "ClusterError",
     "CongestionControl",
     "CongestionEvent",
     "ControlError",

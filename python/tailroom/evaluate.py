@@ -5,7 +5,6 @@ import itertools
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 from tailroom._engine import RunError
 from tailroom.axis import Axis, value_words
+from tailroom.cluster import ClusterLike, connected
 from tailroom.confidence import Interval, mean_interval
 from tailroom.criteria import CRITERIA, EXPERIMENTS, REFERENCES, Criterion, Experiment
 from tailroom.own_controls import ControlFactory
@@ -170,7 +170,7 @@ def evaluate(  # noqa: PLR0913 - each says one thing about the question
     quick: bool = False,
     seeds: int | None = None,
     workers: int | None = None,
-    executor: Executor | None = None,
+    cluster: "ClusterLike | None" = None,
     progress: Callable[[SweepProgress], object] | None = None,
 ) -> Evaluation:
     """Holds a congestion control against Reno and CUBIC on the criteria of RFC 9743.
@@ -182,12 +182,13 @@ def evaluate(  # noqa: PLR0913 - each says one thing about the question
         quick: Fewer points, seeds and seconds: a first look.
         seeds: Runs of each point; 4 if left out, 2 of a quick card.
         workers: Runs at a time; as many as there are cores if left out.
-        executor: Runs them elsewhere, as in `tailroom.sweep`.
+        cluster: Runs them on a Dask cluster, as in `tailroom.sweep`.
         progress: Called after each run, with how far the card is.
 
     Raises:
         ScenarioError: There is no such control, or it does what none may do.
         StoreError: The directory is no store.
+        ClusterError: The cluster does not answer, or cannot do the runs.
         ControlError: The control raised an exception.
         RunError: A run failed.
     """
@@ -197,10 +198,11 @@ def evaluate(  # noqa: PLR0913 - each says one thing about the question
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
     parts = list(_parts(controls, quick=quick))
     with ExitStack() as stack:
+        connection = stack.enter_context(connected(cluster))
         place = store or stack.enter_context(tempfile.TemporaryDirectory(prefix="tailroom-"))
         kept = Store.create(place)
         runner = stack.enter_context(
-            Runner(parts[0].points[0].source, kept, workers=workers, executor=executor)
+            Runner(parts[0].points[0].source, kept, workers=workers, cluster=connection)
         )
         _run(parts, kept, runner, count, progress or (lambda _: None))
         for experiment in EXPERIMENTS:

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Protocol, TypeAlias
 
 from tailroom._engine import AckEvent, CongestionEvent, ControlError, ScenarioError
@@ -59,6 +59,8 @@ class OwnControls:
     """Modules are looked for here too: it is the scenario file's."""
     given: dict[str, ControlFactory] = field(default_factory=dict)
     """Objects that the caller has handed over, by the name that the scenario gets for them."""
+    codes: dict[str, str | None] = field(default_factory=dict)
+    """SHA-256 of their code, where they have come without its file, by the same name."""
 
     def give(self, group: str, control: str | ControlFactory) -> object:
         """Takes a control for a group of flows, and says what the scenario writes for it.
@@ -130,6 +132,19 @@ class OwnControls:
                     f"of a module, and name it as in {EXAMPLE} or give the class"
                 ) from None
         return "".join(parts)
+
+    def code_hash(self, name: str) -> str | None:
+        """SHA-256 of the file with a control's code, once found; `None` if it has none."""
+        if name in self.codes:
+            return self.codes[name]
+        file = source_file(name)
+        return hashlib.sha256(file.read_bytes()).hexdigest() if file else None
+
+    def gathered(self, names: Iterable[str]) -> "OwnControls":
+        """The same controls as objects, which can go to where their files are not."""
+        given = {name: self.given.get(name) or self._load(name) for name in names}
+        codes = {name: self.code_hash(name) for name in given}
+        return OwnControls(self.directory.absolute(), given, codes)
 
     def _free_name(self, control: ControlFactory) -> str:
         """Module and name of an object; numbered if another object is named so already."""
@@ -294,5 +309,19 @@ def portable_file(control: str) -> Path | None:
     file = source_file(control)
     if file is None or file.name != f"{module_name}.py":
         return None
+    return None if _is_installed(file) else file
+
+
+def beside(control: ControlFactory) -> list[ModuleType]:
+    """The module of a control and those beside it, as far as they are loaded, unless installed."""
+    inner = control.func if isinstance(control, functools.partial) else control
+    file = source_file(getattr(inner, "__module__", type(inner).__module__))
+    if file is None or _is_installed(file):
+        return []
+    places = ((one, getattr(one, "__file__", None)) for one in list(sys.modules.values()))
+    return [one for one, at in places if at and Path(at).parent == file.parent]
+
+
+def _is_installed(file: Path) -> bool:
     installed = (sysconfig.get_path(place) for place in ("stdlib", "platlib", "purelib"))
-    return None if any(file.is_relative_to(place) for place in installed) else file
+    return any(file.is_relative_to(place) for place in installed)

@@ -16,6 +16,7 @@ from concurrent.futures import (
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -25,6 +26,9 @@ from tailroom.metrics import find_metric, names_of
 from tailroom.run import simulate
 from tailroom.scenario import ScenarioText, own_controls
 from tailroom.store import Run, Store, as_run, run_key
+
+if TYPE_CHECKING:
+    from tailroom.cluster import Cluster
 
 SERIES_SAMPLES = 500
 """Points of the series that are kept where the scenario asks for none."""
@@ -47,7 +51,14 @@ class Task:
     series: bool
 
 
-def run_task(task: Task, cancelled: threading.Event | None = None) -> Run:
+class Flag(Protocol):
+    """What says whether a run is still wanted, e.g. a `threading.Event`."""
+
+    def is_set(self) -> bool:
+        """Whether it is not."""
+
+
+def run_task(task: Task, cancelled: Flag | None = None) -> Run:
     """Does one run, wherever that is.
 
     Raises:
@@ -182,26 +193,23 @@ class Runner:
         store: Store,
         *,
         workers: int | None = None,
-        executor: Executor | None = None,
+        cluster: "Cluster | None" = None,
     ) -> None:
-        """Chooses threads, or processes for controls of the user's own, or the given executor."""
+        """Chooses threads, or processes for controls of the user's own, or the given cluster."""
         self.store = store
+        self._asked = workers
         self._workers = workers or os.cpu_count() or 1
-        self._given = executor
+        self._cluster = cluster
         # Each call of a control needs the interpreter, which one thread has at a time.
         self._in_processes = bool(own_controls(source.resolve(seed=None)))
         self._stack = ExitStack()
 
     def __enter__(self) -> "Runner":
-        if self._given is not None:
-            self._executor, self._cancelled = self._given, None
-            # Enough that no worker of a cluster waits for the next run.
-            self._at_a_time = 16 * self._workers
+        self._cancelled: threading.Event | None = None
+        if self._cluster:
             return self
-        self._at_a_time = self._workers
         if self._in_processes:
             pool: Executor = ProcessPoolExecutor(self._workers)
-            self._cancelled = None
         else:
             pool = ThreadPoolExecutor(self._workers)
             self._cancelled = threading.Event()
@@ -223,6 +231,7 @@ class Runner:
 
         Raises:
             ControlError: A control of the user's own raised an exception.
+            ClusterError: The cluster cannot do them.
             OSError: The store cannot be written.
         """
         waiting = list(tasks)
@@ -232,8 +241,7 @@ class Runner:
             while waiting or running:
                 while waiting and len(running) < self._at_a_time:
                     task = waiting.pop()
-                    future = self._executor.submit(run_task, task, self._cancelled)
-                    running[future] = task
+                    running[self._submit(task)] = task
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     task = running.pop(future)
@@ -244,6 +252,15 @@ class Runner:
             for future in running:
                 future.cancel()
             raise
+
+    @property
+    def _at_a_time(self) -> int:
+        return self._asked or self._cluster.at_a_time if self._cluster else self._workers
+
+    def _submit(self, task: Task) -> Future[Run]:
+        if self._cluster:
+            return self._cluster.submit(task)
+        return self._executor.submit(run_task, task, self._cancelled)
 
     def _finished(self, future: Future[Run]) -> Run | RunError:
         try:

@@ -15,7 +15,7 @@ import tomli_w
 
 from tailroom import _engine
 from tailroom._engine import ScenarioError
-from tailroom.own_controls import ControlFactory, OwnControls, source_file
+from tailroom.own_controls import ControlFactory, OwnControls
 from tailroom.scenario_types import Scenario
 
 LARGEST_SCENARIO_BYTES = 4 << 20
@@ -86,9 +86,8 @@ class ScenarioText:
         comments, units and defaults left out change nothing.
         """
         content = replace_files(self.resolve(seed=0), lambda path: _sha256(Path(path).read_bytes()))
-        code = [source_file(control) for control in own_controls(content)]
-        parts = [content, *(_sha256(file.read_bytes()) for file in code if file)]
-        return _sha256("".join(parts).encode())
+        code = [self.controls.code_hash(control) for control in own_controls(content)]
+        return _sha256("".join([content, *filter(None, code)]).encode())
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:

@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tailroom import models
 from tailroom._engine import RunError
+from tailroom.cluster import ClusterLike, connected
 from tailroom.confidence import Interval, mean_interval
 from tailroom.goals import Goal, check_goals, parse_goal
 from tailroom.metrics import check_metrics
@@ -138,7 +138,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     at_most: int = 32,
     precision: float = PRECISION,
     workers: int | None = None,
-    executor: Executor | None = None,
+    cluster: "ClusterLike | None" = None,
     progress: Callable[[SizeProgress], object] | None = None,
 ) -> Size:
     """Finds the smallest buffer of a link that meets every goal with 95 % confidence.
@@ -155,14 +155,15 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         congestion: Congestion controls by group, as `tailroom.run` takes them.
         at_most: Seeds of one buffer; a goal that is still open then counts as not met.
         precision: The answer is the smallest buffer to this part of it, or to a packet.
-        workers: Runs at a time; as many as there are cores if left out.
-        executor: Runs them elsewhere, as in `tailroom.sweep`.
+        workers: Runs at a time; as many as there are cores if left out, or as the cluster takes.
+        cluster: Runs them there, as in `tailroom.sweep`.
         progress: Called after each run.
 
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
         GoalError: A goal is none, or two contradict one another.
         MetricError: There is no such metric.
+        ClusterError: The cluster does not answer (the store is untouched), or cannot do the runs.
         RunError: A run failed.
     """
     wanted = [parse_goal(goal) if isinstance(goal, str) else goal for goal in goals]
@@ -172,9 +173,10 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     check_metrics(source, [goal.metric for goal in wanted])
     predictions = _predict(bottleneck, wanted)
     with ExitStack() as stack:
+        connection = stack.enter_context(connected(cluster))
         place = store or stack.enter_context(tempfile.TemporaryDirectory(prefix="tailroom-"))
         kept = Store.create(place)
-        runner = stack.enter_context(Runner(source, kept, workers=workers, executor=executor))
+        runner = stack.enter_context(Runner(source, kept, workers=workers, cluster=connection))
         search = _Search(source, bottleneck, wanted, kept, runner, at_most, progress)
         search.run(*_bracket(bottleneck, predictions), precision)
         found = search.answer()

@@ -1,7 +1,6 @@
 """A sweep: a scenario at many points, each repeated, every run kept in a store."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from tailroom._engine import RunError, ScenarioError
+from tailroom.cluster import ClusterLike, connected
 from tailroom.metrics import check_metrics
 from tailroom.own_controls import ControlFactory
 from tailroom.runner import Point, Runner, Task
@@ -128,7 +128,7 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     congestion: Mapping[str, str | ControlFactory] | None = None,
     series: bool = False,
     workers: int | None = None,
-    executor: Executor | None = None,
+    cluster: "ClusterLike | None" = None,
     most_runs: int = MOST_RUNS,
     progress: Callable[["SweepProgress"], object] | None = None,
 ) -> SweepResult:
@@ -147,14 +147,16 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
         series: Keep the time series of the links too.
-        workers: Runs at a time; as many as there are cores if left out.
-        executor: Runs them elsewhere, e.g. `dask.distributed.Client(...).get_executor()`.
+        workers: Runs at a time; as many as there are cores if left out, or as the cluster takes.
+        cluster: Runs them there: the address of a Dask scheduler (`"tcp://HOST:PORT"`), or a
+            `dask.distributed.Client`, which stays open.
         most_runs: Refuse a sweep of more runs than this.
         progress: Called after each run, with how far the sweep is.
 
     Raises:
         ScenarioError: The scenario, a key or a value is wrong; the store is untouched.
         StoreError: The directory is no store.
+        ClusterError: The cluster does not answer (the store is untouched), or cannot do the runs.
         MetricError: The metric of `until` is not among the results; the store is untouched.
         ControlError: A control of your own raised an exception.
         RunError: A run failed; the others are done and kept.
@@ -171,9 +173,10 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     points = [Point.of(source, index, one) for index, one in enumerate(what.points())]
     if what.until:
         check_metrics(points[0].source, [what.until.metric])
-    work = _Work(what, points, Store.create(store), progress or (lambda _: None))
-    with Runner(source, work.store, workers=workers, executor=executor) as runner:
-        work.run(runner)
+    with connected(cluster) as connection:
+        work = _Work(what, points, Store.create(store), progress or (lambda _: None))
+        with Runner(source, work.store, workers=workers, cluster=connection) as runner:
+            work.run(runner)
     return SweepResult(work.store, work.record)
 
 

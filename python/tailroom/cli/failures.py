@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import typer
 
 from tailroom import CaptureError, ControlError, OutputDirectoryError, RunError, ScenarioError
+from tailroom.cluster import ClusterError
 from tailroom.goals import GoalError
 from tailroom.metrics import MetricError
 from tailroom.own_controls import without_own_frames
@@ -30,6 +31,7 @@ class InputError(ValueError):
 
 WRONG_INPUT = (
     CaptureError,
+    ClusterError,
     GoalError,
     InputError,
     MetricError,

@@ -29,6 +29,15 @@ LinkName = Annotated[
     ),
 ]
 
+ClusterAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Run on the Dask cluster with its scheduler there, e.g. tcp://192.0.2.1:8786.",
+    ),
+]
+
 
 def parse_settings(settings: list[str] | None) -> dict[str, str]:
     """Splits each KEY=VALUE at its first equals sign."""

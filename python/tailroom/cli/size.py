@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from tailroom.cli import failures, report
 from tailroom.cli.model import show_failing
-from tailroom.cli.options import LinkName, Settings, parse_settings
+from tailroom.cli.options import ClusterAddress, LinkName, Settings, parse_settings
 from tailroom.cli.progress import size_bar
 from tailroom.equivalents import equivalents
 from tailroom.first_question import dumbbell
@@ -58,6 +58,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
     workers: Annotated[
         int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
     ] = None,
+    cluster: ClusterAddress = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     out: Annotated[
         Path | None,
@@ -87,6 +88,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
                 at_most=at_most,
                 precision=precision,
                 workers=workers,
+                cluster=cluster,
                 progress=progress,
             )
         if out:

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from tailroom.axis import Axis, parse_axis
 from tailroom.cli import failures, report
-from tailroom.cli.options import ScenarioFile, Settings, parse_settings
+from tailroom.cli.options import ClusterAddress, ScenarioFile, Settings, parse_settings
 from tailroom.cli.progress import sweep_bar
 from tailroom.metrics import MetricError
 from tailroom.sweep import MOST_RUNS, SweepResult, sweep
@@ -63,6 +63,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
     workers: Annotated[
         int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
     ] = None,
+    cluster: ClusterAddress = None,
     yes: Annotated[
         bool, typer.Option("--yes", help=f"Allow more than {MOST_RUNS:,} runs.")
     ] = False,
@@ -83,6 +84,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
             set=parse_settings(set_),
             series=series,
             workers=workers,
+            cluster=cluster,
             most_runs=10**9 if yes else MOST_RUNS,
             progress=progress,
         )
