@@ -37,6 +37,8 @@ class Experiment:
     """Values that suffice for a first look."""
     groups: tuple[str, ...] = ("tested",)
     """Groups of flows that get the control."""
+    is_long: bool = False
+    """Whether a quick card needs its whole length too."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ EXPERIMENTS = (
         {LIMIT: ("0.2 bdp", "1 bdp")},
         {LIMIT: ("1 bdp",)},
         groups=("first", "second"),
+        is_long=True,
     ),
     Experiment(
         "mixed",

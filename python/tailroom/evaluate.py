@@ -29,7 +29,7 @@ from tailroom.sweep import SweepProgress
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SEEDS, QUICK_SEEDS = 4, 3
+SEEDS, QUICK_SEEDS = 8, 3
 QUICK_TIMES = {"duration": "30 s", "measure_from": "10 s"}
 """Of the runs of a quick card."""
 
@@ -181,7 +181,7 @@ def evaluate(  # noqa: PLR0913 - each says one thing about the question
             parameters, or a class of your own.
         store: Keeps the runs there, so that asking again takes no time; else they are dropped.
         quick: Fewer points, seeds and seconds: a first look.
-        seeds: Runs of each point; 4 if left out, 3 of a quick card.
+        seeds: Runs of each point; 8 if left out, 3 of a quick card.
         workers: Runs at a time; as many as there are cores if left out.
         executor: Runs them elsewhere, as in `tailroom.sweep`.
         progress: Called after each run, with how far the card is.
@@ -265,7 +265,9 @@ def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
 
 
 def _source(experiment: Experiment, control: Control, *, quick: bool) -> ScenarioText:
-    overrides: dict[str, object] = dict(QUICK_TIMES) if quick else {}
+    overrides: dict[str, object] = {}
+    if quick and not experiment.is_long:
+        overrides.update(QUICK_TIMES)
     given: dict[str, str | ControlFactory] = {}
     for group in experiment.groups:
         if isinstance(control, Mapping):
