@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import tempfile
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from tailroom._engine import RunError
+from tailroom._engine import RunError, ScenarioError
 from tailroom.axis import Axis, value_words
 from tailroom.cluster import ClusterLike, connected
 from tailroom.confidence import Interval, mean_interval
@@ -28,7 +29,7 @@ from tailroom.sweep import SweepProgress
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SEEDS, QUICK_SEEDS = 4, 2
+SEEDS, QUICK_SEEDS = 8, 3
 QUICK_TIMES = {"duration": "30 s", "measure_from": "10 s"}
 """Of the runs of a quick card."""
 
@@ -180,7 +181,7 @@ def evaluate(  # noqa: PLR0913 - each says one thing about the question
             parameters, or a class of your own.
         store: Keeps the runs there, so that asking again takes no time; else they are dropped.
         quick: Fewer points, seeds and seconds: a first look.
-        seeds: Runs of each point; 4 if left out, 2 of a quick card.
+        seeds: Runs of each point; 8 if left out, 3 of a quick card.
         workers: Runs at a time; as many as there are cores if left out.
         cluster: Runs them on a Dask cluster, as in `tailroom.sweep`.
         progress: Called after each run, with how far the card is.
@@ -192,6 +193,7 @@ def evaluate(  # noqa: PLR0913 - each says one thing about the question
         ControlError: The control raised an exception.
         RunError: A run failed.
     """
+    control = _read(control)
     name = _name(control)
     controls: dict[str, Control] = {name: control}
     controls.update({one: one for one in REFERENCES if one != name})
@@ -226,9 +228,27 @@ class _Part:
     points: list[Point] = field(default_factory=list)
 
 
+def _read(control: Control) -> Control:
+    """A table that the command line gave as text."""
+    if not isinstance(control, str) or not control.lstrip().startswith("{"):
+        return control
+    try:
+        table: dict[str, object] = tomllib.loads(f"control = {control}")["control"]
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(
+            f"{control}: is not TOML ({error}); write it as in {{ kind = 'aimd', increase = 2.0 }}"
+        ) from None
+    return table
+
+
 def _name(control: Control) -> str:
-    if isinstance(control, (str, Mapping)):
-        return value_words(control, [control])
+    """What the card calls it; with parameters, so that it is not taken for a reference."""
+    if isinstance(control, str):
+        return control.rpartition(":")[2]
+    if isinstance(control, Mapping):
+        parameters = {key: value for key, value in control.items() if key != "kind"}
+        words = [f"{key} {value}" for key, value in parameters.items()]
+        return ", ".join([str(control.get("kind", "table")), *words])
     made = getattr(control, "func", control)
     return str(getattr(made, "__name__", type(made).__name__))
 
@@ -247,7 +267,9 @@ def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
 
 
 def _source(experiment: Experiment, control: Control, *, quick: bool) -> ScenarioText:
-    overrides: dict[str, object] = dict(QUICK_TIMES) if quick else {}
+    overrides: dict[str, object] = {}
+    if quick and not experiment.is_long:
+        overrides.update(QUICK_TIMES)
     given: dict[str, str | ControlFactory] = {}
     for group in experiment.groups:
         if isinstance(control, Mapping):

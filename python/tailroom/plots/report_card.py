@@ -66,28 +66,27 @@ def _draw_finding(panel: "Axes", found: "Finding", looks: dict[str, dict[str, An
     panel.grid(visible=True, axis="y", color="0.92")
     panel.set_axisbelow(True)
     if found.over and len(found.points) >= FEWEST_OF_LINE:
-        means = _draw_lines(panel, found, found.over.numbers or [], looks)
+        _draw_lines(panel, found, found.over.numbers or [], looks)
         if found.over.key.endswith(".limit"):
             panel.set_xlabel(f"buffer ({found.over.unit})", fontsize="small")
     else:
-        means = _draw_bars(panel, found, looks)
-    _scale(panel, criterion.quantity, means)
+        _draw_bars(panel, found, looks)
+    _bound(panel, criterion.quantity)
 
 
 def _draw_lines(
     panel: "Axes", found: "Finding", over: list[float], looks: dict[str, dict[str, Any]]
-) -> list[float]:
+) -> None:
     drawn: list[float] = []
     for name, look in looks.items():
         mean, half = _numbers([point.values[name] for point in found.points])
         panel.errorbar(over, mean, yerr=half, capsize=2, elinewidth=0.8, **look)
         drawn += mean
     style.scale_over(panel, over)
-    return drawn
+    style.scale_up(panel, drawn)
 
 
-def _draw_bars(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]) -> list[float]:
-    drawn: list[float] = []
+def _draw_bars(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]) -> None:
     width = 0.8 / len(looks)
     places = np.arange(len(found.points))
     for place, (name, look) in enumerate(looks.items()):
@@ -102,10 +101,8 @@ def _draw_bars(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]
             hatch=HATCHES[place % len(HATCHES)],
             error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "0.2"},
         )
-        drawn += mean
     labels = [point.label.replace(", ", "\n") for point in found.points]
     panel.set_xticks(places, labels, fontsize="small")
-    return drawn
 
 
 def _paler(place: int) -> str:
@@ -119,8 +116,8 @@ def _numbers(values: "list[Interval | None]") -> tuple[list[float], list[float]]
     return means, halves
 
 
-def _scale(panel: "Axes", quantity: str, means: list[float]) -> None:
-    style.scale_up(panel, means)
+def _bound(panel: "Axes", quantity: str) -> None:
+    """Leaves out what no mean can reach."""
     low, high = panel.get_ylim()
     if quantity.startswith("utilization") and high > LARGEST:
         panel.set_ylim(top=1.02 * LARGEST)

@@ -16,6 +16,7 @@ from tailroom.predict import predict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from tailroom.predict import Predictions
 
@@ -39,26 +40,19 @@ def draw(
         ValueError: There is no such key or model, or nothing varies.
         MetricError: There is no such metric.
     """
-    key = view.key(x) if x else view.along()
-    lines = view.lines(key)
-    shown = style.evenly_spread(lines)
+    page = _Page(view, view.key(x) if x else view.along(), list(models))
     names = list(metrics) or _with_something_to_say(view)
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
     figure = Figure(figsize=(3.6 * columns + 2.6, 2.5 * rows + 0.7), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     style.title(figure, view.result.record.title)
-    looks = [look for look, _ in zip(style.marked_line_styles(), shown, strict=False)]
-    said = _Models(view, list(models))
-    if said.names:
-        # Dashes are the models' then; markers and colours tell the simulated lines apart.
-        looks = [{**look, "linestyle": "-"} for look in looks]
     for panel, metric in zip(panels, names, strict=False):
-        _draw_metric(panel, view, key, metric, list(zip(shown, looks, strict=True)), said)
+        page.draw(panel, metric)
     for panel in panels[len(names) :]:
         panel.remove()
-    figure.supxlabel(view.axis_label(key), fontsize="medium")
-    style.figure_legend(figure, _legend(shown, looks, said, len(lines)))
+    figure.supxlabel(view.axis_label(page.key), fontsize="medium")
+    style.figure_legend(figure, page.legend())
     return figure
 
 
@@ -70,36 +64,103 @@ def _with_something_to_say(view: SweepView) -> list[str]:
     return [*map(view.of_link, OF_LINK), *fairness]
 
 
-def _draw_metric(  # noqa: PLR0913, PLR0917 - a panel needs them all
-    panel: "Axes",
-    view: SweepView,
-    key: str,
-    metric: str,
-    lines: list[tuple[Line, dict[str, Any]]],
-    said: "_Models",
-) -> None:
-    label, scale = style.quantity(metric)
-    values: list[float] = []
-    for line, look in lines:
-        over = view.positions(key, line.places)
-        means = view.means(metric, line.places)
-        values += means.mean
-        mean, half = np.multiply(scale, means.mean), np.multiply(scale, means.half_width)
-        band = style.band(len(lines))
+class _Page:
+    """What the panels of a figure share."""
+
+    def __init__(self, view: SweepView, key: str, models: list[str]) -> None:
+        lines = view.lines(key)
+        self.view = view
+        self.key = key
+        self.count = len(lines)
+        self.lines: list[Line] = style.evenly_spread(lines)
+        self.said = _Models(view, models)
+        self.over_words = view.axes[key].numbers is None
+        """Nothing lies between two words: there are points, side by side, and no lines."""
+        self.looks = [look for look, _ in zip(style.marked_line_styles(), self.lines, strict=False)]
+        if self.over_words:
+            self.looks = [{**look, "linestyle": "none"} for look in self.looks]
+        elif models:
+            # Dashes are the models' then; markers and colours tell the simulated lines apart.
+            self.looks = [{**look, "linestyle": "-"} for look in self.looks]
+
+    def draw(self, panel: "Axes", metric: str) -> None:
+        """One metric in its panel."""
+        label, scale = style.quantity(metric)
+        values: list[float] = []
+        for number, line in enumerate(self.lines):
+            means = self.view.means(metric, line.places)
+            values += means.mean
+            over = self._positions(number)
+            mean, half = (np.multiply(scale, one) for one in (means.mean, means.half_width))
+            self._draw_line(panel, over, mean, half, self.looks[number])
+            for place, name in enumerate(self.said.names):
+                predicted = self.said.values(name, line, metric)
+                if any(map(isfinite, predicted)):
+                    look = {**self._model_look(place), "color": self.looks[number]["color"]}
+                    panel.plot(over, np.multiply(scale, predicted), **look)
+        panel.set_ylabel(label)
+        panel.grid(visible=True, color="0.92")
+        style.scale_up(panel, np.multiply(scale, values).tolist())
+        _bound(panel, metric, min(values, default=0.0))
+        numbers = self.view.axes[self.key].numbers
+        if numbers is None:
+            words = self.view.words(self.key)
+            panel.set_xticks(range(len(words)), words)
+        else:
+            style.scale_over(panel, numbers)
+
+    def legend(self) -> list[Any]:
+        """Handles for lines, models and bands."""
+        handles: list[Any] = [
+            Line2D([], [], label=line.label or "simulation", **look)
+            for line, look in zip(self.lines, self.looks, strict=True)
+        ]
+        handles += [
+            Line2D([], [], color="0.3", label=self.said.label(name), **self._model_look(place))
+            for place, name in enumerate(self.said.names)
+        ]
+        if self.over_words:
+            look: dict[str, Any] = {
+                "color": "0.3",
+                "linestyle": "none",
+                "marker": "|",
+                "markersize": 9,
+            }
+            handles.append(Line2D([], [], label="95 % confidence", **look))
+        else:
+            handles.append(Patch(color="0.3", label="95 % confidence", **style.band(1)))
+        if len(self.lines) < self.count:
+            handles.append(Patch(alpha=0, label=f"{len(self.lines)} of {self.count} lines"))
+        return handles
+
+    def _positions(self, number: int) -> list[float]:
+        over = self.view.positions(self.key, self.lines[number].places)
+        if not self.over_words:
+            return over
+        aside = 0.6 * ((number + 0.5) / len(self.lines) - 0.5)
+        return [place + aside for place in over]
+
+    def _draw_line(
+        self,
+        panel: "Axes",
+        over: list[float],
+        mean: "NDArray[np.float64]",
+        half: "NDArray[np.float64]",
+        look: dict[str, Any],
+    ) -> None:
+        if self.over_words:
+            panel.errorbar(over, mean, yerr=np.nan_to_num(half), elinewidth=0.9, **look)
+            return
+        band = style.band(len(self.lines))
         panel.fill_between(over, mean - half, mean + half, color=look["color"], **band)
         panel.plot(over, mean, **look)
-        for place, name in enumerate(said.names):
-            predicted = said.values(name, line, metric)
-            if any(map(isfinite, predicted)):
-                said.spoken.add(name)
-                panel.plot(
-                    over, np.multiply(scale, predicted), color=look["color"], **_model_look(place)
-                )
-    panel.set_ylabel(label)
-    panel.grid(visible=True, color="0.92")
-    style.scale_up(panel, np.multiply(scale, values).tolist())
-    _bound(panel, metric, min(values, default=0.0))
-    _label_key(panel, view, key)
+
+    def _model_look(self, place: int) -> dict[str, Any]:
+        if self.over_words:
+            markers = "_x+1234"
+            return {"linestyle": "none", "marker": markers[place % len(markers)], "markersize": 7}
+        dashes = style.DASHES[1:]
+        return {"linestyle": dashes[place % len(dashes)], "linewidth": 1.0}
 
 
 def _bound(panel: "Axes", metric: str, least: float) -> None:
@@ -110,36 +171,6 @@ def _bound(panel: "Axes", metric: str, least: float) -> None:
         panel.set_ylim(top=most + 0.03 * (most - max(low, 0)))
     if low < 0 <= least:
         panel.set_ylim(bottom=0)
-
-
-def _label_key(panel: "Axes", view: SweepView, key: str) -> None:
-    numbers = view.axes[key].numbers
-    if numbers is None:
-        panel.set_xticks(range(len(view.axes[key].values)), view.words(key))
-    else:
-        style.scale_over(panel, numbers)
-
-
-def _model_look(place: int) -> dict[str, Any]:
-    dashes = style.DASHES[1:]
-    return {"linestyle": dashes[place % len(dashes)], "linewidth": 1.0}
-
-
-def _legend(
-    lines: list[Line], looks: list[dict[str, Any]], said: "_Models", count: int
-) -> list[Any]:
-    handles: list[Any] = [
-        Line2D([], [], label=line.label or "simulation", **look)
-        for line, look in zip(lines, looks, strict=True)
-    ]
-    handles += [
-        Line2D([], [], color="0.3", label=said.label(name), **_model_look(place))
-        for place, name in enumerate(said.names)
-    ]
-    handles.append(Patch(color="0.3", label="95 % confidence", **style.band(1)))
-    if len(lines) < count:
-        handles.append(Patch(alpha=0, label=f"{len(lines)} of {count} lines"))
-    return handles
 
 
 class _Models:
@@ -160,9 +191,11 @@ class _Models:
         """A metric along a line; NaN where the model says nothing of it."""
         prefix, _, quantity = metric.rpartition(".")
         if prefix != f"links.{self.view.link}" or quantity not in OF_LINK[:3]:
-            return [nan]
+            return [nan] * len(line.places)
         said = [self._ask(place) for place in line.places]
         found = [one.says(name, quantity) if one else None for one in said]
+        if any(one is not None for one in found):
+            self.spoken.add(name)
         return [nan if one is None else one for one in found]
 
     def _ask(self, place: int) -> "Predictions | None":

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tailroom.axis import Axis, key_words, value_words
+from tailroom.confidence import Interval, mean_interval
 from tailroom.metrics import MetricError, find_metric
-from tailroom.sweep_tables import intervals
 
 if TYPE_CHECKING:
-    from tailroom.confidence import Interval
     from tailroom.sweep import SweepResult
 
 LIMIT = ".limit"
@@ -53,7 +52,9 @@ class SweepView:
         self.axes = {key: Axis(key, tuple(values)) for key, values in result.record.axes.items()}
         self.points = [point["settings"] for point in result.record.points]
         self._found: dict[str, list[Interval | None]] = {}
-        runs = result.runs
+        self._runs = runs = result.runs
+        keys = runs["key"].to_pylist() if "key" in runs.column_names else []
+        self._row = {key: row for row, key in enumerate(keys)}
         self.metrics: list[str] = [
             name
             for name, kind in zip(runs.column_names, runs.schema.types, strict=True)
@@ -117,13 +118,9 @@ class SweepView:
         return [order[_text(self.points[place][key])] for place in places]
 
     def means(self, metric: str, places: Sequence[int]) -> Means:
-        """A metric at these points.
-
-        Raises:
-            MetricError: There is no such metric.
-        """
+        """A metric at these points, by its full name."""
         if metric not in self._found:
-            self._found[metric] = intervals(self.result.store, self.result.record, metric)
+            self._found[metric] = self._intervals(metric)
         found = [self._found[metric][place] for place in places]
         widths = [one.half_width if one and isfinite(one.half_width) else nan for one in found]
         return Means([one.mean if one else nan for one in found], widths)
@@ -160,11 +157,19 @@ class SweepView:
 
     def scenario(self, place: int) -> str | None:
         """The scenario of a point as TOML; `None` if no run of it is finished."""
-        for run in self.result.record.points[place]["runs"]:
-            row = self.result.store.read(run)
-            if row is not None:
-                return str(row["scenario"][0].as_py())
-        return None
+        rows = self._rows(place)
+        return str(self._runs["scenario"][rows[0]]) if rows else None
+
+    def _rows(self, place: int) -> list[int]:
+        """Rows of the finished runs of a point."""
+        keys = self.result.record.points[place]["runs"]
+        return [self._row[key] for key in keys if key in self._row]
+
+    def _intervals(self, metric: str) -> list[Interval | None]:
+        column = self._runs[metric].to_pylist()
+        by_point = [[column[row] for row in self._rows(place)] for place in range(len(self.points))]
+        known = [[value for value in values if value is not None] for values in by_point]
+        return [mean_interval(values) if values else None for values in known]
 
     def _order(self, key: str) -> dict[str, float]:
         axis = self.axes[key]
