@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import exp, inf, isfinite, log, sqrt
 from os import PathLike
@@ -14,7 +14,7 @@ from tailroom import models
 from tailroom._engine import RunError
 from tailroom.confidence import Interval, mean_interval
 from tailroom.goals import Goal, check_goals, parse_goal
-from tailroom.metrics import check_metrics
+from tailroom.metrics import full_names
 from tailroom.models import Bottleneck, Target
 from tailroom.own_controls import ControlFactory
 from tailroom.predict import Predictions, ask
@@ -169,7 +169,8 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     check_goals(wanted)
     source = ScenarioText.of(scenario, set or {}, congestion)
     bottleneck = models.read_bottleneck(source, link)
-    check_metrics(source, [goal.metric for goal in wanted])
+    names = full_names(source, [goal.metric for goal in wanted])
+    check_goals([replace(goal, metric=names[goal.metric]) for goal in wanted])
     predictions = _predict(bottleneck, wanted)
     with ExitStack() as stack:
         place = store or stack.enter_context(tempfile.TemporaryDirectory(prefix="tailroom-"))
@@ -184,7 +185,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         goals=tuple(wanted),
         limit_packets=found,
         tried=tried,
-        feasible=tuple(_feasible(goal, tried) for goal in wanted),
+        feasible=tuple(feasible_limits(goal, tried) for goal in wanted),
         predictions=predictions,
         store=kept if store else None,
     )
@@ -366,7 +367,7 @@ def _widest_gap(tried: Sequence[Tried], goals: Sequence[Goal], precision: float)
     return max(gaps)[1] if gaps else None
 
 
-def _feasible(goal: Goal, tried: Sequence[Tried]) -> Feasible:
+def feasible_limits(goal: Goal, tried: Sequence[Tried]) -> Feasible:
     """Where a goal is met, as far as buffers were tried."""
     met = [one.limit for one in tried if one.verdicts[goal]]
     if not met:

@@ -8,7 +8,7 @@ from os import PathLike
 import pyarrow as pa
 
 from tailroom._engine import RunError, ScenarioError
-from tailroom.metrics import check_metrics
+from tailroom.metrics import full_names
 from tailroom.own_controls import ControlFactory
 from tailroom.runner import Point, Runner, Task
 from tailroom.scenario import ScenarioText
@@ -134,7 +134,7 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         )
     points = [Point.of(source, index, one) for index, one in enumerate(what.points())]
     if what.until:
-        check_metrics(points[0].source, [what.until.metric])
+        full_names(points[0].source, [what.until.metric])
     work = _Work(what, points, Store.create(store), progress or (lambda _: None))
     with Runner(source, work.store, workers=workers, executor=executor) as runner:
         work.run(runner)
