@@ -1,5 +1,6 @@
 """Runs of one scenario at different points: who does them, and which are done already."""
 
+import multiprocessing
 import os
 import threading
 import tomllib
@@ -16,6 +17,7 @@ from concurrent.futures import (
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -28,6 +30,22 @@ from tailroom.store import Run, Store, as_run, run_key
 
 SERIES_SAMPLES = 500
 """Points of the series that are kept where the scenario asks for none."""
+
+
+class _Event(Protocol):
+    """What threads and processes have alike."""
+
+    def set(self) -> None: ...
+
+    def is_set(self) -> bool: ...
+
+
+_stop: list[_Event] = []
+"""In a process of a pool: tells that the sweep is being stopped."""
+
+
+def _listen(event: _Event) -> None:
+    _stop.append(event)
 
 
 class Cancelled(Exception):  # noqa: N818 - it is no error
@@ -47,7 +65,7 @@ class Task:
     series: bool
 
 
-def run_task(task: Task, cancelled: threading.Event | None = None) -> Run:
+def run_task(task: Task, cancelled: _Event | None = None) -> Run:
     """Does one run, wherever that is.
 
     Raises:
@@ -61,8 +79,10 @@ def run_task(task: Task, cancelled: threading.Event | None = None) -> Run:
             "install the same tailroom on every machine"
         )
 
+    events = [cancelled] if cancelled else _stop
+
     def check(_fraction: float, _simulated_s: float) -> None:
-        if cancelled and cancelled.is_set():
+        if any(event.is_set() for event in events):
             raise Cancelled
 
     samples = SERIES_SAMPLES if task.series else None
@@ -178,33 +198,46 @@ class Runner:
 
     def __init__(
         self,
-        source: ScenarioText,
         store: Store,
         *,
+        in_processes: bool,
         workers: int | None = None,
         executor: Executor | None = None,
     ) -> None:
-        """Chooses threads, or processes for controls of the user's own, or the given executor."""
+        """Chooses threads, or processes, or the given executor.
+
+        Args:
+            store: Keeps the runs.
+            in_processes: For controls of the user's own: each call of one needs the interpreter,
+                which one thread has at a time.
+            workers: Runs at a time; as many as there are cores if left out.
+            executor: Runs them elsewhere.
+        """
         self.store = store
         self._workers = workers or os.cpu_count() or 1
         self._given = executor
-        # Each call of a control needs the interpreter, which one thread has at a time.
-        self._in_processes = bool(own_controls(source.resolve(seed=None)))
+        self._in_processes = in_processes
         self._stack = ExitStack()
+        self._cancelled: _Event | None = None
+        self._handed: _Event | None = None
+        """The same, where it can go along with a run."""
 
     def __enter__(self) -> "Runner":
         if self._given is not None:
-            self._executor, self._cancelled = self._given, None
+            self._executor = self._given
             # Enough that no worker of a cluster waits for the next run.
             self._at_a_time = 16 * self._workers
             return self
         self._at_a_time = self._workers
         if self._in_processes:
-            pool: Executor = ProcessPoolExecutor(self._workers)
-            self._cancelled = None
+            self._cancelled = multiprocessing.Event()
+            # An event goes to a process at its start only.
+            pool: Executor = ProcessPoolExecutor(
+                self._workers, initializer=_listen, initargs=(self._cancelled,)
+            )
         else:
+            self._cancelled = self._handed = threading.Event()
             pool = ThreadPoolExecutor(self._workers)
-            self._cancelled = threading.Event()
         self._executor = self._stack.enter_context(pool)
         return self
 
@@ -232,7 +265,7 @@ class Runner:
             while waiting or running:
                 while waiting and len(running) < self._at_a_time:
                     task = waiting.pop()
-                    future = self._executor.submit(run_task, task, self._cancelled)
+                    future = self._executor.submit(run_task, task, self._handed)
                     running[future] = task
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:

@@ -71,6 +71,23 @@ class SweepResult:
             if interval is None or interval.half_width > until["half_width"]
         ]
 
+    @property
+    def unsettled(self) -> list[tuple[dict[str, object], float | None]]:
+        """Points that are measured before their warm-up ends, with the time at which it does.
+
+        By MSER-5 on the queue of the slowest link to settle, over the mean of the point's runs;
+        `None` if it does not end in the first half. Empty if the series were not kept.
+        """
+        found = []
+        for point in self.record.points:
+            series = [one for one in map(self.store.series, point["runs"]) if one is not None]
+            if series:
+                row = self.store.read(point["runs"][0])
+                ends_s = last_warm_up(series)
+                if row is not None and (ends_s is None or ends_s > measured_from_s(row)):
+                    found.append((point["settings"], ends_s))
+        return found
+
     def means(self, metric: str) -> pa.Table:
         """One row a point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
 
@@ -136,7 +153,8 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     if what.until:
         full_names(points[0].source, [what.until.metric])
     work = _Work(what, points, Store.create(store), progress or (lambda _: None))
-    with Runner(source, work.store, workers=workers, executor=executor) as runner:
+    own = any(point.controls for point in points)
+    with Runner(work.store, in_processes=own, workers=workers, executor=executor) as runner:
         work.run(runner)
     return SweepResult(work.store, work.record)
 
