@@ -40,7 +40,7 @@ def test_failing_assumptions_are_named_once_with_their_models(
 ) -> None:
     shown = tailroom("model", small, "--set", "flows.reno.congestion=cubic")
     assert shown.status == 0
-    assert shown.output.count("flows run reno: here cubic") == 1
+    assert shown.output.count("flows run reno; here cubic") == 1
 
 
 def test_curves_have_a_row_a_value_and_a_picture(

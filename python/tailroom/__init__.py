@@ -19,6 +19,7 @@ from tailroom._engine import (
     ScenarioError,
 )
 from tailroom.capture import Capture, import_capture
+from tailroom.evaluate import Evaluation, evaluate
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.own_controls import CongestionControl
 from tailroom.predict import Predictions, predict, predict_over
@@ -39,6 +40,7 @@ __all__ = [
     "CongestionControl",
     "CongestionEvent",
     "ControlError",
+    "Evaluation",
     "NotWrittenError",
     "OutputDirectoryError",
     "Predictions",
@@ -53,6 +55,7 @@ __all__ = [
     "SweepProgress",
     "SweepResult",
     "Until",
+    "evaluate",
     "import_capture",
     "load",
     "predict",

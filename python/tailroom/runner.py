@@ -198,25 +198,18 @@ class Runner:
 
     def __init__(
         self,
+        source: ScenarioText,
         store: Store,
         *,
-        in_processes: bool,
         workers: int | None = None,
         executor: Executor | None = None,
     ) -> None:
-        """Chooses threads, or processes, or the given executor.
-
-        Args:
-            store: Keeps the runs.
-            in_processes: For controls of the user's own: each call of one needs the interpreter,
-                which one thread has at a time.
-            workers: Runs at a time; as many as there are cores if left out.
-            executor: Runs them elsewhere.
-        """
+        """Chooses threads, or processes for controls of the user's own, or the given executor."""
         self.store = store
         self._workers = workers or os.cpu_count() or 1
         self._given = executor
-        self._in_processes = in_processes
+        # Each call of a control needs the interpreter, which one thread has at a time.
+        self._in_processes = bool(own_controls(source.resolve(seed=None)))
         self._stack = ExitStack()
         self._cancelled: _Event | None = None
         self._handed: _Event | None = None

@@ -751,6 +751,24 @@ SizeOrDistribution: TypeAlias = Size | SizeDistribution
 """One value, or a distribution to draw from."""
 
 
+class ObjectsSource(TypedDict):
+    """Objects for a connection that lasts.
+
+    They arrive as a Poisson process, whatever has become of those before, and wait for their
+    turn in one queue; `slow_start_after_idle` says what happens after a silence.
+    """
+
+    kind: Literal["objects"]
+    size: SizeOrDistribution
+    """Payload of an object.
+
+    Each begins with a packet of its own, and its last packet is full: what is sent are whole
+    packets.
+    """
+    arrivals_per_second: float
+    """Objects a second for each flow, on average."""
+
+
 class FiniteFlowsSource(TypedDict):
     """Flows that come and go.
 
@@ -1248,6 +1266,7 @@ class OnOffSource(TypedDict):
 
 Source: TypeAlias = (
     BulkSource
+    | ObjectsSource
     | FiniteFlowsSource
     | TraceSource
     | StreamingSource
@@ -1500,7 +1519,8 @@ class BicCongestion(TypedDict):
     Default: 14.0.
     """
     max_increment: NotRequired[float]
-    """Largest increment `S_max`, in packets a round trip (Linux: 16; paper: 32).
+    """Largest increment `S_max`, in packets a round trip (Linux: 16, which allows for delayed
+    ACKs; paper, and Linux up to 2.6.14: 32).
 
     Default: 16.0.
     """
@@ -1881,6 +1901,14 @@ class Flows(TypedDict):
 
     Left out, the access link takes no time.
     """
+    send_jitter: NotRequired[PositiveDuration]
+    """Before a packet leaves its sender it is processed for a random time, drawn uniformly from
+    0 to this; what is sent meanwhile leaves with it.
+
+    A packet's time at the bottleneck breaks the phases that flows without any randomness keep
+    (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). ns-2's
+    `overhead_` is the same. Left out, it takes no time.
+    """
     start: NotRequired[Spread2]
     """When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n,
     from 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s),
@@ -1948,6 +1976,14 @@ class Flows(TypedDict):
     """Upper bound of the window, in packets. Left out, there is none."""
     slow_start: NotRequired[SlowStart]
     """How the window grows below ssthresh. Default: {'kind': 'standard'}."""
+    slow_start_after_idle: NotRequired[bool]
+    """A sender that has sent nothing for longer than its retransmission timeout starts again
+    from the initial window, or from its window if that is smaller, with slow start up to the
+    old `ssthresh` (RFC 5681 sec. 4.1; Linux has a sysctl of this name).
+
+    It matters where an application pauses, as a source of kind `objects` does. Controls that
+    model the path have rules of their own. Default: True.
+    """
     pacing: NotRequired[bool]
     """Spread packets over the round trip instead of sending them as soon as an ACK allows it.
 

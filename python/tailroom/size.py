@@ -175,10 +175,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     with ExitStack() as stack:
         place = store or stack.enter_context(tempfile.TemporaryDirectory(prefix="tailroom-"))
         kept = Store.create(place)
-        own = bool(Point.of(source, 0, {}).controls)
-        runner = stack.enter_context(
-            Runner(kept, in_processes=own, workers=workers, executor=executor)
-        )
+        runner = stack.enter_context(Runner(source, kept, workers=workers, executor=executor))
         search = _Search(source, bottleneck, wanted, kept, runner, at_most, progress)
         search.run(*_bracket(bottleneck, predictions), precision)
         found = search.answer()

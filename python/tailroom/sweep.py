@@ -1,9 +1,11 @@
 """A sweep: a scenario at many points, each repeated, every run kept in a store."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from os import PathLike
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
@@ -16,6 +18,12 @@ from tailroom.scenario_types import Scenario
 from tailroom.store import Run, Store, SweepRecord
 from tailroom.sweep_plan import Plan, Until, plan, runs_needed
 from tailroom.sweep_tables import intervals, means, runs_of
+from tailroom.warm_up import last_warm_up
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
 
 MOST_RUNS = 10_000
 """More runs in one sweep need to be asked for."""
@@ -73,18 +81,21 @@ class SweepResult:
 
     @property
     def unsettled(self) -> list[tuple[dict[str, object], float | None]]:
-        """Points that are measured before their warm-up ends, with the time at which it does.
+        """Points that are measured before their warm-up ends, with the second at which it does.
 
-        By MSER-5 on the queue of the slowest link to settle, over the mean of the point's runs;
-        `None` if it does not end in the first half. Empty if the series were not kept.
+        By `tailroom.warm_up` for the mean over the point's runs, at the link that settles last;
+        `None` if that is not in the first half. Empty if the series were not kept.
         """
         found = []
         for point in self.record.points:
+            rows = [row for row in map(self.store.read, point["runs"]) if row is not None]
             series = [one for one in map(self.store.series, point["runs"]) if one is not None]
-            if series:
-                row = self.store.read(point["runs"][0])
+            if rows and series:
+                summary = json.loads(rows[0]["summary"][0].as_py())
                 ends_s = last_warm_up(series)
-                if row is not None and (ends_s is None or ends_s > measured_from_s(row)):
+                # Less than a tenth of the run too early may be chance.
+                late_s = summary["measured_from_s"] + 0.1 * summary["measured_to_s"]
+                if ends_s is None or ends_s > late_s:
                     found.append((point["settings"], ends_s))
         return found
 
@@ -95,6 +106,36 @@ class SweepResult:
             MetricError: There is no such metric.
         """
         return means(self.store, self.record, metric)
+
+    def plot(  # noqa: PLR0913 - each says one thing about a figure
+        self,
+        kind: SweepPlotKind = "curves",
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        metrics: Sequence[str] = (),
+        models: Sequence[str] = (),
+        link: str | None = None,
+    ) -> "Figure":
+        """Draws metrics over a key, a metric over two keys, or utilization against delay.
+
+        Args:
+            kind: `curves`: one panel a metric, with 95 % confidence bands; `heatmap`; `tradeoff`:
+                utilization against mean queueing delay.
+            x: Key to draw over, or how it ends; if left out, a queue limit, else the first key
+                with numbers.
+            y: The other key of a heat map; if left out, the first that is combined with `x`.
+            metrics: Those to draw, the usual ones if left out; of a heat map one.
+            models: Names of analytic models whose predictions stand beside the curves.
+            link: The link whose metrics are drawn, where there are several.
+
+        Raises:
+            ValueError: There is no such kind, key or model, or the sweep has nothing to draw.
+            MetricError: There is no such metric or link.
+        """
+        from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
+
+        return plots.draw_sweep(self, kind, x=x, y=y, metrics=metrics, models=models, link=link)
 
 
 def sweep(  # noqa: PLR0913 - each says one thing about a sweep
@@ -153,8 +194,9 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     if what.until:
         full_names(points[0].source, [what.until.metric])
     work = _Work(what, points, Store.create(store), progress or (lambda _: None))
-    own = any(point.controls for point in points)
-    with Runner(work.store, in_processes=own, workers=workers, executor=executor) as runner:
+    # A control of the user's own may be among the values of a key only.
+    typical = next((point.source for point in points if point.controls), source)
+    with Runner(typical, work.store, workers=workers, executor=executor) as runner:
         work.run(runner)
     return SweepResult(work.store, work.record)
 

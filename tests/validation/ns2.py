@@ -2,9 +2,10 @@
 
 `ns2_reference.csv` holds means and sample standard deviations of ns-2 runs made for this
 comparison (Debian's ns2 2.35): S1 and S2 are Barman et al. 2004, Figures 3 and 4, S3 their Figures
-5 and 6, S4 their Figures 7 and 8 (Adaptive RED), S6 Auge and Roberts 2006 under FIFO and DRR, S7
-one flow with Bernoulli loss. ns-2's DropTail limit B counts the packet in transmission, so it is
-our limit B - 1; its RED limit does not, and its DRR was given (B - 1) packets in bytes.
+5 and 6, S4 their Figures 7 and 8 (Adaptive RED), S5 the question of Su et al. 2005 without and with
+their web users, S6 Auge and Roberts 2006 under FIFO and DRR, S7 one flow with Bernoulli loss.
+ns-2's DropTail limit B counts the packet in transmission, so it is our limit B - 1; its RED limit
+does not, and its DRR was given (B - 1) packets in bytes.
 
     python -m tests.validation [--as-ns2] [--only TEXT]
 
@@ -59,6 +60,10 @@ class Case:
     queue: str = "drop_tail"
     beside: tuple[tuple[str, float], ...] = ()
     """Other flows, each a kind and an RTT. With them every flow has the start of `S5_STARTS`."""
+    users: int = 0
+    """Web users: each a SACK connection at which an object of 12 packets arrives a second."""
+    jitter: int = 0
+    """ns-2's `overhead_`, in microseconds."""
 
     def round_trip(self, propagation_ms: float) -> str:
         """An RTT with what ns-2's other links add: 40-byte ACKs are serialized on the way back, and
@@ -96,7 +101,20 @@ class Case:
                 rtt = "{2 * self.delay!r} ms"
                 source = {{ kind = "poisson", rate = "{rate / count!r} Mbit/s" }}
                 """
-        return text
+        return text + self._users(as_ns2)
+
+    def _users(self, as_ns2: bool) -> str:
+        if not self.users:
+            return ""
+        size = '{ kind = "pareto", shape = 1.2, mean = "11520 B" }'
+        return f"""
+            [flows.users]
+            count = {self.users}
+            rtt = {{ uniform = ["{self.round_trip(60)}", "{self.round_trip(180)}"] }}
+            max_window = 64
+            source = {{ kind = "objects", size = {size}, arrivals_per_second = 1 }}
+            {self._transport("sack", as_ns2)}
+            """
 
     def _queue(self) -> str:
         if self.queue == "adaptive_red":
@@ -127,20 +145,27 @@ class Case:
         count = 1 if self.beside else self.kinds.count(kind)
         first, last = (self.round_trip(rtt) for rtt in rtts)
         rtt = f'{{ from = "{first}", to = "{last}" }}'
+        return f"""
+            [flows.{name}]
+            count = {count}
+            rtt = {rtt if count > 1 else f'"{first}"'}
+            start = {start}
+            {f'send_jitter = "{self.jitter} us"' if self.jitter else ""}
+            {self._transport(kind, as_ns2)}
+            """
+
+    def _transport(self, kind: str, as_ns2: bool) -> str:
+        """What ns-2's agents have in common."""
         control = LINUX.get(kind, 'kind = "reno"')
         if kind.startswith("hstcp"):
             control = f'kind = "highspeed"{AS_NS2 if as_ns2 else ""}'
         return f"""
-            [flows.{name}]
-            count = {count}
             path = ["bottleneck"]
             congestion = {{ {control} }}
             recovery = "{"newreno" if kind in ("newreno", "hstcpnr") else "sack"}"
             prr = {str(kind in LINUX).lower()}
             packet_size = "1000 B"
-            rtt = {rtt if count > 1 else f'"{first}"'}
             access_rate = "{self.access!r} Mbit/s"
-            start = {start}
             delayed_ack = false
             initial_window = 2
             min_rto = "200 ms"
@@ -193,12 +218,16 @@ def cases() -> Iterator[tuple[str, Case]]:
     yield "S1 1250 starts_within_0.1s", replace(S1, spread=0.1)
     yield "S1 1250 sack_reno_instead", replace(S1, kinds=("sack",) * 10)
     yield "S1 1250 window_160_560s", replace(S1, window=(160, 560))
+    for jitter in (8, 80):
+        yield f"S1 1250 jitter_{jitter}us", replace(S1, jitter=jitter)
     for buffer in (1250, 6250):
         yield f"S2 {buffer}", replace(S2, buffer=buffer)
     yield "S2 625 access_2.5G", replace(S2, access=2500)
     yield "S2 625 access_1G", replace(S2, access=1000)
     yield "S2 625 limited_slow_start", replace(S2, slow_start=LIMITED)
     yield "S2 625 window_100_300s", replace(S2, window=(100, 300))
+    for jitter in (8, 80):
+        yield f"S2 625 jitter_{jitter}us", replace(S2, jitter=jitter)
     yield "S3 500", S3
     for buffer in (625, 2500):
         yield f"S4 {buffer} adaptive_red", replace(S1, buffer=buffer, queue="adaptive_red")
@@ -207,6 +236,10 @@ def cases() -> Iterator[tuple[str, Case]]:
     for kind in ("hstcp", "sack", "linux-scalable"):
         yield f"S5 2500 {kind}", replace(S5, kinds=(kind,) * 3)
     yield "S5 250 sack", replace(S5, kinds=("sack",) * 3, buffer=250)
+    for kind, buffer in (("hstcp", 2500), ("sack", 2500), ("sack", 250)):
+        yield f"S5 {buffer} {kind} web", replace(S5, kinds=(kind,) * 3, buffer=buffer, users=20)
+    fast = replace(S5, kinds=("linux-scalable",) * 3, capacity=1000, buffer=25_000, users=20)
+    yield "S5 25000 linux-scalable web 1G", fast
     yield from auge_cases()
     for kind in ("sack", "hstcp"):
         for loss in (0.01, 0.001, 0.0001, 1e-05):

@@ -53,6 +53,7 @@ fn barman_figure_3() -> Network {
         rtt_samples: RttSamples::Timestamps,
         max_window: None,
         slow_start: SlowStartSpec::Standard,
+        slow_start_after_idle: true,
         pacing: false,
         send_burst: 1,
         forget_sack_at_timeout: false,
@@ -83,6 +84,7 @@ fn barman_figure_3() -> Network {
         stop: None,
         packet_size: 1_000,
         header_size: 40,
+        send_jitter: None,
         tcp: Some(tcp),
     };
     let access_rate = Some(Rate::from_bits_per_second(10_000_000_000));

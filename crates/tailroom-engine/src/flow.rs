@@ -3,6 +3,7 @@
 //! ahead of the links' clock; no event is needed.
 
 use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
@@ -12,6 +13,7 @@ use crate::schedule::Event;
 use crate::sender::{Demand, Outlet, Sender};
 use crate::serializer::Serializer;
 use crate::source::cbr::Cbr;
+use crate::source::objects::Objects;
 use crate::source::{Emission, FlowPlan, Source, TrafficSource};
 use crate::topology::{GroupSpec, Network, SourceSpec, TcpSpec};
 use crate::units::{Rate, Time};
@@ -20,6 +22,7 @@ use crate::units::{Rate, Time};
 /// four equal parts: sender to first link, last link to receiver, and the same on the way back.
 #[derive(Debug)]
 pub struct Wiring {
+    send_jitter: Option<Box<SendJitter>>,
     access: Option<Serializer>,
     access_free_at: Time,
     to_first_link: Time,
@@ -46,6 +49,7 @@ impl Wiring {
             (quarter + backward + rest, Time::ZERO)
         };
         Wiring {
+            send_jitter: None,
             access: access_rate.map(Serializer::constant),
             access_free_at: Time::ZERO,
             to_first_link: quarter,
@@ -61,13 +65,28 @@ impl Wiring {
         }
     }
 
-    /// When a packet that is handed to the access link at `sent` reaches the first shared link.
+    /// The wiring of a flow of `group` that `plan` describes, its random delays included.
+    fn of_plan(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> Self {
+        let send_jitter = group.send_jitter.map(|most| Box::new(SendJitter::new(most, plan.seed)));
+        Wiring { send_jitter, ..Wiring::new(network, group, plan.rtt, plan.access_rate) }
+    }
+
+    /// When a packet that the sender sends at `sent` reaches its access link.
     #[inline]
-    pub fn enter(&mut self, sent: Time, bytes: u32) -> Time {
-        let departure = match &mut self.access {
+    pub fn leave_sender(&mut self, sent: Time) -> Time {
+        match &mut self.send_jitter {
             None => sent,
+            Some(jitter) => jitter.delay(sent),
+        }
+    }
+
+    /// When a packet that reaches the access link at `time` reaches the first shared link.
+    #[inline]
+    pub fn enter(&mut self, time: Time, bytes: u32) -> Time {
+        let departure = match &mut self.access {
+            None => time,
             Some(access) => {
-                self.access_free_at = access.finish(sent.max(self.access_free_at), bytes);
+                self.access_free_at = access.finish(time.max(self.access_free_at), bytes);
                 self.access_free_at
             }
         };
@@ -114,6 +133,31 @@ impl Wiring {
     }
 }
 
+/// Random processing time before packets leave their sender. What is sent meanwhile leaves with the
+/// packet that is being processed (as ns-2's senders do), so that none overtakes another.
+#[derive(Debug)]
+struct SendJitter {
+    most: Time,
+    /// When the packet before left, or will.
+    last: Time,
+    random: Xoshiro256PlusPlus,
+}
+
+impl SendJitter {
+    fn new(most: Time, seed: u64) -> Self {
+        SendJitter { most, last: Time::ZERO, random: random::stream(seed, "send jitter") }
+    }
+
+    #[inline(never)]
+    fn delay(&mut self, sent: Time) -> Time {
+        if sent > self.last {
+            let delay = random::below(&mut self.random, self.most.picoseconds() + 1);
+            self.last = sent + Time::from_picoseconds(delay);
+        }
+        self.last
+    }
+}
+
 /// Where a flow's packets and ACKs enter shared links.
 pub trait Entrance {
     /// A packet reaches the first shared link at `time`.
@@ -132,7 +176,8 @@ impl<E: Entrance> Outlet for Access<'_, E> {
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
     fn send(&mut self, packet: Packet) {
-        let time = self.wiring.enter(packet.sent, packet.bytes);
+        let left = self.wiring.leave_sender(packet.sent);
+        let time = self.wiring.enter(left, packet.bytes);
         self.entrance.packet(time, &packet);
     }
 }
@@ -158,11 +203,12 @@ impl Connection {
         marks: Marks,
     ) -> Self {
         let demand = demand(group, plan);
-        Connection {
-            receiver: Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), demand.packets),
-            sender: Sender::new(tcp, demand, plan.seed, marks),
-            wiring: Wiring::new(network, group, plan.rtt, plan.access_rate),
+        let receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), demand.packets);
+        let mut sender = Sender::new(tcp, demand, plan.seed, marks);
+        if let SourceSpec::Objects(spec) = &group.source {
+            sender.send_objects(Objects::new(spec, group, plan));
         }
+        Connection { sender, receiver, wiring: Wiring::of_plan(network, group, plan) }
     }
 
     /// A data packet leaves the last shared link at `time`.
@@ -311,7 +357,7 @@ impl Unresponsive {
             stop,
             has_stopped: false,
             header_bytes: group.header_size,
-            wiring: Wiring::new(network, group, plan.rtt, plan.access_rate),
+            wiring: Wiring::of_plan(network, group, plan),
             sent: FlowProbe::new(marks),
             received: FlowProbe::new(marks),
             delivered: FlowState::default(),
@@ -330,7 +376,8 @@ impl Unresponsive {
         }
         self.sent.on_sent(bytes, false);
         let packet = Packet { bytes, sent: time, ..Packet::default() };
-        entrance.packet(self.wiring.enter(time, bytes), &packet);
+        let left = self.wiring.leave_sender(time);
+        entrance.packet(self.wiring.enter(left, bytes), &packet);
         true
     }
 

@@ -268,7 +268,7 @@ fn bits_per_second(rate: Rate) -> f64 {
 fn source(network: &Network, spec: &GroupSpec) -> SourceOutline {
     let stream = |process, fixed_size| SourceOutline::Stream {
         process,
-        rate_bps: spec.source.uncontrolled_rate_bps().unwrap_or(0.0),
+        rate_bps: spec.source.offered_rate_bps().unwrap_or(0.0),
         fixed_size,
     };
     let drawn = Drawn { network, name: &spec.name };
@@ -277,6 +277,8 @@ fn source(network: &Network, spec: &GroupSpec) -> SourceOutline {
         SourceSpec::Poisson { sizes, .. } => stream("poisson", *sizes == PacketSizes::Fixed),
         SourceSpec::Cbr { .. } => stream("cbr", true),
         SourceSpec::OnOff { .. } => stream("on_off", true),
+        // A load that the rest of the link takes as given, although a window may hold it back.
+        SourceSpec::Objects(_) => stream("objects", true),
         SourceSpec::FiniteFlows(flows) => finite_flows(&drawn, flows),
         SourceSpec::Web(pages) => web(&drawn, pages),
         SourceSpec::Streaming(media) => streaming(network, media),

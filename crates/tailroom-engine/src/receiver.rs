@@ -176,10 +176,13 @@ impl Receiver {
             }
         } else {
             let block = self.insert(sequence);
-            self.forget_recent(block);
-            self.recent.rotate_right(1);
-            self.recent[0] = block;
-            self.recent_count = (self.recent_count + 1).min(MAX_SACK_BLOCKS);
+            // Most often the packet lengthens the range that was reported last, and no other.
+            let lengthens_latest = self.recent_count > 0 && self.recent[0].end == sequence;
+            if lengthens_latest && block.end == sequence + 1 {
+                self.recent[0] = block;
+            } else {
+                self.report(block);
+            }
         }
     }
 
@@ -187,7 +190,8 @@ impl Receiver {
     fn insert(&mut self, sequence: u64) -> Range {
         // In the common case the packet extends the last range or starts a new one behind it.
         let index = match self.ranges.back() {
-            Some(last) if last.end >= sequence => {
+            Some(last) if last.end == sequence => self.ranges.len() - 1,
+            Some(last) if last.end > sequence => {
                 self.ranges.partition_point(|range| range.end < sequence)
             }
             Some(_) | None => self.ranges.len(),
@@ -219,6 +223,14 @@ impl Receiver {
             self.ranges.remove(index + 1);
         }
         self.ranges[index]
+    }
+
+    /// Puts `block` before the recent ranges, in the place of those inside it.
+    fn report(&mut self, block: Range) {
+        self.forget_recent(block);
+        self.recent.rotate_right(1);
+        self.recent[0] = block;
+        self.recent_count = (self.recent_count + 1).min(MAX_SACK_BLOCKS);
     }
 
     /// Drops the recent ranges that lie inside `covered`.

@@ -138,6 +138,8 @@ pub struct GroupSpec {
     pub packet_size: u32,
     /// Part of `packet_size` that is header, in bytes.
     pub header_size: u32,
+    /// Longest random processing time before a packet leaves its sender, if there is one.
+    pub send_jitter: Option<Time>,
     /// The transport, for sources under congestion control.
     pub tcp: Option<TcpSpec>,
 }
@@ -163,6 +165,8 @@ pub enum SourceSpec {
         /// Payload bytes to send; `None` for a permanent flow.
         bytes: Option<u64>,
     },
+    /// Objects that arrive at a connection that lasts.
+    Objects(Box<ObjectsSpec>),
     /// Flows that come and go. The group has no entry in [`Network::flows`].
     FiniteFlows(Box<FiniteFlowsSpec>),
     /// Flows of a list, which come and go.
@@ -214,6 +218,7 @@ impl SourceSpec {
             SourceSpec::Streaming(spec) => Some(spec.rtt.mean()),
             SourceSpec::Web(spec) => Some(spec.rtt.mean()),
             SourceSpec::Bulk { .. }
+            | SourceSpec::Objects(_)
             | SourceSpec::Poisson { .. }
             | SourceSpec::Cbr { .. }
             | SourceSpec::OnOff { .. } => None,
@@ -231,15 +236,16 @@ impl SourceSpec {
         }
     }
 
-    /// Mean rate of a permanent flow that nothing controls, in bit/s; media flows that come and go
-    /// count by themselves.
-    pub fn uncontrolled_rate_bps(&self) -> Option<f64> {
+    /// Mean rate on the wire that a permanent flow offers whatever becomes of it, in bit/s; flows that
+    /// come and go count by themselves.
+    pub fn offered_rate_bps(&self) -> Option<f64> {
         match self {
             SourceSpec::Bulk { .. }
             | SourceSpec::FiniteFlows(_)
             | SourceSpec::Trace(_)
             | SourceSpec::Streaming(_)
             | SourceSpec::Web(_) => None,
+            SourceSpec::Objects(spec) => Some(spec.rate_bps),
             SourceSpec::Poisson { rate, .. } | SourceSpec::Cbr { rate } => {
                 Some(rate.bits_per_second() as f64)
             }
@@ -249,6 +255,17 @@ impl SourceSpec {
             }
         }
     }
+}
+
+/// Objects that arrive at a connection that lasts, as a Poisson process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectsSpec {
+    /// Payload of an object, in bytes.
+    pub size: Distribution,
+    /// Mean number of objects a second, for each connection.
+    pub per_second: f64,
+    /// What they come to on the wire on average, in bit/s.
+    pub rate_bps: f64,
 }
 
 /// Flows that come and go, each a connection of its own.
@@ -402,6 +419,8 @@ pub struct TcpSpec {
     pub max_window: Option<u64>,
     /// How the window grows below ssthresh.
     pub slow_start: SlowStartSpec,
+    /// After an idle time, start again from at most the initial window (RFC 5681 sec. 4.1).
+    pub slow_start_after_idle: bool,
     /// Spread packets over the round trip instead of sending them when an ACK allows it.
     pub pacing: bool,
     /// A host with segmentation offload waits until it may send this many packets at once.

@@ -333,7 +333,17 @@ fn components_list_every_kind_with_its_parameters() {
     };
     assert!(kinds("congestion").contains(&"reno".to_owned()));
     assert!(kinds("queue").contains(&"drop_tail".to_owned()));
-    let sources = ["bulk", "finite_flows", "trace", "streaming", "web", "poisson", "cbr", "on_off"];
+    let sources = [
+        "bulk",
+        "objects",
+        "finite_flows",
+        "trace",
+        "streaming",
+        "web",
+        "poisson",
+        "cbr",
+        "on_off",
+    ];
     assert_eq!(kinds("source"), sources);
     let at = kinds("congestion").iter().position(|kind| kind == "highspeed").unwrap();
     let highspeed = &components["congestion"][at];

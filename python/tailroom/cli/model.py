@@ -97,15 +97,31 @@ def show(predictions: Predictions, console: Console) -> None:
         + (f" = {link.limit_packets / link.bdp_packets:.3f} bdp" if link.bdp_packets else "")
     )
     console.print(_table(applying, link))
-    for answer in applying:
-        for name, value in (answer.prediction.details if answer.prediction else {}).items():
-            console.print(f"  {answer.model.name}: {escape(name)} = {value:.6g}")
+    wanted = [
+        (escape(one.prediction.required_for), one.model.name)
+        for one in applying
+        if one.prediction and one.prediction.required_packets is not None
+    ]
+    _list("Needed limits are for", wanted, console)
     show_failing(applying, console)
-    others = [one for one in predictions.answers if not one.prediction]
-    if others:
-        console.print("\nModels that do not apply")
-    for answer in others:
-        console.print(f"  {answer.model.name}: {escape(answer.why_not)}", style="dim")
+    silent = [one for one in predictions.answers if not one.prediction]
+    others = [(escape(one.why_not), one.model.name) for one in silent]
+    _list("Models that do not apply", others, console)
+    if len(predictions.answers) == 1:
+        details = [one.prediction.details for one in applying if one.prediction]
+        numbers = [(f"{name} = {value:.6g}", "") for one in details for name, value in one.items()]
+        _list("More numbers", numbers, console)
+    else:
+        console.print("\nMore numbers of one of them: --model NAME")
+
+
+def _list(title: str, said: list[tuple[str, str]], console: Console) -> None:
+    """Statements (as markup), each once, with the models that make them."""
+    if said:
+        console.print(f"\n{title}")
+    for statement in dict.fromkeys(one for one, _ in said):
+        names = ", ".join(name for one, name in said if one == statement)
+        console.print(f"  {statement}: [dim]{names}[/dim]" if names else f"  {statement}")
 
 
 def _table(answers: list[Answer], link: Bottleneck) -> Table:
@@ -114,10 +130,11 @@ def _table(answers: list[Answer], link: Bottleneck) -> Table:
         "model",
         "utilization",
         "loss",
-        "queueing\ndelay mean",
-        "needed limit",
-        "failing\nassumptions",
+        "mean\ndelay",
+        "needed\nlimit",
+        "fails",
     )
+    table.columns[0].no_wrap = True
     for answer in answers:
         said = answer.prediction
         if said is None:
@@ -129,7 +146,7 @@ def _table(answers: list[Answer], link: Bottleneck) -> Table:
             report.fraction(said.loss_fraction),
             report.milliseconds(said.queue_delay_s_mean),
             _needed(said, link),
-            f"[red]{failing} of {len(answer.assumptions)}[/red]" if failing else "none",
+            f"[red]{failing} of {len(answer.assumptions)}[/red]" if failing else "-",
         )
     return table
 
@@ -139,24 +156,19 @@ def _needed(said: Prediction, link: Bottleneck) -> str:
     if packets is None:
         return "-"
     if isinf(packets):
-        return f"none gives\n{said.required_for}"
-    lines = [f"{packets:,.0f} packets", report.milliseconds(packets / link.capacity_pps)]
-    if link.bdp_packets:
-        lines.append(f"{packets / link.bdp_packets:.3f} bdp")
-    return "\n".join([*lines, f"for {said.required_for}"])
+        return "none"
+    bdp = f"\n{packets / link.bdp_packets:.3f} bdp" if link.bdp_packets else ""
+    return f"{packets:,.0f}{bdp}"
 
 
 def show_failing(answers: list[Answer], console: Console) -> None:
-    """The assumptions that fail, each once, with the models that make it."""
-    broken: dict[tuple[str, str], list[str]] = {}
-    for answer in answers:
-        for one in answer.failing:
-            broken.setdefault((one.statement, one.found), []).append(answer.model.name)
-    if broken:
-        console.print("\nAssumptions that fail here")
-    for (statement, found), names in broken.items():
-        console.print(f"  [red]{escape(statement)}[/red]: here {escape(found)}")
-        console.print(f"    {', '.join(names)}", style="dim")
+    """Prints the assumptions that fail, each once, with the models that make it."""
+    broken = [
+        (f"[red]{escape(one.statement)}[/red]; here {escape(one.found)}", answer.model.name)
+        for answer in answers
+        for one in answer.failing
+    ]
+    _list("Assumptions that fail here", broken, console)
 
 
 def _show_curves(curves: Curves, console: Console) -> None:

@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from tailroom.cli import failures, report
+from tailroom.cli.options import chosen_sweep
 from tailroom.cli.sweep import show
-from tailroom.store import Store, SweepRecord
+from tailroom.store import Store
 from tailroom.store_query import query
 from tailroom.sweep import SweepResult
 from tailroom.sweep_tables import means, runs_of
@@ -56,9 +57,9 @@ def results(
         if sql:
             table: pa.Table | None = query(store, sql)
         elif metric:
-            table = means(store, _chosen(store, sweep), metric)
+            table = means(store, chosen_sweep(store, sweep), metric)
         elif out:
-            table = runs_of(store, _chosen(store, sweep)) if sweep else store.runs()
+            table = runs_of(store, chosen_sweep(store, sweep)) if sweep else store.runs()
         else:
             table = None
         if table is None:
@@ -74,7 +75,7 @@ def results(
 
 def _show(store: Store, sweep: str | None, console: Console) -> None:
     if sweep:
-        show(SweepResult(store, _chosen(store, sweep)), console)
+        show(SweepResult(store, chosen_sweep(store, sweep)), console)
         return
     table = report.table_of("Sweeps", "title", "id", "points", "runs")
     for record in store.sweeps():
@@ -82,19 +83,6 @@ def _show(store: Store, sweep: str | None, console: Console) -> None:
         counts = (report.count(len(record.points)), report.count(runs))
         table.add_row(escape(record.title), escape(record.id), *counts)
     console.print(table)
-
-
-def _chosen(store: Store, start: str | None) -> SweepRecord:
-    """The sweep whose id begins so; the only one if none is named."""
-    records = [one for one in store.sweeps() if one.id.startswith(start or "")]
-    if len(records) == 1:
-        return records[0]
-    known = ", ".join(one.id for one in records or store.sweeps()) or "none"
-    problem = "are several sweeps" if records else "is no sweep"
-    named = f" whose id begins with {start}" if start else ""
-    raise failures.InputError(
-        f"{store.directory}: there {problem}{named}; choose one with --sweep: {known}"
-    )
 
 
 def _check_out(path: Path) -> None:

@@ -6,11 +6,54 @@ read a `Bottleneck`.
 
 from collections.abc import Iterable
 
-from tailroom.models import rule_of_thumb
+from tailroom.models import (
+    bbr_buffer,
+    bursts_over_background,
+    dctcp_threshold,
+    decrease_rule,
+    drop_tail_fixed_point,
+    drop_tail_fixed_point_fluid,
+    drop_tail_fixed_point_md1k,
+    fluid,
+    loss_and_delay_bounds,
+    processor_sharing,
+    red_fixed_point,
+    residual_sawtooth,
+    rule_of_thumb,
+    sawtooth,
+    short_flows,
+    square_root_rule,
+    stability,
+    tiny_buffers,
+    transparent,
+)
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
 
-MODELS: dict[str, Model] = {model.name: model for model in (rule_of_thumb.MODEL,)}
+MODELS: dict[str, Model] = {
+    model.name: model
+    for model in (
+        rule_of_thumb.MODEL,
+        square_root_rule.MODEL,
+        decrease_rule.MODEL,
+        tiny_buffers.MODEL,
+        stability.MODEL,
+        loss_and_delay_bounds.MODEL,
+        short_flows.MODEL,
+        bbr_buffer.MODEL,
+        dctcp_threshold.MODEL,
+        transparent.MODEL,
+        processor_sharing.MODEL,
+        sawtooth.MODEL,
+        residual_sawtooth.MODEL,
+        drop_tail_fixed_point.MODEL,
+        drop_tail_fixed_point_md1k.MODEL,
+        drop_tail_fixed_point_fluid.MODEL,
+        red_fixed_point.MODEL,
+        bursts_over_background.MODEL,
+        fluid.MODEL,
+    )
+}
 
 
 def models_named(names: Iterable[str]) -> list[Model]:

@@ -6,9 +6,11 @@ from tailroom.models.assumptions import (
     one_bottleneck,
     only_controls,
     steady_link,
+    unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.traffic import need_permanent_flows
 
 
 def predict(link: Bottleneck, _target: Target) -> Prediction:
@@ -17,10 +19,7 @@ def predict(link: Bottleneck, _target: Target) -> Prediction:
     Raises:
         NotApplicableError: No permanent flow under congestion control crosses the link.
     """
-    if not link.classes:
-        raise NotApplicableError(
-            f"link {link.name}: no permanent flow under congestion control crosses it"
-        )
+    need_permanent_flows(link)
     return Prediction(required_packets=link.bdp_packets, required_for="full utilization")
 
 
@@ -30,6 +29,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     return [
         only_controls(link, "reno"),
         assume("one flow, or all reduce together", flows == 1, f"{flows} flows"),
+        unbounded_windows(link),
         drop_tail(link),
         long_flows_alone(link),
         one_bottleneck(link),

@@ -14,7 +14,7 @@ use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::steering::{Beginning, PathEvent, Repair, Steering};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
 use crate::random;
-use crate::units::Time;
+use crate::units::{Time, float};
 
 /// BBR, version 1, has no parameters. It takes no notice of ECN marks, and needs `recovery =
 /// "sack"` to measure well. Like a host with segmentation offload it sends up to a millisecond's
@@ -239,7 +239,7 @@ impl Model {
     /// Sec. 4.3.4.3.
     fn is_next_phase(&self, event: &PathEvent) -> bool {
         let is_full_length = event.now.since(self.cycle_start) > self.min_rtt.value;
-        let in_flight = event.prior_in_flight as f64;
+        let in_flight = float(event.prior_in_flight);
         if self.pacing_gain > 1.0 {
             let is_probed = in_flight >= self.inflight(self.pacing_gain) || event.newly_lost > 0;
             is_full_length && is_probed
@@ -327,7 +327,7 @@ impl Model {
             return self.initial_cwnd;
         }
         let bdp = self.bandwidth.get() * self.min_rtt.value.seconds();
-        gain * bdp + 3.0 * self.send_quantum as f64
+        gain * bdp + 3.0 * float(self.send_quantum)
     }
 
     /// Sec. 4.2.3.6.
@@ -335,7 +335,7 @@ impl Model {
         self.modulate_cwnd_for_recovery(event);
         if !self.conserves_packets {
             let target = self.inflight(self.cwnd_gain);
-            let grown = self.cwnd + event.newly_delivered as f64;
+            let grown = self.cwnd + float(event.newly_delivered);
             if self.plateau.is_reached {
                 self.cwnd = grown.min(target);
             } else if self.cwnd < target || (event.delivered as f64) < self.initial_cwnd {
@@ -365,10 +365,10 @@ impl Model {
         self.repair = event.repair;
         if event.repair == Repair::FastRecovery {
             if before == Repair::FastRecovery {
-                self.cwnd = (self.cwnd - event.newly_lost as f64).max(1.0);
+                self.cwnd = (self.cwnd - float(event.newly_lost)).max(1.0);
             }
             if self.conserves_packets {
-                self.cwnd = self.cwnd.max((event.in_flight + event.newly_delivered) as f64);
+                self.cwnd = self.cwnd.max(float(event.in_flight + event.newly_delivered));
             }
         }
     }

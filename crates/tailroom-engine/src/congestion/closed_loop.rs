@@ -177,6 +177,7 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         rtt_samples: RttSamples::Timestamps,
         max_window: None,
         slow_start: SlowStartSpec::Standard,
+        slow_start_after_idle: true,
         pacing: false,
         send_burst: 1,
         forget_sack_at_timeout: false,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::steering::{Beginning, PathEvent, Steering};
 use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
-use crate::units::Time;
+use crate::units::{Time, float};
 
 /// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck,
 /// every packet acknowledged by itself (no delayed ACKs) and `recovery = "sack"`.
@@ -133,7 +133,7 @@ impl CongestionControl for PacketPair {
         let setpoint = self.params.setpoint;
         let rtt = self.min_rtt.seconds().max(1e-9); // a round trip takes time
         let path = rtt * service_rate;
-        let queued = event.in_flight as f64 - path;
+        let queued = float(event.in_flight) - path;
         let rate = service_rate + (setpoint - queued) / rtt;
         // However long the queue is, a packet an RTT keeps the estimate alive.
         self.steering.pacing_rate = rate.max(1.0 / rtt);

@@ -102,7 +102,7 @@ pub(super) fn sharing_summary(
             let group = &network.groups[flow.group];
             let end = group.stop.unwrap_or(Time::NEVER).min(network.duration);
             let active = end.since(flow.start.max(network.measure_from)).seconds();
-            Some(group.source.uncontrolled_rate_bps()? * active / span)
+            Some(group.source.offered_rate_bps()? * active / span)
         })
         .sum();
     let arrived: f64 = passing

@@ -54,6 +54,7 @@ pub(super) fn resolve_passing(
         }
         SourceFile::Web(web) => passing.web(web).map(|spec| SourceSpec::Web(Box::new(spec))),
         SourceFile::Bulk { .. }
+        | SourceFile::Objects { .. }
         | SourceFile::Poisson { .. }
         | SourceFile::Cbr { .. }
         | SourceFile::OnOff { .. } => return Ok(None),
@@ -231,15 +232,10 @@ impl Passing<'_> {
     pub(super) fn mean_excess(
         &self,
         what: &str,
-        mut draw: impl FnMut(&mut rand_xoshiro::Xoshiro256PlusPlus) -> (f64, f64),
+        draw: impl FnMut(&mut rand_xoshiro::Xoshiro256PlusPlus) -> (f64, f64),
     ) -> f64 {
         let stream = format!("mean {what} of flows of {}", self.name);
-        let mut stream = random::stream(self.inputs.file.seed, &stream);
-        let excess = (0..DRAWS).map(|_| {
-            let (exact, rounded) = draw(&mut stream);
-            rounded - exact
-        });
-        excess.sum::<f64>() / f64::from(DRAWS)
+        mean_excess(self.inputs.file.seed, &stream, draw)
     }
 
     /// Mean bytes of a flow on the wire: every packet has a header.
@@ -263,6 +259,20 @@ impl Passing<'_> {
         });
         packet * (rate.mean() * duration.mean() * packets + excess)
     }
+}
+
+/// What rounding adds to a draw from the stream of this name, on average.
+pub(super) fn mean_excess(
+    seed: u64,
+    stream: &str,
+    mut draw: impl FnMut(&mut rand_xoshiro::Xoshiro256PlusPlus) -> (f64, f64),
+) -> f64 {
+    let mut stream = random::stream(seed, stream);
+    let excess = (0..DRAWS).map(|_| {
+        let (exact, rounded) = draw(&mut stream);
+        rounded - exact
+    });
+    excess.sum::<f64>() / f64::from(DRAWS)
 }
 
 fn given(times: &[Duration], at: &Path) -> Result<FlowArrivals, Fault> {

@@ -39,6 +39,12 @@ pub(super) struct FlowsFile {
     /// draw it from. Left out, the access link takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) access_rate: Option<ValueFile<BitRate>>,
+    /// Before a packet leaves its sender it is processed for a random time, drawn uniformly from 0 to
+    /// this; what is sent meanwhile leaves with it. A packet's time at the bottleneck breaks the phases
+    /// that flows without any randomness keep (Floyd and Jacobson, "On Traffic Phase Effects in
+    /// Packet-Switched Gateways", 1992). ns-2's `overhead_` is the same. Left out, it takes no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) send_jitter: Option<PositiveDuration>,
     /// When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n, from
     /// 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s), or
     /// `{ uniform = [a, b] }` or another distribution to draw them. Of flows that come and go, when
@@ -101,6 +107,18 @@ pub(super) enum SourceFile {
         /// Payload to send in all. Left out, the flow is permanent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes: Option<Size>,
+    },
+    /// Objects for a connection that lasts. They arrive as a Poisson process, whatever has become of
+    /// those before, and wait for their turn in one queue; `slow_start_after_idle` says what happens
+    /// after a silence.
+    Objects {
+        /// Payload of an object. Each begins with a packet of its own, and its last packet is full:
+        /// what is sent are whole packets.
+        #[schemars(example = serde_json::json!({ "kind": "pareto", "shape": 1.2, "mean": "12 kB" }))]
+        size: ValueFile<Size>,
+        /// Objects a second for each flow, on average.
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9))]
+        arrivals_per_second: f64,
     },
     /// Flows that come and go. Each is a connection that begins with slow start, sends what it has and
     /// leaves; `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and
@@ -297,6 +315,13 @@ pub(super) struct TcpFile {
     /// How the window grows below ssthresh.
     #[serde(default)]
     pub(super) slow_start: SlowStartFile,
+    /// A sender that has sent nothing for longer than its retransmission timeout starts again from
+    /// the initial window, or from its window if that is smaller, with slow start up to the old
+    /// `ssthresh` (RFC 5681 sec. 4.1; Linux has a sysctl of this name). It matters where an
+    /// application pauses, as a source of kind `objects` does. Controls that model the path have rules
+    /// of their own.
+    #[serde(default = "yes")]
+    pub(super) slow_start_after_idle: bool,
     /// Spread packets over the round trip instead of sending them as soon as an ACK allows it.
     #[serde(default)]
     pub(super) pacing: bool,

@@ -10,7 +10,7 @@ use super::distribution::{CdfTexts, DistributionFile};
 use super::document::Document;
 use super::error::{Fault, Path, suggestion};
 use super::file::{LinkFile, ScenarioFile};
-use super::finite_flows::resolve_passing;
+use super::finite_flows::{mean_excess, resolve_passing};
 use super::flows::{FlowsFile, SizesFile, SizesName, SourceFile, Spread};
 use super::mahimahi::Trace;
 use super::memory;
@@ -19,7 +19,9 @@ use crate::distribution::Distribution;
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::random;
 use crate::serializer::Serializer;
-use crate::topology::{FlowSpec, GroupSpec, MAX_FLOWS, Network, PacketSizes, SourceSpec};
+use crate::topology::{
+    FlowSpec, GroupSpec, MAX_FLOWS, Network, ObjectsSpec, PacketSizes, SourceSpec,
+};
 use crate::units::{Rate, Time};
 
 /// Largest packet: the length field of an IP header has 16 bits.
@@ -147,6 +149,7 @@ fn resolve_group(inputs: Inputs<'_>, name: &str, group: &FlowsFile) -> Result<Gr
         stop: group.stop.map(PositiveDuration::time),
         packet_size: packet_size as u32,
         header_size: header_size as u32,
+        send_jitter: group.send_jitter.map(PositiveDuration::time),
         tcp: resolve_transport(document, &at, name, group)?,
     })
 }
@@ -185,6 +188,13 @@ fn resolve_source(
     }
     Ok(match &group.source {
         SourceFile::Bulk { bytes } => SourceSpec::Bulk { bytes: bytes.map(Size::bytes) },
+        SourceFile::Objects { size, arrivals_per_second } => {
+            let size = size.resolve(&at.key("size"), cdfs)?;
+            let object_bits = 8.0 * full_packets_bytes(inputs, name, group, &size);
+            let per_second = *arrivals_per_second;
+            let rate_bps = per_second * object_bits;
+            SourceSpec::Objects(Box::new(ObjectsSpec { size, per_second, rate_bps }))
+        }
         SourceFile::FiniteFlows { .. }
         | SourceFile::Trace { .. }
         | SourceFile::Streaming { .. }
@@ -207,6 +217,23 @@ fn resolve_source(
             SourceSpec::OnOff { rate: rate.rate(), on, off }
         }
     })
+}
+
+/// Mean bytes on the wire of what is sent in full packets.
+fn full_packets_bytes(
+    inputs: Inputs<'_>,
+    name: &str,
+    group: &FlowsFile,
+    size: &Distribution,
+) -> f64 {
+    let packet = group.packet_size.bytes() as f64;
+    let payload = packet - group.header_size.bytes() as f64;
+    let excess =
+        mean_excess(inputs.file.seed, &format!("mean size of objects of {name}"), |stream| {
+            let packets = libm::ceil(size.sample(stream)).max(1.0) / payload;
+            (packets, libm::ceil(packets))
+        });
+    packet * (size.mean() / payload + excess)
 }
 
 /// Refuses on periods so short that a run would spend its time on counting them.

@@ -21,6 +21,7 @@ pub(super) fn resolve_transport(
 ) -> Result<Option<TcpSpec>, Fault> {
     let uncontrolled = match group.source {
         SourceFile::Bulk { .. }
+        | SourceFile::Objects { .. }
         | SourceFile::FiniteFlows { .. }
         | SourceFile::Trace { .. }
         | SourceFile::Web(_) => None,
@@ -110,6 +111,7 @@ fn specification(tcp: &TcpFile, congestion: CongestionConfig) -> TcpSpec {
             SlowStartFile::Limited { max_ssthresh } => SlowStartSpec::Limited { max_ssthresh },
             SlowStartFile::HystartPlusPlus => SlowStartSpec::HystartPlusPlus,
         },
+        slow_start_after_idle: tcp.slow_start_after_idle,
         pacing: tcp.pacing,
         send_burst: tcp.send_burst,
         forget_sack_at_timeout: tcp.forget_sack_at_timeout,

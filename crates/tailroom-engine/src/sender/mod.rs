@@ -21,8 +21,9 @@ use crate::congestion::steering::Beginning;
 use crate::congestion::{AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind};
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
+use crate::source::objects::Objects;
 use crate::topology::{Recovery, RttSamples, TcpSpec};
-use crate::units::Time;
+use crate::units::{Time, float};
 use ecn::EcnState;
 use pacer::Pacer;
 use prr::Prr;
@@ -44,7 +45,7 @@ pub struct Demand {
     pub start: Time,
     /// From when on it offers nothing new.
     pub stop: Time,
-    /// How many packets it has; `u64::MAX` without bound.
+    /// How many packets it has handed over so far; `u64::MAX` without bound.
     pub packets: u64,
     /// Size of a packet on the wire.
     pub packet_bytes: u32,
@@ -93,6 +94,10 @@ pub struct Sender {
     slow_start: SlowStart,
     pacer: Pacer,
     demand: Demand,
+    /// Where more of it comes from.
+    objects: Option<Box<Objects>>,
+    /// When a packet was sent last.
+    last_sent: Time,
     recovery_point: u64,
     duplicates: u64,
     /// `NewReno`'s inflation of the window by duplicate ACKs, less its deflation by partial ones.
@@ -117,6 +122,8 @@ struct Options {
     uses_prr: bool,
     restart_at_retransmission: bool,
     forget_sack_at_timeout: bool,
+    /// The window to start from after an idle time, if there is one (RFC 5681 sec. 4.1).
+    restart_window: Option<f64>,
     send_burst: u64,
     control_has_slow_start: bool,
     /// In blocks, or at a rate that the control sets.
@@ -144,6 +151,9 @@ impl Sender {
         // A control that models the path has neither slow start nor bursts but its own.
         let initial_ssthresh = spec.initial_ssthresh.filter(|_| steering.is_none());
         let send_burst = if steering.is_some() { 1 } else { u64::from(spec.send_burst) };
+        // A control that models the path knows itself what to do after an idle time.
+        let restarts = spec.slow_start_after_idle && steering.is_none();
+        let restart_window = restarts.then_some(cwnd);
         let answers_loss_after_mark = congestion.answers_loss_after_mark();
         Sender {
             una: 0,
@@ -164,6 +174,8 @@ impl Sender {
             slow_start: SlowStart::new(spec.slow_start, spec.pacing),
             pacer: Pacer::new(spec.pacing),
             demand,
+            objects: None,
+            last_sent: Time::ZERO,
             recovery_point: 0,
             duplicates: 0,
             inflation: 0,
@@ -177,6 +189,7 @@ impl Sender {
                 uses_prr: spec.prr,
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
+                restart_window,
                 send_burst,
                 control_has_slow_start,
                 control_paces,
@@ -185,6 +198,12 @@ impl Sender {
             },
             probe: FlowProbe::new(marks),
         }
+    }
+
+    /// Takes what it sends from `objects` from now on, instead of having it from the start.
+    pub fn send_objects(&mut self, objects: Objects) {
+        self.demand.packets = 0;
+        self.objects = Some(Box::new(objects));
     }
 
     /// When the sender must be woken; [`Time::NEVER`] if only an ACK can move it.
@@ -227,7 +246,7 @@ impl Sender {
 
     /// Whether everything the application had is acknowledged.
     pub fn is_complete(&self) -> bool {
-        self.una == self.demand.packets
+        self.una == self.demand.packets && self.objects.is_none()
     }
 
     /// Counts inside the measured window; up to now, where it is not over.
@@ -248,7 +267,9 @@ impl Sender {
 
     /// Whether that was so at the end of the run, which the sender may have passed.
     pub fn is_complete_at_end(&self) -> bool {
-        self.probe.record().after.is_some_and(|counters| counters.delivered == self.demand.packets)
+        let after = self.probe.record().after;
+        let has_all = after.is_some_and(|counters| counters.delivered == self.demand.packets);
+        has_all && self.objects.is_none()
     }
 
     /// An ACK arrives.
@@ -288,6 +309,7 @@ impl Sender {
         }
         if self.release_at <= now {
             self.release_at = Time::NEVER;
+            self.restart_after_idle(now);
             self.send_allowed(now, out);
         }
     }
@@ -446,7 +468,7 @@ impl Sender {
         let mut in_flight = self.next - self.una - self.scoreboard.sacked();
         // One comparison of floats a packet; converting the window to an integer costs more.
         let window = self.cwnd + self.limited_transmit() as f64;
-        let fits = |in_flight: u64| (in_flight + 1).cast_signed() as f64 <= window;
+        let fits = |in_flight: u64| float(in_flight + 1) <= window;
         self.is_window_limited = true;
         if self.options.send_burst > 1 && !fits(in_flight + self.burst(in_flight) - 1) {
             return;
@@ -483,8 +505,33 @@ impl Sender {
     }
 
     #[inline]
-    fn has_new_data(&self, now: Time) -> bool {
-        self.next < self.demand.packets && now < self.demand.stop
+    fn has_new_data(&mut self, now: Time) -> bool {
+        (self.next < self.demand.packets || self.take_objects(now)) && now < self.demand.stop
+    }
+
+    /// Takes the objects that have arrived by `now`; if there are none, sleeps until one comes.
+    #[inline(never)]
+    fn take_objects(&mut self, now: Time) -> bool {
+        let Some(objects) = &mut self.objects else { return false };
+        let packets = objects.take(now);
+        self.demand.packets += packets;
+        if packets == 0 {
+            self.release_at = self.release_at.min(objects.next_arrival());
+        }
+        packets > 0
+    }
+
+    /// RFC 5681 sec. 4.1: whoever has sent nothing for longer than the retransmission timeout has no
+    /// ACKs to clock what it sends, and starts again from the restart window, min(IW, cwnd).
+    fn restart_after_idle(&mut self, now: Time) {
+        let is_idle = self.is_quiet() && now.since(self.last_sent) > self.rtt.rto();
+        if let Some(restart_window) = self.options.restart_window
+            && is_idle
+            && restart_window < self.cwnd
+        {
+            self.probe.on_window(now, self.cwnd);
+            self.cwnd = restart_window;
+        }
     }
 
     /// Whether pacing lets a packet leave now; if not, the release is set.
@@ -518,6 +565,7 @@ impl Sender {
         is_retransmission: bool,
         out: &mut impl Outlet,
     ) {
+        self.last_sent = now;
         let is_last = sequence + 1 == self.demand.packets;
         let bytes = if is_last { self.demand.last_packet_bytes } else { self.demand.packet_bytes };
         self.probe.on_sent(bytes, is_retransmission);

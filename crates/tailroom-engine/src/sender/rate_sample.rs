@@ -9,22 +9,29 @@ use std::collections::VecDeque;
 
 use crate::congestion::steering::LostPacket;
 use crate::packet::Range;
-use crate::units::Time;
+use crate::units::{Time, float};
 
-/// What was true when a packet was sent (the draft's per-packet state).
+/// What was true when a packet was sent (the draft's per-packet state), in 40 bytes: with many
+/// packets in flight it is memory that costs time. Of counts the low bits do, since only what is
+/// added while the packet is in flight is asked for.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 struct Record {
-    delivered: u64,
-    delivered_time: Time,
-    first_sent_time: Time,
     sent_time: Time,
-    lost: u64,
-    tx_in_flight: u64,
+    first_sent_time: Time,
+    delivered_time: Time,
+    delivered: u32,
+    lost: u32,
+    tx_in_flight: u32,
     is_app_limited: bool,
     is_retransmission: bool,
     is_delivered: bool,
     is_lost: bool,
+}
+
+/// What has been added to `count` since its low bits were `before`.
+fn added(count: u64, before: u32) -> u64 {
+    u64::from((count as u32).wrapping_sub(before))
 }
 
 /// Bytes that a packet in flight needs here.
@@ -112,12 +119,12 @@ impl RateSampler {
             (self.first_sent_time, self.delivered_time) = (now, now);
         }
         let record = Record {
-            delivered: self.delivered,
-            delivered_time: self.delivered_time,
-            first_sent_time: self.first_sent_time,
             sent_time: now,
-            lost: self.lost,
-            tx_in_flight: in_flight,
+            first_sent_time: self.first_sent_time,
+            delivered_time: self.delivered_time,
+            delivered: self.delivered as u32,
+            lost: self.lost as u32,
+            tx_in_flight: in_flight as u32,
             is_app_limited: self.is_app_limited(),
             is_retransmission,
             is_delivered: false,
@@ -135,8 +142,11 @@ impl RateSampler {
     /// The cumulative ACK moves to `una`.
     pub fn on_acked(&mut self, now: Time, una: u64) {
         while self.una < una {
-            self.deliver(now, 0);
-            self.records.pop_front();
+            if let Some(record) = self.records.pop_front()
+                && !record.is_delivered
+            {
+                self.deliver(now, self.una, record);
+            }
             self.una += 1;
         }
     }
@@ -144,17 +154,17 @@ impl RateSampler {
     /// Packets at or above the cumulative ACK are newly sacked.
     pub fn on_sacked(&mut self, now: Time, packets: Range) {
         for sequence in packets.start.max(self.una)..packets.end {
-            self.deliver(now, (sequence - self.una) as usize);
+            if let Some(record) = self.records.get_mut((sequence - self.una) as usize)
+                && !std::mem::replace(&mut record.is_delivered, true)
+            {
+                let record = *record;
+                self.deliver(now, sequence, record);
+            }
         }
     }
 
     /// `UpdateRateSample`.
-    fn deliver(&mut self, now: Time, index: usize) {
-        let Some(record) = self.records.get_mut(index) else { return };
-        if std::mem::replace(&mut record.is_delivered, true) {
-            return;
-        }
-        let (record, sequence) = (*record, self.una + index as u64);
+    fn deliver(&mut self, now: Time, sequence: u64, record: Record) {
         self.delivered += 1;
         self.newly_delivered += 1;
         self.delivered_time = now;
@@ -175,11 +185,14 @@ impl RateSampler {
         cwnd_packets: f64,
         mut on_lost: impl FnMut(&LostPacket),
     ) -> u64 {
+        if edge <= self.lost_edge {
+            return 0;
+        }
         let before = self.lost;
         for sequence in self.lost_edge.max(self.una)..edge {
             self.lose(now, sequence, cwnd_packets, &mut on_lost);
         }
-        self.lost_edge = self.lost_edge.max(edge);
+        self.lost_edge = edge;
         self.lost - before
     }
 
@@ -212,8 +225,8 @@ impl RateSampler {
         on_lost(&LostPacket {
             now,
             sequence,
-            tx_in_flight: record.tx_in_flight,
-            lost: self.lost - record.lost,
+            tx_in_flight: u64::from(record.tx_in_flight),
+            lost: added(self.lost, record.lost),
             is_app_limited: record.is_app_limited,
             delivered: self.delivered,
             cwnd_packets,
@@ -231,20 +244,23 @@ impl RateSampler {
         let Some(Newest { record, .. }) = self.newest.take() else { return (0, None, None) };
         // With a packet that was sent twice it is not known which transmission is acknowledged.
         let rtt = (!record.is_retransmission).then(|| now.since(record.sent_time));
-        self.min_rtt = rtt.map_or(self.min_rtt, |rtt| {
-            Some(self.min_rtt.map_or(rtt, |smallest| smallest.min(rtt)))
-        });
+        if let Some(rtt) = rtt
+            && self.min_rtt.is_none_or(|smallest| rtt < smallest)
+        {
+            self.min_rtt = Some(rtt);
+        }
         // The longer of the two: what arrives faster than it was sent has been compressed.
         let send_elapsed = record.sent_time.since(record.first_sent_time);
         let interval = now.since(record.delivered_time).max(send_elapsed);
-        let delivered = self.delivered - record.delivered;
-        let is_reliable = interval >= self.min_rtt.unwrap_or_default() && interval > Time::ZERO;
+        let delivered = added(self.delivered, record.delivered);
+        let is_reliable =
+            interval > Time::ZERO && self.min_rtt.is_none_or(|smallest| interval >= smallest);
         let sample = RateSample {
             delivered,
-            prior_delivered: record.delivered,
-            delivery_rate: is_reliable.then(|| delivered as f64 / interval.seconds()),
-            tx_in_flight: record.tx_in_flight,
-            lost: self.lost - record.lost,
+            prior_delivered: self.delivered - delivered,
+            delivery_rate: is_reliable.then(|| float(delivered) / interval.seconds()),
+            tx_in_flight: u64::from(record.tx_in_flight),
+            lost: added(self.lost, record.lost),
             is_app_limited: record.is_app_limited,
         };
         (newly_delivered, rtt, Some(sample))

@@ -16,7 +16,7 @@ pub const DUPLICATE_THRESHOLD: u64 = 3;
 pub struct Scoreboard {
     /// Sacked ranges above `una`, sorted, disjoint, not touching.
     ranges: VecDeque<Range>,
-    /// The blocks of the ACK before: most of them come again, and are passed over without a search.
+    /// Blocks of ACKs before: most of them come again, and are passed over without a search.
     reported: [Range; MAX_SACK_BLOCKS],
     una: u64,
     sacked: u64,
@@ -70,7 +70,17 @@ impl Scoreboard {
 
     /// Moves the cumulative ACK to `una`; returns how many packets are newly known to have arrived,
     /// those sacked before not counted.
+    #[inline]
     pub fn advance(&mut self, una: u64) -> u64 {
+        if self.is_clear() {
+            let passed = una - self.una;
+            self.una = una;
+            return passed;
+        }
+        self.advance_in_repair(una)
+    }
+
+    fn advance_in_repair(&mut self, una: u64) -> u64 {
         let passed = Range { start: self.una, end: una };
         let mut unsacked = passed.len();
         let mut lost = passed.count_below(self.lost_edge);
@@ -97,7 +107,12 @@ impl Scoreboard {
 
     /// Takes in the SACK blocks of an ACK, of packets below `next`; shows `on_sacked` the packets that
     /// they newly report, and returns how many these are.
-    pub fn add(&mut self, blocks: &[Range], next: u64, mut on_sacked: impl FnMut(Range)) -> u64 {
+    #[inline]
+    pub fn add(&mut self, blocks: &[Range], next: u64, on_sacked: impl FnMut(Range)) -> u64 {
+        if blocks.is_empty() { 0 } else { self.add_blocks(blocks, next, on_sacked) }
+    }
+
+    fn add_blocks(&mut self, blocks: &[Range], next: u64, mut on_sacked: impl FnMut(Range)) -> u64 {
         let before = self.sacked;
         let reported = self.reported;
         for block in blocks.iter().filter(|block| !reported.contains(block)) {
@@ -106,7 +121,6 @@ impl Scoreboard {
                 self.add_block(block, &mut on_sacked);
             }
         }
-        self.reported = [Range::default(); MAX_SACK_BLOCKS];
         self.reported[..blocks.len()].copy_from_slice(blocks);
         if self.sacked > before {
             self.find_lost();
@@ -169,6 +183,14 @@ impl Scoreboard {
     /// RFC 6675 `IsLost`: at least three packets above are sacked, so everything unsacked below the
     /// third highest sacked packet is lost.
     fn find_lost(&mut self) {
+        // Most often the last range has grown, and the edge moves on inside it, past no hole.
+        if let Some(last) = self.ranges.back()
+            && last.start <= self.lost_edge
+            && last.len() >= DUPLICATE_THRESHOLD
+        {
+            self.lost_edge = self.lost_edge.max(last.end - DUPLICATE_THRESHOLD);
+            return;
+        }
         let mut wanted = DUPLICATE_THRESHOLD;
         for range in self.ranges.iter().rev() {
             if range.len() >= wanted {
@@ -196,6 +218,13 @@ impl Scoreboard {
 
     /// The first unsacked packet at or above `from`, if it lies below `below`.
     fn first_unsacked(&self, from: u64, below: u64) -> Option<u64> {
+        // Most often in a repair no hole is left that has not been sent again.
+        if let Some(last) = self.ranges.back()
+            && last.start <= from
+        {
+            let sequence = from.max(last.end);
+            return (sequence < below).then_some(sequence);
+        }
         let index = self.ranges.partition_point(|range| range.end <= from);
         let sequence = match self.ranges.get(index) {
             Some(range) if range.start <= from => range.end,

@@ -8,7 +8,7 @@ use super::{Outlet, Phase, Sender};
 use crate::congestion::steering::{PathEvent, Repair, Steering};
 use crate::congestion::{CongestionControl, CongestionKind};
 use crate::packet::Ack;
-use crate::units::{PICOSECONDS_PER_SECOND, Time};
+use crate::units::{PICOSECONDS_PER_SECOND, Time, float};
 
 /// What a sender keeps for such a control.
 #[derive(Debug)]
@@ -64,7 +64,11 @@ impl Sender {
             self.restart_timer(now);
         }
         self.ask_control(now, prior_una, prior_in_flight, newly_lost);
-        self.send_allowed(now, out);
+        // Most ACKs come while the pacer holds the next packet back, which is set already.
+        let is_held_back = now < self.release_at && self.release_at != Time::NEVER;
+        if !is_held_back {
+            self.send_allowed(now, out);
+        }
     }
 
     /// A sender that could send and has nothing to send leaves a gap (`CheckIfApplicationLimited`).
@@ -192,7 +196,7 @@ impl Sender {
             self.follow(now, steering);
         }
         let Some(steered) = &mut self.steered else { return };
-        let is_full = (in_flight + 1) as f64 > self.cwnd;
+        let is_full = float(in_flight + 1) > self.cwnd;
         steered.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
         self.pacer.on_sent_at_rate(now, steered.gap, steered.steering.send_quantum);
     }

@@ -185,7 +185,7 @@ pub fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
         .map(|link| link.capacity_bits(Time::ZERO, network.duration) / network.duration.seconds())
         .collect();
     for (index, group) in network.groups.iter().enumerate() {
-        let rate = group.source.uncontrolled_rate_bps().unwrap_or(0.0);
+        let rate = group.source.offered_rate_bps().unwrap_or(0.0);
         let flows = network.members(index).len() as f64;
         group.path.iter().for_each(|&link| capacities[link] -= flows * rate);
     }

@@ -4,6 +4,7 @@
 
 pub mod cbr;
 pub mod finite_flows;
+pub mod objects;
 pub mod on_off;
 mod passing;
 pub mod poisson;
@@ -44,7 +45,7 @@ pub struct FlowPlan {
     pub rtt: Time,
     /// Rate of its own access link, its exogenous peak rate; `None` for one that takes no time.
     pub access_rate: Option<Rate>,
-    /// What its congestion control draws from.
+    /// What is drawn for it alone comes from here: by its congestion control, its sender, its objects.
     pub seed: u64,
     /// What it sends if nothing controls it; such a flow's `bytes` are those of all its packets.
     pub media: Option<Media>,
@@ -115,6 +116,7 @@ impl Flows {
             }
             SourceSpec::Web(spec) => Flows::Web(Box::new(Web::new(spec, shortest, seed, name))),
             SourceSpec::Bulk { .. }
+            | SourceSpec::Objects(_)
             | SourceSpec::Poisson { .. }
             | SourceSpec::Cbr { .. }
             | SourceSpec::OnOff { .. } => return None,
@@ -171,11 +173,12 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source of a permanent flow; `None` for bulk data, which the TCP sender takes by itself.
+    /// The source of a permanent flow that nothing controls; data for a TCP sender it takes by itself.
     pub fn new(group: &GroupSpec, start: Time, seed: u64, flow_name: &str) -> Option<Self> {
         let bytes = group.packet_size;
         match &group.source {
             SourceSpec::Bulk { .. }
+            | SourceSpec::Objects(_)
             | SourceSpec::FiniteFlows(_)
             | SourceSpec::Trace(_)
             | SourceSpec::Streaming(_)

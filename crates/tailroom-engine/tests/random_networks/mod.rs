@@ -19,8 +19,8 @@ use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::topology::{
     DelayChange, DelayedAck, EcnMode, FiniteFlowsSpec, FlowArrivals, FlowSpec, GroupSpec, LinkSpec,
-    LossSpec, Network, PacketSizes, RateChange, Recovery, RttSamples, SlowStartSpec, SourceSpec,
-    StreamingSpec, TcpSpec, TraceFlow, TraceSpec, WebSpec,
+    LossSpec, Network, ObjectsSpec, PacketSizes, RateChange, Recovery, RttSamples, SlowStartSpec,
+    SourceSpec, StreamingSpec, TcpSpec, TraceFlow, TraceSpec, WebSpec,
 };
 use tailroom_engine::units::{Rate, Time};
 
@@ -174,8 +174,8 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
         select(vec![RttSamples::Timestamps, RttSamples::Karn]),
     );
     let ecn = select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s]);
-    let switches =
-        (any::<bool>(), select(vec![1_u32, 1, 4, 16]), any::<bool>(), any::<bool>(), ecn);
+    let bursts = select(vec![1_u32, 1, 4, 16]);
+    let switches = (any::<bool>(), bursts, any::<bool>(), any::<bool>(), ecn, any::<bool>());
     (congestion(), recovery, slow_start, windows, times, switches).prop_map(
         |(congestion, (recovery, prr), slow_start, windows, times, switches)| TcpSpec {
             congestion,
@@ -195,6 +195,7 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
             forget_sack_at_timeout: switches.2,
             restart_rto_at_retransmission: switches.3,
             ecn: switches.4,
+            slow_start_after_idle: switches.5,
             ack_size: 40,
         },
     )
@@ -212,6 +213,7 @@ fn source() -> impl Strategy<Value = SourceSpec> {
     ];
     prop_oneof![
         4 => option::of(1_u64..200_000).prop_map(|bytes| SourceSpec::Bulk { bytes }),
+        1 => objects(),
         1 => (rate(), select(sizes))
             .prop_map(|(rate, sizes)| SourceSpec::Poisson { rate, sizes }),
         1 => rate().prop_map(|rate| SourceSpec::Cbr { rate }),
@@ -219,6 +221,18 @@ fn source() -> impl Strategy<Value = SourceSpec> {
         1 => (rate(), select(periods.clone()), select(periods))
             .prop_map(|(rate, on, off)| SourceSpec::OnOff { rate, on, off }),
     ]
+}
+
+/// Objects of a few packets, with silences long enough for a restart between some of them.
+fn objects() -> impl Strategy<Value = SourceSpec> {
+    let mean = select(vec![1_000.0, 5_000.0, 50_000.0]);
+    let size = (mean, any::<bool>()).prop_map(|(mean, is_fixed)| {
+        if is_fixed { Distribution::Fixed(mean) } else { Distribution::pareto(1.2, mean) }
+    });
+    (size, select(vec![1.0, 5.0, 50.0])).prop_map(|(size, per_second)| {
+        let rate_bps = per_second * 8.0 * size.mean();
+        SourceSpec::Objects(Box::new(ObjectsSpec { size, per_second, rate_bps }))
+    })
 }
 
 /// Short flows that come and go: a few hundred in a run.
@@ -324,19 +338,23 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
         prop::collection::vec(flow(), 1..4),
     ];
     let size = select(vec![1_000_u32, 1_000, 1_500, 100]);
-    (path(1), reverse, source(), access, stop, size, tcp(), members).prop_map(
-        |(path, reverse_path, source, access, stop, packet_size, tcp, members)| {
+    let jitter = option::weighted(0.3, select(vec![1, 1_000_000, 2_500_000_000]));
+    let times = (stop, jitter.prop_map(|most| most.map(Time::from_picoseconds)));
+    (path(1), reverse, source(), access, times, size, tcp(), members).prop_map(
+        |(path, reverse_path, source, access, (stop, send_jitter), packet_size, tcp, members)| {
             let is_media = matches!(source, SourceSpec::Streaming(_));
-            let is_bulk = source.uncontrolled_rate_bps().is_none() && !is_media;
+            let offers = source.offered_rate_bps().is_some();
+            let is_controlled = matches!(source, SourceSpec::Objects(_)) || !(offers || is_media);
             let group = GroupSpec {
                 path,
-                reverse_path: if is_bulk { reverse_path } else { Vec::new() },
+                reverse_path: if is_controlled { reverse_path } else { Vec::new() },
                 source,
                 stop: stop.map(|stop| stop + Time::from_milliseconds(501)),
                 packet_size,
+                send_jitter,
                 ..networks::bulk("", tcp)
             };
-            let group = if is_bulk { group } else { GroupSpec { tcp: None, ..group } };
+            let group = if is_controlled { group } else { GroupSpec { tcp: None, ..group } };
             (group, access.map(Rate::from_bits_per_second), members)
         },
     )

@@ -559,7 +559,8 @@ impl<'a> Reference<'a> {
         step(&mut tcp.sender, &mut tray);
         for packet in tray.0 {
             assert_eq!(packet.sent, now, "a sender sends at the time it is told");
-            self.heap.push(now, flow, Happening::ReachAccess(packet));
+            let left = tcp.wiring.leave_sender(now);
+            self.heap.push(left, flow, Happening::ReachAccess(packet));
         }
         self.set_timers(flow);
         self.end_flow(flow);
@@ -598,7 +599,8 @@ impl<'a> Reference<'a> {
         open.sent.pass_marks(now, &FlowState::default());
         open.sent.on_sent(bytes, false);
         let packet = Packet { bytes, sent: now, ..Packet::default() };
-        self.heap.push(now, flow, Happening::ReachAccess(packet));
+        let left = open.wiring.leave_sender(now);
+        self.heap.push(left, flow, Happening::ReachAccess(packet));
         self.draw_emission(flow);
     }
 

@@ -6,8 +6,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = float | NDArray[np.float64]
+Floats = NDArray[np.float64]
+Numbers = float | Floats
 """A number or an array of them; functions of a law take both and answer in kind."""
+
+
+@dataclass(slots=True)
+class Epoch:
+    """How far a flow has come since its last loss."""
+
+    peak: float
+    """Window at the last loss, before the decrease; also that at the next."""
+    goal: float
+    """The window that the control remembers of it."""
+    base_rtt_s: float
+    """Round trip time without queueing."""
+    peak_rtt_s: float
+    """Round trip time at the last loss."""
+    window: float = 0.0
+    rtt_s: float = 0.0
+    """Round trip time now, queueing included."""
+    elapsed_s: float = 0.0
+    """Time since the last loss."""
+    rounds: float = 0.0
+    """Round trips since then."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +42,24 @@ class WindowLaw:
 
     source: str
     """RFC section or paper equation of the response function."""
-    window: Callable[[Numbers, Numbers], NDArray[np.float64]]
+    window: Callable[[Numbers, Numbers], Floats]
     """`window(p, rtt_s)`: mean window in packets, p in (0, 1]. Continuous, and strictly falling in
     p; at least 1."""
-    increase: Callable[[Numbers, Numbers], NDArray[np.float64]] | None = None
+    increase: Callable[[Numbers, Numbers], Floats] | None = None
     """`increase(w, rtt_s)`: growth in packets a round trip, at window w; `None` where it depends on
     more than the window (CUBIC: on the time since the last loss)."""
-    decrease: Callable[[Numbers], NDArray[np.float64]] | None = None
+    decrease: Callable[[Numbers], Floats] | None = None
     """`decrease(w)`: the part of the window w that a loss takes, in (0, 1)."""
+    seconds_to: Callable[[Epoch, float], float] | None = None
+    """`seconds_to(epoch, w)`: time until the window has grown to w, at the round trip time of the
+    epoch, for a law without `increase`. Losses come at equal windows, and w is close."""
+    goals: tuple[float, ...] = (1.0,)
+    """What the control remembers of the window when it hears of a loss, as a part of it, in
+    successive epochs; then again from the first."""
+    decrease_at: Callable[[Epoch], float] | None = None
+    """`decrease_at(epoch)`: the decrease where it depends on round trip times too, at the loss that
+    ends the epoch; `decrease` is then that at a constant one."""
+    counts_marks: bool = False
+    """Whether p is the share of packets marked; a queue that drops has then no use for `window`."""
+    kinks: tuple[float, ...] = ()
+    """Windows at which `increase` or its derivative jumps."""

@@ -2,7 +2,7 @@
 
 use super::{Model, State};
 use crate::congestion::steering::{PathEvent, Repair};
-use crate::units::Time;
+use crate::units::{Time, float};
 
 /// `BBR.MinPipeCwnd`
 pub(super) const MIN_PIPE_CWND: f64 = 4.0;
@@ -56,7 +56,7 @@ impl Model {
 
     /// `QuantizationBudget`
     fn quantization_budget(&self, inflight_cap: f64) -> f64 {
-        let offload_budget = OFFLOAD_QUANTA * self.send_quantum as f64;
+        let offload_budget = OFFLOAD_QUANTA * float(self.send_quantum);
         let inflight_cap = inflight_cap.max(offload_budget).max(MIN_PIPE_CWND);
         if self.state == State::Up { inflight_cap + 2.0 } else { inflight_cap }
     }
@@ -75,7 +75,7 @@ impl Model {
             self.extra_acked_start = event.now;
             expected_delivered = 0.0;
         }
-        self.extra_acked_delivered += event.newly_delivered as f64;
+        self.extra_acked_delivered += float(event.newly_delivered);
         let extra = (self.extra_acked_delivered - expected_delivered).min(self.cwnd);
         let window = if self.full_bw_reached { EXTRA_ACKED_ROUNDS } else { 1 };
         self.extra_acked.update(extra, self.rounds.count, window);
@@ -86,7 +86,7 @@ impl Model {
         // UpdateMaxInflight
         let bdp_multiple = self.bdp_multiple(self.bw, self.state.gains().1);
         let max_inflight = self.quantization_budget(bdp_multiple + self.extra_acked.get());
-        let grown = self.cwnd + event.newly_delivered as f64;
+        let grown = self.cwnd + float(event.newly_delivered);
         if self.full_bw_reached {
             self.cwnd = grown.min(max_inflight);
         } else if self.cwnd < max_inflight || (event.delivered as f64) < self.initial_cwnd {

@@ -4,6 +4,7 @@
 use super::{Model, State};
 use crate::congestion::steering::{LostPacket, PathEvent};
 use crate::sender::rate_sample::RateSample;
+use crate::units::float;
 
 /// `BBR.LossThresh`
 const LOSS_THRESHOLD: f64 = 0.02;
@@ -13,7 +14,8 @@ const BETA: f64 = 0.7;
 impl Model {
     /// `IsInflightTooHigh`
     pub(super) fn is_inflight_too_high(&self, lost: u64, tx_in_flight: u64) -> bool {
-        lost as f64 > tx_in_flight as f64 * LOSS_THRESHOLD || lost > 0 && !self.has_sack
+        let is_above = || float(lost) > float(tx_in_flight) * LOSS_THRESHOLD;
+        lost > 0 && (!self.has_sack || is_above())
     }
 
     /// `NoteLoss`
@@ -58,7 +60,7 @@ impl Model {
         self.is_loss_round_start = false;
         let Some(sample) = &event.rate else { return };
         self.bw_latest = self.bw_latest.max(sample.delivery_rate.unwrap_or(0.0));
-        self.inflight_latest = self.inflight_latest.max(sample.delivered as f64);
+        self.inflight_latest = self.inflight_latest.max(float(sample.delivered));
         if sample.prior_delivered >= self.loss_round_delivered {
             self.loss_round_delivered = event.delivered;
             self.is_loss_round_start = true;
@@ -69,7 +71,7 @@ impl Model {
     pub(super) fn advance_latest_delivery_signals(&mut self, sample: &RateSample) {
         if self.is_loss_round_start {
             self.bw_latest = sample.delivery_rate.unwrap_or(0.0);
-            self.inflight_latest = sample.delivered as f64;
+            self.inflight_latest = float(sample.delivered);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::congestion::filter::Plateau;
 use crate::congestion::steering::PathEvent;
 use crate::random;
 use crate::sender::rate_sample::RateSample;
-use crate::units::Time;
+use crate::units::{Time, float};
 
 /// `BBR.Headroom`
 const HEADROOM: f64 = 0.15;
@@ -26,7 +26,7 @@ impl Model {
             State::Down | State::Cruise if self.is_time_to_probe_bw(event.now) => {
                 self.start_probe_bw_refill(event.delivered);
             }
-            State::Down if self.is_time_to_cruise(event.in_flight as f64) => {
+            State::Down if self.is_time_to_cruise(float(event.in_flight)) => {
                 self.state = State::Cruise;
             }
             State::Refill if self.is_round_start => {
@@ -79,7 +79,7 @@ impl Model {
     fn is_time_to_probe_bw(&self, now: Time) -> bool {
         let has_elapsed = now > self.cycle_stamp.saturating_add(self.bw_probe_wait);
         let reno_rounds = self.target_inflight(self.cwnd).min(MAX_RENO_ROUNDS);
-        has_elapsed || self.rounds_since_probe_up as f64 >= reno_rounds
+        has_elapsed || float(self.rounds_since_probe_up) >= reno_rounds
     }
 
     /// `TargetInflight`
@@ -104,7 +104,7 @@ impl Model {
 
     /// `IsTimeToGoDown`
     fn is_time_to_go_down(&mut self, event: &PathEvent, sample: &RateSample) -> bool {
-        if self.prev_probe_too_high && event.in_flight as f64 >= self.inflight_longterm {
+        if self.prev_probe_too_high && float(event.in_flight) >= self.inflight_longterm {
             self.prev_probe_precautionary = true;
             return true;
         }
@@ -135,7 +135,7 @@ impl Model {
         }
         let is_limited = self.inflight_longterm.is_finite();
         if is_limited && !self.is_inflight_too_high(sample.lost, sample.tx_in_flight) {
-            self.inflight_longterm = self.inflight_longterm.max(sample.tx_in_flight as f64);
+            self.inflight_longterm = self.inflight_longterm.max(float(sample.tx_in_flight));
             if self.state == State::Up {
                 self.probe_inflight_longterm_upward(event);
             }

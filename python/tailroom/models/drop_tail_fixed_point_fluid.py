@@ -1,0 +1,41 @@
+"""Window laws against M/M/1/K, with HighSpeed's exact fluid in place of its response function.
+
+Their "simplifying approximations" in Eq. 3 are thereby left out, and M/M/1/K stays.
+"""
+
+from functools import partial
+
+from tailroom.models import drop_tail_fixed_point
+from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
+from tailroom.models.window_laws import highspeed
+
+LAWS = {"highspeed": partial(highspeed.law, form="fluid")}
+
+
+def predict(link: Bottleneck, target: Target) -> Prediction:
+    """As `drop_tail_fixed_point`, with Barman's Eq. 2 integrated by quadrature.
+
+    Raises:
+        NotApplicableError: No HighSpeed flow crosses the link, or as `drop_tail_fixed_point`.
+    """
+    if all(one.congestion not in LAWS for one in link.classes):
+        found = ", ".join(sorted({one.congestion for one in link.classes})) or "none"
+        raise NotApplicableError(
+            f"link {link.name}: no permanent HighSpeed flow crosses it, but flows of: {found}"
+        )
+    return drop_tail_fixed_point.predict(link, target, laws=LAWS)
+
+
+def assumptions(link: Bottleneck) -> list[Assumption]:
+    """Those of `drop_tail_fixed_point`."""
+    return drop_tail_fixed_point.assumptions(link, laws=LAWS)
+
+
+MODEL = Model(
+    name="drop_tail_fixed_point_fluid",
+    title="Window laws against M/M/1/K, HighSpeed as a fluid",
+    source="Barman, Smaragdakis and Matta 2004, Eq. 2 by quadrature",
+    assumptions=assumptions,
+    predict=predict,
+)

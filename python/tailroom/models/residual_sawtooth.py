@@ -1,0 +1,108 @@
+"""Long flows beside traffic that nothing controls: a sawtooth over the rest of the link."""
+
+from tailroom.models.assumptions import one_packet_size
+from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.required import smallest_limit
+from tailroom.models.sawtooth import details, full_limit, sawtooth_assumptions, synchronised
+from tailroom.models.sawtooth_cycle import cycle
+
+FAIR = ("fair",)
+"""Disciplines under which the other traffic takes nothing of the buffer."""
+
+
+def predict(link: Bottleneck, target: Target) -> Prediction:
+    """The sawtooth over the residual capacity C (1 - load).
+
+    Who shares a queue with others shares the buffer: of a queue of Q packets in order of arrival,
+    load Q are not the flows', and the link is full only with a buffer of C times RTT, not of
+    C (1 - load) times RTT. With fair queueing the latter is enough.
+
+    Raises:
+        NotApplicableError: There is no such traffic, it fills the link, or the sawtooth of the long
+            flows does not apply.
+    """
+    load = others_load(link)
+    left = 1 - load
+    flows = synchronised(link, link.capacity_pps * left)
+    share = 1.0 if link.discipline in FAIR else left
+    found = cycle(flows, link.limit_packets * share)
+    need = smallest_limit(
+        lambda limit: load + left * cycle(flows, limit * share).utilization >= target.utilization
+    )
+    return Prediction(
+        utilization=min(1.0, load + left * found.utilization),
+        loss_fraction=min(1.0, found.lost_packets / (found.packets + _beside(link, found.seconds))),
+        queue_packets_mean=found.queue_packets_mean / share,
+        queue_delay_s_mean=found.queue_delay_s_mean,
+        required_packets=need,
+        required_for=f"{100 * target.utilization:g} % utilization",
+        details={
+            **details(found, full_limit(flows) / share),
+            "flows_utilization": found.utilization,
+            "flows_rate_bps": link.rate_bps * left * found.utilization,
+        },
+    )
+
+
+def _beside(link: Bottleneck, seconds: float) -> float:
+    """Packets of the other traffic in so many seconds."""
+    streams = sum(one.rate_bps / one.packet_bytes for one in link.streams)
+    passing = sum(one.rate_bps / one.packet_bytes for one in link.passing)
+    return (streams + passing) / 8 * seconds
+
+
+def others_load(link: Bottleneck) -> float:
+    """The load of all that is not a permanent flow under congestion control, in (0, 1).
+
+    Raises:
+        NotApplicableError: It is 0, or 1 or more.
+    """
+    load = link.stream_load + link.passing_load
+    if load == 0:
+        raise NotApplicableError(
+            f"link {link.name}: long flows have it to themselves; see the model sawtooth"
+        )
+    if load >= 1:
+        raise NotApplicableError(
+            f"link {link.name}: other traffic offers {load:.3g} of its rate and leaves nothing"
+        )
+    return load
+
+
+def assumptions(link: Bottleneck) -> list[Assumption]:
+    """A smooth load beside flows that share the rest equally and lose packets together."""
+    left = 1 - others_load(link)
+    sources = [(one.group, one.process) for one in link.streams]
+    sources += [(one.group, one.process) for one in link.passing]
+    wild = [f"{group} is {process}" for group, process in sources if process != "cbr"]
+    passing = [one.group for one in link.passing if one.peak_rate_bps > link.rate_bps / 10]
+    own = [
+        one
+        for one in sawtooth_assumptions(link, link.capacity_pps * left)
+        if one.statement != one_packet_size(link).statement
+    ]
+    if link.discipline in FAIR:
+        own = [one for one in own if one.statement != "the buffer is DropTail"]
+    return [
+        assume(
+            "the other traffic is smooth",
+            not wild,
+            ", ".join(wild),
+        ),
+        assume(
+            "other flows are limited elsewhere, to a tenth of the link at most",
+            not passing,
+            ", ".join(passing),
+        ),
+        *own,
+    ]
+
+
+MODEL = Model(
+    name="residual_sawtooth",
+    title="Long flows beside a given load: the sawtooth over the rest",
+    source="Auge and Roberts 2006 sec. III, elastic regime",
+    assumptions=assumptions,
+    predict=predict,
+)

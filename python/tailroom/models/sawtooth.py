@@ -1,0 +1,213 @@
+"""Synchronised flows: what a buffer makes of windows that grow, fall together and grow again."""
+
+from math import cbrt, exp, inf, log, sqrt
+
+from scipy.special import lambertw
+
+from tailroom.models.assumptions import (
+    drop_tail,
+    fast_access,
+    long_flows_alone,
+    one_bottleneck,
+    one_packet_size,
+    steady_link,
+    unbounded_windows,
+)
+from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.required import smallest_limit
+from tailroom.models.sawtooth_cycle import Cycle, Flows, cycle
+from tailroom.models.window_laws import law_of
+
+SMALLEST_TROUGH = 2.0
+"""In packets: a smaller window cannot fall further (RFC 5681 sec. 3.1, Eq. 4)."""
+
+
+def predict(link: Bottleneck, target: Target) -> Prediction:
+    """Mean utilization, queue and loss of the cycle, and the smallest limit for the utilization.
+
+    Raises:
+        NotApplicableError: No permanent flow under congestion control crosses the link, they run
+            several controls, or theirs has no window law.
+    """
+    flows = synchronised(link, link.capacity_pps)
+    found = cycle(flows, link.limit_packets)
+    return Prediction(
+        utilization=found.utilization,
+        loss_fraction=min(1.0, found.lost_packets / found.packets),
+        queue_packets_mean=found.queue_packets_mean,
+        queue_delay_s_mean=found.queue_delay_s_mean,
+        required_packets=required(link, flows, target.utilization),
+        required_for=f"{100 * target.utilization:g} % utilization",
+        details=details(found, full_limit(flows)),
+    )
+
+
+def details(found: Cycle, full: float) -> dict[str, float]:
+    """Further numbers of a cycle."""
+    return {
+        "utilization_min": found.utilization_min,
+        "limit_for_full_utilization_packets": full,
+        "peak_window_packets": found.peak_window,
+        "cycle_s": found.seconds,
+    }
+
+
+def synchronised(link: Bottleneck, capacity_pps: float) -> Flows:
+    """The link's flows, equal, with their mean RTT, over so many packets a second.
+
+    Raises:
+        NotApplicableError: See `predict`.
+    """
+    if not link.classes:
+        raise NotApplicableError(
+            f"link {link.name}: no permanent flow under congestion control crosses it"
+        )
+    controls = sorted({one.congestion for one in link.classes})
+    if len(controls) > 1:
+        raise NotApplicableError(
+            f"link {link.name}: flows run {', '.join(controls)}, and how they share the link is "
+            "beyond a sawtooth of equal flows"
+        )
+    first = link.classes[0]
+    if any(one.parameters != first.parameters for one in link.classes):
+        raise NotApplicableError(
+            f"link {link.name}: flows run {controls[0]} with different parameters"
+        )
+    return Flows(
+        law=law_of(first),
+        count=link.flow_count,
+        rtt_s=link.mean_rtt_s,
+        capacity_pps=capacity_pps,
+    )
+
+
+def required(link: Bottleneck, flows: Flows, utilization: float) -> float:
+    """The smallest limit with this mean utilization, in packets that wait."""
+    control, bdp = link.classes[0].congestion, flows.bdp_packets
+    if flows.law.decrease is not None and control in ("reno", "aimd", "dctcp"):
+        return bdp * aimd_buffer(utilization, float(flows.law.decrease(1.0)))
+    if flows.law.decrease is not None and control == "scalable":
+        limit = bdp * mimd_buffer(utilization, float(flows.law.decrease(inf)))
+        if flows.trough(limit) > max(flows.law.kinks):
+            return limit
+    return smallest_limit(lambda limit: cycle(flows, limit).utilization >= utilization)
+
+
+def full_limit(flows: Flows) -> float:
+    """The smallest limit at which the queue never empties, in packets that wait."""
+    return smallest_limit(lambda limit: flows.count * flows.trough(limit) >= flows.bdp_packets)
+
+
+def minimum_utilization(buffer_bdp: float, decrease: float) -> float:
+    """Utilization right after a loss, with a buffer in bandwidth-delay products (Spang 2021)."""
+    return min(1.0, (1 - decrease) * (1 + buffer_bdp))
+
+
+def aimd_utilization(buffer_bdp: float, decrease: float) -> float:
+    """Mean utilization of windows that grow by a constant each round trip.
+
+    With x the window over the bandwidth-delay product, from x0 = (1 - decrease) x1 to
+    x1 = 1 + buffer_bdp: integral of x over that of max(1, x).
+    """
+    peak = 1 + buffer_bdp
+    trough = (1 - decrease) * peak
+    if trough >= 1:
+        return 1.0
+    return (peak**2 - trough**2) / 2 / (1 - trough + (peak**2 - 1) / 2)
+
+
+def aimd_buffer(utilization: float, decrease: float) -> float:
+    """The inverse of `aimd_utilization`, in bandwidth-delay products; at least 0.
+
+    Reno: 0.603 for 0.98, and 1 for 1.
+    """
+    left = 1 - decrease
+    root = (utilization * left) ** 2 + utilization * (1 - left**2 - utilization)
+    return max(0.0, utilization / (utilization * left + sqrt(max(0.0, root))) - 1)
+
+
+def mimd_utilization(buffer_bdp: float, decrease: float) -> float:
+    """Mean utilization of windows that grow by a part of themselves each round trip (Scalable).
+
+    As `aimd_utilization`, with dx / x in place of dx.
+    """
+    peak = 1 + buffer_bdp
+    trough = (1 - decrease) * peak
+    if trough >= 1:
+        return 1.0
+    return (peak - trough) / (-log(trough) + peak - 1)
+
+
+def mimd_buffer(utilization: float, decrease: float) -> float:
+    """The inverse of `mimd_utilization`, in bandwidth-delay products; at least 0.
+
+    With y = 1 + buffer and k = 1 - decrease / utilization, k y - 1 = ln((1 - decrease) y). Scalable
+    TCP: 0.061 for 0.98, and 1/7 for 1.
+    """
+    left, k = 1 - decrease, 1 - decrease / utilization
+    if k >= left:
+        return decrease / left
+    # With z = -k y, z e^z = -k / (left e).
+    peak = exp(-1) / left
+    if k != 0:
+        peak = -float(lambertw(-k * peak).real) / k
+    return max(0.0, peak - 1)
+
+
+def cubic_utilization(buffer_bdp: float, beta: float) -> float:
+    """Mean utilization of CUBIC on its cubic, where Reno is nowhere faster.
+
+    The window is P (1 - (1 - beta) z^3) from z = 1 at the loss to z = 0 at the next, in equal
+    steps of time.
+    """
+    peak = 1 + buffer_bdp
+    if beta * peak >= 1:
+        return 1.0
+    full = cbrt((1 - 1 / peak) / (1 - beta))
+    return full + peak * (1 - full - (1 - beta) * (1 - full**4) / 4)
+
+
+def assumptions(link: Bottleneck) -> list[Assumption]:
+    """Flows that share the link equally and lose packets at the same time."""
+    return [*sawtooth_assumptions(link, link.capacity_pps), long_flows_alone(link)]
+
+
+def sawtooth_assumptions(link: Bottleneck, capacity_pps: float) -> list[Assumption]:
+    """What a sawtooth over so many packets a second supposes, whatever else crosses the link."""
+    flows = synchronised(link, capacity_pps)
+    trough = flows.trough(link.limit_packets)
+    rtts = [1e3 * one.rtt_s for one in link.classes]
+    return [
+        assume("one flow, or all reduce together", flows.count == 1, f"{flows.count} flows"),
+        assume(
+            "flows have one RTT",
+            len(set(rtts)) == 1,
+            f"{min(rtts):g} to {max(rtts):g} ms; their mean is taken",
+        ),
+        assume(
+            f"windows stay above {SMALLEST_TROUGH:g} packets",
+            trough >= SMALLEST_TROUGH,
+            f"{trough:.3g} after a loss",
+        ),
+        assume(
+            "each packet is acknowledged",
+            all(one.packets_per_ack == 1 for one in link.classes),
+            f"one ACK for {max(one.packets_per_ack for one in link.classes)} packets",
+        ),
+        drop_tail(link),
+        unbounded_windows(link),
+        one_packet_size(link),
+        one_bottleneck(link),
+        steady_link(link),
+        fast_access(link),
+    ]
+
+
+MODEL = Model(
+    name="sawtooth",
+    title="Synchronised flows: the sawtooth of their windows",
+    source="Spang, Arslan, McKeown 2021, generalised to the mean and to other window laws",
+    assumptions=assumptions,
+    predict=predict,
+)

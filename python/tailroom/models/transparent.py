@@ -1,0 +1,222 @@
+"""The transparent regime: flows that other links limit, whose peak rates together fit.
+
+Two things may still fill the buffer. Packets of many flows arrive nearly as a Poisson process,
+which the queue M/M/1 answers (M/D/1 for packets of one size). And the number of flows in progress
+varies, as a Poisson variable, so that their rates together may exceed the link's for longer than
+any buffer lasts.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, exp, floor, inf, log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.stats import poisson
+
+from tailroom.models.assumptions import drop_tail, one_bottleneck, steady_link
+from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.required import smallest_limit
+from tailroom.models.traffic import need_load_below_one, permanent_load
+
+NEARLY_POISSON = 0.1
+"""Share of the link's rate below which a flow's packets are far enough apart."""
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Flows in progress, by rate in parts of the link's."""
+
+    mean: float
+    """Their number: Poisson. Groups that differ count as one with their mean rate and variance."""
+    peak: float
+    """Rate of one."""
+    steady: float
+    """What permanent flows take beside them."""
+
+    @property
+    def room(self) -> float:
+        """How many fit, in parts too; infinite if they take nothing."""
+        return (1 - self.steady) / self.peak if self.peak else inf
+
+    def overload(self) -> float:
+        """Probability that their rates together exceed the link's."""
+        return 0.0 if self.room == inf else float(poisson.sf(floor(self.room), self.mean))
+
+    def lost(self) -> float:
+        """Part of what is offered that exceeds the link's rate, without any buffer."""
+        if self.room == inf:
+            return 0.0
+        # E[(N - x)+] = m P(N >= k) - x P(N > k), with k the integer part of x.
+        k = floor(self.room)
+        above = self.mean * poisson.sf(k - 1, self.mean) - self.room * poisson.sf(k, self.mean)
+        return float(max(0.0, self.peak * above / (self.mean * self.peak + self.steady)))
+
+
+def flows_of(link: Bottleneck) -> Flows:
+    """The flows that come and go, and the load of those that stay.
+
+    Raises:
+        NotApplicableError: Flows that come and go have no peak rate.
+    """
+    unlimited = [one.group for one in link.passing if one.peak_rate_bps == inf]
+    if unlimited:
+        raise NotApplicableError(
+            f"link {link.name}: flows of {', '.join(unlimited)} have no peak rate, and each takes "
+            "the link while it lasts"
+        )
+    rate = sum(one.rate_bps for one in link.passing) / link.rate_bps
+    variance = sum(one.rate_bps * one.peak_rate_bps for one in link.passing) / link.rate_bps**2
+    peak = variance / rate if rate else 0.0
+    return Flows(rate / peak if peak else 0.0, peak, permanent_load(link) + link.stream_load)
+
+
+MD1_EXACT = 60
+"""From so many packets on the distribution of M/D/1 is geometric to the last digit: the next root
+of its denominator has at least seven times the modulus of the first."""
+
+
+@dataclass(frozen=True)
+class MD1:
+    """The queue M/D/1 at a load in (0, 1)."""
+
+    load: float
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64]:
+        """P(N = j), j = 0 .. MD1_EXACT, of the number in the system.
+
+        By cuts: what goes up from j or less to more than j at a departure comes down from j + 1.
+        All terms are positive, so that nothing cancels.
+        """
+        above = poisson.sf(np.arange(MD1_EXACT + 1), self.load)
+        found = np.zeros(MD1_EXACT + 1)
+        found[0] = 1 - self.load
+        for j in range(MD1_EXACT):
+            up = found[0] * above[j] + found[1 : j + 1] @ above[j:0:-1]
+            found[j + 1] = up * exp(self.load)
+        return found
+
+    @cached_property
+    def decay(self) -> float:
+        """P(N = j) over P(N = j + 1) in the end: x > 1 with exp(rho (x - 1)) = x."""
+        low = 1 / self.load
+        high = 2 * low
+        while self.load * (high - 1) < log(high):
+            high *= 2
+        return float(brentq(lambda x: self.load * (x - 1) - log(x), low, high, xtol=1e-14))
+
+    @cached_property
+    def _tails(self) -> NDArray[np.float64]:
+        """P(N >= j), from the smallest terms up."""
+        beyond = float(self.probabilities[-1]) / (self.decay - 1)
+        sums: NDArray[np.float64] = np.cumsum(self.probabilities[::-1])[::-1]
+        return sums + beyond
+
+    def tail(self, packets: float) -> float:
+        """P(N >= packets)."""
+        whole = min(floor(packets), MD1_EXACT)
+        further = floor(packets) - whole
+        return float(self._tails[whole] * exp(-further * log(self.decay)))
+
+    def loss(self, packets: float) -> float:
+        """Loss fraction of M/D/1/K, K = `packets` in the system, at least 1.
+
+        (1 - rho) Q / (1 - rho Q), Q = P(N >= K) in the infinite queue: below K departures of both
+        leave the same behind, in proportion, and what is lost follows from the time that is idle.
+        """
+        tail = self.tail(packets)
+        return (1 - self.load) * tail / (1 - self.load * tail)
+
+
+def mm1_waiting(load: float, packets: float) -> float:
+    """Mean number that waits in M/M/1/K at a load below 1, K = `packets`."""
+    full = float(load ** (packets + 1))
+    system = load / (1 - load) - (packets + 1) * full / (1 - full)
+    return max(0.0, system - (load - full) / (1 - full))
+
+
+def predict(link: Bottleneck, target: Target) -> Prediction:
+    """Loss, and the limit for the target loss.
+
+    rho^n with room for n packets (Auge and Roberts 2006, sec. IV.A), and on top what is lost while
+    more flows are in progress than fit.
+
+    Raises:
+        NotApplicableError: The load is not between 0 and 1, or flows have no limit of their own.
+    """
+    load = need_load_below_one(link)
+    flows = flows_of(link)
+    packets, lost = link.system_packets, flows.lost()
+    of_packets = load**packets
+    loss = min(1.0, of_packets + lost)
+    for_packets = target.loss_fraction - lost
+    queue = min(link.limit_packets, mm1_waiting(load, packets))
+
+    constant = MD1(load)
+
+    def meets(limit: float) -> bool:
+        return constant.loss(limit + 1) <= for_packets
+
+    return Prediction(
+        utilization=load,
+        loss_fraction=loss,
+        queue_packets_mean=queue,
+        queue_delay_s_mean=queue / link.capacity_pps,
+        required_packets=required(load, for_packets),
+        required_for=f"a loss of {target.loss_fraction:.4g}",
+        details={
+            "packet_loss_fraction": of_packets,
+            "packet_loss_md1_fraction": constant.loss(packets),
+            "overload_loss_fraction": lost,
+            "overload_time_fraction": flows.overload(),
+            "flows_in_progress_mean": flows.mean,
+            "room_flows": flows.room,
+            "required_md1_packets": smallest_limit(meets) if for_packets > 0 else inf,
+        },
+    )
+
+
+def required(load: float, loss: float) -> float:
+    """Smallest whole limit, in packets that wait, with rho^(limit + 1) <= loss.
+
+    Infinite if loss is not above 0.
+    """
+    if loss <= 0:
+        return inf
+    return max(0.0, ceil(log(loss) / log(load) - 1e-12) - 1.0)
+
+
+def assumptions(link: Bottleneck) -> list[Assumption]:
+    """Poisson arrivals of many flows, each far slower than the link, that fit."""
+    flows = flows_of(link)
+    regular = [one.group for one in link.passing if not one.poisson]
+    regular += [one.group for one in link.streams if one.process == "on_off"]
+    fast = [one.group for one in link.passing if one.peak_rate_bps > NEARLY_POISSON * link.rate_bps]
+    sigma = sqrt(flows.mean)
+    return [
+        assume(
+            "flows are a tenth of the link or slower", not fast, f"{', '.join(fast)} are faster"
+        ),
+        assume("flows and packets arrive as Poisson processes", not regular, ", ".join(regular)),
+        assume(
+            "in less than 1 % of the time more flows are in progress than fit",
+            flows.overload() < 0.01,
+            f"{flows.overload():.2%}: {flows.mean:.4g} flows, give or take {sigma:.3g}, "
+            f"and room for {flows.room:.4g}",
+        ),
+        drop_tail(link),
+        one_bottleneck(link),
+        steady_link(link),
+    ]
+
+
+MODEL = Model(
+    name="transparent",
+    title="Transparent regime: flows that something else limits",
+    source="Auge, Roberts 2006, NGI, sec. IV.A",
+    assumptions=assumptions,
+    predict=predict,
+)

@@ -1,0 +1,100 @@
+"""Window laws and sawtooth models beside simulations; the tables of docs/models.
+
+`python -m tests.validation.window_models PART` prints one part: laws, single, several, barman or
+beside.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import tailroom as tr
+from tailroom.models import Model, Target, residual_sawtooth, sawtooth
+from tailroom.models.window_laws import law_of
+from tests.models.links import bottleneck, long_flows, scenario, stream
+
+CONTROLS = ("reno", "scalable", "highspeed", "cubic", "bic", "htcp", "fhstcp")
+STARTS = 'start = { uniform = ["0 s", "10 s"] }\n'
+
+
+def simulated(text: str) -> dict[str, float]:
+    """The link of one run."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "scenario.toml"
+        file.write_text(text, encoding="utf-8")
+        return dict(tr.run(file).links["link"])
+
+
+def beside(text: str, model: Model) -> str:
+    """Utilization, queue and loss of the model / of the simulation."""
+    predicted, link = model.predict(bottleneck(text), Target()), simulated(text)
+    return (
+        f"{predicted.utilization:.3f} / {link['utilization']:.3f} | "
+        f"{predicted.queue_packets_mean:.1f} / {link['queue_packets_mean']:.1f} | "
+        f"{predicted.loss_fraction:.2g} / {link['loss_fraction']:.2g} | "
+        f"{link['loss_synchronization']:.2f}"
+    )
+
+
+def laws() -> Iterator[str]:
+    """Mean window over the law's, with losses on the wire."""
+    for control in CONTROLS:
+        for every in (1_000, 10_000, 100_000):
+            for loss in (
+                f'{{ kind = "periodic", every = {every} }}',
+                f'{{ kind = "bernoulli", probability = {1 / every} }}',
+            ):
+                text = scenario(1e5, long_flows(control), rate="10 Gbit/s", duration="260 s")
+                text = text.replace("queue =", f"loss = {loss}\nqueue =")
+                link = bottleneck(text)
+                law = law_of(link.classes[0])
+                window = simulated(text)["utilization"] * link.bdp_packets
+                ratio = window / float(law.window(1 / every, 0.1))
+                yield f"{control} | {loss} | {ratio:.2f}"
+
+
+def single() -> Iterator[str]:
+    """One flow."""
+    for control in CONTROLS:
+        for limit in (20, 62, 156, 400):
+            text = scenario(limit, long_flows(control), duration="300 s")
+            yield f"{control} | {limit} | {beside(text, sawtooth.MODEL)}"
+
+
+def several() -> Iterator[str]:
+    """Flows that need not reduce together."""
+    for control in ("reno", "highspeed", "cubic"):
+        for count in (2, 4, 10):
+            group = long_flows(control, count, rtt='{ from = "95 ms", to = "105 ms" }') + STARTS
+            yield f"{control} | {count} | {beside(scenario(62, group), sawtooth.MODEL)}"
+
+
+def barman() -> Iterator[str]:
+    """Ten HighSpeed flows over 1 Gbit/s (Barman, Smaragdakis, Matta 2004, first setting)."""
+    group = long_flows("highspeed", 10, rtt='{ from = "115.5 ms", to = "124.5 ms" }') + STARTS
+    for limit in (1250, 2500):
+        text = scenario(limit, group, rate="1 Gbit/s", duration="120 s")
+        yield f"{limit} | {beside(text, sawtooth.MODEL)}"
+
+
+def other_traffic() -> Iterator[str]:
+    """A flow beside half a link of other traffic."""
+    for kind in ("cbr", "poisson"):
+        for limit in (20, 100, 312, 625):
+            text = scenario(limit, long_flows("reno"), stream("25 Mbit/s", kind))
+            yield f"{kind} | {limit} | {beside(text, residual_sawtooth.MODEL)}"
+
+
+PARTS = {
+    "laws": laws,
+    "single": single,
+    "several": several,
+    "barman": barman,
+    "beside": other_traffic,
+}
+
+if __name__ == "__main__":
+    for part in sys.argv[1:] or PARTS:
+        for line in PARTS[part]():
+            print(line, flush=True)
