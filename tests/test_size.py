@@ -303,6 +303,15 @@ def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
     assert "utilization >= 0.99 and queue_delay_s_p99 <= 0.0025 conflict" in ended.output
 
 
+def test_a_loss_that_the_runs_are_too_short_for_is_said(tailroom: Tailroom) -> None:
+    # 4 runs of 3.5 s at 833 packets a second: 1 in 3,900 could go unseen.
+    for bound, is_certain in ((1e-3, True), (1e-5, False)):
+        asked = ("--target", f"loss_fraction <= {bound}", "--set", "flows.flows.max_window=10")
+        ended = tailroom(*QUESTION, "--congestion", "reno", *asked)
+        assert ended.status == 0, ended.errors
+        assert ("is not certain: no packet was lost" in ended.output) is not is_certain
+
+
 WRONG = {
     "no goal": ((), ["no goal; give for example --target"]),
     "no comparison": (("--target", "utilization = 1"), ["METRIC >= VALUE", "utilization = 1"]),

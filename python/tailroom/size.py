@@ -14,7 +14,7 @@ from tailroom import models
 from tailroom._engine import RunError
 from tailroom.confidence import Interval, mean_interval
 from tailroom.goals import Goal, check_goals, parse_goal
-from tailroom.metrics import full_names
+from tailroom.metrics import find_metric, full_names, names_of
 from tailroom.models import Bottleneck, Target
 from tailroom.own_controls import ControlFactory
 from tailroom.predict import Predictions, ask
@@ -108,6 +108,27 @@ class Size:
         ]
         apart = [(a, b) for a, b in pairs if max(a.low, b.low) > min(a.high, b.high)]
         return [(one.goal, other.goal) for one, other in apart]
+
+    @property
+    def unseen(self) -> list[tuple[Goal, int]]:
+        """Bounds on loss that the answer's runs are too short to show, with their packets.
+
+        None was lost, and by the rule of three (Hanley, Lippman-Hand 1983) up to 3 in so many may
+        be expected all the same.
+        """
+        found = []
+        for goal in self.goals if self.chosen else ():
+            rows = list(self.chosen.point.rows.values()) if self.chosen else []
+            known = names_of(rows[0])
+            link, _, metric = find_metric(goal.metric, known).rpartition(".")
+            arrivals = f"{link}.arrivals_packets"
+            if goal.at_least or metric != "loss_fraction" or arrivals not in known:
+                continue
+            packets = sum(row[arrivals][0].as_py() for row in rows)
+            lost = any(row[f"{link}.loss_fraction"][0].as_py() for row in rows)
+            if not lost and goal.bound * packets < 3:
+                found.append((goal, int(packets)))
+        return found
 
     def plot(self) -> "Figure":
         """Draws each goal's metric over the buffer, and utilization against delay."""

@@ -197,6 +197,12 @@ def _show(answer: Size, console: Console) -> None:
         console.print(f"  {escape(str(one.goal))}: {where_met(one, answer)}")
     for goal, other in answer.conflicts:
         console.print(f"  [red]{escape(str(goal))} and {escape(str(other))} conflict[/red]")
+    for goal, arrivals in answer.unseen:
+        console.print(
+            f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: no packet was lost, "
+            f"but there were only {arrivals:,}; let the runs last longer",
+            soft_wrap=True,
+        )
     console.print(_tried(answer))
     _show_models(answer, console)
     if packets is not None:
