@@ -1,6 +1,7 @@
 """Confidence intervals hold known means as often as they say; warm-up ends where it does."""
 
 from math import inf, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tailroom.confidence import batch_means, mean_interval
 from tailroom.sweep_plan import Until, runs_needed
 from tailroom.warm_up import truncation
 from tests import coverage_of_intervals as coverage
+from tests.conftest import Tailroom
 
 
 def test_the_interval_is_students() -> None:
@@ -137,8 +139,8 @@ LATE: dict[str, object] = {
 }
 
 
-def test_the_warm_up_of_a_run_ends_when_its_flows_have_come(small: object) -> None:
-    result = tr.run(str(small), set=LATE)
+def test_the_warm_up_of_a_run_ends_when_its_flows_have_come(small: Path) -> None:
+    result = tr.run(small, set=LATE)
     found = tr.warm_up(result)
     assert found is not None
     # By 5 s a third of the flows is there; by 15 s all are.
@@ -147,8 +149,22 @@ def test_the_warm_up_of_a_run_ends_when_its_flows_have_come(small: object) -> No
     assert tr.warm_up(result, link="bottleneck", metric="queue_packets") == found
 
 
-def test_wrong_questions_about_the_warm_up(small: object) -> None:
-    result = tr.run(str(small), series_samples=100)
+def test_a_sweep_with_series_names_points_that_are_measured_too_early(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    text = small.read_text(encoding="utf-8").replace("count = 2", "count = 20")
+    text = text.replace('"4 s"', '"60 s"').replace('measure_from = "1 s"', "")
+    text = text.replace('rtt = "20 ms"', 'rtt = { uniform = ["20 ms", "60 ms"] }')
+    small.write_text(text + 'start = { uniform = ["0 s", "25 s"] }\n', encoding="utf-8")
+    command = ("sweep", small, "--store", tmp_path / "store", "--seeds", 3, "--series")
+    early = tailroom(*command, "--set", "measure_from=0 s")
+    assert "the queue has not settled (MSER-5) at measure_from at 1 points" in early.output
+    assert "  the only one: settles at " in early.output
+    assert "settled" not in tailroom(*command, "--set", "measure_from=25 s").output
+
+
+def test_wrong_questions_about_the_warm_up(small: Path) -> None:
+    result = tr.run(small, series_samples=100)
     for options, message in (
         ({"link": "core"}, "choose one of bottleneck"),
         ({"metric": "queue"}, "no such column; the series have"),
@@ -156,6 +172,6 @@ def test_wrong_questions_about_the_warm_up(small: object) -> None:
         with pytest.raises(ValueError, match=message):
             tr.warm_up(result, **options)
     with pytest.raises(ValueError, match="no time series"):
-        tr.warm_up(tr.run(str(small)))
+        tr.warm_up(tr.run(small))
     with pytest.raises(ValueError, match="too few"):
-        tr.warm_up(tr.run(str(small), series_samples=10))
+        tr.warm_up(tr.run(small, series_samples=10))

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -333,6 +334,47 @@ def test_an_exception_in_a_control_ends_the_sweep_with_its_traceback(
         r'\.py", line 11, in on_ack\n +raise ZeroDivisionError\("mine"\)', ended.errors
     )
     assert "error: flows.reno.congestion: " in ended.errors.splitlines()[-1]
+
+
+ONE_RAISES = """\
+import os
+
+
+class Reno:
+    def __init__(self):
+        self.calls = 0
+
+    def on_ack(self, event):
+        self.calls += 1
+        if self.calls == 1000:
+            try:
+                os.close(os.open({flag!r}, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return event.cwnd_packets
+            raise ZeroDivisionError("the first")
+        return event.cwnd_packets
+
+    def on_congestion(self, event):
+        return event.cwnd_packets / 2
+"""
+
+
+def test_an_exception_in_a_control_stops_the_other_processes(
+    scenario: Path, store: Path, own: Callable[[str], str], tmp_path: Path
+) -> None:
+    control = f"{own(ONE_RAISES.format(flag=str(tmp_path / 'flag')))}:Reno"
+    begun = time.monotonic()
+    with pytest.raises(tr.ControlError, match="the first"):
+        # The other one would take over a minute.
+        tr.sweep(
+            scenario,
+            store,
+            seeds=2,
+            workers=2,
+            set={"duration": "100000 s"},
+            congestion={"reno": control},
+        )
+    assert time.monotonic() - begun < 20
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, seeds: set[int]) -> None:

@@ -62,15 +62,14 @@ def expected_names(source: ScenarioText) -> list[str] | None:
         return None
 
 
-def check_metrics(source: ScenarioText, wanted: Iterable[str]) -> None:
-    """Refuses metrics that runs of a scenario will not have, before any is run.
+def full_names(source: ScenarioText, wanted: Iterable[str]) -> dict[str, str]:
+    """The full names of metrics, before any run shows them.
 
     Raises:
         MetricError: There is none of a name, or several.
     """
     known = expected_names(source)
-    for name in wanted if known is not None else ():
-        find_metric(name, known or ())
+    return {name: name if known is None else find_metric(name, known) for name in wanted}
 
 
 def find_metric(name: str, known: Iterable[str]) -> str:

@@ -1,5 +1,6 @@
 """Runs of one scenario at different points: who does them, and which are done already."""
 
+import multiprocessing
 import os
 import threading
 import tomllib
@@ -34,6 +35,27 @@ SERIES_SAMPLES = 500
 """Points of the series that are kept where the scenario asks for none."""
 
 
+class Flag(Protocol):
+    """What says whether a run is still wanted."""
+
+    def is_set(self) -> bool:
+        """Whether it is not."""
+
+
+class _Event(Flag, Protocol):
+    """What threads and processes have alike."""
+
+    def set(self) -> None: ...
+
+
+_stop: list[Flag] = []
+"""In a process of a pool: tells that the sweep is being stopped."""
+
+
+def _listen(event: Flag) -> None:
+    _stop.append(event)
+
+
 class Cancelled(Exception):  # noqa: N818 - it is no error
     """The sweep is being stopped."""
 
@@ -51,13 +73,6 @@ class Task:
     series: bool
 
 
-class Flag(Protocol):
-    """What says whether a run is still wanted, e.g. a `threading.Event`."""
-
-    def is_set(self) -> bool:
-        """Whether it is not."""
-
-
 def run_task(task: Task, cancelled: Flag | None = None) -> Run:
     """Does one run, wherever that is.
 
@@ -72,8 +87,10 @@ def run_task(task: Task, cancelled: Flag | None = None) -> Run:
             "install the same tailroom on every machine"
         )
 
+    events = [cancelled] if cancelled else _stop
+
     def check(_fraction: float, _simulated_s: float) -> None:
-        if cancelled and cancelled.is_set():
+        if any(event.is_set() for event in events):
             raise Cancelled
 
     samples = SERIES_SAMPLES if task.series else None
@@ -203,16 +220,22 @@ class Runner:
         # Each call of a control needs the interpreter, which one thread has at a time.
         self._in_processes = bool(own_controls(source.resolve(seed=None)))
         self._stack = ExitStack()
+        self._cancelled: _Event | None = None
+        self._handed: _Event | None = None
+        """The same, where it can go along with a run."""
 
     def __enter__(self) -> "Runner":
-        self._cancelled: threading.Event | None = None
         if self._cluster:
             return self
         if self._in_processes:
-            pool: Executor = ProcessPoolExecutor(self._workers)
+            self._cancelled = multiprocessing.Event()
+            # An event goes to a process at its start only.
+            pool: Executor = ProcessPoolExecutor(
+                self._workers, initializer=_listen, initargs=(self._cancelled,)
+            )
         else:
+            self._cancelled = self._handed = threading.Event()
             pool = ThreadPoolExecutor(self._workers)
-            self._cancelled = threading.Event()
         self._executor = self._stack.enter_context(pool)
         return self
 
@@ -260,7 +283,7 @@ class Runner:
     def _submit(self, task: Task) -> Future[Run]:
         if self._cluster:
             return self._cluster.submit(task)
-        return self._executor.submit(run_task, task, self._cancelled)
+        return self._executor.submit(run_task, task, self._handed)
 
     def _finished(self, future: Future[Run]) -> Run | RunError:
         try:

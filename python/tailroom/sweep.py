@@ -1,5 +1,6 @@
 """A sweep: a scenario at many points, each repeated, every run kept in a store."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -9,7 +10,7 @@ import pyarrow as pa
 
 from tailroom._engine import RunError, ScenarioError
 from tailroom.cluster import ClusterLike, connected
-from tailroom.metrics import check_metrics
+from tailroom.metrics import full_names
 from tailroom.own_controls import ControlFactory
 from tailroom.runner import Point, Runner, Task
 from tailroom.scenario import ScenarioText
@@ -17,6 +18,7 @@ from tailroom.scenario_types import Scenario
 from tailroom.store import Run, Store, SweepRecord
 from tailroom.sweep_plan import Plan, Until, plan, runs_needed
 from tailroom.sweep_tables import intervals, means, runs_of
+from tailroom.warm_up import last_warm_up
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,6 +78,26 @@ class SweepResult:
             for point, interval in zip(self.record.points, found, strict=True)
             if interval is None or interval.half_width > until["half_width"]
         ]
+
+    @property
+    def unsettled(self) -> list[tuple[dict[str, object], float | None]]:
+        """Points that are measured before their warm-up ends, with the second at which it does.
+
+        By `tailroom.warm_up` for the mean over the point's runs, at the link that settles last;
+        `None` if that is not in the first half. Empty if the series were not kept.
+        """
+        found = []
+        for point in self.record.points:
+            rows = [row for row in map(self.store.read, point["runs"]) if row is not None]
+            series = [one for one in map(self.store.series, point["runs"]) if one is not None]
+            if rows and series:
+                summary = json.loads(rows[0]["summary"][0].as_py())
+                ends_s = last_warm_up(series)
+                # Less than a tenth of the run too early may be chance.
+                late_s = summary["measured_from_s"] + 0.1 * summary["measured_to_s"]
+                if ends_s is None or ends_s > late_s:
+                    found.append((point["settings"], ends_s))
+        return found
 
     def means(self, metric: str) -> pa.Table:
         """One row a point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
@@ -172,10 +194,12 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         )
     points = [Point.of(source, index, one) for index, one in enumerate(what.points())]
     if what.until:
-        check_metrics(points[0].source, [what.until.metric])
+        full_names(points[0].source, [what.until.metric])
+    # A control of the user's own may be among the values of a key only.
+    typical = next((point.source for point in points if point.controls), source)
     with connected(cluster) as connection:
         work = _Work(what, points, Store.create(store), progress or (lambda _: None))
-        with Runner(source, work.store, workers=workers, cluster=connection) as runner:
+        with Runner(typical, work.store, workers=workers, cluster=connection) as runner:
             work.run(runner)
     return SweepResult(work.store, work.record)
 

@@ -51,6 +51,17 @@ def warm_up(
     return float(time_s[BATCH * batches - 1]) if batches else 0.0
 
 
+def last_warm_up(series: Sequence[pa.Table]) -> float | None:
+    """The `warm_up` of the link that settles last; `None` if one does not in the first half."""
+    last_s = 0.0
+    for link in pc.unique(series[0]["link"]).to_pylist():
+        ends_s = warm_up(series, link=link)
+        if ends_s is None:
+            return None
+        last_s = max(last_s, ends_s)
+    return last_s
+
+
 def truncation(values: ArrayLike) -> int | None:
     """How many batches of 5 values MSER-5 leaves out; `None` if the first half does not suffice.
 

@@ -49,6 +49,10 @@ def results(
     --metric, or the answer to --sql.
     """
     with failures.reported():
+        if sql and metric:
+            raise failures.InputError("--sql and --metric are given; keep one of them")
+        if out:
+            _check_out(out)
         store = Store(place)
         if sql:
             table: pa.Table | None = query(store, sql)
@@ -81,16 +85,21 @@ def _show(store: Store, sweep: str | None, console: Console) -> None:
     console.print(table)
 
 
-def _write(table: pa.Table, path: Path) -> None:
+def _check_out(path: Path) -> None:
+    if path.suffix not in (".csv", ".parquet"):
+        raise failures.InputError(f"--out {path}: give a file that ends in .csv or .parquet")
     if path.exists():
         raise failures.InputError(f"--out {path}: is there already; choose another file")
+    if not path.parent.is_dir():
+        raise failures.InputError(f"--out {path}: {path.parent} is no directory; make it first")
+
+
+def _write(table: pa.Table, path: Path) -> None:
     if path.suffix == ".parquet":
         pq.write_table(table, path, compression="zstd")
-    elif path.suffix == ".csv":
-        with path.open("x", encoding="utf-8", newline="") as file:
-            _write_csv(table, file)
-    else:
-        raise failures.InputError(f"--out {path}: give a file that ends in .csv or .parquet")
+        return
+    with path.open("x", encoding="utf-8", newline="") as file:
+        _write_csv(table, file)
 
 
 def _write_csv(table: pa.Table, file: object) -> None:

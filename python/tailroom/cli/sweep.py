@@ -59,7 +59,13 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         int, typer.Option(min=2, help="Runs after which --until gives a point up.")
     ] = Until.at_most,
     set_: Settings = None,
-    series: Annotated[bool, typer.Option("--series", help="Keep time series too.")] = False,
+    series: Annotated[
+        bool,
+        typer.Option(
+            "--series",
+            help="Keep time series too; they show whether measure_from is late enough.",
+        ),
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
     ] = None,
@@ -131,6 +137,7 @@ def show(result: SweepResult, console: Console) -> None:
             soft_wrap=True,
         )
     _show_imprecise(result, console)
+    _show_unsettled(result, console)
     for path in result.store.damaged:
         console.print(
             f"[yellow]warning:[/yellow] {escape(str(path))} was damaged; its run was done again",
@@ -148,11 +155,34 @@ def _show_imprecise(result: SweepResult, console: Console) -> None:
         "the runs last longer:",
         soft_wrap=True,
     )
-    for settings in imprecise[:MOST_NAMED]:
-        text = ", ".join(f"{key} = {value}" for key, value in settings.items())
-        console.print(f"  {escape(text) or 'the only one'}", soft_wrap=True)
-    if len(imprecise) > MOST_NAMED:
-        console.print(f"  and {len(imprecise) - MOST_NAMED:,} more")
+    _show_points([_named(settings) for settings in imprecise], console)
+
+
+def _show_unsettled(result: SweepResult, console: Console) -> None:
+    unsettled = result.unsettled
+    if not unsettled:
+        return
+    console.print(
+        "[yellow]warning:[/yellow] the queue has not settled (MSER-5) at measure_from at "
+        f"{len(unsettled):,} points; raise measure_from and duration:",
+        soft_wrap=True,
+    )
+    lines = []
+    for settings, ends_s in unsettled:
+        when = "not in the first half" if ends_s is None else f"at {ends_s:.3g} s"
+        lines.append(f"{_named(settings)}: settles {when}")
+    _show_points(lines, console)
+
+
+def _named(settings: dict[str, object]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in settings.items()) or "the only one"
+
+
+def _show_points(lines: list[str], console: Console) -> None:
+    for line in lines[:MOST_NAMED]:
+        console.print(f"  {escape(line)}", soft_wrap=True)
+    if len(lines) > MOST_NAMED:
+        console.print(f"  and {len(lines) - MOST_NAMED:,} more")
 
 
 def _headings(keys: list[str]) -> list[str]:
