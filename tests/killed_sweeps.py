@@ -2,6 +2,7 @@
 
 import multiprocessing
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,6 @@ from tests.conftest import SMALL
 RANDOM_START = '\nstart = { uniform = ["0 s", "0.5 s"] }\n'
 GRID = {"links.bottleneck.queue.limit": [f"{limit} packets" for limit in (2, 5, 10, 20)]}
 SEEDS = 3
-LATEST_KILL_S = 0.4
-"""A sweep takes about so long; what is left of it after a kill takes less."""
 NOT_FROM_SCENARIO = ("wall_s", "summary")
 """Columns with the time that a run took; the summary has it inside."""
 
@@ -66,21 +65,22 @@ def check_files(store: Path, right: dict[str, dict[str, Any]]) -> set[str]:
 def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], object]) -> int:
     """Kills sweeps at random moments, each until it has come to its end, and checks every store.
 
-    Returns how many stores were filled that way.
+    Returns how many kills left a sweep half done.
     """
     scenario = write_scenario(directory)
     right = expected(scenario, directory / "undisturbed")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.killed_sweeps"])
+    latest_s = seconds_of_a_sweep(context, scenario, directory)
     draw = random.Random(seed)
-    stores, killed = 0, 0
+    stores, killed, half_done = 0, 0, 0
     while killed < kills:
         store = directory / f"store-{stores}"
         finished: set[str] = set()
         while True:
             process = context.Process(target=sweep, args=(scenario, store))
             process.start()
-            process.join(draw.uniform(0.0, LATEST_KILL_S))
+            process.join(draw.uniform(0.0, latest_s))
             process.kill()
             process.join()
             now = check_files(store, right)
@@ -90,6 +90,7 @@ def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], ob
                 break
             assert process.exitcode == -9, "it ended by itself"
             killed += 1
+            half_done += 0 < len(now) < len(right)
             if killed >= kills:
                 break
         seen: list[tr.SweepProgress] = []
@@ -97,5 +98,19 @@ def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], ob
         assert seen[-1].found == len(finished), "what was finished is not run again"
         assert rows_of(store) == right
         stores += 1
-        show(f"{killed} kills, {stores} stores")
-    return stores
+        show(f"{killed} kills, {stores} stores, {half_done} sweeps half done")
+    return half_done
+
+
+def seconds_of_a_sweep(
+    context: multiprocessing.context.ForkServerContext, scenario: Path, directory: Path
+) -> float:
+    """How long one takes here and now: kills are to come while it goes on."""
+    for name in ("first", "second"):
+        # The first process waits for the server to start.
+        begun = time.monotonic()
+        process = context.Process(target=sweep, args=(scenario, directory / name))
+        process.start()
+        process.join()
+        assert process.exitcode == 0
+    return time.monotonic() - begun
