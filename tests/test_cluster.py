@@ -106,6 +106,29 @@ def test_what_the_store_holds_is_not_run_again(client: Any, small: Path, tmp_pat
     assert (steps[-1].done, steps[-1].found) == (12, 9)
 
 
+def lose_tailroom() -> None:
+    sys.modules["tailroom._engine_before"] = sys.modules.pop("tailroom._engine")
+    sys.modules["tailroom._engine"] = None  # type: ignore[assignment]
+    del sys.modules["tailroom"]._engine
+
+
+def find_tailroom() -> None:
+    engine = sys.modules.pop("tailroom._engine_before")
+    sys.modules["tailroom._engine"] = engine
+    sys.modules["tailroom"]._engine = engine  # type: ignore[attr-defined]
+
+
+def test_a_worker_without_tailroom_is_refused(client: Any, small: Path, tmp_path: Path) -> None:
+    other = next(iter(client.run(os.getpid)))
+    client.run(lose_tailroom, workers=[other])
+    try:
+        with pytest.raises(tr.ClusterError, match=f"^worker {other} cannot run tailroom: .*NotFound"):
+            tr.sweep(small, tmp_path / "store", grid=LIMITS, cluster=client)
+    finally:
+        client.run(find_tailroom, workers=[other])
+    assert not (tmp_path / "store").exists()
+
+
 def have_build(build: str) -> None:
     _engine.build = lambda: build
 
