@@ -20,7 +20,7 @@ help:
 	@echo "make bench     speed of the engine"
 	@echo "make validate  comparison with published numbers (slow)"
 	@echo "make schema    write schema/ and the scenario classes anew from the engine"
-	@echo "make docs      write docs/reference and the pictures of the controls anew"
+	@echo "make docs      write docs/reference and the pictures in docs/images anew"
 	@echo "make clean     remove everything that was built"
 
 $(UV):
@@ -68,6 +68,7 @@ schema: setup
 docs: setup
 	$(BIN)/python tools/generate.py docs
 	$(BIN)/python tools/control_pictures.py
+	$(BIN)/python tools/fluid_pictures.py
 
 clean:
 	cargo clean

@@ -20,6 +20,7 @@ from tailroom._engine import (
 )
 from tailroom.capture import Capture, import_capture
 from tailroom.cluster import ClusterError
+from tailroom.evaluate import Evaluation, evaluate
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.own_controls import CongestionControl
 from tailroom.predict import Predictions, predict, predict_over
@@ -28,9 +29,10 @@ from tailroom.results import Result
 from tailroom.run import run
 from tailroom.scenario_types import Scenario
 from tailroom.size import Size, size
-from tailroom.store import Store, StoreError
-from tailroom.sweep import SweepResult, sweep
+from tailroom.store import NotWrittenError, Store, StoreError
+from tailroom.sweep import SweepProgress, SweepResult, sweep
 from tailroom.sweep_plan import Until
+from tailroom.warm_up import warm_up
 
 for _error in (CaptureError, ControlError, RunError, ScenarioError):
     # The module says "_engine", where nobody finds it who unpickles one from another process.
@@ -44,6 +46,8 @@ __all__ = [
     "CongestionControl",
     "CongestionEvent",
     "ControlError",
+    "Evaluation",
+    "NotWrittenError",
     "OutputDirectoryError",
     "Predictions",
     "Result",
@@ -54,8 +58,10 @@ __all__ = [
     "Size",
     "Store",
     "StoreError",
+    "SweepProgress",
     "SweepResult",
     "Until",
+    "evaluate",
     "import_capture",
     "load",
     "predict",
@@ -63,4 +69,9 @@ __all__ = [
     "run",
     "size",
     "sweep",
+    "warm_up",
 ]
+
+for _error in (CaptureError, ControlError, RunError, ScenarioError):
+    # Named as users import them, which also lets them come back from other processes.
+    _error.__module__ = __name__

@@ -86,6 +86,31 @@ def parse_axis(text: str) -> Axis:
     return axis(key, [_bare(value.strip()) for value in values.split(",") if value.strip()])
 
 
+def key_words(key: str) -> str:
+    """A key as a label says it: `links.core.queue.limit` is "queue limit of core"."""
+    parts = key.split(".")
+    if parts[0] in ("links", "flows") and len(parts) > 2:
+        return f"{' '.join(parts[2:])} of {parts[1]}".replace("_", " ")
+    return " ".join(parts).replace("_", " ")
+
+
+def value_words(value: object, among: Sequence[object]) -> str:
+    """A value in few words: of a table its kind, if that tells it from the others."""
+    if isinstance(value, Mapping) and "kind" in value:
+        same = [
+            one for one in among if isinstance(one, Mapping) and one.get("kind") == value["kind"]
+        ]
+        if value["kind"] == "custom" and len(same) > 1:
+            return str(value.get("control", "custom"))
+        rest = {key: one for key, one in value.items() if key != "kind"}
+        if len(same) == 1 or not rest:
+            return str(value["kind"])
+        return f"{value['kind']} {', '.join(f'{key} {one}' for key, one in rest.items())}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def _bare(text: str) -> object:
     """A value as the command line gives it: TOML if it is, else text."""
     try:

@@ -1,8 +1,15 @@
 """Metrics: the numbers of a summary by name, as a sweep stores them and a target names them."""
 
 import difflib
+import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+import pyarrow as pa
+
+from tailroom._engine import ScenarioError
+from tailroom.run import simulate
+from tailroom.scenario import ScenarioText
 
 ALL_FLOWS = "flows"
 """Prefix of what concerns all permanent flows under congestion control together."""
@@ -34,6 +41,35 @@ def jain_index(rates: Iterable[float]) -> float | None:
     rates = list(rates)
     squares = sum(rate * rate for rate in rates)
     return sum(rates) ** 2 / (len(rates) * squares) if squares else None
+
+
+def names_of(table: pa.Table) -> list[str]:
+    """The metrics among the columns of stored runs."""
+    return [one.name for one in table.schema if one.type == pa.float64() and one.name != "wall_s"]
+
+
+def expected_names(source: ScenarioText) -> list[str] | None:
+    """The metrics that runs of a scenario will have, from an instant of it.
+
+    `None` if the scenario admits no run that short: then the first run shows them.
+    """
+    flows = tomllib.loads(source.resolve(seed=None))["flows"]
+    starts = {f"flows.{name}.start": "0 s" for name in flows}
+    instant = source.replacing({"duration": "1 us", "measure_from": "0 s", **starts})
+    try:
+        return list(metrics_of(simulate(instant).summary))
+    except ScenarioError:
+        return None
+
+
+def full_names(source: ScenarioText, wanted: Iterable[str]) -> dict[str, str]:
+    """The full names of metrics, before any run shows them.
+
+    Raises:
+        MetricError: There is none of a name, or several.
+    """
+    known = expected_names(source)
+    return {name: name if known is None else find_metric(name, known) for name in wanted}
 
 
 def find_metric(name: str, known: Iterable[str]) -> str:

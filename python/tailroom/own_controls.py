@@ -6,9 +6,11 @@ import functools
 import hashlib
 import importlib
 import inspect
+import pickle
 import sys
 import sysconfig
 import tomllib
+import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +46,9 @@ METHODS = {
 """What a control must have, and what it returns."""
 
 EXAMPLE = '"mymodule:MyControl"'
+
+_NAMELESS = uuid.uuid4().hex
+"""Stands for code that has no file to tell it from other code."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,24 @@ class OwnControls:
             return control
 
         return make
+
+    def fingerprint(self, controls: Iterable[str]) -> str:
+        """Tells apart what the names of these controls of the user's own do not.
+
+        Raises:
+            ScenarioError: A control cannot be sent to another process, or its code has changed.
+        """
+        parts = []
+        for name in controls:
+            parts.append(digest_of_code(name))
+            try:
+                parts.append(pickle.dumps(self.given.get(name)).hex())
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
+                raise ScenarioError(
+                    f"{name}: cannot go to another process ({error}); define it at the top level "
+                    f"of a module, and name it as in {EXAMPLE} or give the class"
+                ) from None
+        return "".join(parts)
 
     def code_hash(self, name: str) -> str | None:
         """SHA-256 of the file with a control's code, once found; `None` if it has none."""
@@ -242,6 +265,35 @@ def _missing_method(control: object) -> str | None:
         if not callable(getattr(control, method, None)):
             return f"has no method {method}(self, event), which returns {returned} in packets"
     return None
+
+
+_loaded: dict[str, tuple[object, str]] = {}
+"""Digest of each module's file when it was first asked for, with the import that it came from."""
+
+
+def digest_of_code(control: str) -> str:
+    """The SHA-256 of the file with a control's code, as long as that is the code in memory.
+
+    A control that was defined without a file is taken for another one in each process.
+
+    Raises:
+        ScenarioError: The file has changed since it was imported.
+    """
+    name = control.partition(":")[0]
+    file = source_file(control)
+    if file is None:
+        return _NAMELESS
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    imported = getattr(sys.modules[name], "__spec__", None)
+    known = _loaded.setdefault(name, (imported, digest))
+    if known[0] is not imported:
+        known = _loaded[name] = (imported, digest)
+    if known[1] != digest:
+        raise ScenarioError(
+            f"{control}: {file} has changed since it was imported; start Python anew, or use "
+            "importlib.reload"
+        )
+    return digest
 
 
 def source_file(control: str) -> Path | None:

@@ -1,11 +1,13 @@
 """Runs of one scenario at different points: who does them, and which are done already."""
 
+import multiprocessing
 import os
 import threading
 import tomllib
 from collections.abc import Callable, Iterable
 from concurrent.futures import (
     FIRST_COMPLETED,
+    BrokenExecutor,
     Executor,
     Future,
     ProcessPoolExecutor,
@@ -20,8 +22,8 @@ from typing import TYPE_CHECKING, Protocol
 import pyarrow as pa
 
 from tailroom import _engine
-from tailroom._engine import ControlError, RunError
-from tailroom.metrics import find_metric
+from tailroom._engine import ControlError, RunError, ScenarioError
+from tailroom.metrics import find_metric, names_of
 from tailroom.run import simulate
 from tailroom.scenario import ScenarioText, own_controls
 from tailroom.store import Run, Store, as_run, run_key
@@ -31,6 +33,27 @@ if TYPE_CHECKING:
 
 SERIES_SAMPLES = 500
 """Points of the series that are kept where the scenario asks for none."""
+
+
+class Flag(Protocol):
+    """What says whether a run is still wanted."""
+
+    def is_set(self) -> bool:
+        """Whether it is not."""
+
+
+class _Event(Flag, Protocol):
+    """What threads and processes have alike."""
+
+    def set(self) -> None: ...
+
+
+_stop: list[Flag] = []
+"""In a process of a pool: tells that the sweep is being stopped."""
+
+
+def _listen(event: Flag) -> None:
+    _stop.append(event)
 
 
 class Cancelled(Exception):  # noqa: N818 - it is no error
@@ -50,18 +73,11 @@ class Task:
     series: bool
 
 
-class Flag(Protocol):
-    """What says whether a run is still wanted, e.g. a `threading.Event`."""
-
-    def is_set(self) -> bool:
-        """Whether it is not."""
-
-
 def run_task(task: Task, cancelled: Flag | None = None) -> Run:
     """Does one run, wherever that is.
 
     Raises:
-        RunError: The run failed, or this is another engine than the sweep's.
+        RunError: The run failed, this is another engine than the sweep's, or a file has changed.
         Cancelled: The sweep is being stopped.
     """
     build = _engine.build()
@@ -71,14 +87,19 @@ def run_task(task: Task, cancelled: Flag | None = None) -> Run:
             "install the same tailroom on every machine"
         )
 
+    events = [cancelled] if cancelled else _stop
+
     def check(_fraction: float, _simulated_s: float) -> None:
-        if cancelled and cancelled.is_set():
+        if any(event.is_set() for event in events):
             raise Cancelled
 
     samples = SERIES_SAMPLES if task.series else None
     result = simulate(task.source, seed=task.seed, progress=check, series_samples=samples)
     if result.summary["scenario_hash"] != task.scenario_hash:
-        raise RunError("a file that the scenario names has changed since the sweep began")
+        raise RunError(
+            f"{task.source.place}: a file that it names has changed since the sweep began; "
+            "start again"
+        )
     return as_run(task.key, build, result, series=task.series)
 
 
@@ -90,6 +111,8 @@ class Point:
     settings: dict[str, object]
     source: ScenarioText
     scenario_hash: str
+    controls: str
+    """Tells controls of the user's own apart."""
     first_seed: int
     keys: list[str] = field(default_factory=list)
     """Of the runs that it needs, by seed."""
@@ -107,8 +130,18 @@ class Point:
             ScenarioError: A value is wrong.
         """
         source = source.replacing(settings)
-        seed = tomllib.loads(source.resolve(seed=None))["seed"]
-        return cls(index, settings, source, source.hash(), seed)
+        try:
+            resolved = source.resolve(seed=None)
+        except ScenarioError as error:
+            # The engine takes every value that replaces another for one of --set.
+            text = str(error)
+            for key in settings:
+                text = text.replace(f"--set {key}", key)
+            raise ScenarioError(text) from None
+        with source.named_in_errors():
+            controls = source.controls.fingerprint(own_controls(resolved))
+        seed = tomllib.loads(resolved)["seed"]
+        return cls(index, settings, source, source.hash(), controls, seed)
 
     def extend(self, count: int, *, series: bool) -> list[Task]:
         """Adds runs up to this number, and returns those that are new."""
@@ -119,7 +152,7 @@ class Point:
                 self.index,
                 self.source,
                 seed,
-                run_key(self.scenario_hash, build, seed),
+                run_key(self.scenario_hash, build, seed, self.controls),
                 self.scenario_hash,
                 build,
                 series,
@@ -161,7 +194,7 @@ class Point:
             RunError: It is not defined in a run.
         """
         rows = [self.rows[key] for key in self.keys if key in self.rows]
-        name = find_metric(metric, rows[0].column_names) if rows else metric
+        name = find_metric(metric, names_of(rows[0])) if rows else metric
         values = [row[name][0].as_py() for row in rows]
         if None in values:
             raise RunError(f"{name} is not defined at {self.settings}; choose another metric")
@@ -187,16 +220,22 @@ class Runner:
         # Each call of a control needs the interpreter, which one thread has at a time.
         self._in_processes = bool(own_controls(source.resolve(seed=None)))
         self._stack = ExitStack()
+        self._cancelled: _Event | None = None
+        self._handed: _Event | None = None
+        """The same, where it can go along with a run."""
 
     def __enter__(self) -> "Runner":
-        self._cancelled: threading.Event | None = None
         if self._cluster:
             return self
         if self._in_processes:
-            pool: Executor = ProcessPoolExecutor(self._workers)
+            self._cancelled = multiprocessing.Event()
+            # An event goes to a process at its start only.
+            pool: Executor = ProcessPoolExecutor(
+                self._workers, initializer=_listen, initargs=(self._cancelled,)
+            )
         else:
+            self._cancelled = self._handed = threading.Event()
             pool = ThreadPoolExecutor(self._workers)
-            self._cancelled = threading.Event()
         self._executor = self._stack.enter_context(pool)
         return self
 
@@ -244,7 +283,7 @@ class Runner:
     def _submit(self, task: Task) -> Future[Run]:
         if self._cluster:
             return self._cluster.submit(task)
-        return self._executor.submit(run_task, task, self._cancelled)
+        return self._executor.submit(run_task, task, self._handed)
 
     def _finished(self, future: Future[Run]) -> Run | RunError:
         try:
@@ -253,5 +292,10 @@ class Runner:
             raise
         except RunError as error:
             return error
+        except BrokenExecutor:
+            raise RunError(
+                "a worker process ended early, perhaps for lack of memory; finished runs are kept: "
+                "give the same command again, with fewer --workers"
+            ) from None
         self.store.add(run)
         return run

@@ -1519,7 +1519,8 @@ class BicCongestion(TypedDict):
     Default: 14.0.
     """
     max_increment: NotRequired[float]
-    """Largest increment `S_max`, in packets a round trip (Linux: 16; paper: 32).
+    """Largest increment `S_max`, in packets a round trip (Linux: 16, which allows for delayed
+    ACKs; paper, and Linux up to 2.6.14: 32).
 
     Default: 16.0.
     """

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import exp, inf, isfinite, log, sqrt
 from os import PathLike
@@ -14,6 +14,7 @@ from tailroom._engine import RunError
 from tailroom.cluster import ClusterLike, connected
 from tailroom.confidence import Interval, mean_interval
 from tailroom.goals import Goal, check_goals, parse_goal
+from tailroom.metrics import find_metric, full_names, names_of
 from tailroom.models import Bottleneck, Target
 from tailroom.own_controls import ControlFactory
 from tailroom.predict import Predictions, ask
@@ -108,6 +109,27 @@ class Size:
         apart = [(a, b) for a, b in pairs if max(a.low, b.low) > min(a.high, b.high)]
         return [(one.goal, other.goal) for one, other in apart]
 
+    @property
+    def unseen(self) -> list[tuple[Goal, int]]:
+        """Bounds on loss that the answer's runs are too short to show, with their packets.
+
+        None was lost, and by the rule of three (Hanley, Lippman-Hand 1983) up to 3 in so many may
+        be expected all the same.
+        """
+        found = []
+        for goal in self.goals if self.chosen else ():
+            rows = list(self.chosen.point.rows.values()) if self.chosen else []
+            known = names_of(rows[0])
+            link, _, metric = find_metric(goal.metric, known).rpartition(".")
+            arrivals = f"{link}.arrivals_packets"
+            if goal.at_least or metric != "loss_fraction" or arrivals not in known:
+                continue
+            packets = sum(row[arrivals][0].as_py() for row in rows)
+            lost = any(row[f"{link}.loss_fraction"][0].as_py() for row in rows)
+            if not lost and goal.bound * packets < 3:
+                found.append((goal, int(packets)))
+        return found
+
     def plot(self) -> "Figure":
         """Draws each goal's metric over the buffer, and utilization against delay."""
         from tailroom.plots import size_curves  # noqa: PLC0415 - matplotlib takes a second
@@ -169,6 +191,8 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     check_goals(wanted)
     source = ScenarioText.of(scenario, set or {}, congestion)
     bottleneck = models.read_bottleneck(source, link)
+    names = full_names(source, [goal.metric for goal in wanted])
+    check_goals([replace(goal, metric=names[goal.metric]) for goal in wanted])
     predictions = _predict(bottleneck, wanted)
     with ExitStack() as stack:
         connection = stack.enter_context(connected(cluster))
@@ -184,7 +208,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         goals=tuple(wanted),
         limit_packets=found,
         tried=tried,
-        feasible=tuple(_feasible(goal, tried) for goal in wanted),
+        feasible=tuple(feasible_limits(goal, tried) for goal in wanted),
         predictions=predictions,
         store=kept if store else None,
     )
@@ -192,10 +216,12 @@ def size(  # noqa: PLR0913 - each says one thing about the question
 
 def _predict(link: Bottleneck, goals: Sequence[Goal]) -> Predictions:
     """Asks every model for the buffer that meets the goals that it knows."""
-    known = {goal.metric.rpartition(".")[2]: goal.bound for goal in goals}
-    named = {name: known[name] for name in ("utilization", "loss_fraction") if name in known}
-    inside = {name: bound for name, bound in named.items() if 0 < bound < 1}
-    target = Target(**inside)
+    known = {(goal.metric.rpartition(".")[2], goal.at_least): goal.bound for goal in goals}
+    named = {
+        "utilization": known.get(("utilization", True), 0.0),
+        "loss_fraction": known.get(("loss_fraction", False), 0.0),
+    }
+    target = Target(**{name: bound for name, bound in named.items() if 0 < bound < 1})
     answers = tuple(ask(model, link, target) for model in models.MODELS.values())
     return Predictions(link, target, answers)
 
@@ -364,7 +390,7 @@ def _widest_gap(tried: Sequence[Tried], goals: Sequence[Goal], precision: float)
     return max(gaps)[1] if gaps else None
 
 
-def _feasible(goal: Goal, tried: Sequence[Tried]) -> Feasible:
+def feasible_limits(goal: Goal, tried: Sequence[Tried]) -> Feasible:
     """Where a goal is met, as far as buffers were tried."""
     met = [one.limit for one in tried if one.verdicts[goal]]
     if not met:

@@ -7,7 +7,8 @@
 
 A key is a hash of all that a run depends on, so a finished run is found again from any sweep, and
 two sweeps that work on one store at a time only ever write the same content under the same name. A
-file appears by renaming, whole or not at all.
+file appears by renaming, whole or not at all, and carries a digest of its content: Parquet's own
+checksums leave out the names and types of columns.
 """
 
 import hashlib
@@ -15,12 +16,13 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -30,6 +32,8 @@ from tailroom.results import Result
 FORMAT = 1
 MARKER = "tailroom-store.json"
 PARTIAL = ".partial"
+DIGEST = b"tailroom_digest"
+"""Key of the digest in a file's metadata."""
 ABANDONED_AFTER_S = 3600.0
 """A file that has been in the making for longer belonged to a process that was killed."""
 
@@ -38,6 +42,10 @@ _counter = itertools.count()
 
 class StoreError(ValueError):
     """The directory is no store, or cannot be used; the message names the remedy."""
+
+
+class NotWrittenError(OSError):
+    """A file of the store cannot be written, e.g. as the disk is full; finished runs are kept."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +70,20 @@ class SweepRecord:
     """Keys with their values as the user gave them."""
     points: list[dict[str, Any]] = field(default_factory=list)
     """Each with `settings` (key to value) and `runs` (keys of its runs)."""
+    until: dict[str, Any] | None = None
+    """What the points are repeated for: the fields of `Until`."""
 
 
-def run_key(scenario_hash: str, engine_build: str, seed: int) -> str:
-    """Names all that a run's result depends on."""
-    parts = json.dumps([scenario_hash, engine_build, seed])
+def run_key(scenario_hash: str, engine_build: str, seed: int, controls: str = "") -> str:
+    """Names all that a run's result depends on.
+
+    Args:
+        scenario_hash: Of the scenario and the contents of its files.
+        engine_build: Names the engine to the byte.
+        seed: Of the run.
+        controls: Tells apart controls of the user's own that have the same name and file.
+    """
+    parts = json.dumps([scenario_hash, engine_build, seed, controls])
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
@@ -117,17 +134,17 @@ class Store:
         """
         path = Path(directory).absolute()
         try:
-            is_new = not path.exists() or (path.is_dir() and not any(path.iterdir()))
-            if is_new:
-                for part in ("runs", "series", "sweeps"):
-                    (path / part).mkdir(parents=True, exist_ok=True)
-                text = json.dumps({"format": FORMAT})
-                _write_whole(path / MARKER, lambda file: file.write_text(text))
+            if _is_free(path):
+                path.mkdir(parents=True, exist_ok=True)
+                # The marker first: whoever finds it may complete what a killed process began.
+                _write_whole(path / MARKER, json.dumps({"format": FORMAT}).encode())
+            store = cls(path)
+            for part in ("runs", "series", "sweeps"):
+                (path / part).mkdir(exist_ok=True)
         except OSError as error:
             raise StoreError(
                 f"{path}: cannot write there: {error.strerror}; choose another directory"
             ) from None
-        store = cls(path)
         store._clean_up()
         return store
 
@@ -135,7 +152,7 @@ class Store:
         """Keeps a finished run; nothing of it is there if this raises.
 
         Raises:
-            OSError: It cannot be written, e.g. as the disk is full.
+            NotWrittenError: It cannot be written, e.g. as the disk is full.
         """
         if run.series is not None:
             _write_table(self._file("series", run.key), run.series)
@@ -150,7 +167,10 @@ class Store:
             with_series: It counts as finished only if its series are there too.
         """
         row = self._read(self._file("runs", key))
-        if row is None or row.num_rows != 1 or row["key"][0].as_py() != key:
+        if row is None:
+            return None
+        if row["key"].to_pylist() != [key]:
+            self._note_damage(self._file("runs", key))
             return None
         if with_series and self._read(self._file("series", key)) is None:
             return None
@@ -168,10 +188,13 @@ class Store:
         return pa.concat_tables(rows, promote_options="default") if rows else pa.table({"key": []})
 
     def record(self, sweep: SweepRecord) -> None:
-        """Writes down which runs belong to a sweep, in place of what was written before."""
+        """Writes down which runs belong to a sweep, in place of what was written before.
+
+        Raises:
+            NotWrittenError: It cannot be written.
+        """
         text = json.dumps(vars(sweep), indent=1)
-        path = self.directory / "sweeps" / f"{sweep.id}.json"
-        _write_whole(path, lambda file: file.write_text(text, encoding="utf-8"))
+        _write_whole(self.directory / "sweeps" / f"{sweep.id}.json", text.encode())
 
     def sweeps(self) -> list[SweepRecord]:
         """Every sweep that worked on this store, by id."""
@@ -188,12 +211,15 @@ class Store:
 
     def _read(self, path: Path) -> pa.Table | None:
         try:
-            return pq.read_table(path, page_checksum_verification=True, partitioning=None)
+            table = pq.read_table(path, page_checksum_verification=True, partitioning=None)
+            if (table.schema.metadata or {}).get(DIGEST) == _digest(table):
+                return table.replace_schema_metadata(None)
         except FileNotFoundError:
             return None
-        except (OSError, pa.ArrowException):
-            self._note_damage(path)
-            return None
+        except (OSError, ValueError, pa.ArrowException):
+            pass  # a flipped bit may show as any of these
+        self._note_damage(path)
+        return None
 
     def _note_damage(self, path: Path) -> None:
         if path not in self.damaged:
@@ -209,11 +235,20 @@ class Store:
                 continue  # another process removes it, or we may not: it does no harm
 
 
+def _is_free(path: Path) -> bool:
+    """Whether there is nothing yet, or no more than a killed process left of an empty store."""
+    if not path.exists():
+        return True
+    return path.is_dir() and all(one.name.startswith(f".{MARKER}") for one in path.iterdir())
+
+
 def _check(directory: Path) -> None:
     marker = directory / MARKER
     try:
         content = json.loads(marker.read_text(encoding="utf-8"))
         found = content["format"]
+        if type(found) is not int or found < 1:
+            raise ValueError(found)
     except FileNotFoundError:
         what = "is no store of results" if directory.exists() else "is not there"
         raise StoreError(
@@ -227,29 +262,50 @@ def _check(directory: Path) -> None:
         raise StoreError(
             f'{marker}: is damaged; if this is a store, write {{"format": {FORMAT}}} into it'
         ) from None
-    if not isinstance(found, int) or found > FORMAT:
+    if found > FORMAT:
         raise StoreError(
             f"{directory}: is of format {found}, and this tailroom reads {FORMAT}; use a newer one"
         )
 
 
+def _digest(table: pa.Table) -> bytes:
+    """A hash of names and values."""
+    sha = hashlib.sha256()
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        if is_number and not column.null_count:
+            kind, values = str(column.type), np.ascontiguousarray(column.to_numpy()).tobytes()
+        else:
+            kind, values = "", json.dumps(column.to_pylist()).encode()
+        sha.update(json.dumps([name, kind, len(values)]).encode() + values)
+    return sha.hexdigest().encode()
+
+
 def _write_table(path: Path, table: pa.Table) -> None:
-    def write(file: Path) -> object:
-        return pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    table = table.replace_schema_metadata({DIGEST: _digest(table)})
 
-    _write_whole(path, write)
+    # By way of memory: Parquet's writer does not close its file when the disk is full.
+    memory = pa.BufferOutputStream()
+    pq.write_table(
+        table, memory, compression="zstd", write_page_checksum=True, write_statistics=False
+    )
+    _write_whole(path, memory.getvalue())
 
 
-def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Has a file written beside its place, and renames it there when it is whole."""
+def _write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
+    """Writes a file beside its place, and renames it there when it is whole."""
     # A number more than the process's keeps threads and machines that share the store apart.
     unique = f"{os.getpid()}-{next(_counter)}-{time.time_ns()}"
     partial = path.with_name(f".{path.name}.{unique}{PARTIAL}")
     try:
-        write(partial)
-        with partial.open("rb") as file:
+        with partial.open("xb") as file:
+            file.write(content)
+            file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
-    except BaseException:
+    except BaseException as error:
         partial.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+            raise NotWrittenError(error.errno, reason, str(path)) from error
         raise

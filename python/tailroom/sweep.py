@@ -1,21 +1,29 @@
 """A sweep: a scenario at many points, each repeated, every run kept in a store."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
 from tailroom._engine import RunError, ScenarioError
 from tailroom.cluster import ClusterLike, connected
-from tailroom.confidence import mean_interval
+from tailroom.metrics import full_names
 from tailroom.own_controls import ControlFactory
 from tailroom.runner import Point, Runner, Task
 from tailroom.scenario import ScenarioText
 from tailroom.scenario_types import Scenario
 from tailroom.store import Run, Store, SweepRecord
-from tailroom.sweep_plan import Plan, Until, plan
-from tailroom.sweep_tables import means, runs_of
+from tailroom.sweep_plan import Plan, Until, plan, runs_needed
+from tailroom.sweep_tables import intervals, means, runs_of
+from tailroom.warm_up import last_warm_up
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
 
 MOST_RUNS = 10_000
 """More runs in one sweep need to be asked for."""
@@ -58,6 +66,39 @@ class SweepResult:
         numbers = {str(row.drop_columns(NOT_FROM_SEED)) for row in rows}
         return len(numbers) > 1
 
+    @property
+    def imprecise(self) -> list[dict[str, object]]:
+        """Settings of the points that were given up before their interval was narrow enough."""
+        until = self.record.until
+        if until is None:
+            return []
+        found = intervals(self.store, self.record, until["metric"])
+        return [
+            point["settings"]
+            for point, interval in zip(self.record.points, found, strict=True)
+            if interval is None or interval.half_width > until["half_width"]
+        ]
+
+    @property
+    def unsettled(self) -> list[tuple[dict[str, object], float | None]]:
+        """Points that are measured before their warm-up ends, with the second at which it does.
+
+        By `tailroom.warm_up` for the mean over the point's runs, at the link that settles last;
+        `None` if that is not in the first half. Empty if the series were not kept.
+        """
+        found = []
+        for point in self.record.points:
+            rows = [row for row in map(self.store.read, point["runs"]) if row is not None]
+            series = [one for one in map(self.store.series, point["runs"]) if one is not None]
+            if rows and series:
+                summary = json.loads(rows[0]["summary"][0].as_py())
+                ends_s = last_warm_up(series)
+                # Less than a tenth of the run too early may be chance.
+                late_s = summary["measured_from_s"] + 0.1 * summary["measured_to_s"]
+                if ends_s is None or ends_s > late_s:
+                    found.append((point["settings"], ends_s))
+        return found
+
     def means(self, metric: str) -> pa.Table:
         """One row a point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
 
@@ -65,6 +106,36 @@ class SweepResult:
             MetricError: There is no such metric.
         """
         return means(self.store, self.record, metric)
+
+    def plot(  # noqa: PLR0913 - each says one thing about a figure
+        self,
+        kind: SweepPlotKind = "curves",
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        metrics: Sequence[str] = (),
+        models: Sequence[str] = (),
+        link: str | None = None,
+    ) -> "Figure":
+        """Draws metrics over a key, a metric over two keys, or utilization against delay.
+
+        Args:
+            kind: `curves`: one panel a metric, with 95 % confidence bands; `heatmap`; `tradeoff`:
+                utilization against mean queueing delay.
+            x: Key to draw over, or how it ends; if left out, a queue limit, else the first key
+                with numbers.
+            y: The other key of a heat map; if left out, the first that is combined with `x`.
+            metrics: Those to draw, the usual ones if left out; of a heat map one.
+            models: Names of analytic models whose predictions stand beside the curves.
+            link: The link whose metrics are drawn, where there are several.
+
+        Raises:
+            ValueError: There is no such kind, key or model, or the sweep has nothing to draw.
+            MetricError: There is no such metric or link.
+        """
+        from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
+
+        return plots.draw_sweep(self, kind, x=x, y=y, metrics=metrics, models=models, link=link)
 
 
 def sweep(  # noqa: PLR0913 - each says one thing about a sweep
@@ -108,9 +179,10 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         ScenarioError: The scenario, a key or a value is wrong; the store is untouched.
         StoreError: The directory is no store.
         ClusterError: The cluster does not answer (the store is untouched), or cannot do the runs.
-        MetricError: The metric of `until` is not among the results.
+        MetricError: The metric of `until` is not among the results; the store is untouched.
         ControlError: A control of your own raised an exception.
         RunError: A run failed; the others are done and kept.
+        NotWrittenError: The store cannot be written, e.g. as the disk is full.
         KeyboardInterrupt: Ctrl-C; what is finished is kept.
     """
     source = ScenarioText.of(scenario, set or {}, congestion)
@@ -121,9 +193,13 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
             "take fewer values or seeds, or allow more (--yes, most_runs)"
         )
     points = [Point.of(source, index, one) for index, one in enumerate(what.points())]
+    if what.until:
+        full_names(points[0].source, [what.until.metric])
+    # A control of the user's own may be among the values of a key only.
+    typical = next((point.source for point in points if point.controls), source)
     with connected(cluster) as connection:
         work = _Work(what, points, Store.create(store), progress or (lambda _: None))
-        with Runner(source, work.store, workers=workers, cluster=connection) as runner:
+        with Runner(typical, work.store, workers=workers, cluster=connection) as runner:
             work.run(runner)
     return SweepResult(work.store, work.record)
 
@@ -147,6 +223,7 @@ class _Work:
             title=what.title,
             scenario=what.source.place,
             axes={one.key: list(one.values) for one in what.axes},
+            until=vars(what.until) if what.until else None,
         )
 
     def run(self, runner: Runner) -> None:
@@ -177,7 +254,7 @@ class _Work:
         until = self.what.until
         if until is None or not point.rows or not point.is_settled:
             return []
-        needed = _runs_needed(point, until)
+        needed = runs_needed(point.values(until.metric), until)
         return self._missing(point, needed) if needed > len(point.keys) else []
 
     def _take(self, task: Task, ended: Run | RunError) -> list[Task]:
@@ -198,14 +275,3 @@ class _Work:
             {"settings": point.settings, "runs": point.keys} for point in self.points
         ]
         self.store.record(self.record)
-
-
-def _runs_needed(point: Point, until: Until) -> int:
-    """How many runs make the interval narrow, judged by the spread so far."""
-    count = len(point.keys)
-    interval = mean_interval(point.values(until.metric))
-    if interval.half_width <= until.half_width:
-        return count
-    # No more than twice as many at once: a spread from few runs is uncertain.
-    ratio = min((interval.half_width / until.half_width) ** 2, 2.0) if until.half_width else 2.0
-    return min(max(count + 1, int(count * ratio)), until.at_most)

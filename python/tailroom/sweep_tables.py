@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from tailroom.confidence import Interval, mean_interval
-from tailroom.metrics import find_metric
+from tailroom.metrics import find_metric, names_of
 from tailroom.store import Store, SweepRecord
 
 
@@ -49,9 +49,7 @@ def intervals(store: Store, record: SweepRecord, metric: str) -> list[Interval |
         MetricError: There is no such metric.
     """
     by_point = [[store.read(key) for key in point["runs"]] for point in record.points]
-    known = {
-        name for rows in by_point for row in rows if row is not None for name in row.column_names
-    }
+    known = {name for rows in by_point for row in rows if row is not None for name in names_of(row)}
     name = find_metric(metric, sorted(known)) if known else metric
     return [_interval([row for row in rows if row is not None], name) for rows in by_point]
 

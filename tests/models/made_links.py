@@ -1,11 +1,14 @@
 """Links made by hand, for the tests of the buffer rules."""
 
+import json
 from collections.abc import Mapping
+from functools import cache
 from math import inf
 from typing import Any
 
 from hypothesis import settings
 
+from tailroom import _engine
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import FlowClass, PassingFlows, Stream
 
@@ -14,6 +17,14 @@ FIXED = settings(derandomize=True, deadline=None, max_examples=60, database=None
 
 PACKET = 1000
 """Bytes."""
+
+
+@cache
+def defaults(congestion: str) -> Mapping[str, Any]:
+    """A control's parameters, as a scenario that names none of them has them."""
+    kinds = json.loads(_engine.components())["congestion"]
+    chosen = next(one for one in kinds if one["kind"] == congestion)
+    return {one["name"]: one["default"] for one in chosen["parameters"] if "default" in one}
 
 
 def flows(
@@ -29,7 +40,7 @@ def flows(
         count=count,
         rtt_s=rtt_s,
         congestion=congestion,
-        parameters=parameters or {},
+        parameters={**defaults(congestion), **(parameters or {})},
         packet_bytes=PACKET,
         **others,
     )

@@ -9,7 +9,7 @@ from tailroom.models import NotApplicableError, Target
 from tailroom.models.decrease_rule import MODEL, minimum_utilization
 from tests.models.made_links import FIXED, failed, flows, link
 
-HIGHSPEED = {"low_window": 38.0, "high_window": 83000.0, "high_decrease": 0.1}
+HIGHSPEED: dict[str, Any] = {}
 HTCP = {"adaptive_backoff": True}
 
 CONTROLS: list[tuple[str, dict[str, Any]]] = [
@@ -137,5 +137,5 @@ def test_the_flow_that_needs_most_decides() -> None:
 
 
 def test_says_nothing_of_controls_that_heed_delay() -> None:
-    with pytest.raises(NotApplicableError, match=r"no fixed decrease for vegas \(group vegas\)"):
+    with pytest.raises(NotApplicableError, match=r"no closed window law for vegas \(group vegas\)"):
         MODEL.predict(link(flows(1, 0.1, "vegas")), Target())

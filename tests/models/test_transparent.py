@@ -1,4 +1,4 @@
-from math import ceil, exp, inf, log, sqrt
+from math import ceil, exp, floor, inf, log, sqrt
 
 import numpy as np
 import pytest
@@ -147,7 +147,9 @@ def test_predictions_are_in_range_and_more_buffer_never_loses_more(
     assert large.queue_packets_mean is not None
     assert 0 <= large.queue_packets_mean <= high
     assert small.utilization == pytest.approx(rate / made.rate_bps)
-    assert 0 <= small.details["packet_loss_md1_fraction"] <= small.details["packet_loss_fraction"]
+    # M/D/1 counts whole packets.
+    whole = MODEL.predict(made.with_limit(floor(low)), Target()).details
+    assert 0 <= small.details["packet_loss_md1_fraction"] <= whole["packet_loss_fraction"]
 
 
 def test_flows_with_a_limited_window_count_with_their_rate() -> None:

@@ -5,11 +5,22 @@ Arguments go to the comparison with ns-2, and leave out the others.
 
 import sys
 
-from tests.validation import buffer_rules, fhstcp, fixed_points, ns2, tofino, traffic
+from tests.validation import (
+    buffer_rules,
+    bursts,
+    coverage,
+    fhstcp,
+    fixed_points,
+    ns2,
+    store,
+    tofino,
+    traffic,
+)
 
 if __name__ == "__main__":
     ended = [ns2.main(sys.argv[1:])]
     if len(sys.argv) == 1:
         ended += [fhstcp.main(), tofino.main([]), traffic.main()]
-        ended += [buffer_rules.main(), fixed_points.main()]
+        ended += [buffer_rules.main(), fixed_points.main(), bursts.main([])]
+        ended += [coverage.main(), store.main()]
     sys.exit(max(ended))

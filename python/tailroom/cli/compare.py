@@ -1,6 +1,10 @@
-"""`tailroom compare`: one simulation beside every model."""
+"""`tailroom compare`: simulation beside every model."""
 
 import json as json_text
+import tempfile
+from collections.abc import Mapping
+from math import isfinite
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,37 +14,97 @@ from rich.markup import escape
 import tailroom
 from tailroom.cli import failures, report
 from tailroom.cli.options import LinkName, ScenarioFile, Seed, Settings, parse_settings
-from tailroom.cli.progress import progress_bar
+from tailroom.cli.progress import progress_bar, sweep_bar
+from tailroom.confidence import Interval, mean_interval
 from tailroom.predict import Predictions
+from tailroom.repeat import repeat
 
 QUANTITIES = ("utilization", "loss_fraction", "queue_packets_mean", "queue_delay_s_mean")
 """What both a simulated link and a model may have."""
 
+Values = Mapping[str, float | None]
 
-def compare(
+
+def compare(  # noqa: PLR0913 - one argument an option
     file: ScenarioFile,
     *,
     set_: Settings = None,
     seed: Seed = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Simulate with so many seeds: their mean with its 95 % confidence interval.",
+        ),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --seeds: keep the runs, or take them from there."),
+    ] = None,
     link: LinkName = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Simulate a scenario once and print what each model says beside it."""
+    """Simulate a scenario and print what each model says beside it.
+
+    Without --seeds it is one run, which says nothing of how far another would lie.
+    """
     with failures.reported():
         settings = parse_settings(set_)
+        if store and seeds is None:
+            raise failures.InputError("--store keeps several runs; give --seeds too")
         predictions = tailroom.predict(file, link=link, seed=seed, set=settings)
-        with progress_bar() as progress:
-            result = tailroom.run(file, seed=seed, set=settings, progress=progress)
-        measured = result.links[predictions.link.name]
-        simulated = {quantity: measured[quantity] for quantity in QUANTITIES}
-        if json:
-            answer = {"seed": result.summary["seed"], "simulation": simulated}
-            print(json_text.dumps({**answer, **predictions.as_dict()}, indent=2))
+        name = predictions.link.name
+        if seeds is None:
+            with progress_bar() as progress:
+                result = tailroom.run(file, seed=seed, set=settings, progress=progress)
+            measured = {quantity: result.links[name][quantity] for quantity in QUANTITIES}
+            about: dict[str, Any] = {"seed": result.summary["seed"], "simulation": measured}
+            intervals = None
         else:
-            _show(predictions, simulated, Console(highlight=False))
+            intervals = _repeat(file, name, settings, seed, seeds, store)
+            measured = {key: one.mean if one else None for key, one in intervals.items()}
+            said = {key: _as_dict(one) for key, one in intervals.items()}
+            about = {"seeds": seeds, "simulation": said}
+        if json:
+            print(json_text.dumps({**about, **predictions.as_dict()}, indent=2))
+        else:
+            _show(predictions, measured, intervals, Console(highlight=False))
 
 
-def _show(predictions: Predictions, simulated: dict[str, Any], console: Console) -> None:
+def _repeat(  # noqa: PLR0913, PLR0917 - what the command line says
+    file: Path,
+    link: str,
+    settings: dict[str, str],
+    seed: int | None,
+    seeds: int,
+    store: Path | None,
+) -> dict[str, Interval | None]:
+    """Each quantity of the link over the runs in which it is defined."""
+    replaced: dict[str, object] = {**settings, **({} if seed is None else {"seed": seed})}
+    with sweep_bar() as progress, tempfile.TemporaryDirectory(prefix="tailroom-") as dropped:
+        runs = repeat(file, store or dropped, seeds=seeds, set=replaced, progress=progress)
+    found: dict[str, Interval | None] = {}
+    for quantity in QUANTITIES:
+        values = [
+            value for value in runs[f"links.{link}.{quantity}"].to_pylist() if value is not None
+        ]
+        found[quantity] = mean_interval(values) if values else None
+    return found
+
+
+def _as_dict(interval: Interval | None) -> dict[str, float | None] | None:
+    if interval is None:
+        return None
+    half_width = interval.half_width if isfinite(interval.half_width) else None
+    return {"mean": interval.mean, "half_width": half_width}
+
+
+def _show(
+    predictions: Predictions,
+    simulated: Values,
+    intervals: Mapping[str, Interval | None] | None,
+    console: Console,
+) -> None:
     table = report.table_of(
         f"Link {escape(predictions.link.name)}",
         "",
@@ -51,6 +115,9 @@ def _show(predictions: Predictions, simulated: dict[str, Any], console: Console)
         "failing\nassumptions",
     )
     table.add_row("simulation", *_cells(simulated, simulated["utilization"]), "")
+    if intervals:
+        widths = {key: one.half_width if one else None for key, one in intervals.items()}
+        table.add_row("  95 %, +-", *_cells(widths, None), "")
     for answer in predictions.answers:
         said = answer.prediction
         values = {name: getattr(said, name) for name in QUANTITIES} if said else {}
@@ -60,12 +127,16 @@ def _show(predictions: Predictions, simulated: dict[str, Any], console: Console)
             cells = _cells(values, simulated["utilization"])
             table.add_row(answer.model.name, *cells, verdict)
     console.print(table)
+    if intervals:
+        count = max(one.count for one in intervals.values() if one)
+        console.print(f"The simulation is the mean of {count} runs, which the models are off by.")
     console.print("`tailroom model` says what fails, and what buffers the models ask for.")
 
 
-def _cells(values: dict[str, Any], simulated_utilization: float) -> tuple[str, ...]:
+def _cells(values: Values, simulated_utilization: float | None) -> tuple[str, ...]:
     utilization = values["utilization"]
-    error = None if utilization is None else utilization - simulated_utilization
+    unknown = utilization is None or simulated_utilization is None
+    error = None if unknown else (utilization or 0) - (simulated_utilization or 0)
     return (
         report.percent(utilization),
         report.number(error, "{:+.4f}") if error else "",

@@ -13,7 +13,7 @@ from tailroom.cluster import ClusterError
 from tailroom.goals import GoalError
 from tailroom.metrics import MetricError
 from tailroom.own_controls import without_own_frames
-from tailroom.store import StoreError
+from tailroom.store import NotWrittenError, StoreError
 from tailroom.store_query import QueryError
 
 RUN_FAILED = 1
@@ -65,6 +65,10 @@ def reported() -> Iterator[None]:
         _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
     except BrokenPipeError:
         raise
+    except NotWrittenError as error:
+        problem = f"{error.filename}: {error.strerror}"
+        remedy = "runs that have finished are kept: make room, and give the same command again"
+        _end(f"error: {problem}; {remedy}", RUN_FAILED, error)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _end(f"error: {place}{error.strerror or error}; nothing was kept", RUN_FAILED, error)

@@ -3,6 +3,7 @@
 import typer
 
 from tailroom.cli.compare import compare
+from tailroom.cli.evaluate import evaluate_command
 from tailroom.cli.import_capture import import_capture
 from tailroom.cli.list import list_components
 from tailroom.cli.model import model
@@ -29,6 +30,7 @@ app.command("sweep")(sweep_command)
 app.command()(results)
 app.command()(model)
 app.command()(compare)
+app.command("evaluate")(evaluate_command)
 app.command()(plot)
 app.command("import")(import_capture)
 app.command("list")(list_components)

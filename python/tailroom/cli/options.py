@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from tailroom.cli import failures
+from tailroom.store import Store, SweepRecord
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file (TOML).")]
 
@@ -49,3 +50,16 @@ def parse_settings(settings: list[str] | None) -> dict[str, str]:
             )
         overrides[key.strip()] = value.strip()
     return overrides
+
+
+def chosen_sweep(store: Store, start: str | None) -> SweepRecord:
+    """The sweep whose id begins so; the only one if none is named."""
+    records = [one for one in store.sweeps() if one.id.startswith(start or "")]
+    if len(records) == 1:
+        return records[0]
+    known = ", ".join(one.id for one in records or store.sweeps()) or "none"
+    problem = "are several sweeps" if records else "is no sweep"
+    named = f" whose id begins with {start}" if start else ""
+    raise failures.InputError(
+        f"{store.directory}: there {problem}{named}; choose one with --sweep: {known}"
+    )

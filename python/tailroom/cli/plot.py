@@ -1,24 +1,50 @@
-"""`tailroom plot`: pictures of a saved result, or of a scenario that is run for them."""
+"""`tailroom plot`: pictures of a saved result, of a scenario that is run, or of a sweep."""
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import tailroom
 from tailroom.cli import failures
+from tailroom.cli.options import chosen_sweep
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
+from tailroom.store import MARKER, Store
+from tailroom.sweep import SweepResult
+
+if TYPE_CHECKING:
+    from tailroom.results import PlotKind
+    from tailroom.sweep import SweepPlotKind
+
+PICTURES = "plots"
+"""Pictures of a sweep go into this directory of the store."""
 
 
 class Kind(StrEnum):
-    """The figures."""
+    """The figures: of a run, then of a sweep."""
 
     WINDOWS = "windows"
     UTILIZATION = "utilization"
     DISPERSION = "dispersion"
     ARRIVALS = "arrivals"
+    CURVES = "curves"
+    HEATMAP = "heatmap"
+    TRADEOFF = "tradeoff"
+
+
+OF_SWEEPS: "dict[Kind, SweepPlotKind]" = {
+    Kind.CURVES: "curves",
+    Kind.HEATMAP: "heatmap",
+    Kind.TRADEOFF: "tradeoff",
+}
+OF_RESULTS: "dict[Kind, PlotKind]" = {
+    Kind.WINDOWS: "windows",
+    Kind.UTILIZATION: "utilization",
+    Kind.DISPERSION: "dispersion",
+    Kind.ARRIVALS: "arrivals",
+}
 
 
 class FileFormat(StrEnum):
@@ -29,37 +55,144 @@ class FileFormat(StrEnum):
     PDF = "pdf"
 
 
-def plot(
+def plot(  # noqa: PLR0913 - one argument an option
     place: Annotated[
         Path,
         typer.Argument(
             metavar="DIR_OR_FILE",
-            help="Directory written by `tailroom run --out`, or a scenario file to run.",
+            help="Directory written by `tailroom run --out`, a scenario file to run, or the store "
+            "of `tailroom sweep`.",
         ),
     ],
+    *,
     kind: Annotated[
-        list[Kind] | None, typer.Option(help="Figure to draw; if left out, all that were recorded.")
+        list[Kind] | None,
+        typer.Option(
+            help="Figure to draw; if left out, all that were recorded, and of a sweep curves and "
+            "tradeoff. May be repeated."
+        ),
     ] = None,
     file_format: Annotated[
-        FileFormat, typer.Option("--format", help="File format of the pictures.")
-    ] = FileFormat.PNG,
+        FileFormat | None,
+        typer.Option("--format", help="File format of the pictures; png if left out."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE_OR_DIR", help="Of a sweep: one picture's file, or a directory for all."
+        ),
+    ] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="The sweep to draw; the beginning of its id suffices."),
+    ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY",
+            help="Of a sweep: key to draw over, or how it ends (limit); a queue limit if left out, "
+            "else the first key with numbers.",
+        ),
+    ] = None,
+    y: Annotated[
+        str | None, typer.Option(metavar="KEY", help="Of a heat map: the other key.")
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Of a sweep: draw this metric. May be repeated."),
+    ] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Beside curves: what this model predicts. May be repeated."
+        ),
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of a sweep: the link whose metrics are drawn."),
+    ] = None,
 ) -> None:
-    """Draw windows and queue or utilization over time, burstiness by time scale, or arrivals.
+    """Draw windows and queue over time, and what else was recorded; or curves of a sweep.
 
-    Pictures of a result go into its directory, those of a scenario beside the scenario file.
+    Pictures of a result go into its directory, those of a scenario beside the scenario file, those
+    of a sweep into the directory `plots` of its store.
     """
+    of_sweep = {"x": x, "y": y, "metrics": metric, "models": models, "link": link}
+    with failures.reported():
+        if (place / MARKER).exists():
+            result = SweepResult(store := Store(place), chosen_sweep(store, sweep))
+            paths = _draw_sweep(result, kind or [], file_format, out, of_sweep)
+        else:
+            _refuse({**of_sweep, "out": out, "sweep": sweep})
+            paths = _draw_result(place, kind or [], file_format or FileFormat.PNG)
+        for path in paths:
+            print(path)
+
+
+def _draw_result(place: Path, kinds: list[Kind], file_format: FileFormat) -> list[Path]:
     from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
 
-    with failures.reported():
-        result, prefix = _result(place)
-        for path in plots.write(
-            result,
-            place if place.is_dir() else place.parent,
-            kinds=[one.value for one in kind] if kind else None,
-            file_format=file_format.value,
-            prefix=prefix,
-        ):
-            print(path)
+    for kind in kinds:
+        if kind not in OF_RESULTS:
+            raise failures.InputError(f"--kind {kind}: shows a sweep; give the store of one")
+    result, prefix = _result(place)
+    return plots.write(
+        result,
+        place if place.is_dir() else place.parent,
+        kinds=[OF_RESULTS[kind] for kind in kinds] or None,
+        file_format=file_format.value,
+        prefix=prefix,
+    )
+
+
+def _draw_sweep(
+    result: SweepResult,
+    kinds: list[Kind],
+    file_format: FileFormat | None,
+    out: Path | None,
+    options: dict[str, Any],
+) -> list[Path]:
+    for kind in kinds:
+        if kind not in OF_SWEEPS:
+            raise failures.InputError(f"--kind {kind}: shows one run; give the directory of one")
+    given = {name: value for name, value in options.items() if value}
+    # What a figure cannot show is refused where it was asked for, and not drawn where it was not.
+    plain = {name: value for name, value in given.items() if name in ("x", "link")}
+    chosen = kinds or ([Kind.CURVES] if plain != given else [Kind.CURVES, Kind.TRADEOFF])
+    paths = _sweep_files(result, chosen, file_format, out)
+    with failures.input_checked():
+        figures = [result.plot(OF_SWEEPS[kind], **given) for kind in chosen]
+    for figure, path in zip(figures, paths, strict=True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=150)
+    return paths
+
+
+def _sweep_files(
+    result: SweepResult, kinds: list[Kind], file_format: FileFormat | None, out: Path | None
+) -> list[Path]:
+    """Where each figure goes."""
+    suffixes = [f".{one.value}" for one in FileFormat]
+    if out is not None and out.suffix and not out.is_dir():
+        if out.suffix not in suffixes or len(kinds) > 1:
+            raise failures.InputError(
+                f"--out {out}: give a directory, or for one --kind a file that ends in "
+                f"{', '.join(suffixes)}"
+            )
+        if file_format and out.suffix != f".{file_format.value}":
+            raise failures.InputError(f"--out {out}: is no {file_format.value}; leave out --format")
+        return [out]
+    directory = out or result.store.directory / PICTURES
+    ending = (file_format or FileFormat.PNG).value
+    return [directory / f"{result.record.id}-{kind.value}.{ending}" for kind in kinds]
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    names = {"metrics": "metric"}
+    for name, value in options.items():
+        if value:
+            option = names.get(name, name)
+            raise failures.InputError(f"--{option}: is for the store of a sweep, and this is none")
 
 
 def _result(place: Path) -> tuple[tailroom.Result, str]:

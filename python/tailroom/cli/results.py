@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from tailroom.cli import failures, report
+from tailroom.cli.options import chosen_sweep
 from tailroom.cli.sweep import show
-from tailroom.store import Store, SweepRecord
+from tailroom.store import Store
 from tailroom.store_query import query
 from tailroom.sweep import SweepResult
 from tailroom.sweep_tables import means, runs_of
@@ -48,13 +49,17 @@ def results(
     --metric, or the answer to --sql.
     """
     with failures.reported():
+        if sql and metric:
+            raise failures.InputError("--sql and --metric are given; keep one of them")
+        if out:
+            _check_out(out)
         store = Store(place)
         if sql:
             table: pa.Table | None = query(store, sql)
         elif metric:
-            table = means(store, _chosen(store, sweep), metric)
+            table = means(store, chosen_sweep(store, sweep), metric)
         elif out:
-            table = runs_of(store, _chosen(store, sweep)) if sweep else store.runs()
+            table = runs_of(store, chosen_sweep(store, sweep)) if sweep else store.runs()
         else:
             table = None
         if table is None:
@@ -70,7 +75,7 @@ def results(
 
 def _show(store: Store, sweep: str | None, console: Console) -> None:
     if sweep:
-        show(SweepResult(store, _chosen(store, sweep)), console)
+        show(SweepResult(store, chosen_sweep(store, sweep)), console)
         return
     table = report.table_of("Sweeps", "title", "id", "points", "runs")
     for record in store.sweeps():
@@ -80,29 +85,21 @@ def _show(store: Store, sweep: str | None, console: Console) -> None:
     console.print(table)
 
 
-def _chosen(store: Store, start: str | None) -> SweepRecord:
-    """The sweep whose id begins so; the only one if none is named."""
-    records = [one for one in store.sweeps() if one.id.startswith(start or "")]
-    if len(records) == 1:
-        return records[0]
-    known = ", ".join(one.id for one in records or store.sweeps()) or "none"
-    problem = "are several sweeps" if records else "is no sweep"
-    named = f" whose id begins with {start}" if start else ""
-    raise failures.InputError(
-        f"{store.directory}: there {problem}{named}; choose one with --sweep: {known}"
-    )
+def _check_out(path: Path) -> None:
+    if path.suffix not in (".csv", ".parquet"):
+        raise failures.InputError(f"--out {path}: give a file that ends in .csv or .parquet")
+    if path.exists():
+        raise failures.InputError(f"--out {path}: is there already; choose another file")
+    if not path.parent.is_dir():
+        raise failures.InputError(f"--out {path}: {path.parent} is no directory; make it first")
 
 
 def _write(table: pa.Table, path: Path) -> None:
-    if path.exists():
-        raise failures.InputError(f"--out {path}: is there already; choose another file")
     if path.suffix == ".parquet":
         pq.write_table(table, path, compression="zstd")
-    elif path.suffix == ".csv":
-        with path.open("x", encoding="utf-8", newline="") as file:
-            _write_csv(table, file)
-    else:
-        raise failures.InputError(f"--out {path}: give a file that ends in .csv or .parquet")
+        return
+    with path.open("x", encoding="utf-8", newline="") as file:
+        _write_csv(table, file)
 
 
 def _write_csv(table: pa.Table, file: object) -> None:

@@ -9,12 +9,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from tailroom import ScenarioError
 from tailroom.cli import failures, report
 from tailroom.cli.model import show_failing
 from tailroom.cli.options import ClusterAddress, LinkName, Settings, parse_settings
 from tailroom.cli.progress import size_bar
 from tailroom.equivalents import equivalents
 from tailroom.first_question import dumbbell
+from tailroom.scenario_types import Scenario
 from tailroom.size import Feasible, Size, Tried, size
 
 METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
@@ -37,10 +39,13 @@ def size_command(  # noqa: PLR0913 - one argument an option
     ] = None,
     rate: Annotated[str | None, typer.Option(help="Without FILE: rate of the link.")] = None,
     rtt: Annotated[str | None, typer.Option(help="Without FILE: RTT without queues.")] = None,
-    flows: Annotated[int, typer.Option(min=1, help="Without FILE: number of long flows.")] = 1,
+    flows: Annotated[
+        int | None, typer.Option(min=1, help="Without FILE: number of long flows; 1 if left out.")
+    ] = None,
     congestion: Annotated[
-        str, typer.Option(help="Without FILE: their congestion control.")
-    ] = "cubic",
+        str | None,
+        typer.Option(help="Without FILE: their congestion control; cubic if left out."),
+    ] = None,
     duration: Annotated[
         str | None, typer.Option(help="Without FILE: simulated time of a run.")
     ] = None,
@@ -73,11 +78,16 @@ def size_command(  # noqa: PLR0913 - one argument an option
     with failures.reported():
         if out and out.suffix not in (".png", ".svg", ".pdf"):
             raise failures.InputError(f"--out {out}: give a file that ends in .png, .svg or .pdf")
+        if out and not out.parent.is_dir():
+            raise failures.InputError(f"--out {out}: {out.parent} is no directory; make it first")
         if file is None and (rate is None or rtt is None):
             raise failures.InputError("give a scenario file, or --rate and --rtt")
-        if file is not None and (rate or rtt or duration):
-            raise failures.InputError("--rate, --rtt and --duration go without a scenario file")
-        asked = file or dumbbell(rate or "", rtt or "", flows, congestion, duration=duration)
+        if file is not None and (rate or rtt or flows or congestion or duration):
+            raise failures.InputError(
+                "--rate, --rtt, --flows, --congestion and --duration go without a scenario file; "
+                "replace the values of one by --set"
+            )
+        asked = file or _from_numbers(rate, rtt, flows, congestion, duration)
         with size_bar() as progress:
             answer = size(
                 asked,
@@ -99,6 +109,22 @@ def size_command(  # noqa: PLR0913 - one argument an option
             _show(answer, Console(highlight=False))
             if out:
                 print(f"The picture is {out}")
+
+
+def _from_numbers(
+    rate: str | None,
+    rtt: str | None,
+    flows: int | None,
+    congestion: str | None,
+    duration: str | None,
+) -> Scenario:
+    """The scenario of the question that is asked without a file."""
+    control = congestion or "cubic"
+    try:
+        return dumbbell(rate or "", rtt or "", flows or 1, control, duration=duration)
+    except ScenarioError as error:
+        options = "--rate, --rtt, --flows, --congestion, --duration"
+        raise failures.InputError(f"{options}: the {error}") from None
 
 
 def as_dict(answer: Size) -> dict[str, Any]:
@@ -170,9 +196,15 @@ def _show(answer: Size, console: Console) -> None:
             f"{1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
         )
     for one in answer.feasible:
-        console.print(f"  {escape(str(one.goal))}: {_where(one, answer)}")
+        console.print(f"  {escape(str(one.goal))}: {where_met(one, answer)}")
     for goal, other in answer.conflicts:
         console.print(f"  [red]{escape(str(goal))} and {escape(str(other))} conflict[/red]")
+    for goal, arrivals in answer.unseen:
+        console.print(
+            f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: no packet was lost, "
+            f"but there were only {arrivals:,}; let the runs last longer",
+            soft_wrap=True,
+        )
     console.print(_tried(answer))
     _show_models(answer, console)
     if packets is not None:
@@ -181,7 +213,8 @@ def _show(answer: Size, console: Console) -> None:
             console.print(f"  {name}:\n    {escape(text)}", soft_wrap=True)
 
 
-def _where(one: Feasible, answer: Size) -> str:
+def where_met(one: Feasible, answer: Size) -> str:
+    """Says in words where a goal is met."""
     if isinf(one.low):
         return f"met by no limit from {answer.tried[0].limit:,} to {answer.tried[-1].limit:,}"
     low = f"from {one.low:,.0f}" if one.low else "from the smallest tried"

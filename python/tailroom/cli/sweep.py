@@ -1,5 +1,6 @@
 """`tailroom sweep`: run a scenario at many points into a store."""
 
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tailroom.axis import parse_axis
+from tailroom.axis import Axis, parse_axis
 from tailroom.cli import failures, report
 from tailroom.cli.options import ClusterAddress, ScenarioFile, Settings, parse_settings
 from tailroom.cli.progress import sweep_bar
@@ -17,6 +18,9 @@ from tailroom.sweep_plan import Until
 
 SHOWN = ("utilization", "loss_fraction", "queue_delay_s_mean", "jain_index")
 """Metrics of the table that a sweep ends with, where there is one link."""
+
+MOST_NAMED = 20
+"""Points that are not precise enough are named up to this number."""
 
 
 def sweep_command(  # noqa: PLR0913 - one argument an option
@@ -55,7 +59,13 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         int, typer.Option(min=2, help="Runs after which --until gives a point up.")
     ] = Until.at_most,
     set_: Settings = None,
-    series: Annotated[bool, typer.Option("--series", help="Keep time series too.")] = False,
+    series: Annotated[
+        bool,
+        typer.Option(
+            "--series",
+            help="Keep time series too; they show whether measure_from is late enough.",
+        ),
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
     ] = None,
@@ -73,8 +83,8 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         result = sweep(
             file,
             store,
-            grid={one.key: one for one in map(parse_axis, grid or [])},
-            together={one.key: one for one in map(parse_axis, together or [])},
+            grid=_axes("--grid", grid),
+            together=_axes("--together", together),
             seeds=seeds,
             until=_until(until, at_most),
             set=parse_settings(set_),
@@ -85,6 +95,15 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
             progress=progress,
         )
     show(result, Console(highlight=False))
+
+
+def _axes(option: str, texts: list[str] | None) -> dict[str, Axis]:
+    axes: dict[str, Axis] = {}
+    for read in map(parse_axis, texts or []):
+        if read.key in axes:
+            raise failures.InputError(f"{option} {read.key}: is given twice; put all values in one")
+        axes[read.key] = read
+    return axes
 
 
 def show(result: SweepResult, console: Console) -> None:
@@ -114,10 +133,56 @@ def show(result: SweepResult, console: Console) -> None:
         console.print(
             "[yellow]warning:[/yellow] runs with different seeds are the same, as the scenario "
             "draws nothing at random; one seed suffices, or let flows start at random: "
-            'start = { uniform = ["0 s", "1 s"] }'
+            'start = { uniform = ["0 s", "1 s"] }',
+            soft_wrap=True,
         )
+    _show_imprecise(result, console)
+    _show_unsettled(result, console)
     for path in result.store.damaged:
-        console.print(f"[yellow]warning:[/yellow] {path} was damaged; its run was done again")
+        console.print(
+            f"[yellow]warning:[/yellow] {escape(str(path))} was damaged; its run was done again",
+            soft_wrap=True,
+        )
+
+
+def _show_imprecise(result: SweepResult, console: Console) -> None:
+    until, imprecise = result.record.until, result.imprecise
+    if until is None or not imprecise:
+        return
+    console.print(
+        f"[yellow]warning:[/yellow] {until['metric']} is not within +-{until['half_width']:g} "
+        f"after {until['at_most']:,} runs at {len(imprecise):,} points; raise --at-most, or let "
+        "the runs last longer:",
+        soft_wrap=True,
+    )
+    _show_points([_named(settings) for settings in imprecise], console)
+
+
+def _show_unsettled(result: SweepResult, console: Console) -> None:
+    unsettled = result.unsettled
+    if not unsettled:
+        return
+    console.print(
+        "[yellow]warning:[/yellow] the queue has not settled (MSER-5) at measure_from at "
+        f"{len(unsettled):,} points; raise measure_from and duration:",
+        soft_wrap=True,
+    )
+    lines = []
+    for settings, ends_s in unsettled:
+        when = "not in the first half" if ends_s is None else f"at {ends_s:.3g} s"
+        lines.append(f"{_named(settings)}: settles {when}")
+    _show_points(lines, console)
+
+
+def _named(settings: dict[str, object]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in settings.items()) or "the only one"
+
+
+def _show_points(lines: list[str], console: Console) -> None:
+    for line in lines[:MOST_NAMED]:
+        console.print(f"  {escape(line)}", soft_wrap=True)
+    if len(lines) > MOST_NAMED:
+        console.print(f"  and {len(lines) - MOST_NAMED:,} more")
 
 
 def _headings(keys: list[str]) -> list[str]:
@@ -140,7 +205,7 @@ def _until(text: str | None, at_most: int) -> Until | None:
         half_width = float(width)
     except ValueError:
         half_width = -1.0
-    if not metric.strip() or half_width < 0:
+    if not metric.strip() or not (isfinite(half_width) and half_width >= 0):
         raise failures.InputError(
             f'--until {text}: no METRIC<WIDTH; write for example --until "utilization<0.005"'
         )

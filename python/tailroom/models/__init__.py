@@ -8,11 +8,13 @@ from collections.abc import Iterable
 
 from tailroom.models import (
     bbr_buffer,
+    bursts_over_background,
     dctcp_threshold,
     decrease_rule,
     drop_tail_fixed_point,
     drop_tail_fixed_point_fluid,
     drop_tail_fixed_point_md1k,
+    fluid,
     loss_and_delay_bounds,
     processor_sharing,
     red_fixed_point,
@@ -48,6 +50,8 @@ MODELS: dict[str, Model] = {
         drop_tail_fixed_point_md1k.MODEL,
         drop_tail_fixed_point_fluid.MODEL,
         red_fixed_point.MODEL,
+        bursts_over_background.MODEL,
+        fluid.MODEL,
     )
 }
 

@@ -3,12 +3,8 @@
 A window of BDP + B packets falls to beta (BDP + B); the link stays busy if that is the BDP or more.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from math import log
-from typing import Any
-
-from scipy.optimize import brentq
+from collections.abc import Callable
+from math import inf
 
 from tailroom.models.assumptions import (
     drop_tail,
@@ -20,98 +16,57 @@ from tailroom.models.assumptions import (
 from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
 from tailroom.models.traffic import need_permanent_flows
+from tailroom.models.window_laws import law_of
+from tailroom.models.window_laws.window_law import Epoch
 
 BBR1_DRAINED = 0.75
 """Pacing gain of BBRv1 in the round trip after it probed (Cardwell et al. 2016)."""
 
-HTCP_LARGEST = 0.8
-"""What H-TCP keeps of the window at most; at least half (draft-leith-tcp-htcp sec. 2)."""
+LARGEST_BUFFER = 1e4
+"""In bandwidth-delay products; a control that asks for more never fills the link."""
+
+Minimum = Callable[[float, float], float]
+"""`minimum(share, b)`: smallest utilization in a cycle, of a flow whose part of the BDP is `share`
+packets, with a buffer of b bandwidth-delay products. It reaches 1 once and stays there."""
 
 
-@dataclass(frozen=True)
-class Decrease:
-    """How much of what fills link and buffer remains in flight after a decrease."""
+def minimum_of(flows: FlowClass) -> Minimum:
+    """What remains in flight after a decrease, as a part of the BDP: beta (1 + b), at most 1.
 
-    minimum: Callable[[float, float], float]
-    """`minimum(w, b)`: smallest utilization in [0, 1] with window w at the loss, in packets, and a
-    buffer of b bandwidth-delay products."""
-    required: Callable[[float], float]
-    """`required(share)`: buffer in BDPs for full utilization, `share` the BDP a flow in packets."""
-
-
-def keep(beta: float) -> Decrease:
-    """A control that keeps the part beta of its window, whatever that was."""
-    return Decrease(
-        minimum=lambda _w, b: min(1.0, beta * (1 + b)),
-        required=lambda _share: (1 - beta) / beta if beta > 0 else float("inf"),
-    )
-
-
-def _highspeed(parameters: Mapping[str, Any]) -> Decrease:
-    """HighSpeed takes less from large windows (RFC 3649 sec. 5)."""
-    low, high = parameters["low_window"], parameters["high_window"]
-    at_high = parameters["high_decrease"]
-
-    def beta(w: float) -> float:
-        part = min(1.0, max(0.0, log(max(w, low) / low) / log(high / low)))
-        return float(1 - (0.5 + (at_high - 0.5) * part))
-
-    def required(share: float) -> float:
-        # The window w falls to the share itself; between one and two shares, as beta is in
-        # [1/2, 1].
-        w = brentq(lambda w: beta(w) * w - share, share, 2 * share, xtol=1e-9 * share, rtol=1e-14)
-        return float(w / share - 1)
-
-    return Decrease(lambda w, b: min(1.0, beta(w) * (1 + b)), required)
-
-
-def _htcp(parameters: Mapping[str, Any]) -> Decrease:
-    """H-TCP keeps the smallest over the largest RTT, 1 / (1 + b), within 1/2 and 0.8."""
-    if not parameters["adaptive_backoff"]:
-        return keep(0.5)
-
-    def minimum(_w: float, b: float) -> float:
-        return min(1.0, min(HTCP_LARGEST, max(0.5, 1 / (1 + b))) * (1 + b))
-
-    return Decrease(minimum, lambda _share: 1 / HTCP_LARGEST - 1)
-
-
-def _bbr1(_parameters: Mapping[str, Any]) -> Decrease:
-    """BBRv1 does not heed losses; its slow round trip drains the buffer instead."""
-    return Decrease(lambda _w, b: min(1.0, BBR1_DRAINED + b), lambda _share: 1 - BBR1_DRAINED)
-
-
-DECREASES: dict[str, Callable[[Mapping[str, Any]], Decrease]] = {
-    "reno": lambda _parameters: keep(0.5),
-    "aimd": lambda parameters: keep(1 - parameters["decrease"]),
-    "cubic": lambda parameters: keep(parameters["beta"]),
-    "bic": lambda parameters: keep(1 - parameters["decrease"]),
-    "scalable": lambda parameters: keep(1 - parameters["decrease"]),
-    "hybla": lambda _parameters: keep(0.5),
-    "highspeed": _highspeed,
-    "fhstcp": lambda _parameters: _highspeed(
-        {"low_window": 38.0, "high_window": 83000.0, "high_decrease": 0.1}
-    ),
-    "htcp": _htcp,
-    "bbr1": _bbr1,
-}
-
-
-def decrease_of(flows: FlowClass) -> Decrease:
-    """How these flows decrease.
+    BBRv1 does not heed losses; its slow round trip drains the buffer instead: 3/4 + b.
 
     Raises:
         NotApplicableError: Their control has no decrease that is known beforehand.
     """
-    if flows.congestion not in DECREASES:
-        raise NotApplicableError(
-            f"no fixed decrease for {flows.congestion} (group {flows.group}); "
-            f"there is one for {', '.join(DECREASES)}"
-        )
-    return DECREASES[flows.congestion](flows.parameters)
+    if flows.congestion == "bbr1":
+        return lambda _share, b: min(1.0, BBR1_DRAINED + b)
+    law = law_of(flows)
+
+    def minimum(share: float, b: float) -> float:
+        peak, rtt_s = share * (1 + b), flows.rtt_s * (1 + b)
+        if law.decrease_at:
+            epoch = Epoch(peak=peak, goal=peak, base_rtt_s=flows.rtt_s, peak_rtt_s=rtt_s)
+            decrease = law.decrease_at(epoch)
+        elif law.decrease:
+            decrease = float(law.decrease(peak))
+        else:
+            raise NotApplicableError(f"no fixed decrease for {flows.congestion}")
+        return min(1.0, (1 - decrease) * (1 + b))
+
+    return minimum
 
 
-def controls_of(link: Bottleneck) -> list[tuple[int, Decrease]]:
+def required_bdp(minimum: Minimum, share: float) -> float:
+    """The smallest buffer in BDPs with which the link stays busy; infinite if none does."""
+    if minimum(share, LARGEST_BUFFER) < 1:
+        return inf
+    low, high = 0.0, LARGEST_BUFFER
+    while high - low > 1e-13 * high and (middle := (low + high) / 2) not in (low, high):
+        low, high = (middle, high) if minimum(share, middle) < 1 else (low, middle)
+    return high
+
+
+def controls_of(link: Bottleneck) -> list[tuple[int, Minimum]]:
     """The controls that differ, with how many flows run each.
 
     Raises:
@@ -121,7 +76,7 @@ def controls_of(link: Bottleneck) -> list[tuple[int, Decrease]]:
     for one in link.classes:
         key = f"{one.congestion} {sorted(one.parameters.items())}"
         counts[key] = (counts.get(key, (0, one))[0] + one.count, one)
-    return [(count, decrease_of(one)) for count, one in counts.values()]
+    return [(count, minimum_of(one)) for count, one in counts.values()]
 
 
 def minimum_utilization(link: Bottleneck) -> float:
@@ -134,8 +89,8 @@ def minimum_utilization(link: Bottleneck) -> float:
         NotApplicableError: A control has no decrease that is known beforehand.
     """
     buffer = link.limit_packets / link.bdp_packets
-    window = (link.bdp_packets + link.limit_packets) / link.flow_count
-    total = sum(count * one.minimum(window, buffer) for count, one in controls_of(link))
+    share = link.bdp_packets / link.flow_count
+    total = sum(count * minimum(share, buffer) for count, minimum in controls_of(link))
     return total / link.flow_count
 
 
@@ -150,7 +105,7 @@ def predict(link: Bottleneck, _target: Target) -> Prediction:
     if not link.bdp_packets:
         raise NotApplicableError(f"link {link.name}: its round trips take no time")
     share = link.bdp_packets / link.flow_count
-    largest = max(one.required(share) for _, one in controls_of(link))
+    largest = max(required_bdp(minimum, share) for _, minimum in controls_of(link))
     return Prediction(
         required_packets=largest * link.bdp_packets,
         required_for="full utilization",

@@ -112,8 +112,9 @@ def md1k(log_load: float, places: int) -> Stationary:
         weighted = scale * rho * (1 - rho / 2) * own**2 + decayed * other * (last - lag)
         refused = -decayed * other / own
     every = scale + rho * total
-    loss, utilization = refused / every, rho * total / every
-    waiting = max(0.0, weighted / every + places * loss - utilization)
+    # At enormous loads the ratios may round to more than they can be.
+    loss, utilization = min(1.0, refused / every), min(1.0, rho * total / every)
+    waiting = min(max(0.0, weighted / every + places * loss - utilization), last)
     return Stationary(loss, scale / every, utilization, waiting, waiting / utilization)
 
 

@@ -1,18 +1,30 @@
 """Pictures for papers, one file per figure.
 
-A new figure is one file with a function `draw(result) -> Figure` and one line in `FIGURES`.
+A new figure is one file with a function `draw(result) -> Figure` and one line in `FIGURES`, or of a
+sweep, with `draw(view, ...) -> Figure` and a line in `draw_sweep`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tailroom.plots import arrivals, dispersion, style, utilization, windows_and_queue
+from tailroom.plots import (
+    arrivals,
+    dispersion,
+    heat_map,
+    style,
+    sweep_curves,
+    trade_off,
+    utilization,
+    windows_and_queue,
+)
+from tailroom.plots.sweep_view import SweepView
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tailroom.results import PlotKind, Result
+    from tailroom.sweep import SweepPlotKind, SweepResult
 
 
 class _Figure(NamedTuple):
@@ -66,3 +78,36 @@ def write(
         draw(result, kind).savefig(path, dpi=style.DOTS_PER_INCH)
         paths.append(path)
     return paths
+
+
+def draw_sweep(  # noqa: PLR0913 - each says one thing about a figure
+    result: "SweepResult",
+    kind: "SweepPlotKind",
+    *,
+    x: str | None = None,
+    y: str | None = None,
+    metrics: Sequence[str] = (),
+    models: Sequence[str] = (),
+    link: str | None = None,
+) -> "Figure":
+    """Draws one figure of a sweep.
+
+    Raises:
+        ValueError: There is no such figure, key or model, or an option that it does not take.
+        MetricError: There is no such metric or link.
+    """
+    taken = {"curves": ("metrics", "models"), "heatmap": ("y", "metrics"), "tradeoff": ()}
+    if kind not in taken:
+        raise ValueError(f"there is no plot {kind!r} of a sweep; choose one of {', '.join(taken)}")
+    for name, value in (("y", y), ("metrics", metrics), ("models", models)):
+        if value and name not in taken[kind]:
+            raise ValueError(f"{kind} takes no {name}; leave it out, or choose another plot")
+    view = SweepView(result, link)
+    named = [view.metric(name) for name in metrics]
+    if kind == "curves":
+        return sweep_curves.draw(view, x=x, metrics=named, models=models)
+    if kind == "tradeoff":
+        return trade_off.draw(view, x=x)
+    if len(named) > 1:
+        raise ValueError("a heat map shows one metric; name one of them")
+    return heat_map.draw(view, x=x, y=y, metric=named[0] if named else "")

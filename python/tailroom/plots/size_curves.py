@@ -26,7 +26,11 @@ def draw(size: "Size") -> Figure:
     figure.suptitle(f"Buffer of link {size.link.name}: {_answer(size)}")
     for panel, goal in zip(panels, size.goals, strict=False):
         _draw_goal(panel, size, goal)
-    _draw_trade_off(panels[-1], size)
+    points = _draw_trade_off(panels[-1], size)
+    # Whether labels touch is known when the panels have their places.
+    figure.draw_without_rendering()
+    texts = [style.plain(one.limit) for one in size.tried][: len(points)]
+    style.label_points(panels[-1], points, texts)
     return figure
 
 
@@ -53,7 +57,7 @@ def _draw_goal(panel: "Axes", size: "Size", goal: "Goal") -> None:
     )
     panel.axhline(goal.bound, **style.LIMIT_LINE, label=f"goal: {goal}")
     _mark_answer(panel, size)
-    panel.set_xscale("log")
+    style.scale_over(panel, limits)
     panel.set_xlabel("queue limit (packets)")
     panel.set_ylabel(goal.metric)
     style.legend_beside(panel)
@@ -66,7 +70,8 @@ def _mark_answer(panel: "Axes", size: "Size") -> None:
         )
 
 
-def _draw_trade_off(panel: "Axes", size: "Size") -> None:
+def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
+    """Draws it, and returns where each buffer stands."""
     prefix = f"links.{size.link.name}."
     try:
         delays, shares = (
@@ -74,15 +79,10 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> None:
         )
     except MetricError:
         panel.set_visible(False)
-        return
-    panel.plot(np.multiply(delays, 1e3), np.multiply(shares, 100), "ko-", markersize=3, linewidth=1)
-    for one, delay, share in zip(size.tried, delays, shares, strict=True):
-        panel.annotate(
-            f"{one.limit:,}",
-            (1e3 * delay, 100 * share),
-            textcoords="offset points",
-            xytext=(4, -8),
-            fontsize="x-small",
-        )
+        return []
+    points = [(1e3 * delay, 100 * share) for delay, share in zip(delays, shares, strict=True)]
+    panel.plot(*np.transpose(points), "ko-", markersize=3, linewidth=1)
+    panel.margins(0.06)
     panel.set_xlabel("mean queueing delay (ms); the numbers are queue limits in packets")
     panel.set_ylabel("utilization (%)")
+    return points

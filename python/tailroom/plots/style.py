@@ -1,11 +1,14 @@
-"""What the figures share: lines that differ without colour, the time axis, the legend beside."""
+"""What the figures share: lines that differ without colour, axes, labels, the legend beside."""
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from math import isfinite, log10
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from tailroom.results import Result
 
@@ -18,7 +21,55 @@ MOST_LINES = 10
 # Okabe and Ito's colours, readable to the colour-blind, dark and light in turn.
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 LIMIT_LINE: dict[str, Any] = {"color": "0.4", "linestyle": (0, (4, 2)), "linewidth": 1.2}
+
+
+DECADES_RATIO = 30
+"""Values that span more than this are drawn on a logarithmic scale."""
+TICK_GAP = 0.09
+"""Labels nearer than this part of an axis would touch."""
+
+
+class Quantity(NamedTuple):
+    """How a metric is shown."""
+
+    label: str
+    """With the unit."""
+    scale: float
+    """The metric times this is in the label's unit."""
+
+
+KNOWN = {
+    "utilization": Quantity("utilization (%)", 100.0),
+    "loss_fraction": Quantity("loss (%)", 100.0),
+    "queue_delay_s_mean": Quantity("mean queueing delay (ms)", 1e3),
+    "queue_delay_s_p99": Quantity("p99 queueing delay (ms)", 1e3),
+    "jain_index": Quantity("fairness (Jain's index)", 1.0),
+}
+UNITS = {"s": ("ms", 1e3), "bps": ("Mbit/s", 1e-6), "packets": ("packets", 1.0)}
+"""Of the last word of a metric's name but for the statistic, with what it is shown in."""
+STATISTICS = {"mean": "mean", "p01": "p01", "p50": "median", "p99": "p99", "max": "largest"}
+
+
+def quantity(metric: str) -> Quantity:
+    """The label and unit of a metric, whose name ends in its unit: `queue_delay_s_p99`."""
+    name = metric.rpartition(".")[2]
+    owner = f" of {metric.split('.')[1]}" if metric.startswith("groups.") else ""
+    if name in KNOWN and not owner:
+        return KNOWN[name]
+    words = name.split("_")
+    statistic = STATISTICS.get(words[-1], "") if len(words) > 1 else ""
+    if statistic:
+        words.pop()
+    unit, scale = "", 1.0
+    if words[-1] == "fraction":
+        words.pop()
+        unit, scale = " (%)", 100.0
+    elif words[-1] in UNITS and len(words) > 1:
+        name, scale = UNITS[words.pop()]
+        unit = f" ({name})"
+    return Quantity(" ".join([statistic, *words]).strip() + owner + unit, scale)
 
 
 def line_styles() -> Iterator[dict[str, Any]]:
@@ -27,8 +78,8 @@ def line_styles() -> Iterator[dict[str, Any]]:
         yield {"color": colour, "linestyle": dashes, "linewidth": 1.1}
 
 
-def evenly_spread(names: list[str], most: int = MOST_LINES) -> list[str]:
-    """At most `most` of the names, from first to last."""
+def evenly_spread(names: list[Any], most: int = MOST_LINES) -> list[Any]:
+    """At most `most` of the names, or of whatever it is, from first to last."""
     if len(names) <= most:
         return names
     return [names[round(place * (len(names) - 1) / (most - 1))] for place in range(most)]
@@ -47,3 +98,114 @@ def legend_beside(axes: "Axes") -> None:
     """The legend right of the panel, where it hides nothing."""
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize="small", frameon=False)
+
+
+def marked_line_styles() -> Iterator[dict[str, Any]]:
+    """Endless line styles with markers, so that lines differ where they lie on one another."""
+    for line, marker in zip(line_styles(), cycle(MARKERS), strict=False):
+        yield {**line, "marker": marker, "markersize": 4.5, "markerfacecolor": "white"}
+
+
+def band(lines: int) -> dict[str, Any]:
+    """How confidence bands look, beside their line's colour; paler where many overlap."""
+    return {"alpha": 0.18 if lines <= 4 else 0.09, "linewidth": 0}
+
+
+def spans_decades(values: Sequence[float]) -> bool:
+    """Whether a logarithmic scale shows these values better."""
+    found = [value for value in values if isfinite(value)]
+    return bool(found) and min(found) > 0 and max(found) / min(found) >= DECADES_RATIO
+
+
+def plain(number: float) -> str:
+    """A number as people write it: "10,000" and "0.05", no power of ten."""
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+
+
+def plain_ticks(number: float, _place: float | None = None) -> str:
+    """What an axis asks for a tick's label."""
+    return plain(number)
+
+
+def title(figure: "Figure", text: str) -> None:
+    """The title in as many lines as the figure's width takes."""
+    width = int(9.5 * figure.get_figwidth())
+    figure.suptitle(textwrap.fill(text, width), fontsize="medium")
+
+
+def scale_over(axes: "Axes", values: Sequence[float]) -> None:
+    """The x axis of values that were chosen: logarithmic over decades, labelled at the values.
+
+    Of values whose labels would touch, the later one goes without.
+    """
+    values = sorted(set(values))
+    if spans_decades(values):
+        axes.set_xscale("log")
+    places = [log10(value) if axes.get_xscale() == "log" else value for value in values]
+    reach = places[-1] - places[0]
+    widest = max(len(plain(value)) for value in values)
+    gap = max(TICK_GAP, 0.014 * widest) * reach
+    ticks: list[int] = []
+    for place in range(len(values)):
+        if not ticks or places[place] - places[ticks[-1]] >= gap:
+            ticks.append(place)
+    axes.set_xticks([values[one] for one in ticks], [plain(values[one]) for one in ticks])
+    axes.minorticks_off()
+
+
+def scale_up(axes: "Axes", values: Sequence[float]) -> None:
+    """The y axis of what was measured: logarithmic over decades, with 0 at its foot."""
+    positive = [value for value in values if isfinite(value) and value > 0]
+    if not spans_decades(positive):
+        return
+    least = 10.0 ** int(log10(min(positive)) - (min(positive) < 1))
+    if any(value == 0 for value in values):
+        axes.set_yscale("symlog", linthresh=least, linscale=0.5)
+        axes.set_ylim(bottom=0, top=2 * max(positive))
+    else:
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=min(positive) / 2)
+    axes.yaxis.set_major_formatter(plain_ticks)
+
+
+def label_points(axes: "Axes", points: Sequence[tuple[float, float]], texts: Sequence[str]) -> None:
+    """Writes each point's text beside it, and leaves out those for which there is no room."""
+    canvas = axes.figure.dpi / 72
+    at = [tuple(map(float, axes.transData.transform(point))) for point in points]
+    taken = [(x - 3 * canvas, y - 3 * canvas, x + 3 * canvas, y + 3 * canvas) for x, y in at]
+    for (x, y), point, text in zip(at, points, texts, strict=True):
+        for right, up in ((True, False), (True, True), (False, True), (False, False)):
+            width, height = (4.6 * len(text) + 2) * canvas, 8 * canvas
+            left = x + 4 * canvas if right else x - 4 * canvas - width
+            low = y + 3 * canvas if up else y - 3 * canvas - height
+            box = (left, low, left + width, low + height)
+            inside = _is_inside(axes, box)
+            if inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                axes.annotate(
+                    text,
+                    point,
+                    textcoords="offset points",
+                    xytext=(4 if right else -4, 3 if up else -3),
+                    ha="left" if right else "right",
+                    va="bottom" if up else "top",
+                    fontsize="x-small",
+                )
+                break
+
+
+def figure_legend(figure: "Figure", handles: Sequence[Any]) -> None:
+    """One legend for all panels, right of them."""
+    figure.legend(handles=list(handles), loc="outside right upper", fontsize="small", frameon=False)
+
+
+_Box = tuple[float, float, float, float]
+
+
+def _overlap(one: _Box, other: _Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _is_inside(axes: "Axes", box: _Box) -> bool:
+    area = axes.get_window_extent()
+    return bool(box[0] >= area.x0 and box[2] <= area.x1 and box[1] >= area.y0 and box[3] <= area.y1)

@@ -7,15 +7,16 @@ use serde::{Deserialize, Serialize};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
 
 /// Parameters of BIC. The law and the defaults are those of Linux; where the paper differs, it is
-/// named, for `max_increment` and `smooth_part` without a second source. Linux computes in whole
-/// packets; here windows and distances have fractions.
+/// named, for `smooth_part` without a second source. Linux computes in whole packets; here windows
+/// and distances have fractions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BicParams {
     /// Up to this window the control is standard TCP, in packets (paper and Linux: 14).
     #[schemars(range(min = 0.0))]
     pub low_window: f64,
-    /// Largest increment `S_max`, in packets a round trip (Linux: 16; paper: 32).
+    /// Largest increment `S_max`, in packets a round trip (Linux: 16, which allows for delayed ACKs;
+    /// paper, and Linux up to 2.6.14: 32).
     #[schemars(range(min = 1.0))]
     pub max_increment: f64,
     /// Each round trip goes this fraction of the way to the window of the last loss: one in so many

@@ -69,7 +69,7 @@ pub(super) struct SweepFile {
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(super) seeds: u64,
     /// Instead of a fixed number of seeds: as many as make a metric precise.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) until: Option<UntilFile>,
 }
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from tailroom.models.window_laws.window_law import Floats, Numbers
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
-_PEAKS = np.exp(np.linspace(np.log(0.25), np.log(1e18), 1024))
+_PEAKS = np.exp(np.linspace(np.log(0.25), np.log(1e18), 4096))
 _REFINEMENTS = 8
 _CLOSE = 1e-8
 _STEP = 1e-6
@@ -37,15 +38,16 @@ class Response:
             ValueError: A larger peak has a cycle of fewer packets, so that p says not which.
         """
         self._curve = curve
-        self._log_peaks = np.log(_PEAKS)
-        self._log_packets = np.log(curve.packets(_PEAKS))
-        if np.any(np.diff(self._log_packets) <= 0):
+        log_packets = np.log(curve.packets(_PEAKS))
+        if np.any(np.diff(log_packets) <= 0):
             raise ValueError("a larger window is not a longer cycle")
+        # So near that one step of Newton's method nearly always suffices.
+        self._log_peak = PchipInterpolator(log_packets, np.log(_PEAKS))
 
     def peak(self, p: Numbers) -> Floats:
         """Window at the end of the cycle of 1/p packets; relative error below 1e-10."""
         wanted = -np.log(np.asarray(p, dtype=float))
-        found: Floats = np.interp(wanted, self._log_packets, self._log_peaks)
+        found: Floats = self._log_peak(wanted)
         for _ in range(_REFINEMENTS):
             # Newton's method; the slope leaps near a kink, so that no table of slopes will do.
             pair = np.log(self._curve.packets(np.exp(np.stack([found, found + _STEP]))))

@@ -15,8 +15,7 @@ SQUARE = 0.25
 REFERENCE_RTT_S = 0.1
 LEAST_SCALE = 0.1  # Linux: 100 ms / RTT within 0.5 and 10
 LARGEST_SCALE = 2.0
-_LONGEST_S = 1e9
-_HALVINGS = 56
+_STEPS = 8  # of Newton's method; relative error below 1e-14
 
 
 @dataclass(frozen=True)
@@ -81,41 +80,50 @@ def growth(epoch: Epoch, elapsed_s: float, constants: Constants) -> float:
 
 def mean_window(p: Numbers, rtt_s: Numbers, constants: Constants) -> Floats:
     """Mean window in packets at loss probability p in (0, 1] and a constant RTT, at least 1."""
-    p, rtt = np.broadcast_arrays(np.asarray(p, dtype=float), np.asarray(rtt_s, dtype=float))
-    low, high = np.full(p.shape, -np.log(_LONGEST_S)), np.full(p.shape, np.log(_LONGEST_S))
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        short = cycle_packets(np.exp(middle), rtt, constants) * p < 1
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
-    window: Floats = rtt / (p * np.exp(low))
+    p, rtt = np.asarray(p, dtype=float), np.asarray(rtt_s, dtype=float)
+    window: Floats = rtt / (p * cycle_s(1 / p, rtt, constants))
     return np.maximum(1.0, window)
 
 
-def cycle_packets(period_s: Numbers, rtt_s: Numbers, constants: Constants) -> Floats:
-    """Packets between two losses so many seconds apart, at a constant RTT."""
-    period, rtt = np.asarray(period_s, dtype=float), np.asarray(rtt_s, dtype=float)
-    scale = constants.scale(rtt)
+def cycle_s(packets: Floats, rtt_s: Floats, constants: Constants) -> Floats:
+    """Seconds between two losses so many packets apart, at a constant RTT.
+
+    The growth is constant at first, so that packets rise as time squared; after that they are a
+    polynomial of fourth order in the time since then.
+    """
+    beta, scale = constants.backoff(1.0, 1.0), constants.scale(rtt_s)
     # The scaled growth is at least 1: below 100 ms the low-speed period lasts longer.
     linear = _root(1 / np.minimum(scale, 1.0) - 1)
-    flat = constants.low_speed_period_s + linear
-    late = np.maximum(0.0, period - flat)
-    # alpha = scale (1 + 10 e + e^2 / 4) at e = linear + t, as a polynomial in t.
-    coefficients = (
-        scale * (1 + LINEAR * linear + SQUARE * linear**2),
-        scale * (LINEAR + 2 * SQUARE * linear),
-        scale * SQUARE,
+    flat_s, height = constants.low_speed_period_s + linear, np.maximum(1.0, scale)
+    # Terms in that time of `once`, the integral of alpha = scale (1 + 10 e + e^2 / 4).
+    once_0 = height * flat_s
+    once_1 = scale * (1 + LINEAR * linear + SQUARE * linear**2)
+    once_2 = scale * (LINEAR / 2 + SQUARE * linear)
+    once_3 = scale * SQUARE / 3
+    # beta P + 2 (1 - beta) once / R = P at the end, so that P = 2 once / R. Packets are
+    # 2 (beta once period + (1 - beta) twice) / R^2, where `twice` is the integral of `once`.
+    flat = (1 + beta) / 2 * once_0 * flat_s
+    terms = (
+        beta * once_1 * flat_s + once_0,
+        beta * (once_1 + once_2 * flat_s) + (1 - beta) * once_1 / 2,
+        beta * (once_2 + once_3 * flat_s) + (1 - beta) * once_2 / 3,
+        beta * once_3 + (1 - beta) * once_3 / 4,
     )
-    early = np.minimum(period, flat)
-    height = np.maximum(1.0, scale)
-    once = height * early
-    twice = height * early**2 / 2 + once * late
-    for power, coefficient in enumerate(coefficients):
-        once = once + coefficient * late ** (power + 1) / (power + 1)
-        twice = twice + coefficient * late ** (power + 2) / ((power + 1) * (power + 2))
-    beta = constants.backoff(1.0, 1.0)
-    # beta P + 2 (1 - beta) once / R = P after the period, so P = 2 once / R.
-    packets: Floats = 2 * (beta * once * period + (1 - beta) * twice) / rtt**2
-    return packets
+    wanted = packets * rtt_s**2 / 2
+    early_s = np.sqrt(np.minimum(wanted, flat) * 2 / ((1 + beta) * height))
+    seconds: Floats = early_s + _positive_root(terms, np.maximum(0.0, wanted - flat))
+    return seconds
+
+
+def _positive_root(terms: tuple[Floats, ...], value: Floats) -> Floats:
+    """The t >= 0 at which terms[0] t + ... + terms[3] t^4 is the value; all are positive."""
+    c1, c2, c3, c4 = terms
+    # No term exceeds the sum. From above, Newton's method falls onto the root of a convex function.
+    t = np.minimum(np.sqrt(value / c2), np.sqrt(np.sqrt(value / c4)))
+    for _ in range(_STEPS):
+        excess = (((c4 * t + c3) * t + c2) * t + c1) * t - value
+        t = t - excess / (((4 * c4 * t + 3 * c3) * t + 2 * c2) * t + c1)
+    return t
 
 
 def _root(value: Floats) -> Floats:

@@ -1,0 +1,157 @@
+"""The queue that a flow's packets and a Poisson background make, pass by pass.
+
+Time is in slots, the time that the link takes to send a packet; a density is packets a slot.
+docs/models/bursts-over-background.md derives what is used here.
+"""
+
+from dataclasses import dataclass
+from math import exp, expm1, log1p
+
+import numpy as np
+from scipy.linalg import eigh_tridiagonal
+from scipy.optimize import brentq
+
+from tailroom.models.window_laws.window_law import Floats
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A link, its background, and the round trip of the one flow that is not limited elsewhere."""
+
+    load: float
+    """Background, packets a slot, in (0, 1)."""
+    limit: float
+    """Packets that may wait."""
+    slots: float
+    """Round trip time without queueing, in slots: the bandwidth-delay product."""
+    phase: float = 0.0
+    """How far in a slot a packet arrives that left the link a round trip ago, in [0, 1)."""
+
+    @property
+    def residual(self) -> float:
+        """What the background leaves, packets a slot."""
+        return 1 - self.load
+
+
+def flow_variance(density: float) -> float:
+    """Variance, per slot, of the packets of a flow that shared its link for many round trips.
+
+    Where the link is busy, the packets that leave in t slots are t less those of the background,
+    and one pass takes the variance V to (1 - load)^2 load + load^2 V. The fixed point
+    load (1 - load) / (1 + load), with density = 1 - load, holds at any density.
+    """
+    return density * (1 - density) / (2 - density)
+
+
+def decay(load: float, density: float) -> float:
+    """Rate theta at which the probability of a queue falls with its length, exp(-theta q).
+
+    The positive root of load (e^theta - 1) + density theta + V theta^2 / 2 = theta: that of M/D/1
+    without the flow, and 2 (1 - load - density) / (load + V) near saturation.
+    """
+    variance = flow_variance(density)
+
+    def excess(theta: float) -> float:
+        return load * expm1(theta) / theta + density - 1 + variance * theta / 2
+
+    high = 2 * (1 - load - density) / (load + variance)
+    while excess(high) < 0:
+        high *= 2
+    return float(brentq(excess, 1e-3 * high, high, xtol=1e-12 * high))
+
+
+def dense_end(load: float, growth: float | Floats) -> Floats:
+    """Density at the end of a burst that grows by so many packets a round trip, anywhere in it.
+
+    Queueing spreads a burst: it delays what is dense the most. Growth and spreading balance where
+    y - ln y = 1 + growth (1 + load) / load, with y = residual / (residual - density).
+    """
+    start = 1 + np.asarray(growth, dtype=float) * (1 + load) / load
+    y = start
+    for _ in range(40):
+        y = start + np.log(y)
+    dense: Floats = (1 - load) * (1 - 1 / y)
+    return dense
+
+
+def hit(load: float, density: float, phase: float | None, doubled: float) -> float:
+    """The flow's part of the packets that a full buffer refuses.
+
+    A slot frees one place. A packet of the flow finds it taken if one of the background came first:
+    one that arrives at `phase` in the slot with probability 1 - exp(-load phase), and with
+    1 - (1 - exp(-load)) / load where any time in the slot is as likely (`None`). Of the packets of
+    the flow a part `doubled` comes right behind another one, with no place left.
+    """
+    late = 1 + expm1(-load) / load if phase is None else -expm1(-load * phase)
+    refused = load + density - 1 + (1 - density) * exp(-load)
+    return min(1.0, density * (late + doubled) / refused)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Queue lengths in steps: single packets, or more where the buffer is long."""
+
+    steps: int
+    height: float
+
+    @classmethod
+    def of(cls, limit: float, most: int) -> "Lattice":
+        """At most so many steps; the one beyond the last is overflow."""
+        steps = max(1, min(round(limit), most))
+        return cls(steps, (limit + 1) / (steps + 1))
+
+    @property
+    def lengths(self) -> Floats:
+        """Packets that wait, from an empty queue to a full one."""
+        lengths: Floats = self.height * np.arange(self.steps + 1, dtype=np.float64)
+        return lengths
+
+    def pull(self, drift: Floats, variance: Floats | float) -> Floats:
+        """Logarithm of steps down over steps up; `drift` half a step above a length."""
+        pull = -2 * drift * self.height / variance
+        found: Floats = np.where(np.abs(pull) < 1e-9, 1e-9, np.clip(pull, -500, 500))
+        return found
+
+    def rates(self, drift: Floats, variance: Floats | float) -> tuple[Floats, Floats]:
+        """Steps up from each length, and down to it, per slot.
+
+        Their difference is the drift; their ratio is that of the stationary diffusion.
+        """
+        pull = self.pull(drift, variance)
+        scale = variance / (2 * self.height**2)
+        return scale * pull / np.expm1(pull), scale * pull / -np.expm1(-pull)
+
+    def any_of(self, part: float) -> float:
+        """Probability that a step's worth of lost packets has one of the flow's."""
+        return -expm1(self.height * log1p(-min(part, 1 - 1e-9)))
+
+
+def survival(
+    loop: Loop, density: float, slots: Floats, part: float = 1.0, most: int = 100
+) -> Floats:
+    """Probability that a burst of this density loses none of its packets in so many slots.
+
+    Args:
+        loop: Link and background.
+        density: Of the burst, below the residual capacity.
+        slots: How long the burst is.
+        part: The flow's part of what is refused; 1 asks for any overflow.
+        most: Steps that the queue is divided into.
+
+    The burst finds the queue of the background alone.
+    """
+    line = Lattice.of(loop.limit, most)
+    drift = loop.residual - density
+    theta = decay(loop.load, density)
+    up, down = line.rates(np.array(-drift), 2 * drift / theta)
+    n = line.steps
+    diagonal = -np.r_[np.full(n, up), up * line.any_of(part)] - np.r_[0.0, np.full(n, down)]
+    values, vectors = eigh_tridiagonal(diagonal, np.full(n, np.sqrt(up * down)))
+    # The chain is symmetric after scaling by the root of its stationary law.
+    background = decay(loop.load, 0.0)
+    scaled = np.exp(-(background - theta / 2) * line.lengths)
+    weights = (scaled / np.exp(-background * line.lengths).sum()) @ vectors
+    ends = np.exp(-theta / 2 * line.lengths) @ vectors
+    found = np.exp(np.multiply.outer(slots, values)) @ (weights * ends)
+    kept: Floats = np.clip(found, 1e-300, 1.0)
+    return kept

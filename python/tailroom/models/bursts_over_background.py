@@ -1,0 +1,171 @@
+"""One flow in bursts of its window over a Poisson background: the model Auge and Roberts announce.
+
+docs/models/bursts-over-background.md derives it and compares it with simulation.
+"""
+
+from math import inf
+
+from tailroom.models.assumptions import (
+    drop_tail,
+    fast_access,
+    one_bottleneck,
+    one_packet_size,
+    steady_link,
+    unbounded_windows,
+)
+from tailroom.models.bottleneck import Bottleneck, FlowClass
+from tailroom.models.bursts.cycle import Cycle, Detail, cycle
+from tailroom.models.bursts.growth import growth_of
+from tailroom.models.bursts.queue import Loop
+from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.required import LARGEST_LIMIT
+
+SEARCH = Detail(peaks=20, windows=24, lengths=40, densities=16, rounds=80)
+"""For many limits in a row: utilization within 0.005 of the finer one."""
+PRECISION = 0.005
+"""Of a required limit."""
+SMALL_WINDOW = 10.0
+"""Below it a loss often ends in a timeout, which the model leaves out."""
+
+
+def predict(link: Bottleneck, target: Target) -> Prediction:
+    """Utilization, loss and queue; and the limit for the target utilization.
+
+    `details` has the flow's part of the residual capacity, capacity times (1 - load). It may be a
+    little above 1, because the background loses packets too.
+
+    Raises:
+        NotApplicableError: The link is not FIFO with DropTail, not one flow under congestion
+            control crosses it, the background is missing or fills it, or the flow's control has no
+            law of growth.
+    """
+    flow = the_flow(link)
+    found = at_limit(link, link.limit_packets)
+    need = required(link, target.utilization)
+    load = background_load(link)
+    return Prediction(
+        utilization=found.utilization,
+        loss_fraction=found.refused_density / (found.refused_density + found.utilization),
+        queue_packets_mean=found.queue_packets,
+        queue_delay_s_mean=found.queue_packets / (link.capacity_pps * found.utilization),
+        required_packets=need,
+        required_for=f"{100 * target.utilization:g} % utilization",
+        details={
+            "residual_utilization": found.flow_density / (1 - load),
+            "flow_rate_bps": found.flow_density * link.rate_bps,
+            "window_packets": found.window,
+            "window_at_loss_packets": found.peak,
+            "seconds_between_losses": found.seconds,
+            "rtt_s": flow.rtt_s + found.queue_packets / link.capacity_pps,
+        },
+    )
+
+
+def at_limit(link: Bottleneck, limit: float, detail: Detail | None = None) -> Cycle:
+    """The flow's stationary cycle with this limit, in packets that wait."""
+    flow = the_flow(link)
+    slots = flow.rtt_s * link.capacity_pps
+    loop = Loop(background_load(link), max(1.0, limit), slots, phase_of(link, flow))
+    return cycle(loop, growth_of(flow), 1 / link.capacity_pps, detail)
+
+
+def required(link: Bottleneck, utilization: float) -> float:
+    """The smallest limit with this utilization of the link, to a packet or half a percent.
+
+    `smallest_limit` would look at single packets of a large buffer, at a cycle each.
+    """
+    low, high = 0.0, 1.0
+    while at_limit(link, high, SEARCH).utilization < utilization:
+        if high >= LARGEST_LIMIT:
+            return inf
+        low, high = high, 4 * high
+    while high - low > max(1.0, PRECISION * high):
+        middle = (low + high) // 2
+        if at_limit(link, middle, SEARCH).utilization < utilization:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def phase_of(link: Bottleneck, flow: FlowClass) -> float:
+    """How far in a slot a packet arrives that one which left as the slot began has called for."""
+    access_s = 8 * flow.packet_bytes / flow.access_rate_bps
+    phase = ((flow.rtt_s + access_s) * link.capacity_pps) % 1.0
+    # A whole number of slots, rounded, is no slot less a bit.
+    return 0.0 if phase > 1 - 1e-6 else phase
+
+
+def the_flow(link: Bottleneck) -> FlowClass:
+    """The one flow that this link limits.
+
+    Raises:
+        NotApplicableError: There is none, or more than one, or the queue is not FIFO.
+    """
+    if link.discipline != "drop_tail":
+        raise NotApplicableError(
+            f"link {link.name}: {link.discipline} is not a queue in order of arrival with "
+            "DropTail, in which bursts and background meet"
+        )
+    if link.flow_count != 1:
+        raise NotApplicableError(
+            f"link {link.name}: {link.flow_count} permanent flows under congestion control cross "
+            "it; the model follows the bursts of one"
+        )
+    return link.classes[0]
+
+
+def background_load(link: Bottleneck) -> float:
+    """The load of all that is no permanent flow under congestion control, in (0, 1).
+
+    Raises:
+        NotApplicableError: It is 0, or 1 or more.
+    """
+    load = link.stream_load + link.passing_load
+    if not 0 < load < 1:
+        why = "nothing is there to add to bursts" if load == 0 else "nothing is left for the flow"
+        raise NotApplicableError(
+            f"link {link.name}: the background is {load:.3g} of its rate; {why}"
+        )
+    return load
+
+
+def assumptions(link: Bottleneck) -> list[Assumption]:
+    """One flow, clocked by an ACK for every packet, beside Poisson packets of the same size."""
+    flow = the_flow(link)
+    others = [(one.group, one.process) for one in link.streams if one.process != "poisson"]
+    others += [(one.group, one.process) for one in link.passing]
+    window = at_limit(link, link.limit_packets, SEARCH).window
+    return [
+        assume(
+            "the background is Poisson",
+            not others,
+            ", ".join(f"{group} is {process}" for group, process in others),
+        ),
+        assume("packets are clocked by ACKs, not paced", not flow.pacing, "paced"),
+        assume(
+            "every packet has its ACK",
+            flow.packets_per_ack == 1,
+            f"an ACK for {flow.packets_per_ack} packets",
+        ),
+        assume(
+            "the window is large enough to repair losses without timeouts",
+            window >= SMALL_WINDOW,
+            f"mean window {window:.3g} packets",
+        ),
+        drop_tail(link),
+        one_packet_size(link),
+        fast_access(link),
+        unbounded_windows(link),
+        one_bottleneck(link),
+        steady_link(link),
+    ]
+
+
+MODEL = Model(
+    name="bursts_over_background",
+    title="One flow's bursts over a Poisson background: hazard of each round trip",
+    source="announced by Auge and Roberts 2006 sec. VI; derived in docs/models",
+    assumptions=assumptions,
+    predict=predict,
+)

@@ -1,0 +1,127 @@
+"""One page on a congestion control: a panel a criterion, the control beside the references."""
+
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tailroom.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tailroom.confidence import Interval
+    from tailroom.evaluate import Evaluation, Finding
+
+COLUMNS = 3
+FEWEST_OF_LINE = 3
+"""Points that make a line; fewer are bars."""
+COLOURS = {"pass": "#006D4E", "caution": "#A35F00", "fail": "#B00020"}
+"""Of verdicts, which are written too."""
+HATCHES = ("", "///", "...")
+LARGEST = 100.0
+"""Panels of per cent are not drawn beyond by their intervals."""
+
+
+def draw(evaluation: "Evaluation") -> Figure:
+    """Lines over a key with numbers, bars otherwise; 95 % confidence intervals; the verdict."""
+    findings = evaluation.findings
+    rows = -(-len(findings) // COLUMNS)
+    figure = Figure(figsize=(11.5, 2.35 * rows + 0.9), layout="constrained")
+    panels = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
+    figure.suptitle(_heading(evaluation), fontsize="large")
+    looks = dict(zip(evaluation.controls, style.marked_line_styles(), strict=False))
+    for panel, found in zip(panels, findings, strict=False):
+        _draw_finding(panel, found, looks)
+    for panel in panels[len(findings) :]:
+        panel.remove()
+    figure.legend(
+        handles=[Line2D([], [], label=name, **look) for name, look in looks.items()],
+        loc="outside lower center",
+        ncols=len(looks),
+        frameon=False,
+    )
+    return figure
+
+
+def _heading(evaluation: "Evaluation") -> str:
+    counts = ", ".join(
+        f"{sum(one.verdict == verdict for one in evaluation.findings)} {verdict}"
+        for verdict in COLOURS
+    )
+    against = " and ".join(evaluation.references)
+    quick = "; a quick look" if evaluation.quick else ""
+    return f"{evaluation.control} on the criteria of RFC 9743, against {against}: {counts}{quick}"
+
+
+def _draw_finding(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]) -> None:
+    criterion = found.criterion
+    panel.set_title(f"{criterion.title} ({criterion.section})", loc="left", fontsize="small")
+    colour = COLOURS[found.verdict]
+    panel.set_title(found.verdict, loc="right", fontsize="small", color=colour, weight="bold")
+    panel.set_ylabel(criterion.quantity, fontsize="small")
+    panel.tick_params(labelsize="small")
+    panel.grid(visible=True, axis="y", color="0.92")
+    panel.set_axisbelow(True)
+    if found.over and len(found.points) >= FEWEST_OF_LINE:
+        _draw_lines(panel, found, found.over.numbers or [], looks)
+        if found.over.key.endswith(".limit"):
+            panel.set_xlabel(f"buffer ({found.over.unit})", fontsize="small")
+    else:
+        _draw_bars(panel, found, looks)
+    _bound(panel, criterion.quantity)
+
+
+def _draw_lines(
+    panel: "Axes", found: "Finding", over: list[float], looks: dict[str, dict[str, Any]]
+) -> None:
+    drawn: list[float] = []
+    for name, look in looks.items():
+        mean, half = _numbers([point.values[name] for point in found.points])
+        panel.errorbar(over, mean, yerr=half, capsize=2, elinewidth=0.8, **look)
+        drawn += mean
+    style.scale_over(panel, over)
+    style.scale_up(panel, drawn)
+
+
+def _draw_bars(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]) -> None:
+    width = 0.8 / len(looks)
+    places = np.arange(len(found.points))
+    for place, (name, look) in enumerate(looks.items()):
+        mean, half = _numbers([point.values[name] for point in found.points])
+        panel.bar(
+            places + (place - (len(looks) - 1) / 2) * width,
+            mean,
+            0.9 * width,
+            yerr=half,
+            color=_paler(place),
+            edgecolor=look["color"],
+            hatch=HATCHES[place % len(HATCHES)],
+            error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "0.2"},
+        )
+    labels = [point.label.replace(", ", "\n") for point in found.points]
+    panel.set_xticks(places, labels, fontsize="small")
+
+
+def _paler(place: int) -> str:
+    """The control's bars are dark, the references' light: grey print keeps them apart."""
+    return "0.35" if place == 0 else "white"
+
+
+def _numbers(values: "list[Interval | None]") -> tuple[list[float], list[float]]:
+    means = [one.mean if one else nan for one in values]
+    halves = [one.half_width if one and isfinite(one.half_width) else 0.0 for one in values]
+    return means, halves
+
+
+def _bound(panel: "Axes", quantity: str) -> None:
+    """Leaves out what no mean can reach."""
+    low, high = panel.get_ylim()
+    if quantity.startswith("utilization") and high > LARGEST:
+        panel.set_ylim(top=1.02 * LARGEST)
+    if quantity.startswith("Jain"):
+        panel.set_ylim(0, 1.02)
+    elif low < 0:
+        panel.set_ylim(bottom=0)

@@ -1,0 +1,210 @@
+"""Metrics of a sweep over one of its keys, with confidence bands, and models beside them."""
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from tailroom.plots import style
+from tailroom.plots.sweep_view import Line, SweepView
+from tailroom.predict import predict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from tailroom.predict import Predictions
+
+OF_LINK = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
+OF_FLOWS = "flows.jain_index"
+"""What is drawn unless metrics are named."""
+LARGEST = {"utilization": 100.0, "loss_fraction": 100.0, "jain_index": 1.0}
+"""Bounds that no mean passes, though its interval may."""
+
+
+def draw(
+    view: SweepView,
+    *,
+    x: str | None = None,
+    metrics: Sequence[str] = (),
+    models: Iterable[str] = (),
+) -> Figure:
+    """One panel a metric, one line a combination of the other keys.
+
+    Raises:
+        ValueError: There is no such key or model, or nothing varies.
+        MetricError: There is no such metric.
+    """
+    page = _Page(view, view.key(x) if x else view.along(), list(models))
+    names = list(metrics) or _with_something_to_say(view)
+    columns = min(2, len(names))
+    rows = -(-len(names) // columns)
+    figure = Figure(figsize=(3.6 * columns + 2.6, 2.5 * rows + 0.7), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    style.title(figure, view.result.record.title)
+    for panel, metric in zip(panels, names, strict=False):
+        page.draw(panel, metric)
+    for panel in panels[len(names) :]:
+        panel.remove()
+    figure.supxlabel(view.axis_label(page.key), fontsize="medium")
+    style.figure_legend(figure, page.legend())
+    return figure
+
+
+def _with_something_to_say(view: SweepView) -> list[str]:
+    """The usual metrics; without fairness where one flow is alone with itself."""
+    everywhere = range(len(view.points))
+    jain = view.means(OF_FLOWS, everywhere).mean
+    fairness = [OF_FLOWS] if any(isfinite(one) and one < 1 for one in jain) else []
+    return [*map(view.of_link, OF_LINK), *fairness]
+
+
+class _Page:
+    """What the panels of a figure share."""
+
+    def __init__(self, view: SweepView, key: str, models: list[str]) -> None:
+        lines = view.lines(key)
+        self.view = view
+        self.key = key
+        self.count = len(lines)
+        self.lines: list[Line] = style.evenly_spread(lines)
+        self.said = _Models(view, models)
+        self.over_words = view.axes[key].numbers is None
+        """Nothing lies between two words: there are points, side by side, and no lines."""
+        self.looks = [look for look, _ in zip(style.marked_line_styles(), self.lines, strict=False)]
+        if self.over_words:
+            self.looks = [{**look, "linestyle": "none"} for look in self.looks]
+        elif models:
+            # Dashes are the models' then; markers and colours tell the simulated lines apart.
+            self.looks = [{**look, "linestyle": "-"} for look in self.looks]
+
+    def draw(self, panel: "Axes", metric: str) -> None:
+        """One metric in its panel."""
+        label, scale = style.quantity(metric)
+        values: list[float] = []
+        for number, line in enumerate(self.lines):
+            means = self.view.means(metric, line.places)
+            values += means.mean
+            over = self._positions(number)
+            mean, half = (np.multiply(scale, one) for one in (means.mean, means.half_width))
+            self._draw_line(panel, over, mean, half, self.looks[number])
+            for place, name in enumerate(self.said.names):
+                predicted = self.said.values(name, line, metric)
+                if any(map(isfinite, predicted)):
+                    look = {**self._model_look(place), "color": self.looks[number]["color"]}
+                    panel.plot(over, np.multiply(scale, predicted), **look)
+        panel.set_ylabel(label)
+        panel.grid(visible=True, color="0.92")
+        style.scale_up(panel, np.multiply(scale, values).tolist())
+        _bound(panel, metric, min(values, default=0.0))
+        numbers = self.view.axes[self.key].numbers
+        if numbers is None:
+            words = self.view.words(self.key)
+            panel.set_xticks(range(len(words)), words)
+        else:
+            style.scale_over(panel, numbers)
+
+    def legend(self) -> list[Any]:
+        """Handles for lines, models and bands."""
+        handles: list[Any] = [
+            Line2D([], [], label=line.label or "simulation", **look)
+            for line, look in zip(self.lines, self.looks, strict=True)
+        ]
+        handles += [
+            Line2D([], [], color="0.3", label=self.said.label(name), **self._model_look(place))
+            for place, name in enumerate(self.said.names)
+        ]
+        if self.over_words:
+            look: dict[str, Any] = {
+                "color": "0.3",
+                "linestyle": "none",
+                "marker": "|",
+                "markersize": 9,
+            }
+            handles.append(Line2D([], [], label="95 % confidence", **look))
+        else:
+            handles.append(Patch(color="0.3", label="95 % confidence", **style.band(1)))
+        if len(self.lines) < self.count:
+            handles.append(Patch(alpha=0, label=f"{len(self.lines)} of {self.count} lines"))
+        return handles
+
+    def _positions(self, number: int) -> list[float]:
+        over = self.view.positions(self.key, self.lines[number].places)
+        if not self.over_words:
+            return over
+        aside = 0.6 * ((number + 0.5) / len(self.lines) - 0.5)
+        return [place + aside for place in over]
+
+    def _draw_line(
+        self,
+        panel: "Axes",
+        over: list[float],
+        mean: "NDArray[np.float64]",
+        half: "NDArray[np.float64]",
+        look: dict[str, Any],
+    ) -> None:
+        if self.over_words:
+            panel.errorbar(over, mean, yerr=np.nan_to_num(half), elinewidth=0.9, **look)
+            return
+        band = style.band(len(self.lines))
+        panel.fill_between(over, mean - half, mean + half, color=look["color"], **band)
+        panel.plot(over, mean, **look)
+
+    def _model_look(self, place: int) -> dict[str, Any]:
+        if self.over_words:
+            markers = "_x+1234"
+            return {"linestyle": "none", "marker": markers[place % len(markers)], "markersize": 7}
+        dashes = style.DASHES[1:]
+        return {"linestyle": dashes[place % len(dashes)], "linewidth": 1.0}
+
+
+def _bound(panel: "Axes", metric: str, least: float) -> None:
+    """Leaves out the parts of the bands that no mean can reach."""
+    most = LARGEST.get(metric.rpartition(".")[2])
+    low, high = panel.get_ylim()
+    if most is not None and high > most:
+        panel.set_ylim(top=most + 0.03 * (most - max(low, 0)))
+    if low < 0 <= least:
+        panel.set_ylim(bottom=0)
+
+
+class _Models:
+    """What models say at the points of a sweep, each asked once."""
+
+    def __init__(self, view: SweepView, names: list[str]) -> None:
+        self.view = view
+        self.names = names
+        self.spoken: set[str] = set()
+        """Those that say something of what is drawn."""
+        self._asked: dict[int, Predictions | None] = {}
+
+    def label(self, name: str) -> str:
+        """How the legend names a model."""
+        return f"model: {name}" if name in self.spoken else f"model: {name} (says nothing here)"
+
+    def values(self, name: str, line: Line, metric: str) -> list[float]:
+        """A metric along a line; NaN where the model says nothing of it."""
+        prefix, _, quantity = metric.rpartition(".")
+        if prefix != f"links.{self.view.link}" or quantity not in OF_LINK[:3]:
+            return [nan] * len(line.places)
+        said = [self._ask(place) for place in line.places]
+        found = [one.says(name, quantity) if one else None for one in said]
+        if any(one is not None for one in found):
+            self.spoken.add(name)
+        return [nan if one is None else one for one in found]
+
+    def _ask(self, place: int) -> "Predictions | None":
+        if place not in self._asked:
+            text = self.view.scenario(place)
+            link = self.view.link
+            self._asked[place] = (
+                predict(tomllib.loads(text), link=link, only=self.names)  # type: ignore[arg-type]
+                if text
+                else None
+            )
+        return self._asked[place]

@@ -1,0 +1,215 @@
+"""What the figures of a sweep have in common: its keys, its lines, and the means along them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite, nan
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from tailroom.axis import Axis, key_words, value_words
+from tailroom.confidence import Interval, mean_interval
+from tailroom.metrics import MetricError, find_metric
+
+if TYPE_CHECKING:
+    from tailroom.sweep import SweepResult
+
+LIMIT = ".limit"
+"""Keys of queue limits end so."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points of a sweep that differ in one key only."""
+
+    label: str
+    """The settings that tell it from the other lines; empty if it is the only one."""
+    places: tuple[int, ...]
+    """Its points in the sweep, along the key."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """A metric along a line; NaN where no run of the point is finished."""
+
+    mean: list[float]
+    half_width: list[float]
+    """Of the 95 % confidence intervals; NaN where there is a single run."""
+
+
+class SweepView:
+    """A sweep as the figures see it."""
+
+    def __init__(self, result: "SweepResult", link: str | None = None) -> None:
+        """Chooses the link whose metrics are drawn.
+
+        Raises:
+            ValueError: The sweep has no points.
+            MetricError: There is no such link, or several and none is named.
+        """
+        self.result = result
+        self.axes = {key: Axis(key, tuple(values)) for key, values in result.record.axes.items()}
+        self.points = [point["settings"] for point in result.record.points]
+        self._found: dict[str, list[Interval | None]] = {}
+        self._runs = runs = result.runs
+        keys = runs["key"].to_pylist() if "key" in runs.column_names else []
+        self._row = {key: row for row, key in enumerate(keys)}
+        self.metrics: list[str] = [
+            name
+            for name, kind in zip(runs.column_names, runs.schema.types, strict=True)
+            if pa.types.is_floating(kind)
+            and name not in self.axes
+            and name != "wall_s"
+            and runs[name].null_count < len(runs)
+        ]
+        self.link = self._link(link)
+
+    def key(self, name: str) -> str:
+        """The key of this name, or the one that ends so.
+
+        Raises:
+            ValueError: There is none, or several.
+        """
+        ending = [key for key in self.axes if key.endswith(f".{name}")]
+        found = [name] if name in self.axes else ending
+        if len(found) == 1:
+            return found[0]
+        if not self.axes:
+            raise ValueError(f"{name}: nothing varies in this sweep, so there is nothing to draw")
+        raise ValueError(
+            f"{name}: {'several keys end so' if found else 'no key that varies is named so'}; "
+            f"choose one of {', '.join(found or self.axes)}"
+        )
+
+    def along(self) -> str:
+        """The key to draw over: a queue limit, else the first with numbers, else the first.
+
+        Raises:
+            ValueError: Nothing varies.
+        """
+        several = [key for key in self.axes if len(self.axes[key].values) > 1]
+        if not several:
+            raise ValueError("one point is no curve: nothing varies in this sweep")
+        limits = [key for key in several if key.endswith(LIMIT)]
+        numeric = [key for key in several if self.axes[key].numbers is not None]
+        return (limits or numeric or several)[0]
+
+    def lines(self, *keys: str) -> list[Line]:
+        """The points by their settings but for these keys, which they are drawn over.
+
+        A key that those settle says nothing of its own: its values go with theirs.
+        """
+        others = [key for key in self.axes if key not in keys and not self._settled(key, keys)]
+        groups: dict[str, list[int]] = {}
+        for place, settings in enumerate(self.points):
+            label = ", ".join(self._setting(key, settings[key], others) for key in others)
+            groups.setdefault(label, []).append(place)
+        orders = {key: self._order(key) for key in keys}
+
+        def order(place: int) -> tuple[float, ...]:
+            return tuple(orders[key][_text(self.points[place][key])] for key in keys)
+
+        return [Line(label, tuple(sorted(found, key=order))) for label, found in groups.items()]
+
+    def positions(self, key: str, places: Sequence[int]) -> list[float]:
+        """Where points stand on an axis: by their number, or by their place among the values."""
+        order = self._order(key)
+        return [order[_text(self.points[place][key])] for place in places]
+
+    def means(self, metric: str, places: Sequence[int]) -> Means:
+        """A metric at these points, by its full name."""
+        if metric not in self._found:
+            self._found[metric] = self._intervals(metric)
+        found = [self._found[metric][place] for place in places]
+        widths = [one.half_width if one and isfinite(one.half_width) else nan for one in found]
+        return Means([one.mean if one else nan for one in found], widths)
+
+    def metric(self, name: str) -> str:
+        """The full name of a metric that is named in short; that of the link comes first.
+
+        Raises:
+            MetricError: There is no such metric, or several.
+        """
+        own = self.of_link(name)
+        return own if own in self.metrics else find_metric(name, self.metrics)
+
+    def of_link(self, metric: str) -> str:
+        """The full name of a metric of the link."""
+        return f"links.{self.link}.{metric}"
+
+    def words(self, key: str) -> list[str]:
+        """The values of a key in few words, in the order of `positions`."""
+        return [value_words(value, self.axes[key].values) for value in self.ordered(key)]
+
+    def ordered(self, key: str) -> list[object]:
+        """The values of a key: numbers by size, others as they were given."""
+        axis = self.axes[key]
+        if axis.numbers is None:
+            return list(axis.values)
+        return [value for _, value in sorted(zip(axis.numbers, axis.values, strict=True))]
+
+    def axis_label(self, key: str) -> str:
+        """A key with its unit."""
+        unit = self.axes[key].unit
+        words = key_words(key)
+        return f"{words} ({unit})" if unit else words
+
+    def scenario(self, place: int) -> str | None:
+        """The scenario of a point as TOML; `None` if no run of it is finished."""
+        rows = self._rows(place)
+        return str(self._runs["scenario"][rows[0]]) if rows else None
+
+    def _rows(self, place: int) -> list[int]:
+        """Rows of the finished runs of a point."""
+        keys = self.result.record.points[place]["runs"]
+        return [self._row[key] for key in keys if key in self._row]
+
+    def _intervals(self, metric: str) -> list[Interval | None]:
+        column = self._runs[metric].to_pylist()
+        by_point = [[column[row] for row in self._rows(place)] for place in range(len(self.points))]
+        known = [[value for value in values if value is not None] for values in by_point]
+        return [mean_interval(values) if values else None for values in known]
+
+    def _order(self, key: str) -> dict[str, float]:
+        axis = self.axes[key]
+        numbers = axis.numbers or [float(place) for place in range(len(axis.values))]
+        return {_text(value): place for value, place in zip(axis.values, numbers, strict=True)}
+
+    def _settled(self, key: str, keys: Sequence[str]) -> bool:
+        """Whether the values of `keys` say which one this key has."""
+        seen: dict[str, str] = {}
+        for settings in self.points:
+            given = _text([settings[one] for one in keys])
+            if seen.setdefault(given, _text(settings[key])) != _text(settings[key]):
+                return False
+        return True
+
+    def _setting(self, key: str, value: object, among: Sequence[str]) -> str:
+        """A value, with its key's last words where it does not speak for itself."""
+        words = value_words(value, self.axes[key].values)
+        last = key.rpartition(".")[2]
+        alone = [one for one in among if one.rpartition(".")[2] == last] == [key]
+        name = key_words(key) if not alone else last.replace("_", " ")
+        speaks = alone and isinstance(value, (str, Mapping)) and self.axes[key].numbers is None
+        return words if speaks else f"{name} {words}"
+
+    def _link(self, name: str | None) -> str:
+        links = list(
+            dict.fromkeys(one.split(".")[1] for one in self.metrics if one.startswith("links."))
+        )
+        if not links:
+            raise ValueError("no run of this sweep is finished; there is nothing to draw yet")
+        if name is None:
+            named = [key.split(".")[1] for key in self.axes if key.startswith("links.")]
+            links = list(dict.fromkeys(one for one in named if one in links)) or links
+            if len(links) == 1:
+                return links[0]
+            raise MetricError(f"there are several links; choose one of {', '.join(links)}")
+        if name not in links:
+            raise MetricError(f"{name}: there is no such link; choose one of {', '.join(links)}")
+        return name
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=str)

@@ -1,0 +1,65 @@
+"""What a sweep's points get and what they pay: utilization against mean queueing delay."""
+
+from math import isfinite
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tailroom.plots import style
+from tailroom.plots.sweep_view import SweepView
+
+PAID, GOT = "queue_delay_s_mean", "utilization"
+
+
+def draw(view: SweepView, *, x: str | None = None) -> Figure:
+    """One line a combination of the other keys, from point to point along a key.
+
+    Raises:
+        ValueError: There is no such key, or nothing varies.
+    """
+    key = view.key(x) if x else view.along()
+    lines = view.lines(key)
+    shown = style.evenly_spread(lines)
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    panel = figure.subplots()
+    style.title(figure, view.result.record.title)
+    numbers = view.axes[key].numbers
+    delays: list[float] = []
+    points: list[tuple[float, float]] = []
+    texts: list[str] = []
+    handles = []
+    for line, look in zip(shown, style.marked_line_styles(), strict=False):
+        paid, got = (view.means(view.of_link(name), line.places) for name in (PAID, GOT))
+        delay, share = np.multiply(1e3, paid.mean), np.multiply(100, got.mean)
+        panel.plot(delay, share, **look)
+        panel.errorbar(
+            delay,
+            share,
+            xerr=np.nan_to_num(np.multiply(1e3, paid.half_width)),
+            yerr=np.nan_to_num(np.multiply(100, got.half_width)),
+            fmt="none",
+            ecolor=look["color"],
+            elinewidth=0.7,
+            alpha=0.6,
+        )
+        words = view.words(key)
+        values = view.positions(key, line.places)
+        for place, value in enumerate(values):
+            if isfinite(delay[place]) and isfinite(share[place]):
+                points.append((float(delay[place]), float(share[place])))
+                texts.append(words[int(value)] if numbers is None else style.plain(value))
+        delays += delay.tolist()
+        handles.append(Line2D([], [], label=line.label or "simulation", **look))
+    if style.spans_decades(delays):
+        panel.set_xscale("log")
+        panel.xaxis.set_major_formatter(style.plain_ticks)
+    panel.margins(0.06)
+    panel.set_xlabel(f"{style.KNOWN[PAID].label}; the labels: {view.axis_label(key)}")
+    panel.set_ylabel(style.KNOWN[GOT].label)
+    panel.grid(visible=True, color="0.92")
+    handles.append(Line2D([], [], color="0.3", marker="|", linewidth=0.7, label="95 % confidence"))
+    style.figure_legend(figure, handles)
+    figure.draw_without_rendering()
+    style.label_points(panel, points, texts)
+    return figure

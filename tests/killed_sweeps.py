@@ -1,0 +1,101 @@
+"""Sweeps that are killed at random moments, and what must be true of their store afterwards."""
+
+import multiprocessing
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import tailroom as tr
+from tests.conftest import SMALL
+
+RANDOM_START = '\nstart = { uniform = ["0 s", "0.5 s"] }\n'
+GRID = {"links.bottleneck.queue.limit": [f"{limit} packets" for limit in (2, 5, 10, 20)]}
+SEEDS = 3
+LATEST_KILL_S = 0.4
+"""A sweep takes about so long; what is left of it after a kill takes less."""
+NOT_FROM_SCENARIO = ("wall_s", "summary")
+"""Columns with the time that a run took; the summary has it inside."""
+
+
+def write_scenario(directory: Path) -> Path:
+    """A scenario that runs in an instant, and differently with each seed."""
+    path = directory / "random.toml"
+    path.write_text(SMALL.replace('"4 s"', '"3 s"') + RANDOM_START, encoding="utf-8")
+    return path
+
+
+def sweep(scenario: Path, store: Path) -> tr.SweepResult:
+    """The sweep that is killed, and the one that is not."""
+    return tr.sweep(scenario, store, grid=GRID, seeds=SEEDS, workers=2, series=True)
+
+
+def measured(table: pa.Table) -> list[dict[str, Any]]:
+    """Rows without what depends on the machine."""
+    names = [name for name in table.column_names if name not in NOT_FROM_SCENARIO]
+    rows: list[dict[str, Any]] = table.select(names).to_pylist()
+    return rows
+
+
+def expected(scenario: Path, store: Path) -> dict[str, dict[str, Any]]:
+    """The rows of an undisturbed sweep, by key."""
+    tr.sweep(scenario, store, grid=GRID, seeds=SEEDS)
+    return rows_of(store)
+
+
+def rows_of(store: Path) -> dict[str, dict[str, Any]]:
+    """What a store says of each run, by key."""
+    return {row["key"]: row for row in measured(tr.Store(store).runs())}
+
+
+def check_files(store: Path, right: dict[str, dict[str, Any]]) -> set[str]:
+    """Everything that counts as finished is readable and right; returns its keys."""
+    keys = {file.stem for file in (store / "runs").glob("[!.]*")}
+    if keys:
+        opened = tr.Store(store)
+        rows = {row["key"]: row for row in measured(opened.runs())}
+        assert rows == {key: right[key] for key in keys}
+        assert all(opened.series(key) is not None for key in keys)
+        opened.sweeps()
+        assert opened.damaged == []
+    return keys
+
+
+def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], object]) -> int:
+    """Kills sweeps at random moments, each until it has come to its end, and checks every store.
+
+    Returns how many stores were filled that way.
+    """
+    scenario = write_scenario(directory)
+    right = expected(scenario, directory / "undisturbed")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.killed_sweeps"])
+    draw = random.Random(seed)
+    stores, killed = 0, 0
+    while killed < kills:
+        store = directory / f"store-{stores}"
+        finished: set[str] = set()
+        while True:
+            process = context.Process(target=sweep, args=(scenario, store))
+            process.start()
+            process.join(draw.uniform(0.0, LATEST_KILL_S))
+            process.kill()
+            process.join()
+            now = check_files(store, right)
+            assert finished <= now, "nothing finished is lost"
+            finished = now
+            if process.exitcode == 0:
+                break
+            assert process.exitcode == -9, "it ended by itself"
+            killed += 1
+            if killed >= kills:
+                break
+        seen: list[tr.SweepProgress] = []
+        tr.sweep(scenario, store, grid=GRID, seeds=SEEDS, series=True, progress=seen.append)
+        assert seen[-1].found == len(finished), "what was finished is not run again"
+        assert rows_of(store) == right
+        stores += 1
+        show(f"{killed} kills, {stores} stores")
+    return stores

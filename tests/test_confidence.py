@@ -1,0 +1,177 @@
+"""Confidence intervals hold known means as often as they say; warm-up ends where it does."""
+
+from math import inf, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tailroom as tr
+from tailroom.confidence import batch_means, mean_interval
+from tailroom.sweep_plan import Until, runs_needed
+from tailroom.warm_up import truncation
+from tests import coverage_of_intervals as coverage
+from tests.conftest import Tailroom
+
+
+def test_the_interval_is_students() -> None:
+    # Mean 5, sum of squares 0 + 1 + 1 + 4 + 4 = 10, so s = sqrt(10 / 4); t(4, 97.5 %) = 2.776445.
+    found = mean_interval([5, 4, 6, 3, 7])
+    assert found.mean == 5
+    assert found.half_width == pytest.approx(2.776445 * sqrt(10 / 4 / 5), rel=1e-6)
+    # t(4, 99.5 %) = 4.604095.
+    wide = mean_interval([5, 4, 6, 3, 7], confidence=0.99)
+    assert wide.half_width == pytest.approx(4.604095 * sqrt(10 / 4 / 5), rel=1e-6)
+    assert (found.low, found.high) == (5 - found.half_width, 5 + found.half_width)
+
+
+def test_one_value_says_nothing_of_its_spread_and_equal_ones_have_none() -> None:
+    assert mean_interval([3.0]).half_width == inf
+    assert mean_interval([0.1] * 7) == mean_interval(np.full(7, 0.1))
+    assert (mean_interval([0.1] * 7).mean, mean_interval([0.1] * 7).half_width) == (0.1, 0.0)
+    with pytest.raises(ValueError, match="no values"):
+        mean_interval([])
+
+
+def test_batch_means_leave_out_the_beginning() -> None:
+    assert batch_means([100, 1, 2, 3, 4, 5, 6], 3).tolist() == [1.5, 3.5, 5.5]
+    for values, batches in (([1.0, 2.0], 1), ([1.0, 2.0], 3)):
+        with pytest.raises(ValueError, match="give"):
+            batch_means(values, batches)
+
+
+def test_the_autoregressive_process_spreads_as_it_should() -> None:
+    """Else its coverage proves nothing: 4,000 runs give the deviation to 1.1 %."""
+    values = coverage.run_means(np.random.default_rng(1))(4000)
+    assert values.std() == pytest.approx(coverage.deviation_of_run_means(), rel=0.035)
+    assert abs(values.mean()) < 3 * values.std() / sqrt(4000)
+
+
+@pytest.mark.parametrize("runs", [10, 30])
+def test_fixed_numbers_of_runs_cover_an_autoregressive_mean(runs: int) -> None:
+    # 2,000 intervals: a standard deviation of 0.5 %.
+    found = coverage.fixed(coverage.run_means(np.random.default_rng(2)), runs, 2000)
+    assert 0.93 <= found <= 0.97
+
+
+def test_ten_runs_cover_the_loss_of_a_queue() -> None:
+    # 400 intervals: a standard deviation of 1.1 %.
+    draw = coverage.losses(np.random.default_rng(9))
+    found = coverage.fixed(draw, 10, 400, mean=coverage.loss_probability())
+    assert 0.93 <= found <= 0.97
+
+
+@pytest.mark.parametrize("width", [0.25, 0.4, 0.6, 0.8])
+def test_repeating_until_an_interval_is_narrow_covers(width: float) -> None:
+    """Widths, in deviations of a run, that take from 60 runs to the least of 10."""
+    until = Until("any", width * coverage.deviation_of_run_means())
+    draw = coverage.run_means(np.random.default_rng(4))
+    # 600 intervals: a standard deviation of 1.0 %.
+    held, taken = coverage.sequential(draw, until, 600)
+    assert held >= 0.9
+    # At least 10, and (t / width)^2, where t is 1.96 for many runs and 2.26 for ten, and steps of
+    # whole runs lie above that.
+    assert max(10.0, 0.95 * (1.96 / width) ** 2) <= taken <= max(11.5, 1.1 * (2.26 / width) ** 2)
+
+
+def test_batch_means_of_one_run_cover() -> None:
+    # 400 intervals: a standard deviation of 1.1 %.
+    assert 0.92 <= coverage.batched(np.random.default_rng(5), 400) <= 0.98
+
+
+def test_the_number_of_runs_needed() -> None:
+    # Half-width of +-1 ten times each way: t(9) = 2.262157, s = sqrt(10 / 9), over sqrt(10): 0.754.
+    values = [1.0, -1.0] * 5
+    assert runs_needed(values, Until("any", 0.76)) == 10
+    # (0.754 / 0.7)^2 = 1.16 times 10.
+    assert runs_needed(values, Until("any", 0.7)) == 11
+    assert runs_needed(values, Until("any", 0.75)) == 11
+    # Never more than twice as many at once, nor more than the limit.
+    assert runs_needed(values, Until("any", 0.01)) == 20
+    assert runs_needed(values, Until("any", 0.01, at_most=15)) == 15
+    assert runs_needed(values, Until("any", 0.0, at_most=10)) == 10
+    assert runs_needed([0.0] * 10, Until("any", 0.0)) == 10
+
+
+def test_the_truncation_of_mser_5_by_hand() -> None:
+    # Batch means 9, 1, 3, 1, 3, 1, 3, 1, 3. Leaving out none: their mean is 25 / 9, squares
+    # 81 + 4 + 36 = 121 less 625 / 9, over 81: 0.637. Leaving out one: mean 2, 8 / 64 = 0.125. Two:
+    # 3, 1, 3, 1, 3, 1, 3 is (39 - 225 / 7) / 49 = 0.140. Three: 6 / 36 = 0.167. Four: 0.192.
+    batches = [9, 1, 3, 1, 3, 1, 3, 1, 3]
+    assert truncation(np.repeat(batches, 5)) == 1
+    # What does not fill a batch at the end is left out.
+    assert truncation([*np.repeat(batches, 5), 1e9, 1e9]) == 1
+    assert truncation([4.0] * 40) == 0
+    assert truncation(np.arange(40.0)) is None, "it never settles"
+    with pytest.raises(ValueError, match="too few"):
+        truncation([1.0] * 19)
+
+
+def test_a_decaying_bias_is_cut_off_where_it_drowns_in_the_noise() -> None:
+    """x_t = 20 e^(-t / 50) + e_t: MSER weighs bias against the values that are lost."""
+    noise = np.random.default_rng(6).normal(size=2000)
+    biased = noise + 20 * np.exp(-np.arange(2000) / 50)
+    brute = min(
+        range(0, 1000, 5),
+        key=lambda at: float(np.var(means(biased[at:])) / len(means(biased[at:]))),
+    )
+    found = truncation(biased)
+    assert found is not None
+    assert 5 * found == brute
+    # At 100 values the bias is 2.7 deviations, at 350 a fiftieth of one.
+    assert 100 < brute < 350
+
+
+def means(values: np.ndarray) -> np.ndarray:
+    """Of each five values."""
+    return np.array(
+        [sum(five) / 5 for five in zip(*(values[at::5] for at in range(5)), strict=True)]
+    )
+
+
+LATE: dict[str, object] = {
+    "duration": "60 s",
+    "measure_from": "0 s",
+    "series.interval": "50 ms",
+    "flows.reno.count": 20,
+    "flows.reno.rtt": {"uniform": ["20 ms", "60 ms"]},
+    "flows.reno.start": {"uniform": ["0 s", "15 s"]},
+}
+
+
+def test_the_warm_up_of_a_run_ends_when_its_flows_have_come(small: Path) -> None:
+    result = tr.run(small, set=LATE)
+    found = tr.warm_up(result)
+    assert found is not None
+    # By 5 s a third of the flows is there; by 15 s all are.
+    assert 1.0 < found < 20.0
+    assert tr.warm_up([result.link_series] * 2) == found
+    assert tr.warm_up(result, link="bottleneck", metric="queue_packets") == found
+
+
+def test_a_sweep_with_series_names_points_that_are_measured_too_early(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    text = small.read_text(encoding="utf-8").replace("count = 2", "count = 20")
+    text = text.replace('"4 s"', '"60 s"').replace('measure_from = "1 s"', "")
+    text = text.replace('rtt = "20 ms"', 'rtt = { uniform = ["20 ms", "60 ms"] }')
+    small.write_text(text + 'start = { uniform = ["0 s", "25 s"] }\n', encoding="utf-8")
+    command = ("sweep", small, "--store", tmp_path / "store", "--seeds", 3, "--series")
+    early = tailroom(*command, "--set", "measure_from=0 s")
+    assert "the queue has not settled (MSER-5) at measure_from at 1 points" in early.output
+    assert "  the only one: settles at " in early.output
+    assert "settled" not in tailroom(*command, "--set", "measure_from=25 s").output
+
+
+def test_wrong_questions_about_the_warm_up(small: Path) -> None:
+    result = tr.run(small, series_samples=100)
+    for options, message in (
+        ({"link": "core"}, "choose one of bottleneck"),
+        ({"metric": "queue"}, "no such column; the series have"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            tr.warm_up(result, **options)
+    with pytest.raises(ValueError, match="no time series"):
+        tr.warm_up(tr.run(small))
+    with pytest.raises(ValueError, match="too few"):
+        tr.warm_up(tr.run(small, series_samples=10))

@@ -1,0 +1,279 @@
+"""Report cards: verdicts follow from the numbers, and known controls get the verdicts they earn."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tailroom as tr
+from tailroom import evaluation_report
+from tailroom.confidence import Interval
+from tailroom.criteria import CRITERIA, EXPERIMENTS, LIMIT, Criterion
+from tailroom.evaluate import Verdict, how_much_worse, judge
+from tailroom.store import Store
+from tailroom.sweep import SweepProgress
+from tests.conftest import Tailroom
+
+
+class Greedy:
+    """Grows by 5 packets a round trip and never yields more than a tenth."""
+
+    def on_ack(self, event: tr.AckEvent) -> float:
+        return event.cwnd_packets + 5 * event.acked_packets / event.cwnd_packets
+
+    def on_congestion(self, event: tr.CongestionEvent) -> float:
+        return 0.9 * event.cwnd_packets
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cards") / "store"
+
+
+Card = Callable[[object], tr.Evaluation]
+
+
+@pytest.fixture(scope="module")
+def card(store: Path) -> Card:
+    """Quick cards that share the references' runs."""
+    cards: dict[object, tr.Evaluation] = {}
+
+    def call(control: object) -> tr.Evaluation:
+        if control not in cards:
+            cards[control] = tr.evaluate(control, quick=True, store=store)  # type: ignore[arg-type]
+        return cards[control]
+
+    return call
+
+
+def criterion(name: str) -> Criterion:
+    return next(one for one in CRITERIA if one.name == name)
+
+
+def test_reno_passes_beside_itself(card: Card) -> None:
+    reno = card("reno")
+    assert {found.criterion.name: found.verdict for found in reno.findings} == {
+        one.name: "pass" for one in CRITERIA
+    }
+    assert reno.controls == ("reno", "cubic")
+
+
+def test_a_control_that_starves_others_fails(card: Card) -> None:
+    greedy = card(Greedy)
+    assert greedy.control == "Greedy"
+    left = greedy["left"]
+    assert left.verdict is Verdict.FAIL
+    assert left.decisive.values["Greedy"] is not None
+    # Half of what they keep beside one another is the threshold.
+    for point in left.points:
+        values = {name: one.mean for name, one in point.values.items() if one}
+        assert values["Greedy"] < 0.5 * min(values["reno"], values["cubic"])
+    assert greedy["loss"].verdict is Verdict.FAIL
+
+
+def test_bbr1_fails_on_loss_as_the_rfc_says(card: Card) -> None:
+    # RFC 9743 sec. 5.1.3: BBRv1 failed, by sustained loss in buffers below about 1.5 bdp.
+    found = card("bbr1")["loss"]
+    by_buffer = {point.label: point.verdict for point in found.points}
+    assert by_buffer == {"0.1 bdp": "fail", "0.5 bdp": "fail", "2 bdp": "pass"}
+
+
+def test_vegas_yields_to_reno_and_harms_nobody(card: Card) -> None:
+    # Vegas keeps a few packets queued and backs off from the queue that Reno builds (Mo et al.
+    # 1999), and that is what makes its delay short.
+    vegas = card("vegas")
+    assert vegas["left"].verdict is Verdict.PASS
+    assert vegas["taken"].verdict is Verdict.CAUTION
+    assert vegas["bufferbloat"].verdict is Verdict.PASS
+
+
+def test_the_numbers_are_those_of_single_runs(card: Card) -> None:
+    buffers = next(one for one in EXPERIMENTS if one.name == "buffers")
+    values = []
+    for seed in (1, 2, 3):
+        run = tr.run(
+            buffers.scenario,  # type: ignore[arg-type]
+            seed=seed,
+            set={"duration": "30 s", "measure_from": "10 s", LIMIT: "0.5 bdp"},
+            congestion={"tested": "cubic"},
+        )
+        values.append(100 * run.links["bottleneck"]["utilization"])
+    point = next(one for one in card("reno")["utilization"].points if one.label == "0.5 bdp")
+    assert point.values["cubic"] is not None
+    assert point.values["cubic"].mean == pytest.approx(np.mean(values))
+    assert point.values["cubic"].count == 3
+
+
+def test_a_reference_with_other_parameters_is_not_the_reference(store: Path) -> None:
+    cubic = {"kind": "cubic", "beta": 0.5}
+    card = tr.evaluate(cubic, quick=True, seeds=2, store=store)
+    assert card.controls == ("cubic, beta 0.5", "reno", "cubic")
+    values = card["utilization"].points[0].values
+    assert values["cubic, beta 0.5"] != values["cubic"]
+
+
+def test_what_is_in_the_store_is_not_run_again(card: Card, store: Path) -> None:
+    card("reno")
+    told: list[SweepProgress] = []
+    again = tr.evaluate("reno", quick=True, store=store, progress=told.append)
+    assert told == [SweepProgress(done=102, found=102, planned=102)]
+    assert again.table == card("reno").table
+
+
+def test_experiments_are_sweeps_of_the_store(card: Card, store: Path) -> None:
+    card("reno")
+    ids = [record.id for record in Store(store).sweeps()]
+    for experiment in EXPERIMENTS:
+        assert any(one.startswith(f"evaluate-{experiment.name}-") for one in ids)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reference", "verdict"),
+    [
+        # Higher is better, by ratio: caution below 0.9 of the reference, failure below 0.75.
+        ("utilization", 95, 100, "pass"),
+        ("utilization", 81, 90, "pass"),
+        ("utilization", 80, 90, "caution"),
+        ("utilization", 67.6, 90, "caution"),
+        ("utilization", 67.4, 90, "fail"),
+        ("utilization", 96, 200, "pass"),
+        # Lower is better, by ratio: 1.25 and 1.75; 5 ms are harmless.
+        ("bufferbloat", 12.5, 10, "pass"),
+        ("bufferbloat", 12.6, 10, "caution"),
+        ("bufferbloat", 17.6, 10, "fail"),
+        ("bufferbloat", 5, 1, "pass"),
+        ("bufferbloat", 6, 0, "fail"),
+        # Higher is better, by difference: 0.05 and 0.2; 0.9 is harmless.
+        ("fairness", 0.89, 0.93, "pass"),
+        ("fairness", 0.87, 0.93, "caution"),
+        ("fairness", 0.72, 0.93, "fail"),
+        ("fairness", 0.9, 1.0, "pass"),
+        # What only the control lacks, it fails; what all lack says nothing.
+        ("fairness", None, 0.9, "fail"),
+        ("fairness", None, None, "pass"),
+        ("fairness", 0.5, None, "pass"),
+    ],
+)
+def test_verdicts_follow_the_thresholds(
+    name: str, value: float | None, reference: float | None, verdict: str
+) -> None:
+    interval = None if value is None else Interval(value, 0.0, 2)
+    assert judge(criterion(name), interval, reference) == verdict
+
+
+def test_worse_is_larger() -> None:
+    for one in CRITERIA:
+        sign = 1 if one.better == "higher" else -1
+        good, bad = Interval(2 + sign, 0, 2), Interval(2 - sign, 0, 2)
+        assert how_much_worse(one, bad, 2.0) > how_much_worse(one, good, 2.0)
+
+
+def test_quantities_are_in_their_units() -> None:
+    # 300 kbit/s are a packet of 12,000 bits in each RTT of 40 ms.
+    run = {
+        "groups.tested.throughput_bps": 300e3,
+        "links.bottleneck.queue_delay_s_mean": 0.02,
+        "links.bottleneck.utilization": 0.5,
+        "groups.other.goodput_bps": 10e6,
+        "groups.near.goodput_bps": 8e6,
+        "groups.far.goodput_bps": 2e6,
+        "convergence_time_s": None,
+    }
+    # Half of 40 Mbit/s is the fair share of two flows among four; 40 s are left for a joiner.
+    expected = {
+        "collapse": 1,
+        "bufferbloat": 20,
+        "utilization": 50,
+        "left": 50,
+        "rtt_fairness": 4,
+        "convergence": 40,
+    }
+    for name, value in expected.items():
+        assert criterion(name).measure(run) == pytest.approx(value)
+    swapped = {**run, "groups.near.goodput_bps": 2e6, "groups.far.goodput_bps": 8e6}
+    assert criterion("rtt_fairness").measure(swapped) == pytest.approx(4)
+
+
+def test_criteria_name_sections_of_the_rfc_and_experiments() -> None:
+    # The sections of RFC 9743 with criteria and scenarios that a simulation can look at.
+    sections = {"5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.1.5", "5.2.1", "5.2.2", "5.2.3", "6"}
+    sections |= {"6.1", "6.3", "6.4", "7.1", "7.8"}
+    used = {part for one in CRITERIA for part in one.section.split(", ")}
+    assert used == sections
+    assert {one.experiment for one in CRITERIA} == {one.name for one in EXPERIMENTS}
+    assert len({one.name for one in CRITERIA}) == len(CRITERIA)
+    for experiment in EXPERIMENTS:
+        assert set(experiment.quick) <= set(experiment.axes)
+        for key, values in experiment.quick.items():
+            assert all(value in experiment.axes[key] for value in values)
+
+
+def test_the_page_has_a_panel_a_criterion(card: Card) -> None:
+    bbr1 = card("bbr1")
+    figure = bbr1.plot()
+    assert len(figure.axes) == len(CRITERIA)
+    titles = [one.get_title(loc="left") for one in figure.axes]
+    assert titles == [f"{one.title} ({one.section})" for one in CRITERIA]
+    verdicts = [one.get_title(loc="right") for one in figure.axes]
+    assert verdicts == [found.verdict for found in bbr1.findings]
+    assert [one.get_text() for one in figure.legends[0].get_texts()] == ["bbr1", "reno", "cubic"]
+    buffers = figure.axes[[one.name for one in CRITERIA].index("bufferbloat")]
+    line = next(one for one in buffers.lines if one.get_marker() == "o")
+    drawn = np.asarray(line.get_xydata())
+    assert drawn[:, 0] == pytest.approx([0.1, 0.5, 2])
+    means = [point.values["bbr1"] for point in bbr1["bufferbloat"].points]
+    assert drawn[:, 1] == pytest.approx([one.mean for one in means if one])
+
+
+def test_the_report_needs_no_other_file(card: Card) -> None:
+    bbr1 = card("bbr1")
+    page = evaluation_report.html(bbr1, b"\x89PNG")
+    assert re.findall(r'(?:src|href)="([^"]{0,22})', page) == ["data:image/png;base64,"]
+    text = evaluation_report.markdown(bbr1)
+    assert text.startswith("# bbr1 on the criteria of RFC 9743\n")
+    rows = [line for line in text.splitlines() if line.startswith("| Protection against high loss")]
+    assert len(rows) == 2
+    assert "| 5.1.3 | fail | 0.5 bdp |" in rows[0]
+    assert "fail: not even at most 10 x reference" in rows[1]
+
+
+def test_the_command_writes_the_report(tailroom: Tailroom, card: Card, tmp_path: Path) -> None:
+    store = card("reno").store
+    assert store is not None
+    out = tmp_path / "card"
+    ended = tailroom("evaluate", "reno", "--quick", "--store", store.directory, "--out", out)
+    assert ended.status == 0
+    assert "15 pass, 0 caution, 0 fail" in ended.output
+    assert {file.name for file in out.iterdir()} == {"report.md", "report.html", "report_card.png"}
+    again = tailroom("evaluate", "reno", "--quick", "--store", store.directory, "--out", out)
+    assert again.status == 2
+    assert "holds files already" in again.errors
+
+
+def test_the_command_prints_json(tailroom: Tailroom, card: Card) -> None:
+    store = card("reno").store
+    assert store is not None
+    ended = tailroom("evaluate", "reno", "--quick", "--store", store.directory, "--json")
+    said = json.loads(ended.output)
+    assert [one["name"] for one in said["criteria"]] == [one.name for one in CRITERIA]
+    assert set(said["criteria"][0]["points"][0]["values"]) == {"reno", "cubic"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rino"], "did you mean `reno`?"),
+        (["no_such_module:Control"], "no module no_such_module"),
+        (["{ kind = 'aimd', increase = -1.0 }"], "increase"),
+        (["{ kind = 'aimd'"], "is not TOML"),
+        (["reno", "--seeds", "1"], "--seeds"),
+        (["reno", "--store", "pyproject.toml"], "is a file"),
+    ],
+)
+def test_wrong_input_is_refused(tailroom: Tailroom, arguments: list[str], message: str) -> None:
+    ended = tailroom("evaluate", *arguments)
+    assert (ended.status, ended.output) == (2, "")
+    assert message in ended.errors

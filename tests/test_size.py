@@ -1,0 +1,400 @@
+"""The smallest buffer: answers that are known, goals that conflict, and questions gone wrong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailroom as tr
+from tailroom.cli.size import where_met
+from tailroom.confidence import Interval
+from tailroom.goals import Goal, parse_goal
+from tailroom.size import Tried, feasible_limits
+from tests.conftest import Tailroom
+from tests.killed_sweeps import RANDOM_START
+
+FULL = "utilization >= 0.98"
+
+
+def alone(rate: str, rtt_ms: float, duration: str, measure_from: str, **flow: Any) -> tr.Scenario:
+    """One flow on a link that is otherwise empty."""
+    return {
+        "duration": duration,
+        "measure_from": measure_from,
+        "links": {
+            "bottleneck": {
+                "rate": rate,
+                "delay": f"{rtt_ms / 4} ms",
+                "queue": {"kind": "drop_tail", "limit": "1 bdp"},
+            }
+        },
+        "flows": {
+            "one": {
+                "path": ["bottleneck"],
+                "packet_size": "1500 B",
+                "rtt": f"{rtt_ms} ms",
+                **flow,  # type: ignore[typeddict-item]
+            }
+        },
+    }
+
+
+def sawtooth_buffer(after: float) -> float:
+    """Where a sawtooth from `after` (1 + b) to 1 + b, in BDP, has a mean utilization of 98 %.
+
+    Reno grows by a packet an RTT, Scalable by a share of the window, and RTTs last as long as the
+    window beyond 1: see below. Solved by halving.
+    """
+    low, high = 0.0, 1.0 / after - 1
+    for _ in range(60):
+        middle = (low + high) / 2
+        used = reno_use(middle) if after == 0.5 else scalable_use(middle)
+        low, high = (middle, high) if used < 0.98 else (low, middle)
+    return low
+
+
+def reno_use(b: float) -> float:
+    """W rises by 1 in RTTs of max(1, W): sent is the integral of W, time that of max(1, W)."""
+    top, bottom = 1 + b, (1 + b) / 2
+    return (top**2 - bottom**2) / 2 / (1 - bottom + (top**2 - 1) / 2)
+
+
+def scalable_use(b: float) -> float:
+    """W rises by a share of W in RTTs of max(1, W): by W below 1, by 1 a base RTT above.
+
+    By the midpoint rule, so that it does not rest on the closed form.
+    """
+    top, bottom = 1 + b, 0.875 * (1 + b)
+    steps = 2000
+    sent = time = 0.0
+    for step in range(steps):
+        window = bottom + (step + 0.5) * (top - bottom) / steps
+        span = max(1.0, window) / window
+        time, sent = time + span, sent + span * min(1.0, window)
+    return sent / time
+
+
+def test_the_sawtooths_give_the_published_buffers() -> None:
+    assert sawtooth_buffer(0.5) == pytest.approx(0.603, abs=5e-4)
+    assert sawtooth_buffer(0.875) == pytest.approx(0.061, abs=5e-4)
+
+
+def test_reno_alone_needs_six_tenths_of_a_bdp() -> None:
+    """A cycle takes about 160 RTTs of up to 32 ms, so some 14 are measured."""
+    found = tr.size(alone("120 Mbit/s", 20, "75 s", "15 s", congestion="reno"), [FULL])
+    assert found.link.bdp_packets == 200
+    assert found.limit_packets == pytest.approx(0.603 * 200, rel=0.05)
+    # From the smallest that suffices on, all that were tried do.
+    assert [one.verdict for one in found.tried] == [
+        one.limit >= (found.limit_packets or 0) for one in found.tried
+    ]
+    assert found.feasible[0].high == float("inf")
+    assert found.conflicts == []
+
+
+def test_scalable_alone_needs_six_hundredths_of_a_bdp() -> None:
+    """With a tenth of Kelly's increase, on which the sawtooth's answer does not depend.
+
+    At 0.01 a cycle takes 13 RTTs. Two more go by between the first drop and the end of recovery, in
+    which the window stays: then 0.069 BDP are needed.
+    """
+    control = {"kind": "scalable", "increase": 0.001}
+    # Into the sawtooth without the losses of slow start: it would take seconds to grow back.
+    start = {"slow_start": {"kind": "limited", "max_ssthresh": 50}, "initial_ssthresh": 930}
+    scenario = alone("1200 Mbit/s", 10, "11 s", "3 s", congestion=control, **start)
+    found = tr.size(scenario, [FULL], precision=0.01)
+    assert found.link.bdp_packets == 1000
+    assert found.limit_packets == pytest.approx(0.061 * 1000, rel=0.05)
+
+
+def loss_of_a_queue(places: int, rho: float) -> float:
+    """M/M/1/K, by the recursion of Erlang's kind: B_K = rho B_(K-1) / (1 + rho B_(K-1))."""
+    blocked = 1.0
+    for _ in range(places):
+        blocked = rho * blocked / (1 + rho * blocked)
+    return blocked
+
+
+@pytest.mark.parametrize(("load", "places"), [(0.8, 9), (1.1, 4)])
+def test_a_goal_of_loss_at_a_queue_is_met_to_a_packet(load: float, places: int) -> None:
+    # Sizes are rounded up by half a byte in 5,000.
+    just, short = (loss_of_a_queue(one, 1.0001 * load) for one in (places, places - 1))
+    scenario = alone(
+        "40 Mbit/s",
+        1,
+        "41 s",
+        "1 s",
+        source={"kind": "poisson", "rate": f"{40 * load} Mbit/s", "sizes": "exponential"},
+        packet_size="5000 B",
+    )
+    # Nothing reacts to the RTT, so there is no bdp.
+    scenario["links"]["bottleneck"]["queue"] = {"kind": "drop_tail", "limit": "100 packets"}
+    found = tr.size(scenario, [f"loss_fraction <= {(just + short) / 2}"])
+    # The limit leaves out the packet in service.
+    assert found.limit_packets == places - 1
+    assert found.chosen is not None
+    assert (
+        found.chosen.interval("loss_fraction").low
+        < just
+        < found.chosen.interval("loss_fraction").high
+    )
+
+
+FEW = {"count": 4, "rtt": {"uniform": ["15 ms", "25 ms"]}, "start": {"uniform": ["0 s", "1 s"]}}
+QUICK = "queue_delay_s_p99 <= 0.002"
+SLOW = "queue_delay_s_mean >= 0.006"
+
+
+@pytest.fixture
+def few() -> tr.Scenario:
+    """Four Reno flows; 2 ms are 3 packets, 6 ms 10 packets."""
+    return alone("20 Mbit/s", 20, "20 s", "5 s", congestion="reno", **FEW)
+
+
+def names(conflicts: list[tuple[Goal, Goal]]) -> list[tuple[str, str]]:
+    return [(str(one), str(other)) for one, other in conflicts]
+
+
+def test_two_goals_that_no_buffer_meets_conflict(few: tr.Scenario) -> None:
+    found = tr.size(few, [FULL, QUICK], at_most=8)
+    assert found.limit_packets is None
+    assert found.chosen is None
+    assert names(found.conflicts) == [(FULL, QUICK)]
+    full, quick = found.feasible
+    assert (full.high, quick.low) == (float("inf"), 0)
+    # A packet takes 0.6 ms: 2 ms are 3.3.
+    assert quick.high in (2, 3)
+    assert quick.high < full.low < 30
+
+
+def test_three_goals_conflict_in_pairs(few: tr.Scenario) -> None:
+    found = tr.size(few, [FULL, QUICK, SLOW], at_most=8)
+    assert names(found.conflicts) == [(FULL, QUICK), (QUICK, SLOW)]
+    assert found.limit_packets is None
+
+
+def test_a_goal_that_is_met_nowhere_conflicts_with_none(few: tr.Scenario) -> None:
+    impossible = "utilization >= 1.01"
+    found = tr.size(few, [impossible, QUICK], at_most=4)
+    assert found.limit_packets is None
+    assert found.conflicts == []
+    nowhere, quick = found.feasible
+    assert nowhere.low == float("inf")
+    assert quick.low == 0
+
+
+def test_goals_that_some_buffers_meet_together(few: tr.Scenario) -> None:
+    """From below by the utilization, from above by the delay."""
+    found = tr.size(few, ["utilization >= 0.9", "queue_delay_s_p99 <= 0.012"], at_most=8)
+    assert found.limit_packets is not None
+    used, delay = found.feasible
+    assert used.low <= found.limit_packets <= delay.high < 30
+    smaller = [one for one in found.tried if one.limit < found.limit_packets]
+    assert all(not one.verdict for one in smaller)
+    assert max(one.limit for one in smaller) == found.limit_packets - 1
+
+
+def fabricated(verdicts: list[bool | None]) -> tuple[Goal, tuple[Tried, ...]]:
+    """Buffers of 1, 2, ... packets with these verdicts on one goal."""
+    goal = parse_goal(FULL)
+    point: Any = None
+    return goal, tuple(
+        Tried(place, point, {goal: met}) for place, met in enumerate(verdicts, start=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "low", "high", "is_one"),
+    [
+        ([False, True, True], 2, float("inf"), True),
+        ([True, True, False], 0, 2, True),
+        ([False, True, False], 2, 2, True),
+        ([False, True, None, True, False], 2, 4, True),
+        ([False, True, False, True, False], 2, 4, False),
+        ([False, None, False], float("inf"), float("inf"), True),
+    ],
+)
+def test_where_a_goal_is_met(
+    verdicts: list[bool | None], low: float, high: float, is_one: bool
+) -> None:
+    goal, tried = fabricated(verdicts)
+    found = feasible_limits(goal, tried)
+    assert (found.low, found.high, found.is_one_interval) == (low, high, is_one)
+
+
+def test_what_is_not_monotone_is_said() -> None:
+    goal, tried = fabricated([False, True, False, True, False])
+    answer: Any = type("Answer", (), {"tried": tried})
+    text = where_met(feasible_limits(goal, tried), answer)
+    assert text == "met from 2 to 4 packets; not everywhere between: it is not monotone"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(0.98, 1.0, True), (0.97, 0.99, None), (0.9, 0.98, None), (0.9, 0.97, False)],
+)
+def test_a_verdict_needs_the_whole_interval(low: float, high: float, verdict: bool | None) -> None:
+    interval = Interval((low + high) / 2, (high - low) / 2, 10)
+    # Exact ends: 0.99 +- 0.01 is 0.98 but for rounding.
+    assert parse_goal("utilization >= 0.9799999999").verdict(interval) is verdict
+    mirrored = Interval(-interval.mean, interval.half_width, 10)
+    assert parse_goal("utilization <= -0.9799999999").verdict(mirrored) is verdict
+
+
+def test_asking_again_runs_nothing(few: tr.Scenario, tmp_path: Path) -> None:
+    told: list[int] = []
+    options: dict[str, Any] = {
+        "store": tmp_path / "store",
+        "at_most": 8,
+        "progress": lambda state: told.append(state.runs),
+    }
+    first = tr.size(few, ["utilization >= 0.95"], **options)
+    assert told[-1] == len(tr.Store(tmp_path / "store").runs())
+    told.clear()
+    second = tr.size(few, ["utilization >= 0.95"], **options)
+    assert set(told) == {0}
+    assert second.limit_packets == first.limit_packets
+    assert [one.limit for one in second.tried] == [one.limit for one in first.tried]
+    # It is told whatever the number of workers.
+    alone_ = tr.size(few, ["utilization >= 0.95"], at_most=8, workers=1)
+    assert alone_.limit_packets == first.limit_packets
+
+
+def test_the_answer_holds_in_runs_with_other_seeds(few: tr.Scenario) -> None:
+    found = tr.size(few, ["utilization >= 0.95"], at_most=16)
+    key = "links.bottleneck.queue.limit"
+    used = [
+        tr.run(few, seed=seed, set={key: f"{found.limit_packets} packets"}).links["bottleneck"]
+        for seed in range(101, 121)
+    ]
+    mean = sum(link["utilization"] for link in used) / len(used)
+    assert mean >= 0.945
+
+
+QUESTION = ("size", "--rate", "10Mbps", "--rtt", "20ms", "--duration", "5s")
+
+
+def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None:
+    numbers = ("--flows", 3, "--congestion", "reno", "--at-most", 8)
+    asked = (*QUESTION, *numbers, "--target", "utilization >= 0.9")
+    picture = tmp_path / "size.png"
+    ended = tailroom(*asked, "--json", "--out", picture, "--store", tmp_path / "store")
+    assert ended.status == 0
+    answer = json.loads(ended.output)
+    packets = answer["limit"]["packets"]
+    assert 1 <= packets <= 10
+    assert answer["limit"]["bytes"] == 1500 * packets
+    # 1,500 bytes at 10 Mbit/s.
+    assert answer["limit"]["s"] == pytest.approx(1.2e-3 * packets)
+    assert answer["metrics"]["utilization"]["mean"] >= 0.9
+    assert answer["feasible"][0]["from_packets"] == packets
+    assert f"pfifo limit {packets}" in answer["equivalents"]["tc pfifo (packets)"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    shown = tailroom(*asked, "--store", tmp_path / "store")
+    assert f"Smallest queue limit: {packets} packets" in shown.output
+
+
+def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
+    goals = ("--target", "utilization >= 0.99", "--target", "queue_delay_s_p99 <= 0.0025")
+    ended = tailroom(*QUESTION, "--congestion", "reno", "--at-most", 4, *goals)
+    assert ended.status == 0
+    assert "No buffer that was tried meets every target." in ended.output
+    assert "utilization >= 0.99 and queue_delay_s_p99 <= 0.0025 conflict" in ended.output
+
+
+def test_a_loss_that_the_runs_are_too_short_for_is_said(tailroom: Tailroom) -> None:
+    # 4 runs of 3.5 s at 833 packets a second: 1 in 3,900 could go unseen.
+    for bound, is_certain in ((1e-3, True), (1e-5, False)):
+        asked = ("--target", f"loss_fraction <= {bound}", "--set", "flows.flows.max_window=10")
+        ended = tailroom(*QUESTION, "--congestion", "reno", *asked)
+        assert ended.status == 0, ended.errors
+        assert ("is not certain: no packet was lost" in ended.output) is not is_certain
+
+
+WRONG = {
+    "no goal": ((), ["no goal; give for example --target"]),
+    "no comparison": (("--target", "utilization = 1"), ["METRIC >= VALUE", "utilization = 1"]),
+    "no number": (("--target", "utilization >= most"), ["METRIC >= VALUE"]),
+    "not finite": (("--target", "utilization >= nan"), ["METRIC >= VALUE"]),
+    "unknown metric": (
+        ("--target", "utilisation >= 0.9"),
+        ["utilisation: there is no such metric; did you mean utilization?"],
+    ),
+    "metric that is text": (("--target", "regime >= 1"), ["regime: there is no such metric"]),
+    "contradiction": (
+        ("--target", "utilization >= 0.9", "--target", "utilization <= 0.8"),
+        ["utilization >= 0.9", "utilization <= 0.8 contradict one another; change one"],
+    ),
+    "contradiction under two names": (
+        ("--target", "bottleneck.utilization >= 0.9", "--target", "utilization <= 0.8"),
+        ["contradict one another; change one"],
+    ),
+    "unknown link": (
+        ("--target", FULL, "--link", "core"),
+        ["there is no link 'core'; choose one of bottleneck"],
+    ),
+    "few seeds": (("--target", FULL, "--at-most", "3"), ["--at-most"]),
+    "precision of nothing": (("--target", FULL, "--precision", "0"), ["--precision"]),
+    "a picture of no kind": (("--target", FULL, "--out", "size.gif"), [".png, .svg or .pdf"]),
+    "a picture nowhere": (
+        ("--target", FULL, "--out", "nowhere/size.png"),
+        ["nowhere is no directory; make it first"],
+    ),
+    "unknown key": (
+        ("--target", FULL, "--set", "links.bottleneck.rat=1"),
+        ["links.bottleneck.rat", "`rate`"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_questions_touch_nothing(tailroom: Tailroom, tmp_path: Path, case: str) -> None:
+    arguments, named = WRONG[case]
+    ended = tailroom(*QUESTION, *arguments, "--store", tmp_path / "store")
+    assert ended.status == 2
+    assert ended.output == ""
+    for text in named:
+        assert text in ended.errors
+    assert "Traceback" not in ended.errors
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--rate", "10Mbps"], ["give a scenario file, or --rate and --rtt"]),
+        (["--rate", "10 apples", "--rtt", "20ms"], ["--rate", "links.bottleneck.rate", "bit/s"]),
+        (["--rate", "10Mbps", "--rtt", "20"], ["--rtt", "rtt", "ms"]),
+        (["--rate", "10Mbps", "--rtt", "20ms", "--congestion", "rino"], ["`reno`"]),
+        (["--rate", "10Mbps", "--rtt", "20ms", "--flows", "0"], ["--flows"]),
+        (["FILE", "--rate", "10Mbps"], ["go without a scenario file; replace the values"]),
+        (["FILE", "--congestion", "reno"], ["go without a scenario file; replace the values"]),
+        (["nowhere.toml"], ["nowhere.toml: cannot read the scenario"]),
+    ],
+)
+def test_wrong_numbers_and_files(
+    tailroom: Tailroom, small: Path, arguments: list[str], named: list[str]
+) -> None:
+    given = [str(small) if one == "FILE" else one for one in arguments]
+    ended = tailroom("size", *given, "--target", FULL)
+    assert ended.status == 2
+    for text in named:
+        assert text in ended.errors
+    assert "Traceback" not in ended.errors
+
+
+def test_the_link_is_chosen_where_there_are_several(small: Path, tailroom: Tailroom) -> None:
+    second = (
+        '\n[links.access]\nrate = "100 Mbit/s"\ndelay = "0 s"\n'
+        'queue = { kind = "drop_tail", limit = "100 packets" }\n'
+    )
+    text = small.read_text(encoding="utf-8") + RANDOM_START + second
+    text = text.replace('path = ["bottleneck"]', 'path = ["access", "bottleneck"]')
+    small.write_text(text, encoding="utf-8")
+    ended = tailroom("size", small, "--target", "utilization >= 0.9")
+    assert ended.status == 2
+    assert "utilization: there are several; choose one of " in ended.errors
+    ended = tailroom("size", small, "--target", "bottleneck.utilization >= 0.9", "--at-most", 4)
+    assert ended.status == 0
+    assert ended.output.startswith("Link bottleneck: ")
