@@ -101,9 +101,15 @@ class Cluster:
             raise ClusterError(
                 f"{self._name}: has no workers; start some: dask worker {self._name}"
             ) from None
-        for worker, (build, problem) in self._client.run(_worker_build()).items():
+        answers = self._client.run(_worker_build(), on_error="return")
+        for worker, answer in answers.items():
+            if isinstance(answer, OSError):
+                continue  # it has just been lost
+            build, problem = ("", str(answer)) if isinstance(answer, Exception) else answer
             if problem:
-                raise ClusterError(f"worker {worker} has no tailroom: {problem}; {SAME_TAILROOM}")
+                raise ClusterError(
+                    f"worker {worker} cannot run tailroom: {problem}; {SAME_TAILROOM}"
+                )
             _check_build(worker, build, _engine.build())
 
     @contextmanager
