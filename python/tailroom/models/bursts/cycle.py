@@ -85,7 +85,7 @@ class Bursts:
         """
         density = np.clip(dense_end(self.loop.load, growth), self.densities[0], self.densities[-1])
         place = np.interp(density, self.densities, np.arange(len(self.densities)))
-        slots = np.clip(window / density, 1, self.loop.slots)
+        slots = np.clip(window / density, 1, max(1.0, self.loop.slots))
         found = np.exp(self.hazards(np.stack([place, np.log(slots)], axis=-1)))
         hazard = np.where(window < density * self.loop.slots, found, 0.0)
         return hazard, hazard / np.interp(place, np.arange(len(self.parts)), self.parts)

@@ -13,6 +13,9 @@ from scipy.optimize import brentq
 
 from tailroom.models.window_laws.window_law import Floats
 
+LARGEST_DECAY = 500.0
+"""A packet; so that exp of it is a number."""
+
 
 @dataclass(frozen=True)
 class Loop:
@@ -54,10 +57,14 @@ def decay(load: float, density: float) -> float:
     def excess(theta: float) -> float:
         return load * expm1(theta) / theta + density - 1 + variance * theta / 2
 
-    high = 2 * (1 - load - density) / (load + variance)
+    # The second order's root is too large, by far where the load is small.
+    high = min(2 * (1 - load - density) / (load + variance), LARGEST_DECAY)
     while excess(high) < 0:
         high *= 2
-    return float(brentq(excess, 1e-3 * high, high, xtol=1e-12 * high))
+    low = high / 2
+    while excess(low) >= 0:
+        low /= 2
+    return float(brentq(excess, low, high, xtol=1e-12 * high))
 
 
 def dense_end(load: float, growth: float | Floats) -> Floats:
