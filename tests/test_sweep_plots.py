@@ -217,6 +217,22 @@ def test_ticks_never_overlap(values: list[float]) -> None:
     assert not any(one.overlaps(other) for one, other in itertools.combinations(found, 2))
 
 
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ([5, 10, 20, 41, 83], "log"),
+        ([10, 20, 30, 40, 50, 60, 70, 80, 90, 100], "linear"),
+        ([41, 52, 65, 82, 104, 131, 166], "linear"),
+        ([1, 50, 100], "log"),
+        ([0, 1, 100], "linear"),
+    ],
+)
+def test_the_scale_is_the_one_that_keeps_values_apart(values: list[float], scale: str) -> None:
+    only = Figure().subplots()
+    style.scale_over(only, values)
+    assert only.get_xscale() == scale
+
+
 def test_a_key_that_another_settles_makes_no_line(tmp_path: Path, small: Path) -> None:
     together = {
         "links.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"],

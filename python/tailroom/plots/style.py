@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import cycle
+from itertools import cycle, pairwise
 from math import isfinite, log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +27,8 @@ LIMIT_LINE: dict[str, Any] = {"color": "0.4", "linestyle": (0, (4, 2)), "linewid
 
 DECADES_RATIO = 30
 """Values that span more than this are drawn on a logarithmic scale."""
+GEOMETRIC_RATIO = 8
+"""Chosen values that span less are drawn on a linear scale, however they are spread."""
 TICK_GAP = 0.09
 """Labels nearer than this part of an axis would touch."""
 
@@ -134,12 +136,12 @@ def title(figure: "Figure", text: str) -> None:
 
 
 def scale_over(axes: "Axes", values: Sequence[float]) -> None:
-    """The x axis of values that were chosen: logarithmic over decades, labelled at the values.
+    """The x axis of values that were chosen: logarithmic if that spreads them, labelled at them.
 
     Of values whose labels would touch, the later one goes without.
     """
     values = sorted(set(values))
-    if spans_decades(values):
+    if _are_geometric(values):
         axes.set_xscale("log")
     places = [log10(value) if axes.get_xscale() == "log" else value for value in values]
     reach = places[-1] - places[0]
@@ -151,6 +153,16 @@ def scale_over(axes: "Axes", values: Sequence[float]) -> None:
             ticks.append(place)
     axes.set_xticks([values[one] for one in ticks], [plain(values[one]) for one in ticks])
     axes.minorticks_off()
+
+
+def _are_geometric(values: Sequence[float]) -> bool:
+    """Whether a logarithmic scale keeps chosen values, in ascending order, further apart."""
+    low, high = values[0], values[-1]
+    if spans_decades(values) or low <= 0 or high / low < GEOMETRIC_RATIO:
+        return spans_decades(values)
+    pairs = list(pairwise(values))
+    linear = min((b - a) / (high - low) for a, b in pairs)
+    return linear < min(log10(b / a) / log10(high / low) for a, b in pairs)
 
 
 def scale_up(axes: "Axes", values: Sequence[float]) -> None:
