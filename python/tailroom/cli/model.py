@@ -1,7 +1,7 @@
 """`tailroom model`: what the literature says of a scenario, without simulating."""
 
 import json as json_text
-from math import isinf
+from math import ceil, isinf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -157,8 +157,12 @@ def _needed(said: Prediction, link: Bottleneck) -> str:
         return "-"
     if isinf(packets):
         return "none"
-    bdp = f"\n{packets / link.bdp_packets:.3f} bdp" if link.bdp_packets else ""
-    return f"{packets:,.0f}{bdp}"
+    # Whole packets, upwards; a rounding error is not a packet.
+    whole = max(1, ceil(packets * (1 - 1e-9)))
+    if not link.bdp_packets:
+        return f"{whole:,}"
+    bdp = packets / link.bdp_packets
+    return f"{whole:,}\n{bdp:.3f} bdp" if bdp < 10 else f"{whole:,}\n{bdp:.1f} bdp"
 
 
 def show_failing(answers: list[Answer], console: Console) -> None:
