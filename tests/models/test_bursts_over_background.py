@@ -1,5 +1,6 @@
 """Bursts over a background, against brute force: packets, slots and round trips one by one."""
 
+from dataclasses import replace
 from math import exp
 
 import numpy as np
@@ -23,7 +24,15 @@ from tailroom.models.bursts.queue import (
     survival,
 )
 from tailroom.models.bursts.ring import ring
-from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
+from tests.models.links import (
+    bottleneck,
+    flows,
+    link,
+    long_flows,
+    scenario,
+    stream,
+    uncontrolled,
+)
 
 TARGET = Target()
 Times = NDArray[np.float64]
@@ -280,3 +289,14 @@ def test_what_is_not_as_assumed_is_found() -> None:
     failing = {one.statement: one.found for one in model.assumptions(link) if not one.holds}
     assert failing["the background is Poisson"] == "stream is cbr"
     assert "the window is large enough to repair losses without timeouts" in failing
+
+
+@pytest.mark.parametrize(("bdp", "load"), [(0.05, 0.5), (1000, 1e-5), (1000, 1 - 1e-5)])
+def test_predicts_for_round_trips_shorter_than_a_packet_and_loads_near_0_and_1(
+    bdp: float, load: float
+) -> None:
+    """The link is never fuller than full, nor emptier than its background leaves it."""
+    made = link(flows(), bdp=bdp, limit=20)
+    found = model.predict(replace(made, streams=(stream(load * made.rate_bps),)), Target())
+    assert found.utilization is not None
+    assert 0.99 * load < found.utilization <= 1
