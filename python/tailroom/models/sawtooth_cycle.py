@@ -164,7 +164,7 @@ def cycle(flows: Flows, limit: float) -> Cycle:
         # A round trip moves a window, and could have moved a window that fills the link.
         utilization=min(1.0, packets / float(np.maximum(total, bdp) @ rounds)),
         utilization_min=min(1.0, trough / bdp) if bdp > 0 else 1.0,
-        queue_packets_mean=float(queue * times @ rounds) / seconds,
+        queue_packets_mean=min(limit, float(queue * times @ rounds) / seconds),
         queue_delay_s_mean=float(queue * total @ rounds) / packets / flows.capacity_pps,
         packets=packets / path.epochs,
         lost_packets=flows.count * path.lost / path.epochs,

@@ -17,6 +17,7 @@ from scipy.stats import poisson
 
 from tailroom.models.assumptions import drop_tail, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.fixed_point import whole_places
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
 from tailroom.models.required import LEAST_LIMIT, smallest_limit
 from tailroom.models.traffic import need_load_below_one, permanent_load
@@ -149,7 +150,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     """
     load = need_load_below_one(link)
     flows = flows_of(link)
-    packets, lost = link.system_packets, flows.lost()
+    packets, lost = whole_places(link), flows.lost()
     of_packets = load**packets
     loss = min(1.0, of_packets + lost)
     for_packets = target.loss_fraction - lost
