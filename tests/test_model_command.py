@@ -56,6 +56,28 @@ def test_curves_have_a_row_a_value_and_a_picture(
     assert [one["value"] for one in answer["points"]] == ["10 packets", "20 packets", "40 packets"]
 
 
+def test_tables_of_many_models_keep_their_names_whole(tailroom: Tailroom, small: Path) -> None:
+    shown = tailroom("model", small, "--over", f"{LIMIT}=10 packets,20 packets")
+    headings = [line for line in shown.output.splitlines() if line.startswith(LIMIT)]
+    said = " ".join(headings).split()
+    for name in ("square_root_rule", "sawtooth", "drop_tail_fixed_point_md1k"):
+        assert name in said
+    assert "\u2026" not in shown.output
+    assert max(map(len, headings)) <= 80
+
+
+def test_needed_limits_are_whole_packets_that_suffice(tailroom: Tailroom, small: Path) -> None:
+    """10 Mbit/s times 20 ms are 16.7 packets of 1500 B; with 100 kbit/s, not one."""
+    for rate, packets in (("10 Mbit/s", "17"), ("100 kbit/s", "1")):
+        given = ("--model", "rule_of_thumb", "--set", f"links.bottleneck.rate={rate}")
+        row = next(
+            line
+            for line in tailroom("model", small, *given).output.splitlines()
+            if line.startswith("rule_of_thumb")
+        )
+        assert row.split()[4] == packets
+
+
 def test_python_gives_what_the_command_prints(tailroom: Tailroom, small: Path) -> None:
     answer = json.loads(tailroom("model", small, "--json").output)
     assert json.loads(json.dumps(tr.predict(small).as_dict())) == answer

@@ -10,7 +10,7 @@ from tailroom.models.bbr_buffer import (
     loss_based_share,
     probing_fraction,
 )
-from tests.models.made_links import FIXED, failed, flows, link
+from tests.models.links import FIXED, failed, flows, link
 
 
 @pytest.mark.parametrize(("bdp", "limit", "count"), [(33, 1067, 1), (208, 833, 4), (1e4, 4e4, 10)])

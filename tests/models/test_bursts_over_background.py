@@ -1,5 +1,6 @@
 """Bursts over a background, against brute force: packets, slots and round trips one by one."""
 
+from dataclasses import replace
 from math import exp
 
 import numpy as np
@@ -23,7 +24,15 @@ from tailroom.models.bursts.queue import (
     survival,
 )
 from tailroom.models.bursts.ring import ring
-from tests.models.links import bottleneck, long_flows, scenario, stream
+from tests.models.links import (
+    bottleneck,
+    flows,
+    link,
+    long_flows,
+    scenario,
+    stream,
+    uncontrolled,
+)
 
 TARGET = Target()
 Times = NDArray[np.float64]
@@ -170,7 +179,7 @@ def test_a_queue_that_never_empties_is_that_of_successive_round_trips(
 def predicted(control: str, load: float, limit: float) -> Cycle:
     """A link of 625 packets a round trip."""
     link = bottleneck(
-        scenario(limit, long_flows(control), stream(f"{50 * load} Mbit/s", "poisson"))
+        scenario(limit, long_flows(control), uncontrolled(f"{50 * load} Mbit/s", "poisson"))
     )
     return model.at_limit(link, limit, model.SEARCH)
 
@@ -211,7 +220,7 @@ def test_predictions_are_in_range(control: str, load: float, limit: int, rate: i
     text = scenario(
         limit,
         long_flows(control),
-        stream(f"{rate * load:.6g} Mbit/s", "poisson"),
+        uncontrolled(f"{rate * load:.6g} Mbit/s", "poisson"),
         rate=f"{rate} Mbit/s",
     )
     found = model.at_limit(bottleneck(text), limit, model.SEARCH)
@@ -223,7 +232,7 @@ def test_predictions_are_in_range(control: str, load: float, limit: int, rate: i
 
 
 def test_the_required_limit_is_the_first_that_suffices() -> None:
-    text = scenario(50, long_flows("cubic"), stream("25 Mbit/s", "poisson"))
+    text = scenario(50, long_flows("cubic"), uncontrolled("25 Mbit/s", "poisson"))
     link = bottleneck(text)
     need = model.predict(link, Target(utilization=0.95)).required_packets
     assert need is not None
@@ -239,7 +248,7 @@ def test_a_simulated_flow(access: str, tmp_path: object) -> None:
     residual capacity. A dozen cycles.
     """
     text = scenario(
-        99, long_flows("reno") + access, stream("25 Mbit/s", "poisson"), duration="260 s"
+        99, long_flows("reno") + access, uncontrolled("25 Mbit/s", "poisson"), duration="260 s"
     )
     file = tmp_path / "scenario.toml"  # type: ignore[operator]
     file.write_text(text, encoding="utf-8")
@@ -254,11 +263,20 @@ def test_a_simulated_flow(access: str, tmp_path: object) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (scenario(20, long_flows("reno", 2), stream("1 Mbit/s", "poisson")), "2 permanent flows"),
+        (
+            scenario(20, long_flows("reno", 2), uncontrolled("1 Mbit/s", "poisson")),
+            "2 permanent flows",
+        ),
         (scenario(20, long_flows("reno")), "background is 0"),
-        (scenario(20, long_flows("reno"), stream("60 Mbit/s", "poisson")), "1.2 of its rate"),
-        (scenario(20, long_flows("htcp"), stream("1 Mbit/s", "poisson")), "htcp does not grow"),
-        (scenario(20, long_flows("reno"), stream("1 Mbit/s", "poisson"), kind="fair"), "fair"),
+        (scenario(20, long_flows("reno"), uncontrolled("60 Mbit/s", "poisson")), "1.2 of its rate"),
+        (
+            scenario(20, long_flows("htcp"), uncontrolled("1 Mbit/s", "poisson")),
+            "htcp does not grow",
+        ),
+        (
+            scenario(20, long_flows("reno"), uncontrolled("1 Mbit/s", "poisson"), kind="fair"),
+            "fair",
+        ),
     ],
 )
 def test_what_does_not_apply_is_named(text: str, why: str) -> None:
@@ -267,7 +285,18 @@ def test_what_does_not_apply_is_named(text: str, why: str) -> None:
 
 
 def test_what_is_not_as_assumed_is_found() -> None:
-    link = bottleneck(scenario(5, long_flows("reno"), stream("45 Mbit/s")))
+    link = bottleneck(scenario(5, long_flows("reno"), uncontrolled("45 Mbit/s")))
     failing = {one.statement: one.found for one in model.assumptions(link) if not one.holds}
     assert failing["the background is Poisson"] == "stream is cbr"
     assert "the window is large enough to repair losses without timeouts" in failing
+
+
+@pytest.mark.parametrize(("bdp", "load"), [(0.05, 0.5), (1000, 1e-5), (1000, 1 - 1e-5)])
+def test_predicts_for_round_trips_shorter_than_a_packet_and_loads_near_0_and_1(
+    bdp: float, load: float
+) -> None:
+    """The link is never fuller than full, nor emptier than its background leaves it."""
+    made = link(flows(), bdp=bdp, limit=20)
+    found = model.predict(replace(made, streams=(stream(load * made.rate_bps),)), Target())
+    assert found.utilization is not None
+    assert 0.99 * load < found.utilization <= 1

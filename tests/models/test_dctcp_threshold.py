@@ -13,7 +13,7 @@ from tailroom.models.dctcp_threshold import (
     queue_mean,
     utilization,
 )
-from tests.models.made_links import FIXED, failed, flows, link
+from tests.models.links import FIXED, failed, flows, link
 
 
 def made(count: int = 2, threshold: float = 40, limit: float = 1000) -> Bottleneck:

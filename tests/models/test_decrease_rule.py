@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tailroom.models import NotApplicableError, Target
 from tailroom.models.decrease_rule import MODEL, minimum_utilization
-from tests.models.made_links import FIXED, failed, flows, link
+from tests.models.links import FIXED, failed, flows, link
 
 HIGHSPEED: dict[str, Any] = {}
 HTCP = {"adaptive_backoff": True}

@@ -242,11 +242,11 @@ def test_predictions_are_in_range_and_a_larger_buffer_does_no_harm(
         assert 0 < utilization <= 1
         assert 0 <= loss < 1
         assert 0 <= waiting <= at.limit_packets + more
-    assert small.details["offered_load"] > 0
+    assert small.details["load_fraction"] > 0
     assert all(np.isfinite(value) for value in small.details.values())
     assert means[1][1] <= means[0][1] * (1 + 1e-9)
     # On an overloaded link a larger buffer also lengthens round trips; see the test below.
-    harm = 2e-3 if small.details["offered_load"] > 1 else 1e-12
+    harm = 2e-3 if small.details["load_fraction"] > 1 else 1e-12
     assert means[1][0] >= means[0][0] - harm
 
 
@@ -270,11 +270,11 @@ def test_the_required_limit_is_the_smallest_whose_prediction_meets_the_target(
 
     if required < inf:
         assert with_limit(required).utilization >= utilization - 1e-9
-    if required > 0:
+    if required > 1:
         assert with_limit(min(required, 1e9) - 1).utilization < utilization + 1e-9
     if for_loss < inf:
         assert with_limit(for_loss).loss <= loss * (1 + 1e-6)
-    if for_loss > 0:
+    if for_loss > 1:
         assert with_limit(min(for_loss, 1e9) - 1).loss > loss * (1 - 1e-6)
 
 
@@ -364,8 +364,12 @@ def test_shares_are_in_proportion_to_window_over_round_trip() -> None:
     wait_s = found.queue_delay_s_mean
     assert wait_s is not None
     weights = [1 / (0.1 + wait_s), 2 / (0.3 + wait_s)]
-    assert found.details["rate_share_near"] == pytest.approx(weights[0] / sum(weights), rel=1e-12)
-    assert found.details["rate_share_far"] == pytest.approx(weights[1] / sum(weights), rel=1e-12)
+    assert found.details["near_share_fraction"] == pytest.approx(
+        weights[0] / sum(weights), rel=1e-12
+    )
+    assert found.details["far_share_fraction"] == pytest.approx(
+        weights[1] / sum(weights), rel=1e-12
+    )
     window = sqrt(1.5 / (found.loss_fraction or inf))
     assert found.details["far_window_packets"] == pytest.approx(window, rel=1e-12)
 

@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 
 from tailroom.models import NotApplicableError, Target
 from tailroom.models.loss_and_delay_bounds import MODEL, harmonic_rtt_s, loss
-from tests.models.made_links import FIXED, failed, flows, link
+from tests.models.links import FIXED, failed, flows, link
 
 
 def test_harmonic_mean_counts_short_round_trips_most() -> None:

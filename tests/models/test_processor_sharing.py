@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tailroom.models import NotApplicableError, Target
 from tailroom.models.processor_sharing import MODEL, Sharing
-from tests.models.made_links import FIXED, failed, flows, link, passing, stream
+from tests.models.links import FIXED, failed, flows, link, passing, stream
 
 
 def chain(load: float, room: float, states: int = 20_000) -> NDArray[np.float64]:
@@ -38,7 +38,7 @@ def test_without_peak_rates_the_number_is_geometric() -> None:
     made = link(passing=(passing(4e7),), bdp=1000)
     found = MODEL.predict(made, Target())
     assert found.utilization == pytest.approx(0.5)
-    assert found.details["flows_in_progress_mean"] == pytest.approx(1)
+    assert found.details["present_flows_mean"] == pytest.approx(1)
     assert found.details["bottlenecked_time_fraction"] == pytest.approx(0.5)
     assert found.details["flow_rate_bps_mean"] == pytest.approx(4e7)
 

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 import tailroom as tr
 from tailroom.models import NotApplicableError, Target, sawtooth
 from tailroom.models import residual_sawtooth as model
-from tests.models.links import bottleneck, long_flows, scenario, stream
+from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 
 TARGET = Target()
 
@@ -44,7 +44,7 @@ def reno_beside(load: float, limit: float) -> float:
 @pytest.mark.parametrize("load", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("limit", [20, 200, 625])
 def test_agrees_with_the_fluid_integrated_over_time(load: float, limit: float) -> None:
-    link = bottleneck(scenario(limit, long_flows("reno"), stream(f"{50 * load} Mbit/s")))
+    link = bottleneck(scenario(limit, long_flows("reno"), uncontrolled(f"{50 * load} Mbit/s")))
     found = model.predict(link, TARGET).utilization
     assert found == pytest.approx(reno_beside(load, limit), abs=1e-6)
 
@@ -52,12 +52,12 @@ def test_agrees_with_the_fluid_integrated_over_time(load: float, limit: float) -
 @pytest.mark.parametrize(("limit", "flows"), [(100, 0.85), (312, 0.965), (625, 1.0)])
 def test_a_simulated_flow_beside_a_smooth_load(limit: int, flows: float, tmp_path: Path) -> None:
     """Half of 50 Mbit/s: with half a bandwidth-delay product the link is not full."""
-    text = scenario(limit, long_flows("reno"), stream("25 Mbit/s"), duration="260 s")
+    text = scenario(limit, long_flows("reno"), uncontrolled("25 Mbit/s"), duration="260 s")
     file = tmp_path / "scenario.toml"
     file.write_text(text, encoding="utf-8")
     simulated = tr.run(file).links["link"]
     predicted = model.predict(bottleneck(text), TARGET)
-    assert predicted.details["flows_utilization"] == pytest.approx(flows, abs=2e-3)
+    assert predicted.details["flows_utilization_fraction"] == pytest.approx(flows, abs=2e-3)
     assert simulated["utilization"] == pytest.approx(predicted.utilization, abs=6e-3)
     assert simulated["queue_packets_mean"] == pytest.approx(
         predicted.queue_packets_mean, rel=0.1, abs=3
@@ -66,7 +66,9 @@ def test_a_simulated_flow_beside_a_smooth_load(limit: int, flows: float, tmp_pat
 
 def test_fair_queueing_needs_the_residual_product_only(tmp_path: Path) -> None:
     """312 packets fill the link when the other traffic does not stand in them."""
-    text = scenario(320, long_flows("reno"), stream("25 Mbit/s"), kind="fair", duration="260 s")
+    text = scenario(
+        320, long_flows("reno"), uncontrolled("25 Mbit/s"), kind="fair", duration="260 s"
+    )
     predicted = model.predict(bottleneck(text), TARGET)
     assert predicted.utilization == 1
     file = tmp_path / "scenario.toml"
@@ -75,7 +77,7 @@ def test_fair_queueing_needs_the_residual_product_only(tmp_path: Path) -> None:
 
 
 def test_next_to_no_load_is_the_sawtooth() -> None:
-    beside = bottleneck(scenario(100, long_flows("reno"), stream("1 kbit/s")))
+    beside = bottleneck(scenario(100, long_flows("reno"), uncontrolled("1 kbit/s")))
     alone = bottleneck(scenario(100, long_flows("reno")))
     assert model.predict(beside, TARGET).utilization == pytest.approx(
         sawtooth.predict(alone, TARGET).utilization, abs=1e-4
@@ -92,7 +94,7 @@ def test_next_to_no_load_is_the_sawtooth() -> None:
 def test_predictions_are_in_range_and_rise_with_the_buffer(
     control: str, load: float, limit: int, more: int
 ) -> None:
-    link = bottleneck(scenario(limit, long_flows(control), stream(f"{50 * load:.6f} Mbit/s")))
+    link = bottleneck(scenario(limit, long_flows(control), uncontrolled(f"{50 * load:.6f} Mbit/s")))
     less, larger = (model.predict(one, TARGET) for one in (link, link.with_limit(limit + more)))
     assert less.utilization is not None
     assert larger.utilization is not None
@@ -107,12 +109,12 @@ def test_predictions_are_in_range_and_rise_with_the_buffer(
 def test_what_does_not_apply_is_named() -> None:
     with pytest.raises(NotApplicableError, match="to themselves"):
         model.predict(bottleneck(scenario(10, long_flows("reno"))), TARGET)
-    full = bottleneck(scenario(10, long_flows("reno"), stream("60 Mbit/s")))
+    full = bottleneck(scenario(10, long_flows("reno"), uncontrolled("60 Mbit/s")))
     with pytest.raises(NotApplicableError, match=r"1\.2 of its rate"):
         model.predict(full, TARGET)
 
 
 def test_a_load_that_is_not_smooth_is_found() -> None:
-    link = bottleneck(scenario(50, long_flows("reno"), stream("25 Mbit/s", "poisson")))
+    link = bottleneck(scenario(50, long_flows("reno"), uncontrolled("25 Mbit/s", "poisson")))
     failed = {one.statement: one.found for one in model.assumptions(link) if not one.holds}
     assert failed == {"the other traffic is smooth": "stream is poisson"}

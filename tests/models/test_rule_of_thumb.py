@@ -2,7 +2,7 @@ import pytest
 
 from tailroom.models import NotApplicableError, Target
 from tailroom.models.rule_of_thumb import MODEL
-from tests.models.made_links import PACKET, failed, flows, link, passing
+from tests.models.links import PACKET, failed, flows, link, passing
 
 
 def test_a_10_gigabit_link_with_250_ms_needs_2_5_gigabit() -> None:

@@ -15,7 +15,7 @@ from tailroom.models import NotApplicableError, Target
 from tailroom.models import sawtooth as model
 from tailroom.models.sawtooth_cycle import Flows, cycle
 from tailroom.models.window_laws import law_of
-from tests.models.links import bottleneck, long_flows, scenario, stream
+from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 
 TARGET = Target()
 
@@ -236,8 +236,10 @@ def test_the_required_limit_is_the_inverse_of_the_prediction(control: str) -> No
     assert at >= 0.98 - 1e-9 > below
     details = model.predict(link, TARGET).details
     full = details["limit_for_full_utilization_packets"]
-    assert model.predict(link.with_limit(full), TARGET).details["utilization_min"] == 1
-    assert model.predict(link.with_limit(full - 1), TARGET).details["utilization_min"] < 1
+    assert model.predict(link.with_limit(full), TARGET).details["minimum_utilization_fraction"] == 1
+    assert (
+        model.predict(link.with_limit(full - 1), TARGET).details["minimum_utilization_fraction"] < 1
+    )
 
 
 @dataclass(frozen=True)
@@ -291,7 +293,7 @@ def test_more_flows_than_packets_keep_the_queue_within_its_limit() -> None:
 
 
 def test_what_does_not_apply_is_named() -> None:
-    nobody = bottleneck(scenario(10, stream("1 Mbit/s")))
+    nobody = bottleneck(scenario(10, uncontrolled("1 Mbit/s")))
     with pytest.raises(NotApplicableError, match="no permanent flow"):
         model.predict(nobody, TARGET)
     other = long_flows("cubic").replace("flows.flows", "flows.others")
@@ -307,7 +309,7 @@ def test_what_does_not_apply_is_named() -> None:
 
 def test_assumptions_that_fail_say_what_there_is() -> None:
     spread = long_flows("reno", 2, rtt='{ from = "50 ms", to = "150 ms" }')
-    link = bottleneck(scenario(10, spread, stream("5 Mbit/s"), rate="1 Mbit/s"))
+    link = bottleneck(scenario(10, spread, uncontrolled("5 Mbit/s"), rate="1 Mbit/s"))
     failed = {one.statement: one.found for one in model.assumptions(link) if not one.holds}
     assert failed["one flow, or all reduce together"] == "2 flows"
     assert failed["flows have one RTT"] == "50 to 150 ms; their mean is taken"

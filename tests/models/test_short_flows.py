@@ -13,7 +13,7 @@ from tailroom.models.short_flows import (
     slow_start_bursts,
 )
 from tailroom.models.transparent import MD1
-from tests.models.made_links import failed, flows, link, passing, stream
+from tests.models.links import failed, flows, link, passing, stream
 
 
 def cut(packets: float, initial_window: int, max_window: float = inf) -> dict[float, float]:

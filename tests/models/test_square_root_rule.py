@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tailroom.models import Target
 from tailroom.models.square_root_rule import MODEL, SPREAD, quantile, required, utilization
-from tests.models.made_links import FIXED, PACKET, failed, flows, link
+from tests.models.links import FIXED, PACKET, failed, flows, link
 
 
 @pytest.mark.parametrize(("times", "expected"), [(0.5, 0.795), (1, 0.987), (2, 0.9999)])

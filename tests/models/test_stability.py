@@ -9,7 +9,7 @@ from scipy.special import lambertw
 
 from tailroom.models import NotApplicableError, Target
 from tailroom.models.stability import MODEL, fixed_point, margin, window
-from tests.models.made_links import FIXED, failed, flows, link
+from tests.models.links import FIXED, failed, flows, link
 
 
 @pytest.mark.parametrize(("share", "packets"), [(2, 5), (20, 1), (20, 20), (1000, 60)])

@@ -12,7 +12,7 @@ from pathlib import Path
 import tailroom as tr
 from tailroom.models import Model, Target, residual_sawtooth, sawtooth
 from tailroom.models.window_laws import law_of
-from tests.models.links import bottleneck, long_flows, scenario, stream
+from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 
 CONTROLS = ("reno", "scalable", "highspeed", "cubic", "bic", "htcp", "fhstcp")
 STARTS = 'start = { uniform = ["0 s", "10 s"] }\n'
@@ -82,7 +82,7 @@ def other_traffic() -> Iterator[str]:
     """A flow beside half a link of other traffic."""
     for kind in ("cbr", "poisson"):
         for limit in (20, 100, 312, 625):
-            text = scenario(limit, long_flows("reno"), stream("25 Mbit/s", kind))
+            text = scenario(limit, long_flows("reno"), uncontrolled("25 Mbit/s", kind))
             yield f"{kind} | {limit} | {beside(text, residual_sawtooth.MODEL)}"
 
 

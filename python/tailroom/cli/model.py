@@ -1,7 +1,7 @@
 """`tailroom model`: what the literature says of a scenario, without simulating."""
 
 import json as json_text
-from math import isinf
+from math import ceil, isinf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -157,8 +157,12 @@ def _needed(said: Prediction, link: Bottleneck) -> str:
         return "-"
     if isinf(packets):
         return "none"
-    bdp = f"\n{packets / link.bdp_packets:.3f} bdp" if link.bdp_packets else ""
-    return f"{packets:,.0f}{bdp}"
+    # Whole packets, upwards; a rounding error is not a packet.
+    whole = max(1, ceil(packets * (1 - 1e-9)))
+    if not link.bdp_packets:
+        return f"{whole:,}"
+    bdp = packets / link.bdp_packets
+    return f"{whole:,}\n{bdp:.3f} bdp" if bdp < 10 else f"{whole:,}\n{bdp:.1f} bdp"
 
 
 def show_failing(answers: list[Answer], console: Console) -> None:
@@ -172,13 +176,23 @@ def show_failing(answers: list[Answer], console: Console) -> None:
 
 
 def _show_curves(curves: Curves, console: Console) -> None:
-    """One table a quantity, one row a value, one column a model."""
+    """Tables of each quantity, one row a value, one column a model."""
+    key, values = curves.axis.key, [str(value) for value in curves.axis.values]
+    room = console.width - max(map(len, [key, *values]))
     for quantity, layout in (("utilization", report.percent), ("loss_fraction", report.fraction)):
-        names = curves.who_say(quantity)
-        if not names:
-            continue
-        table = report.table_of(quantity.replace("_", " "), curves.axis.key, *names)
-        columns = [curves.values(name, quantity) for name in names]
-        for value, *said in zip(curves.axis.values, *columns, strict=True):
-            table.add_row(escape(str(value)), *(layout(one) for one in said))
-        console.print(table)
+        for names in _side_by_side(curves.who_say(quantity), room):
+            table = report.table_of(quantity.replace("_", " "), key, *names)
+            columns = [curves.values(name, quantity) for name in names]
+            for value, *said in zip(values, *columns, strict=True):
+                table.add_row(escape(value), *(layout(one) for one in said))
+            console.print(table)
+
+
+def _side_by_side(names: list[str], room: int) -> list[list[str]]:
+    """Headings of columns, table by table, so that each table is as wide as there is room."""
+    tables: list[list[str]] = []
+    for name in names:
+        if not tables or sum(len(one) + 2 for one in [*tables[-1], name]) > room:
+            tables.append([])
+        tables[-1].append(name)
+    return tables

@@ -215,8 +215,10 @@ def packets(value: float | None) -> str:
 
 
 def milliseconds(value_s: float | None) -> str:
-    """Writes seconds as milliseconds."""
-    return "-" if value_s is None else f"{1e3 * value_s:,.1f} ms"
+    """Writes seconds as milliseconds, to a tenth below a second."""
+    if value_s is None:
+        return "-"
+    return f"{1e3 * value_s:,.1f} ms" if value_s < 1 else f"{1e3 * value_s:,.0f} ms"
 
 
 def rate(value_bps: float | None) -> str:

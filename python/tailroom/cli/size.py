@@ -240,6 +240,8 @@ def _show_models(answer: Size, console: Console) -> None:
     table = report.table_of(
         "What the literature asks for", "model", "packets", "bdp", "for", "failing\nassumptions"
     )
+    # Names stay whole; what a limit is for may take several lines.
+    table.columns[0].no_wrap, table.columns[3].no_wrap = True, False
     bdp = answer.link.bdp_packets
     asked = [
         one

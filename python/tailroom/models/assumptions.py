@@ -56,6 +56,11 @@ def unbounded_windows(link: Bottleneck) -> Assumption:
     return assume("windows have no other bound", smallest >= need, found)
 
 
+def counted(flows: int) -> str:
+    """How many flows, in words."""
+    return "1 flow" if flows == 1 else f"{flows} flows"
+
+
 def only_controls(link: Bottleneck, *controls: str) -> Assumption:
     """Flows run these congestion controls."""
     others = sorted({one.congestion for one in link.classes} - set(controls))

@@ -131,7 +131,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
 MODEL = Model(
     name="bbr_buffer",
     title="BBRv1: its queue, its buffer, its share beside loss-based flows",
-    source="Ware, Mukerjee, Seshan, Sherry 2019, IMC; RFC 9743",
+    source="Cardwell et al. 2016; Ware, Mukerjee, Seshan, Sherry 2019, IMC; RFC 9743",
     assumptions=assumptions,
     predict=predict,
 )

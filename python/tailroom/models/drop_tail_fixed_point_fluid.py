@@ -20,9 +20,9 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
         NotApplicableError: No HighSpeed flow crosses the link, or as `drop_tail_fixed_point`.
     """
     if all(one.congestion not in LAWS for one in link.classes):
-        found = ", ".join(sorted({one.congestion for one in link.classes})) or "none"
+        found = ", ".join(sorted({one.congestion for one in link.classes})) or "no permanent flows"
         raise NotApplicableError(
-            f"link {link.name}: no permanent HighSpeed flow crosses it, but flows of: {found}"
+            f"link {link.name}: no permanent HighSpeed flow crosses it, but {found}"
         )
     return drop_tail_fixed_point.predict(link, target, laws=LAWS)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from tailroom.models.assumptions import one_bottleneck, steady_link
+from tailroom.models.assumptions import counted, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.model import Assumption, NotApplicableError, Prediction, assume
 from tailroom.models.queue_chains import Stationary
@@ -126,13 +126,13 @@ class FixedPoint:
         offered load and the mean window of a flow.
         """
         windows, loads = self.demand.windows(self.queue), self.demand.loads(self.queue)
-        details = {"offered_load": self.load, **more}
+        details = {"load_fraction": self.load, **more}
         groups: dict[str, list[int]] = {}
         for at, one in enumerate(self.demand.classes):
             groups.setdefault(one.group, []).append(at)
         for group, members in groups.items():
             counts = [self.demand.classes[at].count for at in members]
-            details[f"rate_share_{group}"] = float(loads[members].sum()) / self.load
+            details[f"{group}_share_fraction"] = float(loads[members].sum()) / self.load
             details[f"{group}_window_packets"] = float(np.average(windows[members], weights=counts))
         return Prediction(
             utilization=min(1.0, self.queue.utilization),
@@ -175,7 +175,7 @@ def limit_for_utilization(
         at_target = _root(lambda x: target - queue(x).utilization, 1 / places)
         return demand.excess(queue, at_target) >= 0
 
-    return 0.0 if meets(0.0) else smallest_limit(meets, largest)
+    return smallest_limit(meets, largest)
 
 
 def limit_for_loss(
@@ -191,7 +191,7 @@ def limit_for_loss(
         at_target = _root(lambda x: target - queue(x).loss, 1 / places)
         return demand.excess(queue, at_target) <= 0
 
-    return 0.0 if meets(0.0) else smallest_limit(meets, largest)
+    return smallest_limit(meets, largest)
 
 
 def _root(falling: Callable[[float], float], step: float) -> float:
@@ -245,7 +245,7 @@ def as_random_as_poisson(link: Bottleneck) -> Assumption:
     bursty = [f"{one.group} is {one.process}" for one in link.streams if one.process == "on_off"]
     bursty += sorted({f"{one.group} is not paced" for one in link.classes if not one.pacing})
     flows = link.flow_count + sum(one.count for one in link.streams if one.process == "cbr")
-    few = [f"{flows} flows for {remembered:.3g} packets"] if 0 < flows < remembered else []
+    few = [f"{counted(flows)} for {remembered:.3g} packets"] if 0 < flows < remembered else []
     return assume(
         "arrivals are random over the K^2 packets that a queue remembers",
         not (bursty or few),

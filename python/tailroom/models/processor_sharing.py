@@ -109,7 +109,7 @@ def predict(link: Bottleneck, _target: Target) -> Prediction:
     return Prediction(
         utilization=(offered + background) / link.rate_bps,
         details={
-            "flows_in_progress_mean": flows,
+            "present_flows_mean": flows,
             "bottlenecked_flows_mean": sharing.limited_flows(),
             "bottlenecked_time_fraction": sharing.limited_time(),
             "flow_rate_bps_mean": offered / flows,

@@ -179,7 +179,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     red = parameters(link)
     if red.range_of_max_p is not None:
         found, max_p = solve(link)
-        return found.prediction(max_p=max_p)
+        return found.prediction(max_p_fraction=max_p)
     demand, whole = Demand(link), chain(red, red.max_p, MOST_STATES)
     queue = whole.limited(_places(red, link))
     return solve_queue(queue.at, demand, queue.places).prediction(
@@ -190,7 +190,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
             largest=whole.places,
         ),
         f"{100 * target.utilization:.6g} % utilization",
-        max_p=red.max_p,
+        max_p_fraction=red.max_p,
     )
 
 

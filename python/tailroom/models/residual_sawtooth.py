@@ -39,7 +39,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
         required_for=f"{100 * target.utilization:g} % utilization",
         details={
             **details(found, full_limit(flows) / share),
-            "flows_utilization": found.utilization,
+            "flows_utilization_fraction": found.utilization,
             "flows_rate_bps": link.rate_bps * left * found.utilization,
         },
     )

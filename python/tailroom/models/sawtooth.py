@@ -15,8 +15,9 @@ from tailroom.models.assumptions import (
 )
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
-from tailroom.models.required import smallest_limit
+from tailroom.models.required import LEAST_LIMIT, smallest_limit
 from tailroom.models.sawtooth_cycle import Cycle, Flows, cycle
+from tailroom.models.traffic import need_permanent_flows
 from tailroom.models.window_laws import law_of
 
 SMALLEST_TROUGH = 2.0
@@ -46,7 +47,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 def details(found: Cycle, full: float) -> dict[str, float]:
     """Further numbers of a cycle."""
     return {
-        "utilization_min": found.utilization_min,
+        "minimum_utilization_fraction": found.utilization_min,
         "limit_for_full_utilization_packets": full,
         "peak_window_packets": found.peak_window,
         "cycle_s": found.seconds,
@@ -59,10 +60,7 @@ def synchronised(link: Bottleneck, capacity_pps: float) -> Flows:
     Raises:
         NotApplicableError: See `predict`.
     """
-    if not link.classes:
-        raise NotApplicableError(
-            f"link {link.name}: no permanent flow under congestion control crosses it"
-        )
+    need_permanent_flows(link)
     controls = sorted({one.congestion for one in link.classes})
     if len(controls) > 1:
         raise NotApplicableError(
@@ -86,9 +84,11 @@ def required(link: Bottleneck, flows: Flows, utilization: float) -> float:
     """The smallest limit with this mean utilization, in packets that wait."""
     control, bdp = link.classes[0].congestion, flows.bdp_packets
     if flows.law.decrease is not None and control in ("reno", "aimd", "dctcp"):
-        return bdp * aimd_buffer(utilization, float(flows.law.decrease(1.0)))
+        buffer = aimd_buffer(utilization, float(flows.law.decrease(1.0)))
+        return max(LEAST_LIMIT, bdp * buffer)
     if flows.law.decrease is not None and control == "scalable":
-        limit = bdp * mimd_buffer(utilization, float(flows.law.decrease(inf)))
+        buffer = mimd_buffer(utilization, float(flows.law.decrease(inf)))
+        limit = max(LEAST_LIMIT, bdp * buffer)
         if flows.trough(limit) > max(flows.law.kinks):
             return limit
     return smallest_limit(lambda limit: cycle(flows, limit).utilization >= utilization)

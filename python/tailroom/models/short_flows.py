@@ -114,7 +114,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
         details={
             "load_fraction": load,
             "burst_packets_mean": float(rates @ sizes / rates.sum()),
-            "burst_packets_mean_by_packet": mean,
+            "burst_of_a_packet_packets_mean": mean,
             "burst_packets_max": float(sizes.max()),
             "loss_bound_fraction": exp(-exact * link.limit_packets),
             "required_bound_packets": float(ceil(log(1 / target.loss_fraction) / exact)),

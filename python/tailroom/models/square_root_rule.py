@@ -11,6 +11,7 @@ from scipy.special import erfinv
 from scipy.stats import norm
 
 from tailroom.models.assumptions import (
+    counted,
     drop_tail,
     long_flows_alone,
     one_bottleneck,
@@ -83,7 +84,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     trips = {one.rtt_s for one in link.classes}
     return [
         only_controls(link, "reno"),
-        assume(f"more than {MANY} flows", flows > MANY, f"{flows} flows"),
+        assume(f"more than {MANY} flows", flows > MANY, counted(flows)),
         assume("round trips differ", len(trips) > 1, f"all take {1e3 * max(trips):.4g} ms"),
         assume(
             f"windows are larger than {SMALL_WINDOW:g} packets",

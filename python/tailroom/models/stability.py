@@ -8,6 +8,7 @@ which dies out as long as that delay is short enough (docs/models/buffer-rules.m
 from math import acos, exp, inf, log, pi, sqrt
 
 from tailroom.models.assumptions import (
+    counted,
     drop_tail,
     long_flows_alone,
     one_bottleneck,
@@ -93,7 +94,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     packets = link.system_packets
     return [
         only_controls(link, "reno"),
-        assume(f"more than {MANY} flows", link.flow_count > MANY, f"{link.flow_count} flows"),
+        assume(f"more than {MANY} flows", link.flow_count > MANY, counted(link.flow_count)),
         assume(
             f"the buffer is small, at most {SMALL:g} packets",
             packets <= SMALL,

@@ -16,6 +16,7 @@ from tailroom.models.assumptions import (
 )
 from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.required import LEAST_LIMIT
 from tailroom.models.traffic import need_load_below_one, need_permanent_flows, rate_limit_bps
 
 SLOW_ACCESS = 0.01
@@ -37,9 +38,9 @@ def kept(load: float, packets: float, window: float) -> float:
 
 
 def required(load: float, share: float, window: float) -> float:
-    """Smallest whole limit, in packets that wait, that gives flows this share of their demand."""
+    """Smallest whole limit, in packets that wait, that gives flows this share; at least 1."""
     packets = log(window**2 / (2 * (1 - share))) / log(1 / load)
-    return max(0.0, ceil(packets) - 1.0)
+    return max(LEAST_LIMIT, ceil(packets) - 1.0)
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:
@@ -71,6 +72,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """Paced flows or slow access links, a load below 1, windows that are bounded."""
     rushing = [one for one in link.classes if not _is_smooth(link, one)]
+    groups = ", ".join(dict.fromkeys(one.group for one in rushing))
     fastest = max((one.access_rate_bps for one in rushing), default=inf)
     speed = "of any rate" if fastest == inf else f"of up to {fastest / 1e6:.4g} Mbit/s"
     streams = [one.group for one in link.streams if one.process == "on_off"]
@@ -78,7 +80,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         assume(
             "flows are paced, or access links are a hundred times slower than the link",
             not rushing,
-            f"{', '.join(one.group for one in rushing)} unpaced, with access links {speed}",
+            f"{groups} unpaced, with access links {speed}",
         ),
         only_controls(link, "reno", "aimd"),
         assume("nothing else comes in bursts", not (link.passing or streams), "flows that do"),

@@ -46,7 +46,7 @@ def need_load_below_one(link: Bottleneck) -> float:
     Raises:
         NotApplicableError: Nothing is offered, or as much as the link carries, or more.
     """
-    unlimited = [one.group for one in link.classes if rate_limit_bps(one) == inf]
+    unlimited = dict.fromkeys(one.group for one in link.classes if rate_limit_bps(one) == inf)
     if unlimited:
         raise NotApplicableError(
             f"link {link.name}: neither access rate nor window limits the flows of "

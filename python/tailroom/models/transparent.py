@@ -17,8 +17,9 @@ from scipy.stats import poisson
 
 from tailroom.models.assumptions import drop_tail, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.fixed_point import whole_places
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
-from tailroom.models.required import smallest_limit
+from tailroom.models.required import LEAST_LIMIT, smallest_limit
 from tailroom.models.traffic import need_load_below_one, permanent_load
 
 NEARLY_POISSON = 0.1
@@ -149,7 +150,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     """
     load = need_load_below_one(link)
     flows = flows_of(link)
-    packets, lost = link.system_packets, flows.lost()
+    packets, lost = whole_places(link), flows.lost()
     of_packets = load**packets
     loss = min(1.0, of_packets + lost)
     for_packets = target.loss_fraction - lost
@@ -172,7 +173,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
             "packet_loss_md1_fraction": constant.loss(packets),
             "overload_loss_fraction": lost,
             "overload_time_fraction": flows.overload(),
-            "flows_in_progress_mean": flows.mean,
+            "present_flows_mean": flows.mean,
             "room_flows": flows.room,
             "required_md1_packets": smallest_limit(meets) if for_packets > 0 else inf,
         },
@@ -180,13 +181,13 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 
 
 def required(load: float, loss: float) -> float:
-    """Smallest whole limit, in packets that wait, with rho^(limit + 1) <= loss.
+    """Smallest whole limit, in packets that wait, with rho^(limit + 1) <= loss; at least 1.
 
     Infinite if loss is not above 0.
     """
     if loss <= 0:
         return inf
-    return max(0.0, ceil(log(loss) / log(load) - 1e-12) - 1.0)
+    return max(LEAST_LIMIT, ceil(log(loss) / log(load) - 1e-12) - 1.0)
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
