@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 CONFIDENCE = 0.95
 BATCHES = 20
@@ -54,7 +54,7 @@ def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFI
     apart = array - array[0]
     error = float(np.std(apart, ddof=1)) / sqrt(count)
     # scipy.stats takes half a second to load; this is its quantile of Student's t.
-    quantile = float(special.stdtrit(count - 1, 0.5 + confidence / 2))
+    quantile = float(scipy.special.stdtrit(count - 1, 0.5 + confidence / 2))
     return Interval(float(array[0] + np.mean(apart)), quantile * error, count)
 
 

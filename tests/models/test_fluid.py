@@ -22,8 +22,7 @@ from tailroom.models.fluid_queues import DropTail, queue_of
 from tailroom.models.fluid_stability import Complex, Linear, dominant_root, linearised, margins
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Floats
-
-from .links import bottleneck, long_flows, scenario, stream
+from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 
 # --- Integration -------------------------------------------------------------------------------
 
@@ -425,7 +424,7 @@ def test_classes_are_merged_by_near_rtts_and_never_across_controls() -> None:
 
 
 def test_other_traffic_takes_its_share() -> None:
-    link = bottleneck(scenario(625, long_flows("reno", 40), stream("20 Mbit/s"), kind="red"))
+    link = bottleneck(scenario(625, long_flows("reno", 40), uncontrolled("20 Mbit/s"), kind="red"))
     rest = Equations(link).rest()
     p = rest.probability
     rate = 40 * rest.state[0] / (0.1 + rest.state[1] / 6250)
@@ -437,8 +436,8 @@ def test_other_traffic_takes_its_share() -> None:
     [
         (scenario(625, long_flows("reno", 5), kind="codel"), "codel"),
         (scenario(625, long_flows("vegas", 5)), "vegas"),
-        (scenario(625, stream("20 Mbit/s")), "no permanent flow"),
-        (scenario(625, long_flows("reno", 5), stream("60 Mbit/s")), "1.2 of its rate"),
+        (scenario(625, uncontrolled("20 Mbit/s")), "no permanent flow"),
+        (scenario(625, long_flows("reno", 5), uncontrolled("60 Mbit/s")), "1.2 of its rate"),
         (
             scenario(625, long_flows("dctcp", 5) + 'ecn = "accurate"\n', kind="red"),
             "the share of marks",

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import floor, log
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from tailroom.models.assumptions import counted, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck, FlowClass
@@ -205,7 +205,7 @@ def _root(falling: Callable[[float], float], step: float) -> float:
         near, far = far, max(-LARGEST_LOG_LOAD, min(LARGEST_LOG_LOAD, 8 * far))
     if sign * falling(far) > 0:
         return far
-    return float(brentq(falling, near, far, xtol=1e-300, rtol=EXACT))
+    return float(scipy.optimize.brentq(falling, near, far, xtol=1e-300, rtol=EXACT))
 
 
 def whole_places(link: Bottleneck) -> int:

@@ -11,9 +11,8 @@ from math import exp, expm1, log, tanh
 from typing import TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
-from scipy.special import pdtrc
 
 Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -164,14 +163,14 @@ def _md1k_few(x: float, places: int) -> Stationary:
     """State by state, from sums without a minus sign: q_n e^(-rho n) for n < K."""
     rho, last = exp(x), places - 1
     states = np.arange(places)
-    more = pdtrc(np.arange(places + 60), rho)  # P(A > m)
+    more = scipy.special.pdtrc(np.arange(places + 60), rho)  # P(A > m)
     fading = np.exp(-rho * states)
     # The cut between n and n + 1: up as often as down.
     scaled = np.ones(places)
     if last:
         steps = np.concatenate((fading * more[1 : places + 1], np.zeros(last)))
         cuts = -steps[np.subtract.outer(states[:last], states[:last]) - 1]
-        scaled[1:] = solve_triangular(
+        scaled[1:] = scipy.linalg.solve_triangular(
             cuts, fading[:last] * more[:last], lower=True, unit_diagonal=True, check_finite=False
         )
     q = scaled * fading[::-1]

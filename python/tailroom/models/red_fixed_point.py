@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import exp, expm1, inf, log
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.drop_tail_fixed_point import exponential_sizes
@@ -163,7 +163,9 @@ def adapted(
     if end == red.max_p or (at_end.queue.waiting < edge) == is_low:
         return at_end, end
     bounds = sorted((log(end), log(red.max_p)))
-    max_p = exp(brentq(lambda one: at(exp(one)).queue.waiting - edge, *bounds, xtol=1e-9))
+    max_p = exp(
+        scipy.optimize.brentq(lambda one: at(exp(one)).queue.waiting - edge, *bounds, xtol=1e-9)
+    )
     return at(max_p), max_p
 
 

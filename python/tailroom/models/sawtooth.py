@@ -2,7 +2,7 @@
 
 from math import cbrt, exp, inf, log, sqrt
 
-from scipy.special import lambertw
+import scipy
 
 from tailroom.models.assumptions import (
     drop_tail,
@@ -151,7 +151,7 @@ def mimd_buffer(utilization: float, decrease: float) -> float:
     # With z = -k y, z e^z = -k / (left e).
     peak = exp(-1) / left
     if k != 0:
-        peak = -float(lambertw(-k * peak).real) / k
+        peak = -float(scipy.special.lambertw(-k * peak).real) / k
     return max(0.0, peak - 1)
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from math import ceil, exp, floor, inf, log
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from tailroom.models.assumptions import drop_tail, one_bottleneck, one_packet_size, steady_link
 from tailroom.models.bottleneck import Bottleneck, PassingFlows
@@ -86,7 +86,11 @@ def exact_decay(sizes: Numbers, rates: Numbers, load: float) -> float:
 
     upper = min(decay(sizes, rates, load), 600 / largest)
     # At the second order's root the higher orders make the excess positive.
-    return float(brentq(excess, 1e-9 * upper, upper, rtol=1e-12)) if excess(upper) > 0 else upper
+    return (
+        float(scipy.optimize.brentq(excess, 1e-9 * upper, upper, rtol=1e-12))
+        if excess(upper) > 0
+        else upper
+    )
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:

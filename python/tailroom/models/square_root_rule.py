@@ -7,8 +7,7 @@ over sqrt(n).
 
 from math import erf, sqrt
 
-from scipy.special import erfinv
-from scipy.stats import norm
+import scipy
 
 from tailroom.models.assumptions import (
     counted,
@@ -46,7 +45,7 @@ def utilization(limit: float, bdp: float, flows: int) -> float:
 
 def required(target: float, bdp: float, flows: int) -> float:
     """Limit in packets at which that bound is the target in (0, 1); infinite if none is."""
-    part = 2 * sqrt(2) * SPREAD / sqrt(flows) * float(erfinv(target))
+    part = 2 * sqrt(2) * SPREAD / sqrt(flows) * float(scipy.special.erfinv(target))
     return bdp * part / (1 - part) if part < 1 else float("inf")
 
 
@@ -55,7 +54,7 @@ def quantile(loss_fraction: float, bdp: float, flows: int) -> float:
 
     3.3 deviations of the sum, whose mean is the BDP, for 0.1 % (Wischik and McKeown 2005).
     """
-    return float(norm.isf(loss_fraction / 2)) * SPREAD * bdp / sqrt(flows)
+    return float(scipy.stats.norm.isf(loss_fraction / 2)) * SPREAD * bdp / sqrt(flows)
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import RegularGridInterpolator
+import scipy
 
 from tailroom.models.bursts.growth import Growth
 from tailroom.models.bursts.queue import Lattice, Loop, dense_end, hit, survival
@@ -56,7 +56,7 @@ class Bursts:
     """Hazard of a pass while the packets of the flow are one burst with silence behind it."""
 
     loop: Loop
-    hazards: RegularGridInterpolator
+    hazards: "scipy.interpolate.RegularGridInterpolator"
     """Logarithm of the hazard, over place in `densities` and logarithm of the length in slots."""
     densities: Floats
     parts: Floats
@@ -76,7 +76,12 @@ class Bursts:
             kept = survival(loop, density, slots, part, detail.lengths)
             rows.append(np.log(np.maximum(-np.log(kept), 1e-300)))
         axes = (np.arange(detail.densities), np.log(slots))
-        return cls(loop, RegularGridInterpolator(axes, np.array(rows)), densities, np.array(parts))
+        return cls(
+            loop,
+            scipy.interpolate.RegularGridInterpolator(axes, np.array(rows)),
+            densities,
+            np.array(parts),
+        )
 
     def hazard(self, window: Floats, growth: Floats) -> tuple[Floats, Floats]:
         """Of a pass, and the packets refused in one.

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from math import exp, expm1, log1p
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
-from scipy.optimize import brentq
+import scipy
 
 from tailroom.models.window_laws.window_law import Floats
 
@@ -64,7 +63,7 @@ def decay(load: float, density: float) -> float:
     low = high / 2
     while excess(low) >= 0:
         low /= 2
-    return float(brentq(excess, low, high, xtol=1e-12 * high))
+    return float(scipy.optimize.brentq(excess, low, high, xtol=1e-12 * high))
 
 
 def dense_end(load: float, growth: float | Floats) -> Floats:
@@ -153,7 +152,7 @@ def survival(
     up, down = line.rates(np.array(-drift), 2 * drift / theta)
     n = line.steps
     diagonal = -np.r_[np.full(n, up), up * line.any_of(part)] - np.r_[0.0, np.full(n, down)]
-    values, vectors = eigh_tridiagonal(diagonal, np.full(n, np.sqrt(up * down)))
+    values, vectors = scipy.linalg.eigh_tridiagonal(diagonal, np.full(n, np.sqrt(up * down)))
     # The chain is symmetric after scaling by the root of its stationary law.
     background = decay(loop.load, 0.0)
     scaled = np.exp(-(background - theta / 2) * line.lengths)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from tailroom.models.bursts.queue import Lattice, Loop, decay, flow_variance, hit
 from tailroom.models.window_laws.window_law import Floats
@@ -82,7 +82,9 @@ def stays_busy(loop: Loop, window: float) -> float:
     spread = np.sqrt(variance * loop.slots)
     towards = drift * loop.slots
     mirrored = np.exp(np.clip(-2 * drift * loop.limit / variance, -700, 700))
-    stays = ndtr((loop.limit + towards) / spread) - mirrored * ndtr((towards - loop.limit) / spread)
+    stays = scipy.special.ndtr((loop.limit + towards) / spread) - mirrored * scipy.special.ndtr(
+        (towards - loop.limit) / spread
+    )
     return float(np.clip(stays, 0, 1))
 
 
