@@ -52,7 +52,7 @@ def _draw(panel: Axes, title: str, changes: dict[str, object]) -> None:
     queue = packets.series("queue", link=link.name)
     panel.plot(queue["time_s"], queue["queue_packets"], color="0.65", lw=0.9, label="simulated")
     panel.plot(path.times_s, path.queue_packets, color="#0072B2", lw=1.6, label="fluid")
-    margin = said.details["gain_margin"]
+    margin = said.details["gain_margin_ratio"]
     panel.set_title(f"{title}: gain margin {margin:.2g}", fontsize="small", loc="left")
 
 

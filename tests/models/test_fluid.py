@@ -496,6 +496,6 @@ def test_predictions_are_in_range(
         assert value is not None
         assert 0 <= value <= largest
     assert not any(isnan(value) for value in said.details.values())
-    margin = said.details.get("gain_margin", 1.0)
+    margin = said.details.get("gain_margin_ratio", 1.0)
     if abs(margin - 1) > 0.02:
-        assert (margin > 1) == (said.details["stable"] == 1)
+        assert (margin > 1) == (said.details["dominant_root_per_s"] < 0)

@@ -171,10 +171,9 @@ def stability(equations: Equations, rest: Rest) -> dict[str, float]:
     root = dominant_root(linear)
     margin = margins(linear, root.real < 0)
     return {
-        "stable": float(root.real < 0),
         "dominant_root_per_s": root.real,
         "dominant_frequency_hz": root.imag / (2 * np.pi),
-        "gain_margin": margin.gain,
+        "gain_margin_ratio": margin.gain,
         "phase_margin_degrees": margin.phase_degrees,
     }
 
