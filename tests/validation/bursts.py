@@ -205,21 +205,22 @@ def report(table: dict[Cell, Row], show: Callable[[str], None]) -> dict[str, flo
 
 def picture(table: dict[Cell, Row], file: Path) -> None:
     """The flow's part of the residual capacity over the buffer, a panel for each load."""
-    colours = dict(zip(CONTROLS, ("#0072B2", "#D55E00", "#009E73"), strict=True))
+    colours = zip(("#0072B2", "#D55E00", "#009E73"), ("-", "--", "-."), "os^", strict=True)
+    styles = dict(zip(CONTROLS, colours, strict=True))
     figure = Figure(figsize=(9, 6.5), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True, sharey=True)
     for axes, load in zip(panels.flat, LOADS, strict=True):
-        for control, colour in colours.items():
+        for control, (colour, dashes, marker) in styles.items():
             rows = [table[Cell(control, load, buffer)] for buffer in BUFFERS]
             shares = [row.predicted_share for row in rows]
-            axes.plot(BUFFERS, shares, color=colour, label=f"{control}, model")
-            seen = [row.share for row in rows]
-            axes.plot(BUFFERS, seen, "o", color=colour, mfc="none", label=f"{control}, simulation")
+            axes.plot(BUFFERS, shares, dashes, color=colour, label=f"{control}, model")
+            seen = {"marker": marker, "mfc": "none", "label": f"{control}, simulation"}
+            axes.plot(BUFFERS, [row.share for row in rows], ls="none", color=colour, **seen)
         rows = [table[Cell("reno", load, buffer)] for buffer in BUFFERS]
         others = (("sawtooth_share", "--", "reno, sawtooth"), ("loss_share", ":", "reno, M/D/1"))
         for name, dashes, label in others:
             values = [getattr(row, name) for row in rows]
-            axes.plot(BUFFERS, values, dashes, color="0.4", linewidth=1.1, label=label)
+            axes.plot(BUFFERS, values, dashes, color="0.6", linewidth=0.9, label=label)
         axes.set(xscale="log", ylim=(0, 1.09), title=f"background {load:g} of the link")
         axes.grid(color="0.9")
     for axes in panels[1]:

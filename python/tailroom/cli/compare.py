@@ -112,8 +112,9 @@ def _show(
         "off by",
         "loss",
         "queueing\ndelay mean",
-        "failing\nassumptions",
+        "fails",
     )
+    table.columns[0].no_wrap = True
     table.add_row("simulation", *_cells(simulated, simulated["utilization"]), "")
     if intervals:
         widths = {key: one.half_width if one else None for key, one in intervals.items()}
