@@ -234,13 +234,13 @@ def _run(passes: _Passes, most_steps: int) -> tuple[_Sums, Floats]:
 
 def _rates(loop: Loop, table: Ring, law: Floats, window: Floats) -> dict[str, Floats]:
     """Means over the next pass, per slot."""
-    idle = np.clip(table.rate(table.idle, law, window), 0, loop.residual)
-    refused = np.maximum(0, table.rate(table.refused, law, window))
+    idle, refused, queue = table.rates(law, window)
+    idle, refused = np.clip(idle, 0, loop.residual), np.maximum(0, refused)
     return {
         "busy": 1 - idle,
         "flow": np.minimum(1 - idle, loop.residual - idle + refused),
         "refused": refused,
-        "queue": table.rate(table.queue, law, window),
+        "queue": queue,
         "window": window,
     }
 

@@ -49,15 +49,20 @@ class Ring:
         some = (kept > LEAST_KEPT)[:, None]
         return np.where(some, after / np.maximum(kept, LEAST_KEPT)[:, None], full), kept
 
-    def rate(self, what: Floats, law: Floats, window: Floats) -> Floats:
-        """Mean over the pass of `idle`, `refused` or `queue`, per slot."""
+    def rates(self, law: Floats, window: Floats) -> tuple[Floats, Floats, Floats]:
+        """Means over the pass of `idle`, `refused` and `queue`, per slot."""
         place, part = self.between(window)
 
         def total(of: Floats) -> Floats:
             found: Floats = (law * ((1 - part) * of[place] + part * of[place + 1])).sum(axis=1)
             return found
 
-        return total(what) / total(self.lasting)
+        lasting = total(self.lasting)
+        return (
+            total(self.idle) / lasting,
+            total(self.refused) / lasting,
+            total(self.queue) / lasting,
+        )
 
 
 def arrival_rate(loop: Loop, window: float, queue: Floats) -> Floats:
