@@ -374,8 +374,8 @@ impl Unresponsive {
         if self.sent.is_mark_due(time) {
             self.sent.pass_marks(time, &FlowState::default());
         }
-        self.sent.on_sent(bytes, false);
-        let packet = Packet { bytes, sent: time, ..Packet::default() };
+        let sequence = self.sent.on_sent(bytes, false);
+        let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };
         let left = self.wiring.leave_sender(time);
         entrance.packet(self.wiring.enter(left, bytes), &packet);
         true

@@ -16,7 +16,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{FileFailurePersistence, TestRunner};
 
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::results::Results;
+use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::schedule::TieBreak;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::topology::{DelayedAck, GroupSpec, Network, RateChange, SourceSpec, TcpSpec};
@@ -44,7 +44,22 @@ fn comparable(mut results: Results) -> Results {
     for value in columns.flat_map(|(_, column)| column).filter(|value| value.is_nan()) {
         *value = f64::NEG_INFINITY;
     }
+    sort_fates_of_an_instant(&mut results.arrival_log);
     results
+}
+
+/// Copies of one packet can arrive at one instant. The reference tells them apart, the engine cannot
+/// always, so which of them has which fate is not compared.
+fn sort_fates_of_an_instant(log: &mut ArrivalLog) {
+    let who = |row: usize| (log.link[row], log.time_s[row].to_bits(), log.flow[row]);
+    let mut rows: Vec<usize> = (0..log.fate.len()).collect();
+    rows.sort_by_key(|row| who(*row));
+    let mut by_fate = rows.clone();
+    by_fate.sort_by_key(|row| (who(*row), log.fate[*row]));
+    let fates: Vec<u8> = by_fate.into_iter().map(|row| log.fate[row]).collect();
+    for (row, fate) in rows.into_iter().zip(fates) {
+        log.fate[row] = fate;
+    }
 }
 
 fn finish(simulation: Simulation) -> Results {

@@ -1,7 +1,10 @@
 //! Every packet that arrives at a link in a span of time: what it finds, and what becomes of it.
 //!
 //! A scheduler may drop or mark a packet long after it has arrived. Its entry is found again by the time
-//! of its arrival, so that the record says what became of it in the end.
+//! of its arrival, so that the record says what became of it in the end. Copies of one packet may arrive
+//! at one instant: a partial ACK and a timeout can send the same one twice. They are told apart by what
+//! drops them: a drop at the head takes the first that is still there, any other the last, which is the
+//! one that has just arrived where a link refuses it.
 
 use crate::packet::Ecn;
 use crate::queue::buffer::DropReason;
@@ -75,12 +78,14 @@ impl Arrivals {
 
     /// The link dropped a packet, now or long after it arrived.
     pub fn on_drop(&mut self, packet: Event, reason: DropReason) {
-        if let Some(arrival) = self.find(packet) {
-            arrival.outcome = match reason {
-                DropReason::Overflow => Outcome::Overflow,
-                DropReason::Early => Outcome::Early,
-                DropReason::Head => Outcome::Head,
-            };
+        let mut copies = self.accepted_copies(packet);
+        let (arrival, outcome) = match reason {
+            DropReason::Overflow => (copies.next_back(), Outcome::Overflow),
+            DropReason::Early => (copies.next_back(), Outcome::Early),
+            DropReason::Head => (copies.next(), Outcome::Head),
+        };
+        if let Some(arrival) = arrival {
+            arrival.outcome = outcome;
         }
     }
 
@@ -90,7 +95,8 @@ impl Arrivals {
             return;
         }
         // A link does not mark what arrives marked.
-        if let Some(arrival) = self.find(packet).filter(|one| one.packet.ecn() != Ecn::Ce) {
+        let mut unmarked = self.accepted_copies(packet).filter(|one| one.packet.ecn() != Ecn::Ce);
+        if let Some(arrival) = unmarked.next_back() {
             arrival.outcome = Outcome::Marked;
         }
     }
@@ -104,11 +110,41 @@ impl Arrivals {
         self.spec.from <= time && time < self.spec.to
     }
 
-    fn find(&mut self, packet: Event) -> Option<&mut Arrival> {
-        if !self.covers(packet.time()) {
-            return None;
-        }
+    /// The arrivals of a packet that nothing has been done to: one, or several at one instant.
+    fn accepted_copies(&mut self, packet: Event) -> impl DoubleEndedIterator<Item = &mut Arrival> {
         let first = self.list.partition_point(|one| one.packet.time() < packet.time());
-        self.list[first..].iter_mut().find(|one| one.packet.is_same_packet(packet))
+        let after = self.list.partition_point(|one| one.packet.time() <= packet.time());
+        self.list[first..after].iter_mut().filter(move |one| {
+            one.outcome == Outcome::Accepted && one.packet.is_same_packet(packet)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Packet;
+
+    fn outcomes(reasons: &[DropReason]) -> Vec<Outcome> {
+        let span = ArrivalLogSpec { from: Time::ZERO, to: Time::NEVER, most_packets: 10 };
+        let mut arrivals = Arrivals::new(span);
+        let packet = Packet { sequence: 9, bytes: 1_500, ..Packet::default() };
+        let copy = Event::arrival(Time::from_milliseconds(930), 7, 0, &packet);
+        let other = Event::arrival(Time::from_milliseconds(930), 8, 0, &packet);
+        for (queue, packet) in [copy, other, copy, copy].into_iter().enumerate() {
+            arrivals.on_arrival(packet, queue as u64);
+        }
+        reasons.iter().for_each(|reason| arrivals.on_drop(copy, *reason));
+        arrivals.list().iter().map(|one| one.outcome).collect()
+    }
+
+    /// A partial ACK and a timeout may send the same packet at one instant.
+    #[test]
+    fn of_copies_that_arrive_at_one_instant_each_has_its_own_fate() {
+        use Outcome::{Accepted, Early, Head, Overflow};
+        assert_eq!(outcomes(&[DropReason::Overflow]), [Accepted, Accepted, Accepted, Overflow]);
+        assert_eq!(outcomes(&[DropReason::Head]), [Head, Accepted, Accepted, Accepted]);
+        let all = [DropReason::Early, DropReason::Head, DropReason::Overflow];
+        assert_eq!(outcomes(&all), [Head, Accepted, Overflow, Early]);
     }
 }

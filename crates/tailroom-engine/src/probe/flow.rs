@@ -223,12 +223,14 @@ impl FlowProbe {
         self.counters.cwnd_area + cwnd_packets * span as f64
     }
 
-    /// A packet left the sender.
+    /// A packet left the sender; returns how many left it before.
     #[inline]
-    pub fn on_sent(&mut self, bytes: u32, is_retransmission: bool) {
+    pub fn on_sent(&mut self, bytes: u32, is_retransmission: bool) -> u64 {
+        let sent_before = self.counters.sent;
         self.counters.sent += 1;
         self.counters.sent_bytes += u64::from(bytes);
         self.counters.retransmissions += u64::from(is_retransmission);
+        sent_before
     }
 
     /// An RTT sample.
