@@ -134,7 +134,9 @@ mod tests {
         for (queue, packet) in [copy, other, copy, copy].into_iter().enumerate() {
             arrivals.on_arrival(packet, queue as u64);
         }
-        reasons.iter().for_each(|reason| arrivals.on_drop(copy, *reason));
+        for reason in reasons {
+            arrivals.on_drop(copy, *reason);
+        }
         arrivals.list().iter().map(|one| one.outcome).collect()
     }
 
