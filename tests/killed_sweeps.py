@@ -56,7 +56,7 @@ def check_files(store: Path, right: dict[str, dict[str, Any]]) -> set[str]:
         opened = tr.Store(store)
         rows = {row["key"]: row for row in measured(opened.runs())}
         assert rows == {key: right[key] for key in keys}
-        assert all(opened.series(key) is not None for key in keys)
+        assert all(opened.table(key, "link_series") is not None for key in keys)
         opened.sweeps()
         assert opened.damaged == []
     return keys

@@ -85,9 +85,9 @@ def test_a_sweep_on_a_cluster_is_the_local_sweep(
     assert numbers(there.runs) == numbers(here.runs)
     assert not there.repeats_itself
     for key in there.runs["key"].to_pylist():
-        series = there.store.series(key)
+        series = there.store.table(key, "link_series")
         assert series is not None
-        assert series.equals(here.store.series(key))
+        assert series.equals(here.store.table(key, "link_series"))
     assert client.status == "running"
 
 

@@ -167,13 +167,13 @@ def test_a_damaged_file_is_named_by_the_command(
     assert f"{file} was damaged; its run was done again" in ended.output
 
 
-@pytest.mark.parametrize("part", ["runs", "series"])
+@pytest.mark.parametrize("part", ["runs", "link_series"])
 def test_no_flipped_bit_is_read_as_a_result(scenario: Path, tmp_path: Path, part: str) -> None:
     """Names of columns stand where Parquet's own checksums do not reach."""
     store = tr.sweep(scenario, tmp_path / "store", seeds=1, series=True).store
 
     def content(at: tr.Store) -> object:
-        table = at.read(key) if part == "runs" else at.series(key)
+        table = at.read(key) if part == "runs" else at.table(key, part)
         # Text, as NaN does not equal itself.
         return None if table is None else str(table.to_pydict())
 

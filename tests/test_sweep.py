@@ -203,7 +203,7 @@ def test_series_that_were_not_kept_are_run_for(scenario: Path, store: Path) -> N
     assert new_runs(scenario, store, seeds=2, series=True) == 2
     assert new_runs(scenario, store, seeds=2, series=True) == 0
     key = tr.sweep(scenario, store, seeds=2).record.points[0]["runs"][1]
-    series = tr.Store(store).series(key)
+    series = tr.Store(store).table(key, "link_series")
     assert series is not None
     alone = tr.run(scenario, seed=2, series_samples=runner.SERIES_SAMPLES).link_series
     assert alone is not None

@@ -70,7 +70,8 @@ class Task:
     key: str
     scenario_hash: str
     engine_build: str
-    series: bool
+    keep: tuple[str, ...]
+    """Tables of the result that the store is to keep."""
 
 
 def run_task(task: Task, cancelled: Flag | None = None) -> Run:
@@ -93,14 +94,14 @@ def run_task(task: Task, cancelled: Flag | None = None) -> Run:
         if any(event.is_set() for event in events):
             raise Cancelled
 
-    samples = SERIES_SAMPLES if task.series else None
+    samples = SERIES_SAMPLES if any(name.endswith("_series") for name in task.keep) else None
     result = simulate(task.source, seed=task.seed, progress=check, series_samples=samples)
     if result.summary["scenario_hash"] != task.scenario_hash:
         raise RunError(
             f"{task.source.place}: a file that it names has changed since the sweep began; "
             "start again"
         )
-    return as_run(task.key, build, result, series=task.series)
+    return as_run(task.key, build, result, keep=task.keep)
 
 
 @dataclass
@@ -143,7 +144,7 @@ class Point:
         seed = tomllib.loads(resolved)["seed"]
         return cls(index, settings, source, source.hash(), controls, seed)
 
-    def extend(self, count: int, *, series: bool) -> list[Task]:
+    def extend(self, count: int, *, keep: tuple[str, ...] = ()) -> list[Task]:
         """Adds runs up to this number, and returns those that are new."""
         build = _engine.build()
         seeds = range(self.first_seed + len(self.keys), self.first_seed + count)
@@ -155,7 +156,7 @@ class Point:
                 run_key(self.scenario_hash, build, seed, self.controls),
                 self.scenario_hash,
                 build,
-                series,
+                keep,
             )
             for seed in seeds
         ]
@@ -167,11 +168,11 @@ class Point:
         """Whether no run that it needs so far is outstanding."""
         return len(self.rows) + len(self.failures) == len(self.keys)
 
-    def missing(self, store: Store, count: int, *, series: bool = False) -> list[Task]:
+    def missing(self, store: Store, count: int, *, keep: tuple[str, ...] = ()) -> list[Task]:
         """Adds runs up to this number; those that the store holds are taken from there."""
         missing = []
-        for task in self.extend(count, series=series):
-            row = store.read(task.key, with_series=series)
+        for task in self.extend(count, keep=keep):
+            row = store.read(task.key, keep=keep)
             if row is None:
                 missing.append(task)
             else:

@@ -2,7 +2,7 @@
 
     STORE/tailroom-store.json      says that it is a store, and in which format
     STORE/runs/KEY.parquet         one row: scenario, seed, engine, every metric, the whole summary
-    STORE/series/KEY.parquet       the links' time series of that run, where they were asked for
+    STORE/TABLE/KEY.parquet        a table of that run, such as `link_series`, where it was asked for
     STORE/sweeps/ID.json           which points a sweep has, and which runs belong to each
 
 A key is a hash of all that a run depends on, so a finished run is found again from any sweep, and
@@ -16,7 +16,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tailroom._engine import RunError
 from tailroom.metrics import metrics_of
 from tailroom.results import Result
 
@@ -55,7 +56,8 @@ class Run:
     key: str
     row: pa.Table
     """One row."""
-    series: pa.Table | None = None
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    """Those of the result's tables that were asked for, by name."""
 
 
 @dataclass
@@ -87,8 +89,12 @@ def run_key(scenario_hash: str, engine_build: str, seed: int, controls: str = ""
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
-def as_run(key: str, engine_build: str, result: Result, *, series: bool) -> Run:
-    """What the store keeps of a result."""
+def as_run(key: str, engine_build: str, result: Result, *, keep: Collection[str]) -> Run:
+    """What the store keeps of a result: a row, and those of its tables that are asked for.
+
+    Raises:
+        RunError: The scenario does not record one of them.
+    """
     summary = result.summary
     row = {
         "key": key,
@@ -102,7 +108,14 @@ def as_run(key: str, engine_build: str, result: Result, *, series: bool) -> Run:
         **metrics_of(summary),
     }
     columns = {name: pa.array([value], _type_of(name, value)) for name, value in row.items()}
-    return Run(key, pa.table(columns), result.link_series if series else None)
+    return Run(key, pa.table(columns), {name: _recorded(result, name) for name in keep})
+
+
+def _recorded(result: Result, name: str) -> pa.Table:
+    table: pa.Table | None = getattr(result, name)
+    if table is None:
+        raise RunError(f"{result.summary['title']}: the scenario does not record {name}")
+    return table
 
 
 def _type_of(name: str, value: object) -> pa.DataType:
@@ -139,7 +152,7 @@ class Store:
                 # The marker first: whoever finds it may complete what a killed process began.
                 _write_whole(path / MARKER, json.dumps({"format": FORMAT}).encode())
             store = cls(path)
-            for part in ("runs", "series", "sweeps"):
+            for part in ("runs", "sweeps"):
                 (path / part).mkdir(exist_ok=True)
         except OSError as error:
             raise StoreError(
@@ -154,17 +167,18 @@ class Store:
         Raises:
             NotWrittenError: It cannot be written, e.g. as the disk is full.
         """
-        if run.series is not None:
-            _write_table(self._file("series", run.key), run.series)
+        for name, table in run.tables.items():
+            (self.directory / name).mkdir(exist_ok=True)
+            _write_table(self._file(name, run.key), table)
         # The row last: a run counts as finished when its row is there.
         _write_table(self._file("runs", run.key), run.row)
 
-    def read(self, key: str, *, with_series: bool = False) -> pa.Table | None:
+    def read(self, key: str, *, keep: Collection[str] = ()) -> pa.Table | None:
         """The row of a finished run; `None` if it is not there or damaged.
 
         Args:
             key: The run.
-            with_series: It counts as finished only if its series are there too.
+            keep: It counts as finished only if these tables of it are there too.
         """
         row = self._read(self._file("runs", key))
         if row is None:
@@ -172,13 +186,13 @@ class Store:
         if row["key"].to_pylist() != [key]:
             self._note_damage(self._file("runs", key))
             return None
-        if with_series and self._read(self._file("series", key)) is None:
+        if any(self.table(key, name) is None for name in keep):
             return None
         return row
 
-    def series(self, key: str) -> pa.Table | None:
-        """The links' time series of a run; `None` if none were asked for."""
-        return self._read(self._file("series", key))
+    def table(self, key: str, name: str) -> pa.Table | None:
+        """A table of a run, such as `link_series`; `None` if it was not asked for."""
+        return self._read(self._file(name, key))
 
     def runs(self, keys: Iterable[str] | None = None) -> pa.Table:
         """The rows of these runs, of all if left out; a metric that a run lacks is null."""

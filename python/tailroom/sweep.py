@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
 
+LINK_SERIES = "link_series"
 MOST_RUNS = 10_000
 """More runs in one sweep need to be asked for."""
 NOT_FROM_SEED = ["key", "seed", "wall_s", "scenario", "summary"]
@@ -89,7 +90,8 @@ class SweepResult:
         found = []
         for point in self.record.points:
             rows = [row for row in map(self.store.read, point["runs"]) if row is not None]
-            series = [one for one in map(self.store.series, point["runs"]) if one is not None]
+            tables = [self.store.table(key, LINK_SERIES) for key in point["runs"]]
+            series = [one for one in tables if one is not None]
             if rows and series:
                 summary = json.loads(rows[0]["summary"][0].as_py())
                 ends_s = last_warm_up(series)
@@ -245,7 +247,8 @@ class _Work:
 
     def _missing(self, point: Point, count: int) -> list[Task]:
         """The runs that a point needs and the store does not hold."""
-        missing = point.missing(self.store, count, series=self.what.series)
+        keep = (LINK_SERIES,) if self.what.series else ()
+        missing = point.missing(self.store, count, keep=keep)
         self._report()
         return missing or self._next(point)
 

@@ -13,9 +13,7 @@ from rich.text import Text
 
 from tailroom import _engine
 from tailroom.cli import failures
-
-SCENARIOS = Path(__file__).parents[3] / "scenarios"
-"""The shipped scenarios, in a checkout of the repository."""
+from tailroom.shipped import SCENARIOS
 
 SCENARIO_KIND = "scenarios"
 
@@ -84,6 +82,8 @@ def _print_scenarios(console: Console) -> None:
 
 
 def _nearby(path: Path) -> str:
-    """The path as the user would type it."""
+    """The path as the user would type it; a checkout of the repository has a link to them."""
     here = Path.cwd()
+    if (here / SCENARIOS.name).resolve() == SCENARIOS:
+        return str(path.relative_to(SCENARIOS.parent))
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
