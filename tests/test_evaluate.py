@@ -230,9 +230,10 @@ def test_the_page_has_a_panel_a_criterion(card: Card) -> None:
 
 def test_the_report_needs_no_other_file(card: Card) -> None:
     bbr1 = card("bbr1")
-    page = evaluation_report.html(bbr1, b"\x89PNG")
+    report = evaluation_report.document(bbr1, b"\x89PNG")
+    page = report.html()
     assert re.findall(r'(?:src|href)="([^"]{0,22})', page) == ["data:image/png;base64,"]
-    text = evaluation_report.markdown(bbr1)
+    text = report.markdown()
     assert text.startswith("# bbr1 on the criteria of RFC 9743\n")
     rows = [line for line in text.splitlines() if line.startswith("| Protection against high loss")]
     assert len(rows) == 2

@@ -34,10 +34,6 @@ from tailroom.sweep import SweepProgress, SweepResult, sweep
 from tailroom.sweep_plan import Until
 from tailroom.warm_up import warm_up
 
-for _error in (CaptureError, ControlError, RunError, ScenarioError):
-    # The module says "_engine", where nobody finds it who unpickles one from another process.
-    _error.__module__ = "tailroom"
-
 __all__ = [
     "AckEvent",
     "Capture",

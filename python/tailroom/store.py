@@ -2,7 +2,7 @@
 
     STORE/tailroom-store.json      says that it is a store, and in which format
     STORE/runs/KEY.parquet         one row: scenario, seed, engine, every metric, the whole summary
-    STORE/TABLE/KEY.parquet        a table of that run, such as `link_series`, where it was asked for
+    STORE/TABLE/KEY.parquet        a table of that run, such as `link_series`, if it was asked for
     STORE/sweeps/ID.json           which points a sweep has, and which runs belong to each
 
 A key is a hash of all that a run depends on, so a finished run is found again from any sweep, and
@@ -150,7 +150,7 @@ class Store:
             if _is_free(path):
                 path.mkdir(parents=True, exist_ok=True)
                 # The marker first: whoever finds it may complete what a killed process began.
-                _write_whole(path / MARKER, json.dumps({"format": FORMAT}).encode())
+                write_whole(path / MARKER, json.dumps({"format": FORMAT}).encode())
             store = cls(path)
             for part in ("runs", "sweeps"):
                 (path / part).mkdir(exist_ok=True)
@@ -208,7 +208,7 @@ class Store:
             NotWrittenError: It cannot be written.
         """
         text = json.dumps(vars(sweep), indent=1)
-        _write_whole(self.directory / "sweeps" / f"{sweep.id}.json", text.encode())
+        write_whole(self.directory / "sweeps" / f"{sweep.id}.json", text.encode())
 
     def sweeps(self) -> list[SweepRecord]:
         """Every sweep that worked on this store, by id."""
@@ -303,11 +303,15 @@ def _write_table(path: Path, table: pa.Table) -> None:
     pq.write_table(
         table, memory, compression="zstd", write_page_checksum=True, write_statistics=False
     )
-    _write_whole(path, memory.getvalue())
+    write_whole(path, memory.getvalue())
 
 
-def _write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
-    """Writes a file beside its place, and renames it there when it is whole."""
+def write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
+    """Writes a file beside its place, and renames it there when it is whole.
+
+    Raises:
+        NotWrittenError: It cannot be written.
+    """
     # A number more than the process's keeps threads and machines that share the store apart.
     unique = f"{os.getpid()}-{next(_counter)}-{time.time_ns()}"
     partial = path.with_name(f".{path.name}.{unique}{PARTIAL}")

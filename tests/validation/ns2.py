@@ -1,9 +1,10 @@
 """Our results beside ns-2.35's on the same scenarios and as many seeds.
 
-`ns2_reference.csv` holds means and sample standard deviations of ns-2 runs made for this
-comparison (Debian's ns2 2.35): S1 and S2 are Barman et al. 2004, Figures 3 and 4, S3 their Figures
-5 and 6, S4 their Figures 7 and 8 (Adaptive RED), S5 the question of Su et al. 2005 without and with
-their web users, S6 Auge and Roberts 2006 under FIFO and DRR, S7 one flow with Bernoulli loss.
+`tailroom.papers.reference.NS2` holds means and sample standard deviations of ns-2 runs made for
+this comparison (Debian's ns2 2.35): S1 and S2 are Barman et al. 2004, Figures 3 and 4, S3 their
+Figures 5 and 6, S4 their Figures 7 and 8 (Adaptive RED), S5 the question of Su et al. 2005 without
+and with their web users, S6 Auge and Roberts 2006 under FIFO and DRR, S7 one flow with Bernoulli
+loss.
 ns-2's DropTail limit B counts the packet in transmission, so it is our limit B - 1; its RED limit
 does not, and its DRR was given (B - 1) packets in bytes.
 
@@ -22,12 +23,11 @@ import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import cast
 
 import tailroom as tr
+from tailroom.papers.reference import NS2
 
-REFERENCE = Path(__file__).with_name("ns2_reference.csv")
 AS_NS2 = ", low_p = 1.0387811634349e-3, halve_in_slow_start = true"
 # ns-2's linux-* kinds are Linux 2.6.22's controls, with a form of rate halving in recovery.
 LINUX = {
@@ -350,7 +350,7 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> int:
     parser.add_argument("--as-ns2", action="store_true", help="use ns-2's rules where they differ")
     parser.add_argument("--only", default="", help="only the cases whose name holds this text")
     options = parser.parse_args(arguments)
-    with REFERENCE.open(encoding="utf-8") as file:
+    with NS2.open(encoding="utf-8") as file:
         reference = {row["case"]: row for row in csv.DictReader(file)}
     chosen = {name: case for name, case in cases() if options.only in name}
     columns = f"{'utilization: ours':>20} {'ns-2':>17} {'loss: ours':>20} {'ns-2':>17}"

@@ -1,10 +1,8 @@
 """Buffers that keep a link busy, in simulation and on a hardware switch.
 
-`tofino_reference.csv` holds percentiles of the queue seen by packets in a Tofino switch, for 1 to
-64 Reno or Scalable TCP flows and 18 buffer sizes: the data published with Spang, Arslan and
-McKeown, "Updating the Theory of Buffer Sizing" (IFIP Performance 2021), repository
-brucespang/ifip21-buffer-sizing, file notebooks/generalized_test.csv, under the Apache License 2.0
-(`tofino_license.txt`); columns dropped, rows sorted, values unchanged.
+`tailroom.papers.reference.TOFINO` holds percentiles of the queue seen by packets in a Tofino
+switch, for 1 to 64 Reno or Scalable TCP flows and 18 buffer sizes: the data published with Spang,
+Arslan and McKeown, "Updating the Theory of Buffer Sizing" (IFIP Performance 2021).
 
 A buffer suffices there when the 1st percentile of the queue is above 2 packets. The switch's own
 reading of an empty queue is 2 packets, so that is here: when the 1st percentile of the packets that
@@ -21,12 +19,11 @@ import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import cast
 
 import tailroom as tr
+from tailroom.papers.reference import TOFINO
 
-REFERENCE = Path(__file__).with_name("tofino_reference.csv")
 CELLS_PER_PACKET = 9000 / 80
 EMPTY_READING = 2  # packets
 SEEDS = (1, 2, 3)
@@ -88,7 +85,7 @@ def first_percentile(setup: Setup, cell: Cell, buffer_cells: int) -> float:
 
 def read_reference() -> tuple[list[int], dict[Cell, int]]:
     """The grid of buffers, and the smallest that suffices, in memory cells of 80 bytes."""
-    with REFERENCE.open(encoding="utf-8") as file:
+    with TOFINO.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     grid = sorted({int(row["max_queue_depth_cells"]) for row in rows})
     smallest: dict[Cell, int] = {}

@@ -57,10 +57,9 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
             card = _evaluate(control, quick, seeds, store, workers)
             png = evaluation_report.picture(card)
             (staging / evaluation_report.PICTURE).write_bytes(png)
-            text = evaluation_report.markdown(card)
-            (staging / "report.md").write_text(text, encoding="utf-8")
-            page = evaluation_report.html(card, png)
-            (staging / "report.html").write_text(page, encoding="utf-8")
+            report_card = evaluation_report.document(card, png)
+            (staging / "report.md").write_text(report_card.markdown(), encoding="utf-8")
+            (staging / "report.html").write_text(report_card.html(), encoding="utf-8")
         _print(card, json=json)
         if not json:
             print(f"The report is {out / 'report.html'}, also as report.md")

@@ -7,6 +7,7 @@ from tailroom.cli.evaluate import evaluate_command
 from tailroom.cli.import_capture import import_capture
 from tailroom.cli.list import list_components
 from tailroom.cli.model import model
+from tailroom.cli.papers import app as papers
 from tailroom.cli.plot import plot
 from tailroom.cli.results import results
 from tailroom.cli.run import run
@@ -31,6 +32,7 @@ app.command()(results)
 app.command()(model)
 app.command()(compare)
 app.command("evaluate")(evaluate_command)
+app.add_typer(papers, name="papers")
 app.command()(plot)
 app.command("import")(import_capture)
 app.command("list")(list_components)

@@ -1,0 +1,123 @@
+"""`tailroom papers`: reproduce the figures, tables and claims of papers."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from tailroom.cli import failures, report
+from tailroom.cli.options import ClusterAddress
+from tailroom.cli.progress import sweep_bar
+
+if TYPE_CHECKING:
+    from tailroom.papers import Paper, Reproduction
+
+COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "bold red"}
+
+app = typer.Typer(
+    help="List the papers with their figures, tables and claims; `run` reproduces them.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def list_papers(context: typer.Context) -> None:
+    """List the papers with their figures, tables and claims; `run` reproduces them."""
+    if context.invoked_subcommand:
+        return
+    from tailroom import papers  # noqa: PLC0415 - what draws takes a second to load
+
+    with failures.reported():
+        console = Console(highlight=False)
+        for name in papers.PACKAGES:
+            _show_paper(papers.load(name), console)
+
+
+@app.command("run")
+def run_paper(  # noqa: PLR0913 - one argument an option
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A paper of `tailroom papers`.")],
+    *,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PART", help="Only this figure, table or question. May be repeated."),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="About a minute: fewer points and seeds, shorter runs."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Directory for runs, data, pictures and report; papers/NAME or "
+            "papers/NAME-quick if left out. One that was interrupted goes on.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
+    ] = None,
+    cluster: ClusterAddress = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print claims and verdicts as JSON.")
+    ] = False,
+) -> None:
+    """Reproduce a paper: data, pictures, and a report with a verdict on each claim."""
+    from tailroom import papers  # noqa: PLC0415 - what draws takes a second to load
+
+    with failures.reported():
+        with failures.input_checked():
+            paper = papers.load(name)
+            parts = papers.parts_of(paper, figure or [])
+        form = papers.Form.QUICK if quick else papers.Form.FULL
+        place = out or Path("papers") / (f"{name}-quick" if quick else name)
+        with sweep_bar() as progress:
+            done = papers.reproduce(
+                paper,
+                place,
+                parts=parts,
+                form=form,
+                workers=workers,
+                cluster=cluster,
+                progress=progress,
+            )
+        if json:
+            print((place / "claims.json").read_text(encoding="utf-8"))
+        else:
+            show(done, Console(highlight=False))
+            print(f"The report is {place / 'report.html'}, also as report.md")
+
+
+def _show_paper(paper: "Paper", console: Console) -> None:
+    console.print(Text(paper.name, style="bold"))
+    console.print(Text(f"  {paper.authors}: {paper.title}. {paper.venue}. {paper.times}"))
+    for part in paper.parts:
+        console.print(Text(f"  {part.name}: {part.title}"), soft_wrap=True)
+        for claim in part.claims:
+            console.print(Text(f"      {claim.text} ({claim.place})", style="dim"), soft_wrap=True)
+
+
+def show(done: "Reproduction", console: Console) -> None:
+    """Prints a row a claim, and what the verdicts are."""
+    table = report.table_of(escape(done.paper.title), "claim", "part", "verdict")
+    verdicts = []
+    for part in done.parts:
+        for claim, found in part.judged:
+            colour = COLOURS[found.verdict]
+            verdicts.append(str(found.verdict))
+            table.add_row(
+                f"{escape(claim.text)}\n[dim]{escape(found.why)}[/dim]",
+                part.part.name,
+                f"[{colour}]{found.verdict}[/{colour}]",
+            )
+    console.print(table)
+    console.print(f"{_counted(verdicts)}; {done.runs:,} runs.")
+
+
+def _counted(verdicts: Iterable[str]) -> str:
+    found = list(verdicts)
+    return ", ".join(f"{found.count(verdict)} {verdict}" for verdict in COLOURS)

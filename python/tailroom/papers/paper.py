@@ -1,0 +1,76 @@
+"""What a paper is made of: parts with studies, pictures and claims."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, TypeVar
+
+from tailroom.papers.claim import Claim
+from tailroom.papers.found import Found
+from tailroom.scenario_types import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+T = TypeVar("T")
+
+
+class Form(Enum):
+    """How thoroughly a paper is reproduced."""
+
+    SMOKE = "smoke"
+    """Seconds: enough to see that nothing is broken."""
+    QUICK = "quick"
+    """About a minute on two cores: fewer points and seeds, shorter runs."""
+    FULL = "full"
+    """The paper's durations, and at least five seeds."""
+
+    def of(self, smoke: T, quick: T, full: T) -> T:
+        """Chooses one of three values."""
+        return {Form.SMOKE: smoke, Form.QUICK: quick, Form.FULL: full}[self]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A sweep of one scenario."""
+
+    name: str
+    """Its name in its part."""
+    scenario: str | Scenario
+    """A shipped scenario ("barman-2004/figure-3.toml"), or a table as in such a file."""
+    grid: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    """Keys with their values, every combination a point; before the scenario's own `[sweep]`."""
+    together: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    """Keys whose values go together."""
+    set: Mapping[str, object] = field(default_factory=dict)
+    """Values replaced in every run."""
+    seeds: int = 5
+    keep: tuple[str, ...] = ()
+    """Tables kept of every run, such as `flow_series`."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A figure, a table, or a question that the paper leaves open."""
+
+    name: str
+    """What `--figure` takes: "3", "table-1", "sensitivity"."""
+    title: str
+    studies: Callable[[Form], Sequence[Study]]
+    draw: "Callable[[Found], Figure]"
+    claims: tuple[Claim, ...] = ()
+    note: str = ""
+    """A paragraph for the report: how it was done, and what the paper does not say."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose figures, tables and claims are reproduced."""
+
+    name: str
+    title: str
+    authors: str
+    venue: str
+    parts: tuple[Part, ...]
+    times: str
+    """How long its forms take on two cores."""

@@ -1,0 +1,30 @@
+"""Results of others beside which ours are drawn: ns-2's, and those of a hardware switch.
+
+`ns2.csv`: means and sample standard deviations of ns-2.35 runs on the papers' scenarios, by case
+("S1 1250" is Barman's Figure 3 with a buffer of 1250 packets, counted as ns-2 does, with the one in
+transmission); docs/validation/ns2.md tells how they were made.
+
+`tofino.csv`: percentiles of the queue that packets see in a Tofino switch, published with Spang,
+Arslan and McKeown, "Updating the Theory of Buffer Sizing" (IFIP Performance 2021), repository
+brucespang/ifip21-buffer-sizing, file notebooks/generalized_test.csv, under the Apache License 2.0
+(`tofino_license.txt`); columns dropped, rows sorted, values unchanged.
+"""
+
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import csv
+
+NS2 = Path(__file__).with_name("ns2.csv")
+TOFINO = Path(__file__).with_name("tofino.csv")
+
+
+def ns2(prefix: str = "") -> pa.Table:
+    """The rows of ns-2 whose case begins so, as in "S1 "; columns as in the file."""
+    table = csv.read_csv(NS2)
+    return table.filter(pa.array([one.startswith(prefix) for one in table["case"].to_pylist()]))
+
+
+def tofino() -> pa.Table:
+    """A row for each number of flows, control and buffer; columns as in the file."""
+    return csv.read_csv(TOFINO)

@@ -1,0 +1,204 @@
+"""What all papers share: runs into a store, verdicts from it, the report, and wrong input."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from matplotlib.figure import Figure
+
+from tailroom import OutputDirectoryError, papers
+from tailroom.confidence import Interval
+from tailroom.papers import Check, Claim, Form, Found, Judgement, Part, Study, Verdict, claim
+from tailroom.scenario_types import Scenario
+from tailroom.store import Run, Store
+from tests.conftest import Tailroom
+
+LIMIT = "links.bottleneck.queue.limit"
+SMALL: Scenario = {
+    "title": "Two Reno flows",
+    "duration": "5 s",
+    "measure_from": "1 s",
+    "series": {"interval": "100 ms"},
+    "links": {
+        "bottleneck": {
+            "rate": "10 Mbit/s",
+            "delay": "5 ms",
+            "queue": {"kind": "drop_tail", "limit": "20 packets"},
+        }
+    },
+    "flows": {
+        "reno": {
+            "count": 2,
+            "path": ["bottleneck"],
+            "congestion": {"kind": "reno"},
+            "rtt": "20 ms",
+            "start": {"uniform": ["0 s", "100 ms"]},
+        }
+    },
+}
+
+
+def studies(form: Form) -> Sequence[Study]:
+    grid = {LIMIT: ["1 packets", "20 packets"]}
+    return [Study("buffers", SMALL, grid, seeds=form.of(3, 3, 5), keep=("flow_series",))]
+
+
+def judge(found: Found) -> Judgement:
+    small, large = found.study("buffers").points
+    full = claim.above("utilization, 20 packets", large.interval("utilization"), 0.9, percent=True)
+    empty = claim.below("utilization, 1 packet", small.interval("utilization"), 0.95, percent=True)
+    return Judgement((full, empty), f"A queue of {large.mean('queue_packets_mean'):.3g} packets.")
+
+
+def draw(found: Found) -> Figure:
+    figure = Figure()
+    axes = figure.subplots()
+    axes.plot([point.mean("utilization") for point in found.study("buffers").points])
+    return figure
+
+
+BUFFERS = Part(
+    "1", "Buffers & what they do", studies, draw, (Claim("full", 'So "full" <b>', "Sec. 1", judge),)
+)
+AGAIN = Part("again", "The same runs", studies, draw)
+PAPER = papers.Paper("small-1999", "Small buffers", "A, B", "Nowhere", (BUFFERS, AGAIN), "1 s")
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> papers.Reproduction:
+    return papers.reproduce(PAPER, tmp_path_factory.mktemp("out") / "small", form=Form.SMOKE)
+
+
+def test_a_run_that_two_parts_need_is_done_once(done: papers.Reproduction) -> None:
+    assert done.runs == 6
+    assert len(list((done.directory / "store" / "runs").iterdir())) == 6
+    for part in done.parts:
+        points = part.found.study("buffers").points
+        assert [len(point.runs) for point in points] == [3, 3]
+        assert {run.seed for run in points[0].runs} == {1, 2, 3}
+        assert points[0].runs[0].table("flow_series").num_rows > 0
+
+
+def test_verdicts_come_from_the_store(tmp_path: Path) -> None:
+    """Changed data change them."""
+    out = tmp_path / "out"
+    parts = (BUFFERS,)
+    first = papers.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
+    assert first.parts[0].judged[0][1].verdict is Verdict.HOLDS
+    store = Store(out / "store")
+    for run in first.parts[0].found.study("buffers").points[1].runs:
+        name = "links.bottleneck.utilization"
+        place = run.row.column_names.index(name)
+        changed = run.row.set_column(place, name, pa.array([0.5]))
+        series = {"flow_series": run.table("flow_series")}
+        store.add(Run(run.key, changed, series))
+    again = papers.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
+    assert again.parts[0].judged[0][1].verdict is Verdict.IN_PART
+    claims = json.loads((out / "claims.json").read_text())
+    assert claims[0]["verdict"] == "holds in part"
+    assert claims[0]["checks"][0]["measured"] == {"mean": 0.5, "half_width": 0.0, "runs": 3}
+    assert [check["holds"] for check in claims[0]["checks"]] == [False, True]
+
+
+def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
+    def stop(state: object) -> None:
+        if getattr(state, "done", 0) >= 2:
+            raise KeyboardInterrupt
+
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        papers.reproduce(PAPER, out, form=Form.SMOKE, workers=1, progress=stop)
+    found = []
+    papers.reproduce(PAPER, out, form=Form.SMOKE, progress=lambda state: found.append(state.found))
+    assert found[0] >= 2
+
+
+def test_the_report_holds_claims_numbers_and_pictures(done: papers.Reproduction) -> None:
+    text = (done.directory / "report.md").read_text(encoding="utf-8")
+    assert text.startswith("# Small buffers: reproduced\n")
+    assert '| 1 | So "full" <b> | Sec. 1 | holds |' in text
+    assert "![Buffers & what they do](figure-1.png)" in text
+    assert re.search(
+        r"\| utilization, 20 packets \| above 90 % \| [\d.]+ ± [\d.e-]+ % \| yes", text
+    )
+    assert "A queue of " in text
+    page = (done.directory / "report.html").read_text(encoding="utf-8")
+    assert set(re.findall(r'(?:src|href)="([^"]{0,22})', page)) == {"data:image/png;base64,"}
+    assert "So &quot;full&quot; &lt;b&gt;" in page
+    for name in ("figure-1.png", "again.png"):
+        assert (done.directory / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_data_are_a_row_a_run(done: papers.Reproduction) -> None:
+    table = pq.read_table(done.directory / "data" / "1.parquet")
+    assert table["study"].to_pylist() == ["buffers"] * 6
+    assert table[LIMIT].to_pylist() == ["1 packets"] * 3 + ["20 packets"] * 3
+    assert "links.bottleneck.utilization" in table.column_names
+    lines = (done.directory / "data" / "1.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 7
+
+
+def test_the_studies_are_sweeps_of_the_store(done: papers.Reproduction) -> None:
+    records = Store(done.directory / "store").sweeps()
+    assert [record.id.rpartition("-")[0] for record in records] == ["1-buffers", "again-buffers"]
+
+
+@pytest.mark.parametrize(
+    ("sides", "verdict"),
+    [
+        ([True, True], "holds"),
+        ([True, False], "holds in part"),
+        ([True, None], "holds in part"),
+        ([None], "holds in part"),
+        ([False, False], "does not hold"),
+    ],
+)
+def test_the_sides_decide_a_claim(sides: list[bool | None], verdict: str) -> None:
+    checks = tuple(Check("", "", None, side) for side in sides)
+    assert Judgement(checks, "").verdict == verdict
+
+
+def test_an_interval_decides_only_what_it_excludes() -> None:
+    interval = Interval(10.0, 1.0, 5)
+    assert [claim.above("", interval, bound).holds for bound in (8, 10.5, 12)] == [
+        True,
+        None,
+        False,
+    ]
+    assert [claim.below("", interval, bound).holds for bound in (8, 10.5, 12)] == [
+        False,
+        None,
+        True,
+    ]
+    inside = [claim.between("", interval, *ends).holds for ends in ((8, 12), (10, 12), (12, 14))]
+    assert inside == [True, None, False]
+    assert claim.above("", None, 1.0).holds is None
+    assert claim.above("", interval, 0.9, percent=True).stated == "above 90 %"
+    assert claim.shown(Interval(0.9512, 0.0123, 5), percent=True) == "95.12 ± 1.2 %"
+    assert claim.shown(Interval(0.9512, float("inf"), 1)) == "0.9512 (one run)"
+
+
+def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(OutputDirectoryError, match=r"holds something else.*choose another"):
+        papers.reproduce(PAPER, tmp_path, form=Form.SMOKE)
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_directory_of_another_form_is_left_alone(done: papers.Reproduction) -> None:
+    with pytest.raises(OutputDirectoryError, match=r'"smoke".*"quick".*choose another'):
+        papers.reproduce(PAPER, done.directory, form=Form.QUICK)
+
+
+def test_unknown_names_name_the_nearest(tailroom: Tailroom, tmp_path: Path) -> None:
+    ended = tailroom("papers", "run", "barman-2005", "--out", tmp_path / "out")
+    assert ended.status == 2
+    assert "barman-2005: there is no such paper; did you mean barman-2004?" in ended.errors
+    with pytest.raises(papers.PaperError, match=r"no figure agan; did you mean again\?"):
+        papers.parts_of(PAPER, ["agan"])
+    assert papers.parts_of(PAPER, ["again", "1"]) == (BUFFERS, AGAIN)
+    assert not (tmp_path / "out").exists()
