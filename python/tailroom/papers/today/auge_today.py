@@ -7,7 +7,9 @@ from tailroom.papers.today import background, fair_and_codel
 from tailroom.papers.today.background import (
     CONTROLS,
     FAIR_CONTROLS,
+    HUNDRED_PACKETS,
     LINKS,
+    LONG,
     TEN,
     TWENTY,
     TWO_HUNDRED,
@@ -37,7 +39,7 @@ def judge_twenty(found: Found) -> Judgement:
     for link in LINKS:
         for control in CONTROLS[link]:
             share = _at(found, link, control, TWENTY).interval(share_of_residual)
-            what = f"{LABELS[control]}, {link.gbps} Gbit/s, part of the residual capacity"
+            what = f"{LABELS[control]}, {link}, part of the residual capacity"
             checks.append(claim.below(what, share, REASONABLE, percent=True))
     reno, bbr = (_at(found, TEN, control, TWENTY) for control in ("reno", "bbr1"))
     return Judgement(
@@ -52,20 +54,17 @@ def judge_twenty(found: Found) -> Judgement:
 def judge_two_hundred(found: Found) -> Judgement:
     """The same with 200 packets."""
     checks = []
-    for link in LINKS:
+    for link in (*LINKS, LONG):
         for control in CONTROLS[link]:
             share = _at(found, link, control, TWO_HUNDRED).interval(share_of_residual)
-            what = f"{LABELS[control]}, {link.gbps} Gbit/s, part of the residual capacity"
+            what = f"{LABELS[control]}, {link}, part of the residual capacity"
             checks.append(claim.above(what, share, REASONABLE, percent=True))
-    sizes = " and ".join(
-        f"{200 / link.bdp_packets:.0%} of the {link.bdp_packets:,.0f} packets that fill the path "
-        f"at {link.gbps} Gbit/s and {link.rtt_ms:g} ms"
-        for link in LINKS
-    )
+    sizes = ", ".join(f"{100 * 200 / link.bdp_packets:.2g} % at {link}" for link in (*LINKS, LONG))
     return Judgement(
         tuple(checks),
-        f"200 packets are {sizes}. What a flow needs goes with that product: the paper's number "
-        "is for its own, 625 packets, and a few times that.",
+        f"200 packets are so much of the bandwidth-delay product: {sizes} (the paper's own case: "
+        "32 %). A long path lets CUBIC's window stay near where the last loss was for most of "
+        "its cycle.",
     )
 
 
@@ -78,7 +77,7 @@ def judge_better(found: Found) -> Judgement:
                 new, reno = (_at(found, link, one, limit) for one in (control, "reno"))
                 more = difference(new, reno, share_of_residual)
                 packets = int(limit.split()[0]) + 1
-                what = f"{LABELS[control]} less Reno, {link.gbps} Gbit/s, {packets} packets"
+                what = f"{LABELS[control]} less Reno, {link}, {packets} packets"
                 checks.append(claim.above(what, more, 0.0, "above 0 %", percent=True))
     tiny = _at(found, TEN, "highspeed", TWENTY).mean("groups.one.congestion_events")
     old = _at(found, TEN, "reno", TWENTY).mean("groups.one.congestion_events")
@@ -127,7 +126,7 @@ def judge_background(found: Found) -> Judgement:
     few_us = 2 * PACKET_BITS / TEN.gbps / 1e3
     checks = []
     for control in FAIR_CONTROLS:
-        for limit in (TWENTY, TWO_HUNDRED):
+        for limit in (TWENTY, HUNDRED_PACKETS):
             point = background.at(study, control, limit)
             beside = f"beside {LABELS[control]}, {int(limit.split()[0]) + 1} packets"
             lost = max(point.values(background.drops))

@@ -34,11 +34,11 @@ def study(link: Bottleneck, form: Form) -> Study:
         limits = form.of(
             (0.02, 0.1, 0.2), (0.02, 0.1, 0.2, 1), (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2)
         )
-        seconds, per_bdp_s = form.of((1.5, 1.0), (10.0, 22.0), (40.0, 30.0))
+        seconds, per_bdp_s = form.of((1.5, 1.0), (9.0, 21.0), (40.0, 30.0))
         settle_s = form.of(0.5, 4.0, 10.0)
     else:
         limits = form.of((0.02, 0.1, 0.2), (0.02, 0.1, 0.2), (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1))
-        seconds, per_bdp_s = form.of((0.1, 0.5), (1.7, 7.5), (10.0, 5.0))
+        seconds, per_bdp_s = form.of((0.1, 0.5), (1.6, 7.5), (10.0, 5.0))
         settle_s = form.of(0.1, 0.8, 3.0)
     flows = FLOWS[link]
     title = f"{flows} flows on {link.gbps} Gbit/s, RTT {link.rtt_ms:g} ms"

@@ -23,7 +23,8 @@ from tailroom.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-OWN = ("two-rtts", *map(background.name, background.LINKS), background.name(background.TEN, "fair"))
+LINKS = (*background.LINKS, background.LONG)
+OWN = ("two-rtts", *map(background.name, LINKS), background.name(background.TEN, "fair"))
 """Studies that no other part has."""
 
 
@@ -33,7 +34,7 @@ def studies(form: Form) -> Sequence[Study]:
         *(buffer_curves.study(link, form) for link in (buffer_curves.TEN, buffer_curves.HUNDRED)),
         *(fair_and_codel.mixed(kind, form) for kind in ("drop_tail", "fair")),
         rtt_unfairness.study(form),
-        *(background.study(link, form) for link in background.LINKS),
+        *(background.study(link, form) for link in LINKS),
         background.fair_study(form),
     ]
 

@@ -1,6 +1,7 @@
 """How many cycles of its window a run holds, so that its means say something of a steady state."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from tailroom.papers import claim
 from tailroom.papers.claim import Check, Claim, Judgement
@@ -12,16 +13,17 @@ PROBING = ("bbr1", "bbr3")
 """Controls whose rhythm is not that of their losses: they have no sawtooth to count."""
 
 
-def cycles(run: RunFound) -> float:
-    """Window reductions in the measured time, mean over the flows under congestion control."""
-    events = [flow["congestion_events"] for flow in run.summary["flows"] if flow["congestion"]]
-    return float(sum(events)) / len(events)
+def cycles(run: RunFound, control: str) -> float | None:
+    """Window reductions in the measured time, mean over the flows of a control."""
+    flows = [flow for flow in run.summary["flows"] if flow["congestion"] == control]
+    events = sum(flow["congestion_events"] for flow in flows)
+    return float(events) / len(flows) if flows else None
 
 
 def controls(point: PointFound) -> set[str]:
-    """The congestion controls at a point."""
+    """The controls with a sawtooth at a point."""
     flows = point.runs[0].summary["flows"]
-    return {flow["congestion"] for flow in flows if flow["congestion"]}
+    return {flow["congestion"] for flow in flows if flow["congestion"]}.difference(PROBING)
 
 
 def cycles_claim(name: str, studies: Sequence[str]) -> Claim:
@@ -39,8 +41,8 @@ def judge(found: Found, studies: Sequence[str]) -> Judgement:
     fewest: dict[str, tuple[float, str]] = {}
     for name in studies:
         for point in found.study(name).points:
-            for control in controls(point).difference(PROBING):
-                least = min(point.values(cycles))
+            for control in controls(point):
+                least = min(point.values(partial(cycles, control=control)))
                 where = ", ".join(_told(point))
                 fewest[control] = min(fewest.get(control, (least, where)), (least, where))
     checks = [

@@ -15,7 +15,6 @@ LABELS = {
     "reno": "Reno",
     "cubic": "CUBIC",
     "highspeed": "HighSpeed",
-    "fhstcp": "FHSTCP",
     "scalable": "Scalable",
     "bbr1": "BBRv1",
     "bbr3": "BBRv3",

@@ -23,7 +23,7 @@ CONTROL = "flows.hosts.congestion"
 RIVAL = "flows.bbr.congestion"
 CONTROLS = ("cubic", "bbr1", "bbr3")
 RIVALS = ("bbr1", "bbr3")
-DEEP = "1 bdp"
+DEEP = "0.5 bdp"
 """A buffer in which every form simulates."""
 
 TARGET_MS = 0.5
@@ -68,11 +68,11 @@ def mixed(discipline: str, form: Form) -> Study:
 
 
 def _times(form: Form) -> tuple[float, float]:
-    return form.of((1.0, 0.5), (9.0, 2.0), (60.0, 10.0))
+    return form.of((1.0, 0.5), (7.5, 2.0), (60.0, 10.0))
 
 
 def _limits(form: Form) -> list[str]:
-    limits = form.of((1,), (0.2, 1), (0.05, 0.1, 0.2, 0.5, 1, 2, 4))
+    limits = form.of((0.5,), (0.05, 0.5), (0.05, 0.1, 0.2, 0.5, 1, 2, 4))
     return [f"{one:g} bdp" for one in limits]
 
 
@@ -96,18 +96,19 @@ def delay_ms(run: RunFound) -> float:
 def draw(found: Found) -> Figure:
     """Rows: delay, utilization, and how CUBIC and BBR share; a line a discipline."""
     figure = Figure(figsize=(11.5, 8.2), layout="constrained")
-    delays, utilizations, shares = figure.subplots(3, 3)
+    delays, utilizations, shares = figure.subplots(3, 3, sharey="row")
     for column, control in enumerate(CONTROLS):
         _draw(delays[column], found, delay_ms, 1.0, control=control)
         delays[column].set_title(f"{FLOWS} {LABELS[control]} flows", fontsize="medium")
         _draw(utilizations[column], found, "utilization", 100.0, control=control)
-        utilizations[column].set_ylim(top=101)
     for panel, rival in zip(shares, RIVALS, strict=False):
         _draw(panel, found, share_of_cubic, 100.0, rival=rival)
-        panel.axhline(50, **style.LIMIT_LINE)
+        panel.set_yscale("linear")
         panel.set_ylim(0, 100)
+        panel.axhline(50, **style.LIMIT_LINE)
         panel.set_title(f"5 CUBIC flows beside 5 {LABELS[rival]} flows", fontsize="medium")
         panel.set_xlabel("queue limit (bandwidth-delay products)")
+    utilizations[0].set_ylim(top=101)
     delays[0].set_ylabel("mean queueing delay (ms)")
     utilizations[0].set_ylabel("utilization (%)")
     shares[0].set_ylabel("what CUBIC gets (%)")
@@ -186,7 +187,7 @@ FAIR_AND_CODEL = Part(
         Claim(
             "codel-delay",
             "CoDel holds the queue near its target, whatever the buffer",
-            "RFC 8289, Sec. 1; here: below twice the target in a buffer of one BDP",
+            "RFC 8289, Sec. 1; here: below twice the target in a buffer of half a BDP",
             judge_codel,
         ),
         Claim(
@@ -199,7 +200,7 @@ FAIR_AND_CODEL = Part(
     ),
     note=(
         f"CoDel's interval is 10 ms and its target {TARGET_MS} ms, the 5 % that RFC 8289 advises "
-        "for round trips of milliseconds; its defaults (100 ms, 5 ms) would here never act below "
-        "a buffer of one BDP."
+        "for round trips of milliseconds; its defaults (100 ms, 5 ms) would here let a queue "
+        "of one BDP stand."
     ),
 )

@@ -164,11 +164,11 @@ def _draw_smallest(panel: "Axes", found: Found) -> None:
         if control in MEASURED:
             theirs = [smallest_of_switch(switch[control, count]) for count in flows]
             solid = {**look, "linestyle": "none", "markersize": 8, "markerfacecolor": "0.75"}
-            panel.plot(flows, theirs, zorder=1, label=f"{LABELS[control]}, switch", **solid)
+            panel.plot(flows, theirs, zorder=1.8, label=f"{LABELS[control]}, switch", **solid)
     style.scale_over(panel, flows)
     panel.set_ylim(bottom=0)
     panel.set_xlabel("flows")
-    panel.set_ylabel("smallest buffer with a queue that never empties (packets)", fontsize="small")
+    panel.set_ylabel("smallest sufficient buffer (packets)")
     panel.legend(fontsize="x-small", frameon=False)
     panel.grid(visible=True, color="0.92")
 
@@ -189,15 +189,13 @@ def _draw_queue(panel: "Axes", found: Found, control: str) -> None:
         panel.plot(
             [one / CELLS_PER_PACKET for one in under],
             [theirs[one] for one in under],
-            zorder=1,
+            zorder=1.8,
             label=f"{name}, switch",
             **solid,
         )
     panel.set_title(LABELS[control], fontsize="medium")
     panel.set_xlabel("buffer (packets)")
-    panel.set_ylabel(
-        "1st percentile of the queue (packets, as the switch counts)", fontsize="small"
-    )
+    panel.set_ylabel("1st percentile of the queue (packets)")
     panel.legend(fontsize="x-small", frameon=False)
     panel.grid(visible=True, color="0.92")
 

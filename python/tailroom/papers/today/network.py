@@ -30,6 +30,9 @@ class Bottleneck:
     gbps: int
     rtt_ms: float
 
+    def __str__(self) -> str:
+        return f"{self.gbps} Gbit/s and {self.rtt_ms:g} ms"
+
     @property
     def bdp_packets(self) -> float:
         """The bandwidth-delay product."""
