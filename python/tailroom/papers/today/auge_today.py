@@ -107,9 +107,11 @@ def judge_starvation(found: Found) -> Judgement:
             checks.append(claim.above(f"{beside}, fair queueing", fair, FAIR, percent=True))
     return Judgement(
         tuple(checks),
-        f"Half is CUBIC's due among {fair_and_codel.FLOWS // 2} flows of each. Drop from the "
-        "longest queue takes from whoever has most waiting, so that BBR fills its own queue "
-        "only; CUBIC alone in a short queue does not send all the time, which BBR then uses.",
+        f"Half is CUBIC's due among {fair_and_codel.FLOWS // 2} flows of each. In one queue BBR's "
+        "losses are CUBIC's too, which halts for them; drop from the longest queue takes from "
+        "whoever has most waiting, so that BBR fills its own queue only. In a buffer of few "
+        "packets that does not help: CUBIC's own queue runs empty after a drop, and BBR sends "
+        "in its place.",
     )
 
 

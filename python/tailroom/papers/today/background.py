@@ -50,7 +50,7 @@ def _study(
     seconds, settle_s = {
         TEN: form.of((1.0, 0.5), (15.0, 2.0), (60.0, 10.0)),
         HUNDRED: form.of((0.1, 0.05), (4.8, 0.7), (20.0, 3.0)),
-        LONG: form.of((2.0, 2.0), (150.0, 15.0), (300.0, 30.0)),
+        LONG: form.of((2.0, 2.0), (185.0, 15.0), (300.0, 30.0)),
     }[link]
     flows = {
         "one": link.hosts("cubic", 1, settle_s),

@@ -21,6 +21,7 @@ PANELS = (
     ("utilization", "utilization (%)", 100.0),
     ("loss_fraction", "loss (%)", 100.0),
     ("queue_delay_s_mean", "mean queueing delay (ms)", 1e3),
+    ("groups.hosts.jain_index", "fairness (Jain's index)", 1.0),
 )
 TEN = Bottleneck(gbps=10, rtt_ms=10)
 HUNDRED = Bottleneck(gbps=100, rtt_ms=2.5)
@@ -70,8 +71,8 @@ def part(link: Bottleneck) -> Part:
 
 def draw(link: Bottleneck, found: Found) -> Figure:
     """A panel a metric, a line a control."""
-    figure = Figure(figsize=(11.5, 3.6), layout="constrained")
-    panels: Sequence[Axes] = figure.subplots(1, len(PANELS))
+    figure = Figure(figsize=(9.5, 6.4), layout="constrained")
+    panels: Sequence[Axes] = figure.subplots(2, 2).ravel()
     points = found.study(f"{link.gbps}g")
     for panel, (metric, label, scale) in zip(panels, PANELS, strict=True):
         values: list[float] = []
@@ -82,6 +83,7 @@ def draw(link: Bottleneck, found: Found) -> Figure:
         finish(panel, points.points, values)
         panel.set_ylabel(label)
     panels[0].set_ylim(0, 102)
+    panels[-1].set_ylim(0, 1.02)
     figure.supxlabel("queue limit (bandwidth-delay products)", fontsize="medium")
     style.title(
         figure,

@@ -152,12 +152,15 @@ def judge_codel(found: Found) -> Judgement:
             what = f"{LABELS[control]}, {NAMES[discipline]}, mean delay (ms)"
             checks.append(claim.below(what, delay, 2 * TARGET_MS))
     kept = found.study("alone-drop_tail").at({CONTROL: "cubic", LIMIT: DEEP})
-    drops = found.study("alone-codel").at({CONTROL: "bbr1", LIMIT: DEEP})
+    lost = {
+        rival: found.study("alone-codel").at({CONTROL: rival, LIMIT: DEEP}).mean("loss_fraction")
+        for rival in RIVALS
+    }
     return Judgement(
         tuple(checks),
         f"Without CoDel ten CUBIC flows keep {kept.mean(delay_ms):.2g} ms of "
-        f"queue. BBRv1 does not slow down for losses: under CoDel "
-        f"{100 * drops.mean('loss_fraction'):.2g} % of its packets are dropped.",
+        f"queue. BBRv1 does not slow down for losses, BBRv3 not below 2 %: CoDel drops "
+        f"{100 * lost['bbr1']:.2g} and {100 * lost['bbr3']:.2g} % of their packets in vain.",
     )
 
 
@@ -173,8 +176,8 @@ def judge_shares(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"CoDel on one queue leaves CUBIC {100 * one_queue.mean(share_of_cubic):.3g} % beside "
-        "BBRv1: fairness comes from a queue a flow, not from CoDel. Alone in its queue CUBIC "
-        "still halts at each drop, and what it leaves then BBR takes.",
+        "BBRv1: what shares the link is a queue a flow, not CoDel. It shares what flows have "
+        "waiting; in a buffer of few packets CUBIC's queue runs empty, and BBR sends in its place.",
     )
 
 

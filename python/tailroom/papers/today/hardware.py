@@ -4,6 +4,7 @@ What is known of the experiment, and why each key is as it is: docs/validation/t
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from math import ceil, nan
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,6 +37,7 @@ GOAL = 10 / 14
 """Cells within one step of the grid, as for docs/validation/tofino.md."""
 
 
+@cache
 def rows() -> dict[tuple[str, int], dict[int, float]]:
     """Of each control and number of flows: the 1st percentile of the queue, by buffer in cells."""
     found: dict[tuple[str, int], dict[int, float]] = {}
@@ -45,6 +47,7 @@ def rows() -> dict[tuple[str, int], dict[int, float]]:
     return found
 
 
+@cache
 def grid() -> list[int]:
     """The switch's buffers, in memory cells of 80 bytes."""
     return sorted({buffer for buffers in rows().values() for buffer in buffers})
