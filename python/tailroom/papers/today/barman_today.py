@@ -95,26 +95,26 @@ def judge_rtt_unfairness(found: Found) -> Judgement:
 CLAIMS = (
     Claim(
         "ten-percent",
-        "A buffer of 10 % of the bandwidth-delay product gives a utilization above 90 %",
-        "Barman et al. 2004, Sec. IV and VI; now: CUBIC and BBR",
+        "A buffer of 10 % of the bandwidth-delay product can maintain at least 90 % utilization",
+        "Barman et al. 2004, Sec. III and V; now: CUBIC and BBR",
         judge_ten_percent,
     ),
     Claim(
         "twenty-percent",
-        "A buffer of 20 % gives 98 %",
-        "Barman et al. 2004, Sec. IV; now: CUBIC and BBR; 97.5 % rounds to it",
+        "Utilization is almost 98 % when the buffer is around 20 %",
+        "Barman et al. 2004, Sec. V; now: CUBIC and BBR; 97.5 % rounds to it",
         judge_twenty_percent,
     ),
     Claim(
         "fall",
-        "Below 10 % utilization falls drastically",
-        "Barman et al. 2004, Sec. IV; now: CUBIC and BBR",
+        "A buffer below 10 % leads to a drastic drop in the utilization",
+        "Barman et al. 2004, Sec. V; now: CUBIC and BBR",
         judge_fall,
     ),
     Claim(
         "rtt-unfairness-buffer",
         "A larger buffer lowers the unfairness between flows of different RTTs",
-        "Barman et al. 2004, Sec. IV, Figures 5 and 6; now: CUBIC and BBR",
+        "Barman et al. 2004, Sec. III, Figures 5 and 6; now: CUBIC and BBR",
         judge_rtt_unfairness,
     ),
 )
