@@ -9,7 +9,7 @@ from tailroom.papers.found import Found
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.today.cycles import cycles_claim
 from tailroom.papers.today.drawing import LABELS, LOOKS, finish, line
-from tailroom.papers.today.network import LIMIT, Bottleneck
+from tailroom.papers.today.network import Bottleneck, buffers
 from tailroom.plots import style
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ FLOWS = {TEN: 10, HUNDRED: 25}
 
 
 def study(link: Bottleneck, form: Form) -> Study:
-    """Every control at every buffer; a run lasts longer where the buffer, so the cycle, does."""
+    """Every control at every buffer."""
     if link == TEN:
         limits = form.of(
             (0.02, 0.1, 0.2), (0.02, 0.1, 0.2, 1), (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2)
@@ -44,15 +44,11 @@ def study(link: Bottleneck, form: Form) -> Study:
     flows = FLOWS[link]
     title = f"{flows} flows on {link.gbps} Gbit/s, RTT {link.rtt_ms:g} ms"
     hosts = {"hosts": link.hosts("cubic", flows, settle_s)}
-    together = {
-        LIMIT: [f"{one:g} bdp" for one in limits],
-        "duration": [f"{settle_s + seconds + per_bdp_s * one:g} s" for one in limits],
-    }
     return Study(
         f"{link.gbps}g",
         link.scenario(title, seconds, settle_s, hosts),
         {CONTROL: CONTROLS},
-        together,
+        buffers(limits, settle_s, seconds, per_bdp_s),
         seeds=form.of(2, 3, 5),
     )
 

@@ -11,7 +11,7 @@ from tailroom.papers.found import Found, Metric, RunFound
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.today.cycles import cycles_claim
 from tailroom.papers.today.drawing import LABELS, finish, line
-from tailroom.papers.today.network import LIMIT, Bottleneck
+from tailroom.papers.today.network import LIMIT, Bottleneck, buffers
 from tailroom.plots import style
 
 if TYPE_CHECKING:
@@ -46,34 +46,38 @@ LOOKS = dict(zip(DISCIPLINES, style.marked_line_styles(), strict=False))
 
 def alone(discipline: str, form: Form) -> Study:
     """Ten flows of one control."""
-    seconds, settle_s = _times(form)
+    settle_s = _settle_s(form)
     flows = {"hosts": LINK.hosts("cubic", FLOWS, settle_s)}
     title = f"{FLOWS} flows of one control, {NAMES[discipline]}"
-    scenario = LINK.scenario(title, seconds, settle_s, flows, DISCIPLINES[discipline])
-    grid = {CONTROL: CONTROLS, LIMIT: _limits(form)}
-    return Study(f"alone-{discipline}", scenario, grid, seeds=form.of(2, 3, 5))
+    scenario = LINK.scenario(title, 1.0, settle_s, flows, DISCIPLINES[discipline])
+    grid = {CONTROL: CONTROLS}
+    seeds = form.of(2, 3, 5)
+    return Study(f"alone-{discipline}", scenario, grid, _buffers(form), seeds=seeds)
 
 
 def mixed(discipline: str, form: Form) -> Study:
     """Five CUBIC flows and five of BBR."""
-    seconds, settle_s = _times(form)
+    settle_s = _settle_s(form)
     flows = {
         "cubic": LINK.hosts("cubic", FLOWS // 2, settle_s),
         "bbr": LINK.hosts("bbr3", FLOWS // 2, settle_s),
     }
     title = f"CUBIC beside BBR, {NAMES[discipline]}"
-    scenario = LINK.scenario(title, seconds, settle_s, flows, DISCIPLINES[discipline])
-    grid = {RIVAL: RIVALS, LIMIT: _limits(form)}
-    return Study(f"mixed-{discipline}", scenario, grid, seeds=form.of(2, 3, 5))
+    scenario = LINK.scenario(title, 1.0, settle_s, flows, DISCIPLINES[discipline])
+    grid = {RIVAL: RIVALS}
+    seeds = form.of(2, 3, 5)
+    return Study(f"mixed-{discipline}", scenario, grid, _buffers(form), seeds=seeds)
 
 
-def _times(form: Form) -> tuple[float, float]:
-    return form.of((1.0, 0.5), (7.5, 2.0), (60.0, 10.0))
+def _settle_s(form: Form) -> float:
+    return form.of(0.5, 2.0, 10.0)
 
 
-def _limits(form: Form) -> list[str]:
+def _buffers(form: Form) -> dict[str, list[str]]:
     limits = form.of((0.5,), (0.05, 0.5), (0.05, 0.1, 0.2, 0.5, 1, 2, 4))
-    return [f"{one:g} bdp" for one in limits]
+    seconds, per_bdp_s = form.of((1.0, 0.0), (5.0, 5.0), (30.0, 17.0))
+    # In place of the second that the scenarios say.
+    return buffers(limits, _settle_s(form), seconds, per_bdp_s)
 
 
 def studies(form: Form) -> Sequence[Study]:

@@ -1,6 +1,6 @@
 """The networks of today: one bottleneck of 10 or 100 Gbit/s, and hosts as they are now."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,6 +21,16 @@ HOST: dict[str, Any] = {
     "send_burst": 7,
 }
 """What a Linux host of today does, apart from its congestion control."""
+
+
+def buffers(
+    limits: Sequence[float], settle_s: float, seconds: float, per_bdp_s: float
+) -> dict[str, list[str]]:
+    """Queue limits in BDP, and durations that grow with them, as a cycle of the window does."""
+    return {
+        LIMIT: [f"{one:g} bdp" for one in limits],
+        "duration": [f"{settle_s + seconds + per_bdp_s * one:g} s" for one in limits],
+    }
 
 
 @dataclass(frozen=True)
