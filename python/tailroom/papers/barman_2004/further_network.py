@@ -30,7 +30,7 @@ def at(study: StudyFound, fraction: float) -> PointFound:
 
 def times(form: Form) -> dict[str, object]:
     """Duration and measured window; the paper gives neither, the full ones are those of ns-2."""
-    duration, measure_from = form.of(("20 s", "8 s"), ("40 s", "15 s"), ("160 s", "60 s"))
+    duration, measure_from = form.of(("20 s", "8 s"), ("50 s", "25 s"), ("160 s", "60 s"))
     return {"duration": duration, "measure_from": measure_from}
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tailroom.papers.barman_2004.further_network import FULL_BUFFER_PACKETS
+from tailroom.papers.reference import ns2
 from tailroom.plots import style
 
 if TYPE_CHECKING:
@@ -14,6 +16,15 @@ if TYPE_CHECKING:
     from tailroom.papers.found import Metric, PointFound
 
 BUFFER_LABEL = "buffer (% of 12,500 packets)"
+NS2_LOOK: dict[str, Any] = {
+    "linestyle": "none",
+    "marker": "*",
+    "markersize": 9,
+    "markerfacecolor": "#E69F00",
+    "markeredgecolor": "black",
+    "markeredgewidth": 0.7,
+    "zorder": 5,
+}
 
 
 def draw_curve(  # noqa: PLR0913 - each says one thing about a curve
@@ -61,6 +72,15 @@ def finish_utilization(axes: "Axes", fractions: Sequence[float], title: str) -> 
 def draw_stated(axes: "Axes", percent: float, text: str) -> None:
     """A utilization that the paper states."""
     axes.axhline(percent, label=text, **style.LIMIT_LINE)
+
+
+def ns2_utilization(fraction: float, variation: str = "") -> float | None:
+    """Of ns-2 on Figure 3's network with this buffer; `None` if there is no such row."""
+    case = f"S1 {round(fraction * FULL_BUFFER_PACKETS)} {variation}".rstrip()
+    for row in ns2(case).to_pylist():
+        if row["case"] == case:
+            return float(row["util"])
+    return None
 
 
 def _finite(half_width: float) -> float:

@@ -18,7 +18,13 @@ from tailroom.papers.barman_2004.further_network import (
     starts,
     times,
 )
-from tailroom.papers.barman_2004.interval_curves import draw_curve, finish, finish_utilization
+from tailroom.papers.barman_2004.interval_curves import (
+    NS2_LOOK,
+    draw_curve,
+    finish,
+    finish_utilization,
+    ns2_utilization,
+)
 from tailroom.papers.claim import Check, Claim, Judgement, above, below, shown
 from tailroom.papers.found import Found, PointFound
 from tailroom.papers.paper import Form, Part, Study
@@ -96,14 +102,15 @@ def draw(found: Found) -> Figure:
     figure = Figure(figsize=(11.4, 4.6), layout="constrained")
     style.title(
         figure,
-        "Ten flows of each congestion control on Figure 3's network: 1 Gbit/s, RTT 115.5 to "
-        f"124.5 ms (mean of {seeds(found.form)} runs, 95 % bands)",
+        "Ten flows of each congestion control on Figure 3's network "
+        f"(mean of {seeds(found.form)} runs, 95 % bands)",
     )
     left, middle, right = figure.subplots(1, 3)
     for control, look in zip(tried, style.marked_line_styles(), strict=False):
         points, name = _points(found, control), NAMES[control]
         draw_curve(left, over, points, UTILIZATION, look, label=name, scale=100, lines=len(tried))
         draw_curve(middle, over, points, QUEUE_DELAY, look, label=name, scale=1e3, lines=len(tried))
+    _draw_ns2(left, found)
     finish_utilization(left, over, "Utilization")
     finish(middle, over, "mean queueing delay (ms)", "Queueing delay")
     middle.set_yscale("log")
@@ -111,6 +118,19 @@ def draw(found: Found) -> Figure:
     left.legend(fontsize="small", frameon=False)
     _draw_smallest(right, found)
     return figure
+
+
+def _draw_ns2(panel: "Axes", found: Found) -> None:
+    """What ns-2 has of HighSpeed and of Reno (60 to 160 s) at the buffers drawn."""
+    variations = {"highspeed": "", "reno": "sack_reno_instead"}
+    for control in (one for one in variations if one in controls(found.form)):
+        rows = {
+            100 * fraction: 100 * utilization
+            for fraction in fractions(found.form)
+            if (utilization := ns2_utilization(fraction, variations[control])) is not None
+        }
+        look = {**NS2_LOOK, "marker": "*" if control == "highspeed" else "X"}
+        panel.plot(list(rows), list(rows.values()), label=f"{NAMES[control]}, ns-2", **look)
 
 
 def _draw_smallest(panel: "Axes", found: Found) -> None:
@@ -128,8 +148,8 @@ def _draw_smallest(panel: "Axes", found: Found) -> None:
             color="black", marker=marker, markerfacecolor=face, capsize=2.5,
             label=f"for {100 * target:.0f} %",
         )  # fmt: skip
-    finish(panel, fractions(found.form), "", "Smallest buffer (interpolated)")
     panel.set_xscale("log")
+    finish(panel, fractions(found.form), "", "Smallest buffer (interpolated)")
     panel.set_yticks(range(len(tried)), [NAMES[control] for control in tried])
     panel.set_ylim(len(tried) - 0.5, -0.5)
     panel.legend(fontsize="small", frameon=False)

@@ -41,8 +41,8 @@ FULL_LINK = 0.999
 def fractions(form: Form) -> tuple[float, ...]:
     """Buffers of every link, as parts of 12,500 packets."""
     return form.of(
-        (0.1, 1.0),
-        (0.05, 0.1, 1.0),
+        (0.1,),
+        (0.1, 0.2),
         (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0),
     )
 
@@ -204,13 +204,14 @@ def _judge_long_flows(found: Found) -> Judgement:
     def loss(group: str) -> float:
         return points[0.1].mean(f"groups.{group}.loss_fraction")
 
+    largest = fractions(found.form)[-1]
     cross = sum(loss(_cross(link)) for link in LINKS) / len(LINKS)
     why = (
         "Of what it and a flow over a single link get together, a flow over three links gets "
-        f"{shown(shares[0.1], percent=True)} with buffers of 10 % and "
-        f"{shown(shares[1.0], percent=True)} with 100 %. It meets the losses of three links (with "
-        f"10 % {loss('long'):.1e} of its packets, the others {cross:.1e}), and the queues of three "
-        "links lengthen its round trip."
+        f"{shown(shares[0.1], percent=True)} with buffers of 10 %, "
+        f"{shown(shares[largest], percent=True)} with {100 * largest:.0f} %. It meets the losses of "
+        f"three links (with 10 % {loss('long'):.1e} of its packets, the others {cross:.1e}), and "
+        "the queues of three links lengthen its round trip."
     )
     return Judgement(checks, why)
 
