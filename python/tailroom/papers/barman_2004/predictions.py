@@ -6,8 +6,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from tailroom.confidence import Interval, mean_interval
 from tailroom.models import NotApplicableError, Prediction
 from tailroom.papers.barman_2004.settings import LIMIT, Setting
+from tailroom.papers.claim import Check, between
 from tailroom.papers.found import PointFound, StudyFound
 from tailroom.predict import predict
 
@@ -20,6 +22,8 @@ MODELS = {
 }
 """Those of DropTail, as legends call them."""
 RED_MODEL = "red_fixed_point"
+CLOSE = 0.03
+"""Utilizations that lie apart by less count as close; the paper gives no number."""
 
 
 @lru_cache(maxsize=4096)
@@ -43,15 +47,22 @@ def loss(point: PointFound, model: str) -> float:
     return float("nan") if said is None or said.loss_fraction is None else said.loss_fraction
 
 
-def error(point: PointFound, model: str) -> float:
-    """By how much a model's utilization lies above the simulated mean."""
-    return utilization(point, model) - point.mean("utilization")
+def error(point: PointFound, model: str) -> Interval:
+    """By how much a model's utilization lies above the simulated one."""
+    said = utilization(point, model)
+    return mean_interval([said - one for one in point.values("utilization")])
+
+
+def is_close(what: str, point: PointFound, model: str) -> Check:
+    """Whether simulation and model are within `CLOSE` of one another."""
+    stated = f"close (within {100 * CLOSE:g} %)"
+    return between(what, error(point, model), -CLOSE, CLOSE, stated, percent=True)
 
 
 def mean_error(study: StudyFound, model: str, setting: Setting, smallest: float) -> float:
     """Mean distance of utilizations over the buffers from a fraction on."""
     points = [one for one in study.points if setting.fraction(one) >= smallest - 1e-9]
-    return float(np.mean([abs(error(one, model)) for one in points]))
+    return float(np.mean([abs(error(one, model).mean) for one in points]))
 
 
 def curve(

@@ -7,11 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tailroom.confidence import Interval, mean_interval
 from tailroom.metrics import jain_index
 from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.papers.barman_2004.settings import LIMIT, RANDOM_STARTS
-from tailroom.papers.found import Found, Metric, PointFound, RunFound
+from tailroom.papers.found import Found, PointFound, RunFound
 from tailroom.papers.paper import Form, Study
 
 UNDER, OVER = "499 packets", "9999 packets"
@@ -90,12 +89,6 @@ def rates_between(series: pa.Table, begin_s: float, end_s: float) -> list[float]
     inside = pc.and_(pc.greater(series["time_s"], begin_s), pc.less_equal(series["time_s"], end_s))
     means = series.filter(inside).group_by("flow").aggregate([("goodput_bps", "mean")])
     return [float(one) for one in means["goodput_bps_mean"].to_pylist()]
-
-
-def difference(one: PointFound, other: PointFound, metric: Metric) -> Interval:
-    """By how much a metric at one point exceeds that at another, seed by seed."""
-    pairs = zip(one.values(metric), other.values(metric), strict=True)
-    return mean_interval([a - b for a, b in pairs])
 
 
 def typical_ratio(point: PointFound) -> float:

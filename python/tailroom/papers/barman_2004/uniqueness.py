@@ -4,13 +4,14 @@ from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from tailroom.models import Bottleneck
 from tailroom.models.fixed_point import Demand, whole_places
 from tailroom.models.queue_chains import mm1k
 
-LOG_LOADS = np.concatenate((np.linspace(-20, -0.5, 400), np.linspace(-0.5, 0.5, 8001)[1:]))
-"""ln(rho) from 2e-9 to 1.6: beyond, ten flows lose nearly half of what they send."""
+LOG_LOADS = np.concatenate((-np.geomspace(20, 1e-7, 300), [0.0], np.geomspace(1e-7, 0.5, 200)))
+"""ln(rho) from 2e-9 to 1.6, close where a long queue makes loss steep: around a load of 1."""
 
 
 class Solutions(NamedTuple):
@@ -32,9 +33,9 @@ def solutions(link: Bottleneck) -> Solutions:
         return log(demand.load(mm1k(x, places)))
 
     answers = np.array([answer(float(x)) for x in LOG_LOADS])
-    excess = answers - LOG_LOADS
-    crossings = np.flatnonzero(np.diff(np.sign(excess)) != 0)
-    root = float(LOG_LOADS[crossings[0]]) if len(crossings) else 0.0
+    crossings = np.flatnonzero(np.diff(np.sign(answers - LOG_LOADS)) != 0)
+    before, behind = LOG_LOADS[crossings[0]], LOG_LOADS[crossings[0] + 1]
+    root = float(scipy.optimize.brentq(lambda x: answer(x) - x, before, behind))
     step = 1e-3 / places
     slope = (exp(answer(root + step)) - exp(answer(root - step))) / (
         exp(root + step) - exp(root - step)
