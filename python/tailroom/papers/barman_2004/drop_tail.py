@@ -55,7 +55,7 @@ def draw(setting: Setting, found: Found) -> Figure:
     )
     study = found.study("highspeed")
     least = min(setting.fraction(one) for one in study.points)
-    fractions = curves.spread(least, 1.0, 60)
+    fractions = curves.spread(least, 1.0, 36)
     said = {model: curve(study, model, setting, fractions) for model in MODELS}
     for panel in (paper, small):
         _utilization(panel, setting, found, only=("highspeed",) if panel is paper else tuple(SHOWN))

@@ -84,7 +84,7 @@ def draw(setting: Setting, found: Found) -> Figure:
     loss.set_yscale("log")
     loss.set_ylabel("loss (dropped / arrived)")
     stated = STATED_LOSS[setting.figure]
-    loss.axhline(stated, label=f"paper: {stated:g} from 0.1 on", **style.LIMIT_LINE)
+    loss.axhline(stated, label=f"paper: {stated:g}", **style.LIMIT_LINE)
     loss.set_xlim(0, 1.02)
     loss.set_xlabel(f"buffer, as a fraction of {setting.full_packets:,} packets")
     for panel in (utilization, loss):

@@ -21,6 +21,8 @@ from tailroom.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+RATIOS = (1, 2, 5, 10, 20, 50, 100)
+"""Ticks."""
 SLICES = 20
 """Of a run, for Jain's index over time."""
 
@@ -119,7 +121,9 @@ def _ratios(panel: "Axes", points: Sequence[PointFound], x: Sequence[int]) -> No
         label="flows that lose together,\nat rest: RTT ratio ^ 6.05",
     )
     panel.set_yscale("log")
-    panel.yaxis.set_major_formatter(style.plain_ticks)
+    panel.set_yticks(RATIOS, [f"{one} : 1" for one in RATIOS])
+    panel.minorticks_off()
+    panel.set_ylim(0.8, 120)
     panel.set_ylabel("throughput ratio")
 
 

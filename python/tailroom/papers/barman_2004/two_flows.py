@@ -36,7 +36,7 @@ def study(
     Flows forget their start within some twenty reductions, minutes where the buffer is large; the
     full form gives them that.
     """
-    duration, measure_from = form.of(("50 s", "20 s"), ("160 s", "80 s"), ("1000 s", "500 s"))
+    duration, measure_from = form.of(("40 s", "20 s"), ("160 s", "80 s"), ("1000 s", "500 s"))
     times = {"duration": duration, "measure_from": measure_from}
     return Study(
         name,
