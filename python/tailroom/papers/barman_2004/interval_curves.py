@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tailroom.papers.barman_2004.further_network import FULL_BUFFER_PACKETS
+from tailroom.papers.barman_2004.settings import FIGURE_3
 from tailroom.papers.reference import ns2
 from tailroom.plots import style
 
@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from tailroom.papers.found import Metric, PointFound
 
 BUFFER_LABEL = "buffer (% of 12,500 packets)"
-NS2_LOOK: dict[str, Any] = {
-    "linestyle": "none",
-    "marker": "*",
-    "markersize": 9,
-    "markerfacecolor": "#E69F00",
-    "markeredgecolor": "black",
-    "markeredgewidth": 0.7,
-    "zorder": 5,
-}
 
 
 def draw_curve(  # noqa: PLR0913 - each says one thing about a curve
@@ -76,7 +67,7 @@ def draw_stated(axes: "Axes", percent: float, text: str) -> None:
 
 def ns2_utilization(fraction: float, variation: str = "") -> float | None:
     """Of ns-2 on Figure 3's network with this buffer; `None` if there is no such row."""
-    case = f"S1 {round(fraction * FULL_BUFFER_PACKETS)} {variation}".rstrip()
+    case = f"S1 {round(fraction * FIGURE_3.full_packets)} {variation}".rstrip()
     for row in ns2(case).to_pylist():
         if row["case"] == case:
             return float(row["util"])

@@ -6,13 +6,10 @@ from typing import cast
 
 from matplotlib.figure import Figure
 
-from tailroom.papers.barman_2004.differences import difference
 from tailroom.papers.barman_2004.further_network import (
     UTILIZATION,
-    at,
-    highspeed_alone,
-    limit,
     limits,
+    over_buffers,
     seeds,
     starts,
     times,
@@ -23,6 +20,8 @@ from tailroom.papers.barman_2004.interval_curves import (
     finish,
     finish_utilization,
 )
+from tailroom.papers.barman_2004.pairs import difference
+from tailroom.papers.barman_2004.settings import FIGURE_3
 from tailroom.papers.claim import Check, Claim, Judgement, above, below, between, is_true, shown
 from tailroom.papers.found import Found, PointFound, RunFound
 from tailroom.papers.paper import Form, Part, Study
@@ -51,7 +50,7 @@ def studies(form: Form) -> list[Study]:
     """Three links in a row, and Figure 3's one beside them."""
     row = {f"links.{link}.queue.limit": limits(fractions(form)) for link in LINKS}
     return [
-        highspeed_alone("one-link", form, fractions(form)),
+        over_buffers("one-link", form, fractions(form)),
         Study("three-links", _scenario(form), together=row, seeds=seeds(form)),
     ]
 
@@ -70,7 +69,7 @@ def _scenario(form: Form) -> Scenario:
     link = {
         "rate": "1 Gbit/s",
         "delay": "16 ms",
-        "queue": {"kind": "drop_tail", "limit": limit(0.1)},
+        "queue": {"kind": "drop_tail", "limit": FIGURE_3.limit(0.1)},
     }
     cross = {_cross(name): {"count": CROSS_FLOWS, "path": [name], **flows} for name in LINKS}
     whole = {
@@ -124,7 +123,7 @@ def _points(found: Found) -> list[PointFound]:
 def draw(found: Found) -> Figure:
     """Utilization of each link, and what a flow gets."""
     over = fractions(found.form)
-    alone = [at(found.study("one-link"), fraction) for fraction in over]
+    alone = [FIGURE_3.at(found.study("one-link"), fraction) for fraction in over]
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
     style.title(
         figure,
@@ -158,7 +157,7 @@ def draw(found: Found) -> Figure:
 
 def _judge_trends(found: Found) -> Judgement:
     three, over = dict(zip(fractions(found.form), _points(found), strict=True)), found.study
-    alone = {fraction: at(over("one-link"), fraction) for fraction in three}
+    alone = {fraction: FIGURE_3.at(over("one-link"), fraction) for fraction in three}
     checks = [
         above(f"{link} link at 10 %", three[0.1].interval(f"links.{link}.utilization"), 0.9,
               percent=True)
@@ -209,9 +208,9 @@ def _judge_long_flows(found: Found) -> Judgement:
     why = (
         "Of what it and a flow over a single link get together, a flow over three links gets "
         f"{shown(shares[0.1], percent=True)} with buffers of 10 %, "
-        f"{shown(shares[largest], percent=True)} with {100 * largest:.0f} %. It meets the losses of "
-        f"three links (with 10 % {loss('long'):.1e} of its packets, the others {cross:.1e}), and "
-        "the queues of three links lengthen its round trip."
+        f"{shown(shares[largest], percent=True)} with {100 * largest:.0f} %. It may lose packets "
+        f"at three links (with 10 % it loses {loss('long'):.1e} of them, the others {cross:.1e}), "
+        "and the queues of three links lengthen its round trip."
     )
     return Judgement(checks, why)
 

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from tailroom.papers.barman_2004.differences import difference
+from tailroom.papers.barman_2004.curves import NS2_LOOK
 from tailroom.papers.barman_2004.further_network import (
-    LIMIT,
-    SCENARIO,
     UTILIZATION,
-    at,
-    limits,
+    over_buffers,
     seeds,
     starts,
     times,
 )
-from tailroom.papers.barman_2004.interval_curves import NS2_LOOK, ns2_utilization
+from tailroom.papers.barman_2004.interval_curves import ns2_utilization
+from tailroom.papers.barman_2004.pairs import difference
+from tailroom.papers.barman_2004.settings import FIGURE_3
 from tailroom.papers.claim import Claim, Judgement, above, shown
 from tailroom.papers.found import Found, RunFound
 from tailroom.papers.paper import Form, Part, Study
@@ -128,13 +127,7 @@ def fractions(form: Form) -> tuple[float, ...]:
 def studies(form: Form) -> list[Study]:
     """The base, and a study for each variation."""
     return [
-        Study(
-            one.name,
-            SCENARIO,
-            grid={LIMIT: limits(FRACTIONS if one is AS_WRITTEN else fractions(form))},
-            set={**times(form), FLOWS + "start": starts(form), **one.set},
-            seeds=seeds(form),
-        )
+        over_buffers(one.name, form, FRACTIONS if one is AS_WRITTEN else fractions(form), **one.set)
         for one in [AS_WRITTEN, *variations(form)]
     ]
 
@@ -172,7 +165,7 @@ def _row(one: Variation) -> str:
 def _draw_panel(panel: "Axes", found: Found, tried: Sequence[Variation], fraction: float) -> None:
     """Dots with intervals, over the band of the base."""
     for place, one in enumerate([AS_WRITTEN, *tried]):
-        interval = at(found.study(one.name), fraction).interval(UTILIZATION)
+        interval = FIGURE_3.at(found.study(one.name), fraction).interval(UTILIZATION)
         if interval is None:
             continue
         mean, half = 100 * interval.mean, 100 * interval.half_width
@@ -222,18 +215,18 @@ def _judge_98(found: Found) -> Judgement:
 
 
 def _utilization(found: Found, name: str, fraction: float) -> "Interval | None":
-    return at(found.study(name), fraction).interval(UTILIZATION)
+    return FIGURE_3.at(found.study(name), fraction).interval(UTILIZATION)
 
 
 def _effects(found: Found, fraction: float) -> str:
     """Which variations move the utilization by more than chance does, and how far."""
-    base = at(found.study(BASE), fraction)
+    base = FIGURE_3.at(found.study(BASE), fraction)
     text = f"With the base {shown(base.interval(UTILIZATION), percent=True)}."
     if fraction not in fractions(found.form):
         return f"{text} The others are tried at this buffer in the full form."
     moved = []
     for one in variations(found.form):
-        apart = difference(at(found.study(one.name), fraction), base, UTILIZATION)
+        apart = difference(FIGURE_3.at(found.study(one.name), fraction), base, UTILIZATION)
         if apart and abs(apart.mean) > apart.half_width:
             moved.append((apart, one))
     if not moved:
@@ -251,7 +244,7 @@ def _timeouts(found: Found) -> str:
     if NEWRENO not in (one.name for one in variations(found.form)):
         return ""
     shares = {
-        name: shown(at(found.study(name), 0.1).interval(timeout_fraction), percent=True)
+        name: shown(FIGURE_3.at(found.study(name), 0.1).interval(timeout_fraction), percent=True)
         for name in (BASE, NEWRENO)
     }
     return (
