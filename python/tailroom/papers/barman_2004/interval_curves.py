@@ -60,6 +60,13 @@ def finish_utilization(axes: "Axes", fractions: Sequence[float], title: str) -> 
     axes.set_ylim(top=101.5)
 
 
+def legend_below(axes: "Axes") -> None:
+    """The legend under the panel, where no band lies behind it."""
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(-0.02, -0.16), fontsize="small", frameon=False, ncols=2
+    )
+
+
 def draw_stated(axes: "Axes", percent: float, text: str) -> None:
     """A utilization that the paper states."""
     axes.axhline(percent, label=text, **style.LIMIT_LINE)

@@ -16,6 +16,7 @@ from tailroom.papers.barman_2004.interval_curves import (
     draw_curve,
     finish,
     finish_utilization,
+    legend_below,
     ns2_utilization,
 )
 from tailroom.papers.barman_2004.pairs import ratio
@@ -86,7 +87,7 @@ def smallest(found: Found, control: str, target: float) -> Interval | None:
 def draw(found: Found) -> Figure:
     """Utilization and mean queueing delay over the buffer, and the smallest buffers."""
     over, tried = fractions(found.form), controls(found.form)
-    figure = Figure(figsize=(11.4, 4.6), layout="constrained")
+    figure = Figure(figsize=(11.4, 5.2), layout="constrained")
     style.title(
         figure,
         "Ten flows of each congestion control on Figure 3's network "
@@ -102,7 +103,7 @@ def draw(found: Found) -> Figure:
     finish(middle, over, "mean queueing delay (ms)", "Queueing delay")
     middle.set_yscale("log")
     middle.yaxis.set_major_formatter(style.plain_ticks)
-    left.legend(fontsize="small", frameon=False)
+    legend_below(left)
     _draw_smallest(right, found)
     return figure
 
@@ -139,7 +140,7 @@ def _draw_smallest(panel: "Axes", found: Found) -> None:
     finish(panel, fractions(found.form), "", "Smallest buffer (interpolated)")
     panel.set_yticks(range(len(tried)), [NAMES[control] for control in tried])
     panel.set_ylim(len(tried) - 0.5, -0.5)
-    panel.legend(fontsize="small", frameon=False)
+    legend_below(panel)
 
 
 def _judge_fast(found: Found) -> Judgement:

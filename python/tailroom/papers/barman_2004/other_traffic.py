@@ -17,6 +17,7 @@ from tailroom.papers.barman_2004.interval_curves import (
     draw_stated,
     finish,
     finish_utilization,
+    legend_below,
 )
 from tailroom.papers.barman_2004.pairs import ratio
 from tailroom.papers.barman_2004.settings import FIGURE_3, LIMIT
@@ -98,7 +99,7 @@ def _short_alone(form: Form) -> Scenario:
 
 def draw(found: Found) -> Figure:
     """Utilization, losses, queueing delays, and completion times."""
-    figure = Figure(figsize=(9.6, 7.4), layout="constrained")
+    figure = Figure(figsize=(9.6, 8.4), layout="constrained")
     style.title(
         figure,
         "Ten HighSpeed flows on Figure 3's network beside short flows, or beside constant-rate "
@@ -114,7 +115,7 @@ def draw(found: Found) -> Figure:
     )
     _draw_completion(completion, found)
     for panel in (utilization, loss, delay, completion):
-        panel.legend(fontsize="small", frameon=False)
+        legend_below(panel)
     return figure
 
 
@@ -159,7 +160,7 @@ def _draw_completion(panel: "Axes", found: Found) -> None:
         draw_curve(panel, over, _points(found, SHORT), metric, look, label=name)
         alone = found.study(SHORT_ALONE).points[0].mean(metric)
         panel.axhline(alone, color=look["color"], linestyle=":", linewidth=1.1,
-                      label=f"{name}, without HighSpeed flows")  # fmt: skip
+                      label=f"{name}, short flows alone")  # fmt: skip
     panel.set_ylim(bottom=0)
     finish(panel, over, "completion time (s)", "Short flows")
 
@@ -181,8 +182,8 @@ def _judge_short(found: Found) -> Judgement:
         f"Short flows take {shown(slower[0.1])} times as long as without HighSpeed flows when the "
         f"buffer is 10 %, and {shown(slower[1.0])} times with 100 %: their packets wait, p99 "
         f"{1e3 * points[0.1].mean(DELAY_P99.format('short')):.1f} and "
-        f"{1e3 * points[1.0].mean(DELAY_P99.format('short')):.1f} ms. They lose "
-        f"{shown(losses[0], percent=True)} and {shown(losses[1], percent=True)} of them."
+        f"{1e3 * points[1.0].mean(DELAY_P99.format('short')):.1f} ms. Of them "
+        f"{shown(losses[0], percent=True)} and {shown(losses[1], percent=True)} are lost."
     )
     return Judgement(checks, why)
 

@@ -95,7 +95,9 @@ def _variations(form: Form) -> list[Variation]:
             {slow_start: {"kind": "limited"}},
             ns2="limited_slow_start",
         ),
-        Variation("hystart", ask_slow, "HyStart++", {slow_start: {"kind": "hystart_plus_plus"}}),
+        Variation(
+            "hystart", ask_slow, "HyStart++", {slow_start: {"kind": "hystart_plus_plus"}}, full
+        ),
         Variation("pacing", ask_other, "paced", {FLOWS + "pacing": True}, every),
         Variation("delayed-acks", ask_other, "delayed ACKs", {FLOWS + "delayed_ack": True}),
         Variation(NEWRENO, ask_other, "NewReno", {FLOWS + "recovery": "newreno"}),
@@ -106,6 +108,7 @@ def _variations(form: Form) -> list[Variation]:
             "RTTs (evenly spread)",
             "drawn from the same range",
             {FLOWS + "rtt": {"uniform": ["115.5 ms", "124.5 ms"]}},
+            full,
         ),
         Variation("from-0", ask_window, "from 0 s", {"measure_from": "0 s"}, full),
         Variation(
