@@ -56,8 +56,11 @@ def measured(  # noqa: PLR0913, PLR0917 - each says one thing about a line
             x.append(setting.fraction(point))
             mean.append(scale * interval.mean)
             half.append(scale * interval.half_width)
-    low, high = np.subtract(mean, half), np.add(mean, half)
+    # A band on a logarithmic scale must not reach 0.
+    low, high = np.maximum(np.subtract(mean, half), np.divide(mean, 100)), np.add(mean, half)
     axes.fill_between(x, low, high, color=look["color"], **style.band(4))
+    if len(x) == 1:
+        axes.vlines(x, low, high, color=look["color"], linewidth=1)
     axes.plot(x, mean, label=label, **look)
 
 
