@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tailroom.papers.barman_2004.differences import crossing
 from tailroom.papers.barman_2004.settings import Reference, Setting
+from tailroom.papers.barman_2004.smallest_buffer import stays_from
 from tailroom.papers.found import Metric, StudyFound
 from tailroom.plots import style
 
@@ -87,7 +87,7 @@ def spread(low: float, high: float, count: int) -> list[float]:
 def reaches(study: StudyFound, setting: Setting, level: float) -> float | None:
     """The fraction of the buffer from which on mean utilization is at a level."""
     fractions = [setting.fraction(one) for one in study.points]
-    return crossing(fractions, [one.mean("utilization") for one in study.points], level)
+    return stays_from(fractions, [one.mean("utilization") for one in study.points], level)
 
 
 def percent(fraction: float | None) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from tailroom.confidence import Interval
 from tailroom.models import read_bottleneck
 from tailroom.papers import claim
-from tailroom.papers.barman_2004 import curves, differences, drop_tail, predictions
+from tailroom.papers.barman_2004 import curves, drop_tail, pairs, predictions
 from tailroom.papers.barman_2004.drop_tail import LOW_P
 from tailroom.papers.barman_2004.predictions import MODELS, PAPERS_MODEL
 from tailroom.papers.barman_2004.settings import FIGURE_3, LIMIT
@@ -84,7 +84,7 @@ def ten_percent(found: Found) -> Judgement:
 def twenty_percent(found: Found) -> Judgement:
     """Almost 98 % at 20 %."""
     twenty = at(found, 0.2)
-    gain = differences.difference(twenty, at(found, TENTH), "utilization")
+    gain = pairs.difference(twenty, at(found, TENTH), "utilization")
     said = predictions.utilization(twenty, "sawtooth")
     here = curves.reaches(found.study("highspeed"), FIGURE_3, 0.98)
     return Judgement(
@@ -107,10 +107,10 @@ def twenty_percent(found: Found) -> Judgement:
 def small_buffers(found: Found) -> Judgement:
     """A drastic fall below 10 %, from many packet drops."""
     tenth, tiny, paced = at(found, TENTH), at(found, TINY), at(found, TINY, "paced")
-    more = differences.ratio(tiny, tenth, "loss_fraction")
+    more = pairs.ratio(tiny, tenth, "loss_fraction")
     half = curves.reaches(found.study("highspeed"), FIGURE_3, 0.5)
     most = curves.reaches(found.study("highspeed"), FIGURE_3, 0.85)
-    fall = differences.difference(tenth, at(found, 0.05), "utilization")
+    fall = pairs.difference(tenth, at(found, 0.05), "utilization")
     return Judgement(
         (
             claim.below(
@@ -237,7 +237,7 @@ def standard_tcp(found: Found) -> Judgement:
     for fraction in (SMALLEST, TINY):
         highspeed, reno = at(found, fraction), at(found, fraction, "reno")
         where = f"at {100 * fraction:g} %"
-        ratio = differences.ratio(highspeed, reno, "utilization")
+        ratio = pairs.ratio(highspeed, reno, "utilization")
         window = highspeed.interval(WINDOW)
         stated = f"that of standard TCP (up to {LOW_WINDOW})"
         checks += [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from tailroom.papers import claim
-from tailroom.papers.barman_2004 import differences, two_flows
+from tailroom.papers.barman_2004 import pairs, two_flows
 from tailroom.papers.barman_2004.two_flows import FAIR, JAIN, OVER, UNDER
 from tailroom.papers.claim import Claim, Judgement
 from tailroom.papers.found import Found, RunFound
@@ -94,13 +94,13 @@ def larger_is_fairer(found: Found) -> Judgement:
         (
             claim.above(
                 "Jain's index, over- minus under-buffered",
-                differences.difference(over, under, JAIN),
+                pairs.difference(over, under, JAIN),
                 0.0,
                 "larger (above 0)",
             ),
             claim.below(
                 "ln of the throughput ratio, over- minus under-buffered",
-                differences.difference(over, under, two_flows.log_ratio),
+                pairs.difference(over, under, two_flows.log_ratio),
                 0.0,
                 "smaller (below 0)",
             ),

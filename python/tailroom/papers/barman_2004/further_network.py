@@ -1,36 +1,23 @@
-"""Figure 3's network, as the further questions vary it: its buffers, and how long it runs."""
+"""Figure 3's network, as the further questions vary it: how long it runs, and its flows alone."""
 
 from collections.abc import Sequence
 
-from tailroom.papers.found import PointFound, StudyFound
+from tailroom.papers.barman_2004.settings import FIGURE_3, LIMIT
 from tailroom.papers.paper import Form, Study
 
-SCENARIO = "barman-2004/figure-3.toml"
-LIMIT = "links.bottleneck.queue.limit"
 UTILIZATION = "links.bottleneck.utilization"
 QUEUE_DELAY = "links.bottleneck.queue_delay_s_mean"
-FULL_BUFFER_PACKETS = 12_500
-"""Of which the paper's buffers are fractions."""
-
-
-def limit(fraction: float) -> str:
-    """The limit of a fraction of 12,500 packets: the paper's ns-2 counts the one being sent too."""
-    return f"{round(fraction * FULL_BUFFER_PACKETS) - 1} packets"
 
 
 def limits(fractions: Sequence[float]) -> list[str]:
-    """The limits of several fractions."""
-    return [limit(fraction) for fraction in fractions]
-
-
-def at(study: StudyFound, fraction: float) -> PointFound:
-    """The point of a study whose buffer is this fraction."""
-    return study.at({LIMIT: limit(fraction)})
+    """The queue limits of several fractions of 12,500 packets."""
+    return [FIGURE_3.limit(fraction) for fraction in fractions]
 
 
 def times(form: Form) -> dict[str, object]:
-    """Duration and measured window; the paper gives neither, the full ones are those of ns-2."""
-    duration, measure_from = form.of(("20 s", "8 s"), ("40 s", "15 s"), ("160 s", "60 s"))
+    """Duration and measured window: shorter than Figure 3's own where that is not the full form."""
+    short = {Form.SMOKE: ("20 s", "8 s"), Form.QUICK: ("50 s", "25 s")}
+    duration, measure_from = short.get(form, FIGURE_3.times[form])
     return {"duration": duration, "measure_from": measure_from}
 
 
@@ -44,12 +31,19 @@ def seeds(form: Form) -> int:
     return form.of(3, 3, 5)
 
 
-def highspeed_alone(name: str, form: Form, fractions: Sequence[float]) -> Study:
-    """Figure 3 itself. Parts that ask for it share its runs, as these are the same."""
+def over_buffers(name: str, form: Form, fractions: Sequence[float], **changes: object) -> Study:
+    """Figure 3 over the buffer. Runs that several parts ask for are the same, and done once.
+
+    Args:
+        name: The study's.
+        form: Decides times and seeds.
+        fractions: Of 12,500 packets.
+        changes: Values of the scenario by key.
+    """
     return Study(
         name,
-        SCENARIO,
+        FIGURE_3.scenario,
         grid={LIMIT: limits(fractions)},
-        set={**times(form), "flows.hstcp.start": starts(form)},
+        set={**times(form), "flows.hstcp.start": starts(form), **changes},
         seeds=seeds(form),
     )

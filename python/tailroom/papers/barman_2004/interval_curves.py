@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tailroom.papers.barman_2004.settings import FIGURE_3
+from tailroom.papers.reference import ns2
 from tailroom.plots import style
 
 if TYPE_CHECKING:
@@ -58,9 +60,25 @@ def finish_utilization(axes: "Axes", fractions: Sequence[float], title: str) -> 
     axes.set_ylim(top=101.5)
 
 
+def legend_below(axes: "Axes") -> None:
+    """The legend under the panel, where no band lies behind it."""
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(-0.02, -0.16), fontsize="small", frameon=False, ncols=2
+    )
+
+
 def draw_stated(axes: "Axes", percent: float, text: str) -> None:
     """A utilization that the paper states."""
     axes.axhline(percent, label=text, **style.LIMIT_LINE)
+
+
+def ns2_utilization(fraction: float, variation: str = "") -> float | None:
+    """Of ns-2 on Figure 3's network with this buffer; `None` if there is no such row."""
+    case = f"S1 {round(fraction * FIGURE_3.full_packets)} {variation}".rstrip()
+    for row in ns2(case).to_pylist():
+        if row["case"] == case:
+            return float(row["util"])
+    return None
 
 
 def _finite(half_width: float) -> float:

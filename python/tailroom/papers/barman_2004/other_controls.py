@@ -5,20 +5,23 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from tailroom.confidence import Interval
-from tailroom.papers.barman_2004.differences import ratio, smallest_fraction
+from tailroom.papers.barman_2004.curves import NS2_LOOK
 from tailroom.papers.barman_2004.further_network import (
-    LIMIT,
     QUEUE_DELAY,
-    SCENARIO,
     UTILIZATION,
-    at,
-    highspeed_alone,
-    limits,
+    over_buffers,
     seeds,
-    starts,
-    times,
 )
-from tailroom.papers.barman_2004.interval_curves import draw_curve, finish, finish_utilization
+from tailroom.papers.barman_2004.interval_curves import (
+    draw_curve,
+    finish,
+    finish_utilization,
+    legend_below,
+    ns2_utilization,
+)
+from tailroom.papers.barman_2004.pairs import ratio
+from tailroom.papers.barman_2004.settings import FIGURE_3
+from tailroom.papers.barman_2004.smallest_buffer import smallest_fraction
 from tailroom.papers.claim import Check, Claim, Judgement, above, below, shown
 from tailroom.papers.found import Found, PointFound
 from tailroom.papers.paper import Form, Part, Study
@@ -64,25 +67,16 @@ def studies(form: Form) -> list[Study]:
 
 
 def _study(control: str, form: Form) -> Study:
-    if control == "highspeed":
-        return highspeed_alone(control, form, fractions(form))
-    longer = {"duration": "600 s", "measure_from": "200 s"} if control == "reno" else {}
-    return Study(
-        control,
-        SCENARIO,
-        grid={LIMIT: limits(fractions(form))},
-        set={
-            **times(form),
-            **longer,
-            "flows.hstcp.start": starts(form),
-            "flows.hstcp.congestion": {"kind": control},
-        },
-        seeds=seeds(form),
-    )
+    changes: dict[str, object] = {}
+    if control != "highspeed":
+        changes["flows.hstcp.congestion"] = {"kind": control}
+    if control == "reno":
+        changes |= {"duration": "600 s", "measure_from": "200 s"}
+    return over_buffers(control, form, fractions(form), **changes)
 
 
 def _points(found: Found, control: str) -> list[PointFound]:
-    return [at(found.study(control), fraction) for fraction in fractions(found.form)]
+    return [FIGURE_3.at(found.study(control), fraction) for fraction in fractions(found.form)]
 
 
 def smallest(found: Found, control: str, target: float) -> Interval | None:
@@ -93,24 +87,38 @@ def smallest(found: Found, control: str, target: float) -> Interval | None:
 def draw(found: Found) -> Figure:
     """Utilization and mean queueing delay over the buffer, and the smallest buffers."""
     over, tried = fractions(found.form), controls(found.form)
-    figure = Figure(figsize=(11.4, 4.6), layout="constrained")
+    figure = Figure(figsize=(11.4, 5.2), layout="constrained")
     style.title(
         figure,
-        "Ten flows of each congestion control on Figure 3's network: 1 Gbit/s, RTT 115.5 to "
-        f"124.5 ms (mean of {seeds(found.form)} runs, 95 % bands)",
+        "Ten flows of each congestion control on Figure 3's network "
+        f"(mean of {seeds(found.form)} runs, 95 % bands)",
     )
     left, middle, right = figure.subplots(1, 3)
     for control, look in zip(tried, style.marked_line_styles(), strict=False):
         points, name = _points(found, control), NAMES[control]
         draw_curve(left, over, points, UTILIZATION, look, label=name, scale=100, lines=len(tried))
         draw_curve(middle, over, points, QUEUE_DELAY, look, label=name, scale=1e3, lines=len(tried))
+    _draw_ns2(left, found)
     finish_utilization(left, over, "Utilization")
     finish(middle, over, "mean queueing delay (ms)", "Queueing delay")
     middle.set_yscale("log")
     middle.yaxis.set_major_formatter(style.plain_ticks)
-    left.legend(fontsize="small", frameon=False)
+    legend_below(left)
     _draw_smallest(right, found)
     return figure
+
+
+def _draw_ns2(panel: "Axes", found: Found) -> None:
+    """What ns-2 has of HighSpeed and of Reno (60 to 160 s) at the buffers drawn."""
+    variations = {"highspeed": "", "reno": "sack_reno_instead"}
+    for control in (one for one in variations if one in controls(found.form)):
+        rows = {
+            100 * fraction: 100 * utilization
+            for fraction in fractions(found.form)
+            if (utilization := ns2_utilization(fraction, variations[control])) is not None
+        }
+        look = {**NS2_LOOK, "marker": "*" if control == "highspeed" else "X"}
+        panel.plot(list(rows), list(rows.values()), label=f"{NAMES[control]}, ns-2", **look)
 
 
 def _draw_smallest(panel: "Axes", found: Found) -> None:
@@ -128,16 +136,16 @@ def _draw_smallest(panel: "Axes", found: Found) -> None:
             color="black", marker=marker, markerfacecolor=face, capsize=2.5,
             label=f"for {100 * target:.0f} %",
         )  # fmt: skip
-    finish(panel, fractions(found.form), "", "Smallest buffer (interpolated)")
     panel.set_xscale("log")
+    finish(panel, fractions(found.form), "", "Smallest buffer (interpolated)")
     panel.set_yticks(range(len(tried)), [NAMES[control] for control in tried])
     panel.set_ylim(len(tried) - 0.5, -0.5)
-    panel.legend(fontsize="small", frameon=False)
+    legend_below(panel)
 
 
 def _judge_fast(found: Found) -> Judgement:
     study = found.study("fast")
-    small, fifth, full = (at(study, fraction) for fraction in (0.05, 0.2, 1.0))
+    small, fifth, full = (FIGURE_3.at(study, fraction) for fraction in (0.05, 0.2, 1.0))
     grown = ratio(full, fifth, QUEUE_DELAY)
     checks = [
         below("utilization, buffer 5 %", small.interval(UTILIZATION), 0.9, percent=True),
@@ -147,15 +155,15 @@ def _judge_fast(found: Found) -> Judgement:
     others = []
     for control in (one for one in LOSS_BASED if one in controls(found.form)):
         other = found.study(control)
-        times_longer = ratio(at(other, 1.0), at(other, 0.2), QUEUE_DELAY)
+        times_longer = ratio(FIGURE_3.at(other, 1.0), FIGURE_3.at(other, 0.2), QUEUE_DELAY)
         checks.append(above(f"the same, {NAMES[control]}", times_longer, 2.0, "grows with it"))
         others.append(f"{NAMES[control]} {shown(times_longer)}")
     queued, lost = 100 * FAST_QUEUE_FRACTION, small.interval("links.bottleneck.loss_fraction")
     why = (
-        f"FAST keeps 100 packets of each flow queued, of ten flows {queued:.0f} % of 12,500. With "
-        f"less room every update overflows the buffer (5 %: loss {shown(lost, percent=True)}); "
-        f"with more the queue stays as it is ({1e3 * fifth.mean(QUEUE_DELAY):.1f} ms with 20 %, "
-        f"{1e3 * full.mean(QUEUE_DELAY):.1f} with 100 %). The delay of the others grows: "
+        f"FAST aims at 100 packets of each flow queued, of ten flows {queued:.0f} % of 12,500. "
+        f"With less room its updates overflow the buffer (5 %: loss {shown(lost, percent=True)}). "
+        f"Its mean delay is {1e3 * fifth.mean(QUEUE_DELAY):.1f} ms with 20 % and "
+        f"{1e3 * full.mean(QUEUE_DELAY):.1f} ms with 100 %; those of the others grow: "
         f"{', '.join(others)} times."
     )
     return Judgement(tuple(checks), why)
@@ -166,15 +174,20 @@ def _judge_tenth(found: Found) -> Judgement:
     texts = []
     for control in controls(found.form):
         needed = [smallest(found, control, target) for target in TARGETS]
-        texts.append(f"{NAMES[control]} {' / '.join(map(_percent, needed))}")
-        tenth = at(found.study(control), 0.1).interval(UTILIZATION)
+        said = " / ".join(_percent(one, fractions(found.form)[0]) for one in needed)
+        texts.append(f"{NAMES[control]} {said}")
+        tenth = FIGURE_3.at(found.study(control), 0.1).interval(UTILIZATION)
         checks.append(above(f"{NAMES[control]}, buffer 10 %", tenth, 0.9, percent=True))
     why = f"Smallest buffers for 90 / 98 % (% of 12,500 packets): {'; '.join(texts)}."
     return Judgement(tuple(checks), why)
 
 
-def _percent(needed: Interval | None) -> str:
-    return "not reached" if needed is None else shown(needed, percent=True)
+def _percent(needed: Interval | None, least: float) -> str:
+    if needed is None:
+        return "not reached"
+    if needed.mean == least:
+        return f"at most {100 * least:.0f} %"
+    return shown(needed, percent=True)
 
 
 PART = Part(

@@ -5,16 +5,11 @@ from typing import TYPE_CHECKING, cast
 
 from matplotlib.figure import Figure
 
-from tailroom.papers.barman_2004.differences import ratio
 from tailroom.papers.barman_2004.further_network import (
-    LIMIT,
-    SCENARIO,
     UTILIZATION,
-    at,
-    highspeed_alone,
     limits,
+    over_buffers,
     seeds,
-    starts,
     times,
 )
 from tailroom.papers.barman_2004.interval_curves import (
@@ -22,7 +17,10 @@ from tailroom.papers.barman_2004.interval_curves import (
     draw_stated,
     finish,
     finish_utilization,
+    legend_below,
 )
+from tailroom.papers.barman_2004.pairs import ratio
+from tailroom.papers.barman_2004.settings import FIGURE_3, LIMIT
 from tailroom.papers.claim import Claim, Judgement, above, below, shown
 from tailroom.papers.found import Found, PointFound
 from tailroom.papers.paper import Form, Part, Study
@@ -81,21 +79,11 @@ def studies(form: Form) -> list[Study]:
     """HighSpeed flows alone, beside either kind of traffic, and short flows alone."""
     over = fractions(form)
     return [
-        highspeed_alone(ALONE, form, over),
-        _beside(SHORT, form, {"flows.short": SHORT_FLOWS}),
-        _beside(CONSTANT, form, {"flows.constant": CONSTANT_FLOWS}),
+        over_buffers(ALONE, form, over),
+        over_buffers(SHORT, form, over, **{"flows.short": SHORT_FLOWS}),
+        over_buffers(CONSTANT, form, over, **{"flows.constant": CONSTANT_FLOWS}),
         Study(SHORT_ALONE, _short_alone(form), grid={LIMIT: limits(over[-1:])}, seeds=seeds(form)),
     ]
-
-
-def _beside(name: str, form: Form, flows: Mapping[str, object]) -> Study:
-    return Study(
-        name,
-        SCENARIO,
-        grid={LIMIT: limits(fractions(form))},
-        set={**times(form), "flows.hstcp.start": starts(form), **flows},
-        seeds=seeds(form),
-    )
 
 
 def _short_alone(form: Form) -> Scenario:
@@ -111,7 +99,7 @@ def _short_alone(form: Form) -> Scenario:
 
 def draw(found: Found) -> Figure:
     """Utilization, losses, queueing delays, and completion times."""
-    figure = Figure(figsize=(9.6, 7.4), layout="constrained")
+    figure = Figure(figsize=(9.6, 8.4), layout="constrained")
     style.title(
         figure,
         "Ten HighSpeed flows on Figure 3's network beside short flows, or beside constant-rate "
@@ -127,12 +115,12 @@ def draw(found: Found) -> Figure:
     )
     _draw_completion(completion, found)
     for panel in (utilization, loss, delay, completion):
-        panel.legend(fontsize="small", frameon=False)
+        legend_below(panel)
     return figure
 
 
 def _points(found: Found, study: str) -> list[PointFound]:
-    return [at(found.study(study), fraction) for fraction in fractions(found.form)]
+    return [FIGURE_3.at(found.study(study), fraction) for fraction in fractions(found.form)]
 
 
 def _draw_utilization(panel: "Axes", found: Found) -> None:
@@ -172,14 +160,16 @@ def _draw_completion(panel: "Axes", found: Found) -> None:
         draw_curve(panel, over, _points(found, SHORT), metric, look, label=name)
         alone = found.study(SHORT_ALONE).points[0].mean(metric)
         panel.axhline(alone, color=look["color"], linestyle=":", linewidth=1.1,
-                      label=f"{name}, without HighSpeed flows")  # fmt: skip
+                      label=f"{name}, short flows alone")  # fmt: skip
     panel.set_ylim(bottom=0)
     finish(panel, over, "completion time (s)", "Short flows")
 
 
 def _judge_short(found: Found) -> Judgement:
     alone = found.study(SHORT_ALONE).points[0]
-    points = {fraction: at(found.study(SHORT), fraction) for fraction in fractions(found.form)}
+    points = {
+        fraction: FIGURE_3.at(found.study(SHORT), fraction) for fraction in fractions(found.form)
+    }
     slower = {fraction: ratio(point, alone, COMPLETION) for fraction, point in points.items()}
     checks = (
         above("utilization, buffer 10 %", points[0.1].interval(UTILIZATION), 0.9, percent=True),
@@ -190,17 +180,18 @@ def _judge_short(found: Found) -> Judgement:
     losses = [points[fraction].interval(LOSS.format("short")) for fraction in (0.1, 1.0)]
     why = (
         f"Short flows take {shown(slower[0.1])} times as long as without HighSpeed flows when the "
-        f"buffer is 10 %, and {shown(slower[1.0])} times with 100 %: they wait in the queue, p99 "
+        f"buffer is 10 %, and {shown(slower[1.0])} times with 100 %: their packets wait, p99 "
         f"{1e3 * points[0.1].mean(DELAY_P99.format('short')):.1f} and "
-        f"{1e3 * points[1.0].mean(DELAY_P99.format('short')):.1f} ms. Their loss is "
-        f"{shown(losses[0], percent=True)} and {shown(losses[1], percent=True)}: a larger buffer "
-        "spares them none of it."
+        f"{1e3 * points[1.0].mean(DELAY_P99.format('short')):.1f} ms. Of them "
+        f"{shown(losses[0], percent=True)} and {shown(losses[1], percent=True)} are lost."
     )
     return Judgement(checks, why)
 
 
 def _judge_constant(found: Found) -> Judgement:
-    points = {fraction: at(found.study(CONSTANT), fraction) for fraction in fractions(found.form)}
+    points = {
+        fraction: FIGURE_3.at(found.study(CONSTANT), fraction) for fraction in fractions(found.form)
+    }
     loss, delay = LOSS.format("constant"), DELAY_P99.format("constant")
     checks = [
         above("utilization, buffer 10 %", points[0.1].interval(UTILIZATION), 0.9, percent=True)
@@ -219,7 +210,7 @@ def _judge_constant(found: Found) -> Judgement:
         f"With a buffer of 10 % they lose {shown(points[0.1].interval(loss), percent=True)} and "
         f"1 % of their packets wait longer than {1e3 * points[0.1].mean(delay):.1f} ms; with "
         f"100 % it is {shown(points[1.0].interval(loss), percent=True)} and "
-        f"{1e3 * points[1.0].mean(delay):.0f} ms. HighSpeed flows fill any buffer."
+        f"{1e3 * points[1.0].mean(delay):.0f} ms: HighSpeed flows fill the buffer before they lose."
     )
     return Judgement(tuple(checks), why)
 

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from tailroom.papers.barman_2004.differences import difference
+from tailroom.papers.barman_2004.curves import NS2_LOOK
 from tailroom.papers.barman_2004.further_network import (
-    LIMIT,
-    SCENARIO,
     UTILIZATION,
-    at,
-    limits,
+    over_buffers,
     seeds,
     starts,
     times,
 )
+from tailroom.papers.barman_2004.interval_curves import ns2_utilization
+from tailroom.papers.barman_2004.pairs import difference
+from tailroom.papers.barman_2004.settings import FIGURE_3
 from tailroom.papers.claim import Claim, Judgement, above, shown
-from tailroom.papers.found import Found
+from tailroom.papers.found import Found, RunFound
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FLOWS = "flows.hstcp."
 FRACTIONS = (0.05, 0.1, 0.2)
-BASE = "base"
+BASE, NEWRENO = "base", "newreno"
 ALMOST_98 = 0.975
 """What rounds to the "almost 98 %" of the paper."""
 
@@ -45,6 +45,11 @@ class Variation:
     set: Mapping[str, object]
     forms: tuple[Form, ...] = (Form.QUICK, Form.FULL)
     """In which it is tried."""
+    ns2: str | None = None
+    """What ns-2's rows call it, if they have it."""
+
+
+AS_WRITTEN = Variation(BASE, "", "", {}, tuple(Form), ns2="")
 
 
 def variations(form: Form) -> list[Variation]:
@@ -54,7 +59,7 @@ def variations(form: Form) -> list[Variation]:
 
 def _variations(form: Form) -> list[Variation]:
     every, full = (Form.SMOKE, Form.QUICK, Form.FULL), (Form.FULL,)
-    late = form.of("4 s", "10 s", "50 s")
+    late = form.of("4 s", "15 s", "50 s")
     access, slow_start = FLOWS + "access_rate", FLOWS + "slow_start"
     start, jitter = FLOWS + "start", FLOWS + "send_jitter"
     ask_access = "access links (10 Gbit/s)"
@@ -64,20 +69,38 @@ def _variations(form: Form) -> list[Variation]:
     ask_window = f"measured ({times(form)['measure_from']} to {times(form)['duration']})"
     low_p = {"kind": "highspeed", "low_p": 1.5 / 38**2}
     return [
-        Variation("access-500M", ask_access, "500 Mbit/s", {access: "500 Mbit/s"}, full),
-        Variation("access-1G", ask_access, "1 Gbit/s, as the link", {access: "1 Gbit/s"}),
-        Variation("access-2.5G", ask_access, "2.5 Gbit/s", {access: "2.5 Gbit/s"}),
+        Variation("access-500M", ask_access, "500 Mbit/s", {access: "500 Mbit/s"}),
+        Variation("access-1.1G", ask_access, "1.1 Gbit/s", {access: "1.1 Gbit/s"}),
+        Variation("access-2.5G", ask_access, "2.5 Gbit/s", {access: "2.5 Gbit/s"}, full),
         Variation("access-100G", ask_access, "100 Gbit/s", {access: "100 Gbit/s"}, full),
-        Variation("starts-0.1", ask_start, "within 0.1 s", {start: {"uniform": ["0 s", "0.1 s"]}}),
+        Variation(
+            "starts-0.1",
+            ask_start,
+            "within 0.1 s",
+            {start: {"uniform": ["0 s", "0.1 s"]}},
+            ns2="starts_within_0.1s",
+        ),
         Variation("starts-late", ask_start, f"within {late}", {start: {"uniform": ["0 s", late]}}),
-        Variation("jitter-8us", ask_jitter, "up to 8 us", {jitter: "8 us"}, every),
-        Variation("jitter-80us", ask_jitter, "up to 80 us", {jitter: "80 us"}, full),
+        Variation(
+            "jitter-8us", ask_jitter, "up to 8 us", {jitter: "8 us"}, every, ns2="jitter_8us"
+        ),
+        Variation(
+            "jitter-80us", ask_jitter, "up to 80 us", {jitter: "80 us"}, full, ns2="jitter_80us"
+        ),
         Variation("jitter-1ms", ask_jitter, "up to 1 ms", {jitter: "1 ms"}),
-        Variation("limited", ask_slow, "limited (RFC 3742)", {slow_start: {"kind": "limited"}}),
-        Variation("hystart", ask_slow, "HyStart++", {slow_start: {"kind": "hystart_plus_plus"}}),
+        Variation(
+            "limited",
+            ask_slow,
+            "limited (RFC 3742)",
+            {slow_start: {"kind": "limited"}},
+            ns2="limited_slow_start",
+        ),
+        Variation(
+            "hystart", ask_slow, "HyStart++", {slow_start: {"kind": "hystart_plus_plus"}}, full
+        ),
         Variation("pacing", ask_other, "paced", {FLOWS + "pacing": True}, every),
         Variation("delayed-acks", ask_other, "delayed ACKs", {FLOWS + "delayed_ack": True}),
-        Variation("newreno", ask_other, "NewReno", {FLOWS + "recovery": "newreno"}),
+        Variation(NEWRENO, ask_other, "NewReno", {FLOWS + "recovery": "newreno"}),
         Variation("window-10", ask_other, "first window 10", {FLOWS + "initial_window": 10}, full),
         Variation("low-p", ask_other, "p_l = 1.5 / 38^2", {FLOWS + "congestion": low_p}, full),
         Variation(
@@ -85,6 +108,7 @@ def _variations(form: Form) -> list[Variation]:
             "RTTs (evenly spread)",
             "drawn from the same range",
             {FLOWS + "rtt": {"uniform": ["115.5 ms", "124.5 ms"]}},
+            full,
         ),
         Variation("from-0", ask_window, "from 0 s", {"measure_from": "0 s"}, full),
         Variation(
@@ -93,6 +117,7 @@ def _variations(form: Form) -> list[Variation]:
             "160 to 560 s",
             {"measure_from": "160 s", "duration": "560 s"},
             full,
+            ns2="window_160_560s",
         ),
     ]
 
@@ -104,16 +129,9 @@ def fractions(form: Form) -> tuple[float, ...]:
 
 def studies(form: Form) -> list[Study]:
     """The base, and a study for each variation."""
-    base = Variation(BASE, "", "", {})
     return [
-        Study(
-            one.name,
-            SCENARIO,
-            grid={LIMIT: limits(FRACTIONS if one is base else fractions(form))},
-            set={**times(form), FLOWS + "start": starts(form), **one.set},
-            seeds=seeds(form),
-        )
-        for one in [base, *variations(form)]
+        over_buffers(one.name, form, FRACTIONS if one is AS_WRITTEN else fractions(form), **one.set)
+        for one in [AS_WRITTEN, *variations(form)]
     ]
 
 
@@ -138,7 +156,7 @@ def draw(found: Found) -> Figure:
     panels[0].invert_yaxis()
     panels[0].legend(
         loc="upper left", bbox_to_anchor=(0, -0.14 * 16 / (len(tried) + 4)), fontsize="small",
-        frameon=False, ncols=2,
+        frameon=False, ncols=3,
     )  # fmt: skip
     return figure
 
@@ -149,17 +167,18 @@ def _row(one: Variation) -> str:
 
 def _draw_panel(panel: "Axes", found: Found, tried: Sequence[Variation], fraction: float) -> None:
     """Dots with intervals, over the band of the base."""
-    for place, name in enumerate([BASE, *(one.name for one in tried)]):
-        interval = at(found.study(name), fraction).interval(UTILIZATION)
+    for place, one in enumerate([AS_WRITTEN, *tried]):
+        interval = FIGURE_3.at(found.study(one.name), fraction).interval(UTILIZATION)
         if interval is None:
             continue
         mean, half = 100 * interval.mean, 100 * interval.half_width
-        marker = "s" if name == BASE else "o"
+        marker = "s" if one is AS_WRITTEN else "o"
         panel.errorbar(
             [mean], [place], xerr=[half], color="black", marker=marker, markersize=4.5, capsize=2.5
         )
-        if name == BASE:
+        if one is AS_WRITTEN:
             panel.axvspan(mean - half, mean + half, color="0.88", zorder=0, label="base, 95 %")
+    _draw_ns2(panel, [AS_WRITTEN, *tried], fraction)
     stated = {0.1: 90, 0.2: 98}.get(fraction)
     if stated:
         panel.axvline(stated, label=f"the paper: {stated} %", **style.LIMIT_LINE)
@@ -170,11 +189,22 @@ def _draw_panel(panel: "Axes", found: Found, tried: Sequence[Variation], fractio
     panel.grid(visible=True, axis="x", color="0.92")
 
 
+def _draw_ns2(panel: "Axes", tried: Sequence[Variation], fraction: float) -> None:
+    """What ns-2 has with the same variation, just below ours."""
+    rows = {
+        place + 0.3: utilization
+        for place, one in enumerate(tried)
+        if one.ns2 is not None and (utilization := ns2_utilization(fraction, one.ns2)) is not None
+    }
+    percent = [100 * one for one in rows.values()]
+    panel.plot(percent, list(rows), label="ns-2, 60 to 160 s" if rows else "", **NS2_LOOK)
+
+
 def _judge_90(found: Found) -> Judgement:
     checks = [above("base", _utilization(found, BASE, 0.1), 0.9, percent=True)]
     for one in variations(found.form):
         checks.append(above(_row(one), _utilization(found, one.name, 0.1), 0.9, percent=True))
-    return Judgement(tuple(checks), _effects(found, 0.1))
+    return Judgement(tuple(checks), f"{_effects(found, 0.1)}{_timeouts(found)}")
 
 
 def _judge_98(found: Found) -> Judgement:
@@ -188,18 +218,18 @@ def _judge_98(found: Found) -> Judgement:
 
 
 def _utilization(found: Found, name: str, fraction: float) -> "Interval | None":
-    return at(found.study(name), fraction).interval(UTILIZATION)
+    return FIGURE_3.at(found.study(name), fraction).interval(UTILIZATION)
 
 
 def _effects(found: Found, fraction: float) -> str:
     """Which variations move the utilization by more than chance does, and how far."""
-    base = at(found.study(BASE), fraction)
+    base = FIGURE_3.at(found.study(BASE), fraction)
     text = f"With the base {shown(base.interval(UTILIZATION), percent=True)}."
     if fraction not in fractions(found.form):
         return f"{text} The others are tried at this buffer in the full form."
     moved = []
     for one in variations(found.form):
-        apart = difference(at(found.study(one.name), fraction), base, UTILIZATION)
+        apart = difference(FIGURE_3.at(found.study(one.name), fraction), base, UTILIZATION)
         if apart and abs(apart.mean) > apart.half_width:
             moved.append((apart, one))
     if not moved:
@@ -210,6 +240,27 @@ def _effects(found: Found, fraction: float) -> str:
         f"{text} Moved by more than the 95 % interval of the difference: {'; '.join(parts)}. "
         f"Of {len(variations(found.form))} variations about one in twenty does so by chance."
     )
+
+
+def _timeouts(found: Found) -> str:
+    """Why NewReno stands out, where it is tried."""
+    if NEWRENO not in (one.name for one in variations(found.form)):
+        return ""
+    shares = {
+        name: shown(FIGURE_3.at(found.study(name), 0.1).interval(timeout_fraction), percent=True)
+        for name in (BASE, NEWRENO)
+    }
+    return (
+        f" With NewReno {shares[NEWRENO]} of the window reductions are timeouts, with SACK "
+        f"{shares[BASE]}."
+    )
+
+
+def timeout_fraction(run: RunFound) -> float | None:
+    """Of the window reductions, those by timeouts; `None` if there is no reduction."""
+    group = run.summary["groups"]["hstcp"]
+    reductions = group["congestion_events"]
+    return float(group["timeouts"] / reductions) if reductions else None
 
 
 PART = Part(
@@ -234,6 +285,8 @@ PART = Part(
     ),
     "The paper gives neither the rate of the access links, nor start times, jitter, the form of "
     "slow start, pacing, delayed ACKs, recovery, nor when it measured. Each is varied alone; the "
-    "base is the value in brackets. Access links as fast as the link or slower keep bursts in "
-    "their own queues, which have no limit here, so that the link's buffer has less to do.",
+    "base is the value in brackets. Access links exactly as fast as the link are left out: packets "
+    "then arrive at the very instants at which others leave, and rounding decides who is dropped. "
+    "Those that are slower keep part of a burst in queues of their own. NewReno repairs one loss a "
+    "round trip; a HighSpeed flow loses many at once, and such repairs end in timeouts.",
 )
