@@ -1,13 +1,12 @@
 """What the pictures over the buffer share: measured lines with bands, ns-2's points, axes."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from math import exp, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tailroom.papers.barman_2004.settings import Reference, Setting
+from tailroom.papers.barman_2004.smallest_buffer import stays_from
 from tailroom.papers.found import Metric, StudyFound
 from tailroom.plots import style
 
@@ -57,8 +56,11 @@ def measured(  # noqa: PLR0913, PLR0917 - each says one thing about a line
             x.append(setting.fraction(point))
             mean.append(scale * interval.mean)
             half.append(scale * interval.half_width)
-    low, high = np.subtract(mean, half), np.add(mean, half)
+    # A band on a logarithmic scale must not reach 0.
+    low, high = np.maximum(np.subtract(mean, half), np.divide(mean, 100)), np.add(mean, half)
     axes.fill_between(x, low, high, color=look["color"], **style.band(4))
+    if len(x) == 1:
+        axes.vlines(x, low, high, color=look["color"], linewidth=1)
     axes.plot(x, mean, label=label, **look)
 
 
@@ -82,25 +84,10 @@ def spread(low: float, high: float, count: int) -> list[float]:
     return [float(one) for one in np.geomspace(low, high, count)]
 
 
-def crossing(points: Sequence[tuple[float, float]], level: float) -> float | None:
-    """The fraction at which a rising curve first reaches a level.
-
-    Between two points it is linear in the logarithm of the fraction; `None` if it is never reached.
-    """
-    points = sorted(points)
-    if points and points[0][1] >= level:
-        return points[0][0]
-    for (x0, y0), (x1, y1) in pairwise(points):
-        if y1 >= level:
-            part = (level - y0) / (y1 - y0)
-            return exp(log(x0) + part * (log(x1) - log(x0)))
-    return None
-
-
 def reaches(study: StudyFound, setting: Setting, level: float) -> float | None:
-    """The fraction of the buffer at which mean utilization reaches a level."""
-    found = [(setting.fraction(one), one.mean("utilization")) for one in study.points]
-    return crossing(found, level)
+    """The fraction of the buffer from which on mean utilization is at a level."""
+    fractions = [setting.fraction(one) for one in study.points]
+    return stays_from(fractions, [one.mean("utilization") for one in study.points], level)
 
 
 def percent(fraction: float | None) -> str:

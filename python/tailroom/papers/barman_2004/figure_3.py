@@ -234,12 +234,10 @@ def unique(found: Found) -> Judgement:
 def standard_tcp(found: Found) -> Judgement:
     """Small buffers reduce HighSpeed TCP to standard TCP."""
     checks = []
-    ratios = []
     for fraction in (SMALLEST, TINY):
         highspeed, reno = at(found, fraction), at(found, fraction, "reno")
         where = f"at {100 * fraction:g} %"
         ratio = pairs.ratio(highspeed, reno, "utilization")
-        ratios.append(ratio.mean)
         window = highspeed.interval(WINDOW)
         stated = f"that of standard TCP (up to {LOW_WINDOW})"
         checks += [
@@ -251,7 +249,7 @@ def standard_tcp(found: Found) -> Judgement:
         f"HighSpeed TCP is standard TCP up to a window of {LOW_WINDOW} packets. Windows are "
         f"{at(found, SMALLEST).mean(WINDOW):.0f} packets with a buffer of 0.1 % and "
         f"{at(found, TINY).mean(WINDOW):.0f} with 1 %, where HighSpeed flows carry "
-        f"{ratios[1]:.2f} times what Reno flows do; the window law comes near Reno's "
+        f"{claim.shown(ratio)} times what Reno flows do; the window law comes near Reno's "
         "only in buffers of a dozen packets.",
     )
 

@@ -20,7 +20,7 @@ def fractions(form: Form) -> Sequence[float]:
     """Of the buffer."""
     return form.of(
         (0.01, TENTH, 1.0),
-        (0.01, 0.05, TENTH, 0.2, 0.5, 1.0),
+        (0.01, TENTH, 0.2, 0.5, 1.0),
         (0.01, 0.02, 0.05, TENTH, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0),
     )
 

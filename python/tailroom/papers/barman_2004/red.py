@@ -41,7 +41,7 @@ def studies(setting: Setting, form: Form) -> Sequence[Study]:
         (TENTH, 0.2, 1.0) if narrow else (TENTH, 1.0),
         (0.01, 0.02, 0.05, TENTH, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0),
     )
-    given = form.of((0.2,) if narrow else (0.5,), (TENTH, 0.2) if narrow else (0.5, 1.0), automatic)
+    given = form.of((0.2,) if narrow else (0.5,), (TENTH, 0.2) if narrow else (1.0,), automatic)
     plain = form.of(given, (1.0,), automatic)
     kind = {QUEUE: {**PLAIN_RED, "limit": setting.limit(1.0)}}
     return [

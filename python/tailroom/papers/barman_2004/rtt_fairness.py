@@ -171,8 +171,8 @@ def convergence(found: Found) -> Judgement:
         f"({two_flows.typical_ratio(largest):.3g} : 1 with {packets(largest):,}). The larger the "
         "buffer, the fairer the end and the longer the way: there are "
         f"{_reductions_a_minute(under):.3g} reductions a minute with {packets(under):,} packets "
-        f"and {_reductions_a_minute(over):.3g} with {packets(over):,}, and a difference halves in "
-        "some fifteen.",
+        f"and {_reductions_a_minute(over):.3g} with {packets(over):,}, and by the window law a "
+        f"difference halves in {two_flows.reductions_to_halve(over.runs[0]):.2g}.",
     )
 
 

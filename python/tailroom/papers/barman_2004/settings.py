@@ -100,7 +100,7 @@ _ONE_GIGABIT = {
 }
 _TWO_AND_A_HALF = {
     Form.SMOKE: ("16 s", "10 s"),
-    Form.QUICK: ("50 s", "20 s"),
+    Form.QUICK: ("60 s", "35 s"),
     Form.FULL: ("100 s", "40 s"),
 }
 _RED_ONE_GIGABIT = {

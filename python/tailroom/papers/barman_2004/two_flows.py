@@ -77,6 +77,17 @@ def expected_ratio(run: RunFound) -> float:
     return float((long / short) ** (DEFAULTS.exponent / (DEFAULTS.exponent - 1)))
 
 
+def reductions_to_halve(run: RunFound) -> float:
+    """Reductions in which a deviation of the larger flow from where it comes to rest halves.
+
+    A window is (1 - b) w + G w^(2 - q) after a cycle, G w^(2 - q) = b w at rest; the derivative is
+    1 - (q - 1) b.
+    """
+    window = max(flow["cwnd_packets_mean"] for flow in run.summary["flows"])
+    kept = 1 - (DEFAULTS.exponent - 1) * float(DEFAULTS.decrease(window))
+    return log(0.5) / log(kept)
+
+
 def late_jain(run: RunFound) -> float | None:
     """Jain's index of what the flows got in the last fifth of the run."""
     table = run.table("flow_series")
