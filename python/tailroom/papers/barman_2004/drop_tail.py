@@ -23,7 +23,7 @@ SHOWN = {
     "reno": "simulated, Reno",
 }
 """Studies, as legends call them."""
-FLOOR = 1e-6
+FLOOR = 5e-7
 """Smaller losses are left out of the picture."""
 
 

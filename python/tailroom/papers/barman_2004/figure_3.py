@@ -44,7 +44,7 @@ def studies(form: Form) -> Sequence[Study]:
     """HighSpeed flows, paced ones, and Reno flows in their place."""
     few = (SMALLEST, TINY)
     paced = form.of((TINY,), (TINY,), (SMALLEST, 0.005, TINY, 0.03, 0.05, TENTH))
-    reno = form.of(few, few, (*few, 0.005, 0.03, 0.05, TENTH, 0.2, 0.5, 1.0))
+    reno = form.of(few, few, (SMALLEST, 0.005, TINY, 0.02, 0.03, 0.05, TENTH, 0.2, 0.5, 1.0))
     duration, measure_from = RENO_TIMES.get(form, ("600 s", "200 s"))
     times = {"duration": duration, "measure_from": measure_from}
     return [
