@@ -1,6 +1,6 @@
 """What the pictures share: curves with bands, the paper's numbers, the legend below."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ PAPER: dict[str, Any] = {
 }
 """The paper's numbers are large hollow markers without lines."""
 
-SHADES = ("0.15", "0.45", "0.7", "0.9")
+SHADES = ("0.4", "0.62", "0.8", "0.95")
 HATCHES = ("", "///", "...", "xx")
 """Bars differ in both, as colours do not in print."""
 
@@ -60,18 +60,16 @@ def curve(  # noqa: PLR0913 - each says one thing about a curve
 def grouped_bars(
     axes: "Axes",
     groups: Sequence[str],
-    series: Sequence[tuple[str, Sequence[PointFound], Callable[[int], Metric]]],
+    series: Sequence[tuple[str, Sequence[PointFound], Metric]],
     scale: float = 1.0,
 ) -> None:
     """Bars side by side with their intervals: a group a place, a bar in each a series.
 
-    A series is its label, the points (one for each group, or one for all of them), and the metric
-    of a group by its number.
+    A series is its label, a point for each group, and the metric.
     """
     width = 0.8 / len(series)
     for number, (label, points, metric) in enumerate(series):
-        many = points if len(points) == len(groups) else list(points) * len(groups)
-        found = [point.interval(metric(place)) for place, point in enumerate(many)]
+        found = [point.interval(metric) for point in points]
         at = [place + (number - (len(series) - 1) / 2) * width for place in range(len(groups))]
         axes.bar(
             at,
@@ -82,7 +80,7 @@ def grouped_bars(
             hatch=HATCHES[number % len(HATCHES)],
             edgecolor="black",
             linewidth=0.7,
-            error_kw={"elinewidth": 1.0, "capsize": 2.5, "ecolor": "0.4"},
+            error_kw={"elinewidth": 1.0, "capsize": 2.5, "ecolor": "black"},
             label=label,
         )
     axes.set_xticks(range(len(groups)), groups)

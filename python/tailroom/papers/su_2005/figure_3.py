@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailroom.confidence import mean_interval
-from tailroom.papers import reference
 from tailroom.papers.claim import Check, Claim, Judgement, above, between, shown
 from tailroom.papers.found import Found, Metric, PointFound, RunFound
 from tailroom.papers.paper import Form, Part, Study
+from tailroom.papers.reference import ns2
 from tailroom.papers.su_2005 import drawing, measures
 from tailroom.papers.su_2005.over_time import (
     INTERVAL_S,
@@ -119,8 +119,8 @@ def judge_fairer(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"The index over the measured time is {', '.join(said)}. Equal windows, whose rates go with "
-        f"1 / RTT, have 0.87 where nothing is queued; more needs queueing delay, which makes "
-        f"round trip times alike, or losses that fall on the short flow.",
+        f"1 / RTT, have 0.87 where nothing is queued; queueing delay makes round trip times "
+        f"more alike.",
     )
 
 
@@ -154,7 +154,7 @@ def judge_against_rtt(found: Found) -> Judgement:
 def draw(found: Found) -> "Figure":
     """Index up to t, in sliding windows, over time scales, and beside ns-2's."""
     figure, panels = drawing.figure_of(
-        "Su et al. 2005, Figure 3: fairness index of three flows with RTTs of 80, 140 and 200 ms", 2, 2
+        "Su et al. 2005, Figure 3: fairness of flows with RTTs of 80, 140 and 200 ms", 2, 2
     )
     points = [of(found, control) for control in CONTROLS]
     for point, name, look in zip(points, CONTROLS.values(), style.line_styles(), strict=False):
@@ -200,13 +200,11 @@ def _over_scales(axes: "Axes", point: PointFound, look: dict[str, Any], name: st
 
 
 def _beside_ns2(axes: "Axes", found: Found) -> None:
-    rows = {row["case"]: row for row in reference.ns2().to_pylist()}
+    rows = {row["case"]: row for row in ns2("S5 ").to_pylist()}
     study = found.study("ns-2")
     looks = islice(style.marked_line_styles(), 2)
     for buffer, look, aside in zip((250, 2500), looks, (-0.12, 0.12), strict=True):
-        points = [
-            study.at({CONTROL: one, LIMIT: f"{buffer - 1} packets"}) for one in CONTROLS
-        ]
+        points = [study.at({CONTROL: one, LIMIT: f"{buffer - 1} packets"}) for one in CONTROLS]
         each = [point.interval(measures.fairness) for point in points]
         at = [place + aside for place in range(len(each))]
         axes.errorbar(
@@ -246,7 +244,7 @@ PART = Part(
     claims=(
         Claim(
             "fairer",
-            "FHSTCP has a better fairness than HSTCP, STCP and standard TCP, at different time scales",
+            "FHSTCP is fairer than HSTCP, STCP and standard TCP, at different time scales",
             "Sec. 3, Figure 3",
             judge_fairer,
         ),

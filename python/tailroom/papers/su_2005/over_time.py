@@ -28,7 +28,8 @@ def jain(amounts: Floats) -> Floats:
     """Jain's index over the first axis; 1 while nothing has been delivered."""
     squares = len(amounts) * (amounts**2).sum(axis=0)
     total: Floats = amounts.sum(axis=0) ** 2
-    return np.divide(total, squares, out=np.ones_like(total), where=squares > 0)
+    index: Floats = np.divide(total, squares, out=np.ones_like(total), where=squares > 0)
+    return index
 
 
 def up_to(amounts: Floats) -> Floats:

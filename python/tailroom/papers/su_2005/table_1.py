@@ -9,7 +9,7 @@ from tailroom.papers.found import Found, Metric, PointFound
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.su_2005 import drawing, measures
 from tailroom.papers.su_2005.paper_table import FAIRNESS_STEP, TABLE, UTILIZATION_STEP
-from tailroom.papers.su_2005.setting import C, CONTROL, RTTS_MS, SCENARIO, TABLE_C, span
+from tailroom.papers.su_2005.setting import CONTROL, RTTS_MS, SCENARIO, TABLE_C, C, span
 from tailroom.plots import style
 
 if TYPE_CHECKING:
