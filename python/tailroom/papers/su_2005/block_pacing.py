@@ -33,7 +33,7 @@ SCALES = {
 def studies(form: Form) -> list[Study]:
     """Blocks on and off at each c of Table 1; and behind slower access links."""
     recorded = {**span(form), "links.bottleneck.arrival_dispersion": FINEST}
-    seeds = form.of(2, 4, 20)
+    seeds = form.of(3, 4, 20)
     return [
         Study(
             "blocks",

@@ -20,6 +20,7 @@ from tailroom.papers.su_2005.setting import (
     TABLE_C,
     C,
     Path,
+    span,
 )
 from tailroom.plots import style
 
@@ -50,7 +51,6 @@ def paths(form: Form) -> list[Path]:
 def studies(form: Form) -> list[Study]:
     """Table 1 on every path, with a buffer of rate times delay; a study a delay."""
     shorter = {"duration": "100 s", "measure_from": "40 s"}
-    smallest = {"duration": "40 s", "measure_from": "15 s"}
     found = []
     for delay in delays_ms(form):
         rows = [Path(rate, delay).settings for rate in rates_mbps(form)]
@@ -60,8 +60,8 @@ def studies(form: Form) -> list[Study]:
                 SCENARIO,
                 grid={C: TABLE_C},
                 together={key: [row[key] for row in rows] for key in (RATE, LIMIT)},
-                set={DELAY: f"{delay} ms", **form.of(smallest, shorter, {})},
-                seeds=form.of(2, 3, 5),
+                set={DELAY: f"{delay} ms", **form.of(span(form), shorter, {})},
+                seeds=form.of(3, 3, 5),
             )
         )
     return found

@@ -13,7 +13,6 @@ from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.reference import ns2
 from tailroom.papers.su_2005 import drawing, measures
 from tailroom.papers.su_2005.over_time import (
-    INTERVAL_S,
     index_at_scale,
     index_in_window,
     index_up_to,
@@ -55,6 +54,7 @@ USERS = {
     },
 }
 """Web users as in the runs of ns-2."""
+NS2_BUFFERS = (250, 2500)
 NS2_ROWS = {
     ("highspeed", 2500): "S5 2500 hstcp web",
     ("reno", 2500): "S5 2500 sack web",
@@ -65,21 +65,20 @@ NS2_ROWS = {
 
 def studies(form: Form) -> list[Study]:
     """Four controls with their goodputs over time; and the path that ns-2 was run on."""
-    series = {"series.interval": f"{INTERVAL_S:g} s"}
-    seeds = form.of(2, 4, 20)
+    seeds = form.of(3, 4, 20)
     return [
         Study(
             "controls",
             SCENARIO,
             grid={CONTROL: list(CONTROLS)},
-            set={**span(form), **series},
+            set=span(form),
             seeds=seeds,
             keep=("flow_series",),
         ),
         Study(
             "ns-2",
             "su-2005-fhstcp/rtt-fairness.toml",
-            grid={CONTROL: list(CONTROLS), LIMIT: ["249 packets", "2499 packets"]},
+            grid={CONTROL: list(CONTROLS), LIMIT: [f"{one - 1} packets" for one in NS2_BUFFERS]},
             set={**span(form), "flows.users": USERS},
             seeds=form.of(1, 4, 20),
         ),
@@ -118,8 +117,8 @@ def judge_fairer(found: Found) -> Judgement:
     ]
     return Judgement(
         tuple(checks),
-        f"The index over the measured time is {', '.join(said)}. Equal windows, whose rates go with "
-        f"1 / RTT, have 0.87 where nothing is queued; queueing delay makes round trip times "
+        f"The index over the measured time is {', '.join(said)}. Equal windows, whose rates go "
+        f"with 1 / RTT, have 0.87 where nothing is queued; queueing delay makes round trip times "
         f"more alike.",
     )
 
@@ -203,7 +202,7 @@ def _beside_ns2(axes: "Axes", found: Found) -> None:
     rows = {row["case"]: row for row in ns2("S5 ").to_pylist()}
     study = found.study("ns-2")
     looks = islice(style.marked_line_styles(), 2)
-    for buffer, look, aside in zip((250, 2500), looks, (-0.12, 0.12), strict=True):
+    for buffer, look, aside in zip(NS2_BUFFERS, looks, (-0.12, 0.12), strict=True):
         points = [study.at({CONTROL: one, LIMIT: f"{buffer - 1} packets"}) for one in CONTROLS]
         each = [point.interval(measures.fairness) for point in points]
         at = [place + aside for place in range(len(each))]

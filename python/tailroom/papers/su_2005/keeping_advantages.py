@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,20 +18,20 @@ from tailroom.papers.su_2005.setting import (
     PACKET_BITS,
     RTTS_MS,
     Path,
-    end_host,
-    mice,
 )
 from tailroom.plots import style
-from tailroom.scenario_types import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+ALONE = "su-2005-fhstcp/alone.toml"
 RTT = "flows.fair.rtt"
 SSTHRESH = "flows.fair.initial_ssthresh"
 FAST = Path(1000, 20)
 FASTEST = Path(10_000, 20)
+FEWER_MICE: dict[str, object] = {f"flows.{one}.source.load": 0.001 for one in ("short", "web")}
+"""The same 20 Mbit/s on ten times the rate."""
 NAMES = {"fhstcp": "FHSTCP, c = 10", "highspeed": "HighSpeed TCP", "reno": "standard TCP"}
 RATES = {"1G": "1 Gbit/s", "10G": "10 Gbit/s"}
 """By study."""
@@ -49,27 +49,11 @@ PAYLOAD = 0.96
 INTERVAL = "0.5 s"
 
 
-def alone(path: Path, **flow: Any) -> Scenario:
-    """One flow, but for short flows and web sessions, each 1 % of the link at 1 Gbit/s."""
-    load = 0.01 * FAST.rate_mbps / path.rate_mbps
-    return {
-        "title": f"Su et al. 2005: one flow on {path.rate_mbps} Mbit/s",
-        "duration": "200 s",
-        "measure_from": "50 s",
-        "links": {"bottleneck": path.link},
-        "flows": {
-            "fair": {"congestion": "fhstcp", "rtt": "80 ms", **end_host(), **flow},
-            **mice(load),
-        },
-    }
-
-
 def studies(form: Form) -> list[Study]:
     """Alone on 1 and 10 Gbit/s; and the way up on 1 Gbit/s without slow start."""
     both = ("fhstcp", "highspeed")
     rtts = form.of((200,), (80, 200), RTTS_MS)
     seeds = form.of(2, 3, 5)
-    start = {"uniform": ["0 s", "2 s"]}
 
     def times(measure_from_s: int, duration_s: int) -> dict[str, object]:
         return {"measure_from": f"{measure_from_s} s", "duration": f"{duration_s} s"}
@@ -77,7 +61,7 @@ def studies(form: Form) -> list[Study]:
     return [
         Study(
             "1G",
-            alone(FAST, start=start),
+            ALONE,
             grid={CONTROL: [*both, NO_BLOCKS]},
             together=filling(FAST, rtts),
             set=times(*form.of((5, 15), (20, 80), (50, 200))),
@@ -85,17 +69,22 @@ def studies(form: Form) -> list[Study]:
         ),
         Study(
             "10G",
-            alone(FASTEST, start=start),
+            ALONE,
             grid={CONTROL: both},
             together=filling(FASTEST, rtts[:1] if form is not Form.FULL else rtts),
-            set=times(*form.of((4, 5), (5, 20), (30, 150))),
+            set={**FASTEST.settings, **FEWER_MICE, **times(*form.of((4, 5), (5, 20), (30, 150)))},
             seeds=seeds,
         ),
         Study(
             "ramp",
-            alone(FAST, initial_ssthresh=RAMP_FROM),
+            ALONE,
             grid={CONTROL: list(NAMES), RTT: [f"{rtt} ms" for rtt in rtts]},
-            set={**times(*form.of((0, 100), (0, 100), (0, 300))), "series.interval": INTERVAL},
+            set={
+                **times(*form.of((0, 100), (0, 100), (0, 300))),
+                SSTHRESH: RAMP_FROM,
+                "flows.fair.start": "0 s",
+                "series.interval": INTERVAL,
+            },
             seeds=seeds,
             keep=("flow_series",),
         ),
@@ -171,8 +160,8 @@ def judge_response(found: Found) -> Judgement:
         said.append(f"{_seconds(mine)} against {_seconds(theirs)} at {rtt}")
     return Judgement(
         tuple(checks),
-        f"From {RAMP_FROM} packets to half of 1 Gbit/s: {'; '.join(said)}. With the fair factor the "
-        f"window grows by c a(w) a second whatever the RTT, against a(w) a round trip: faster "
+        f"From {RAMP_FROM} packets to half of 1 Gbit/s: {'; '.join(said)}. With the fair factor "
+        f"the window grows by c a(w) a second whatever the RTT, against a(w) a round trip: faster "
         f"where the RTT, queueing included, is above 1 / c = 100 ms, and slower below.",
     )
 

@@ -9,7 +9,7 @@ from tailroom.papers.found import RunFound
 from tailroom.papers.su_2005.measures import FAIR, flows_of
 
 INTERVAL_S = 1.0
-"""Of the series that the studies record."""
+"""Of the series that the scenario records."""
 
 Floats = NDArray[np.float64]
 

@@ -40,38 +40,9 @@ class Path:
             LIMIT: f"{self.buffer_packets - 1} packets",
         }
 
-    @property
-    def link(self) -> dict[str, object]:
-        """The bottleneck in a scenario that is built here."""
-        queue = {"kind": "drop_tail", "limit": self.settings[LIMIT]}
-        return {"rate": self.settings[RATE], "delay": self.settings[DELAY], "queue": queue}
-
 
 CHOSEN = Path(300, 20)
 """That of the scenario."""
-
-
-def end_host() -> dict[str, object]:
-    """What all flows have in common, as in the shipped scenario."""
-    return {
-        "path": ["bottleneck"],
-        "packet_size": "1000 B",
-        "access_rate": "10 Gbit/s",
-        "initial_window": 2,
-        "rto_granularity": "10 ms",
-    }
-
-
-def mice(load: float) -> dict[str, dict[str, object]]:
-    """Short-lived flows and web sessions as in the shipped scenario, each with this load."""
-    rtt = {"uniform": ["80 ms", "200 ms"]}
-    common = {"congestion": "reno", "rtt": rtt, **end_host()}
-    size = {"kind": "exponential", "mean": "100 kB"}
-    pages = {"model": "ieee80216m", "pages": 5, "think_time": "5 s"}
-    return {
-        "short": {**common, "source": {"kind": "finite_flows", "size": size, "load": load}},
-        "web": {**common, "source": {"kind": "web", **pages, "load": load}},
-    }
 
 
 def span(form: Form) -> dict[str, object]:
