@@ -10,7 +10,7 @@ export UV_PYTHON_DOWNLOADS := never
 # Cargo's own commands find the same interpreter as the package's build does.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup demo test lint bench validate docs schema clean
+.PHONY: help setup demo test lint bench validate docs papers schema clean
 
 help:
 	@echo "make setup     build the package and its tools into .venv"
@@ -21,6 +21,7 @@ help:
 	@echo "make validate  comparison with published numbers (slow)"
 	@echo "make schema    write schema/ and the scenario classes anew from the engine"
 	@echo "make docs      write docs/reference and the pictures in docs/images anew"
+	@echo "make papers    reproduce the papers in full and write docs/papers anew (slow)"
 	@echo "make clean     remove everything that was built"
 
 $(UV):
@@ -61,6 +62,9 @@ bench: setup
 
 validate: setup
 	$(BIN)/python -m tests.validation
+
+papers: setup
+	$(BIN)/python tools/paper_reports.py
 
 schema: setup
 	$(BIN)/python tools/generate.py schema

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+import types
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -202,3 +204,37 @@ def test_unknown_names_name_the_nearest(tailroom: Tailroom, tmp_path: Path) -> N
         papers.parts_of(PAPER, ["agan"])
     assert papers.parts_of(PAPER, ["again", "1"]) == (BUFFERS, AGAIN)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small paper as one of those that the command knows."""
+    module = types.ModuleType("tailroom.papers.small_1999")
+    monkeypatch.setattr(module, "PAPER", PAPER, raising=False)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(papers, "PACKAGES", {"small-1999": "small_1999"})
+
+
+@pytest.mark.usefixtures("listed")
+def test_the_command_reproduces_and_goes_on(tailroom: Tailroom, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = ("papers", "run", "small-1999", "--quick", "--figure", "1", "--out", out)
+    ended = tailroom(*command)
+    assert ended.status == 0
+    assert re.search(r'So "full" <b> +1 +holds', ended.output)
+    assert "1 holds, 0 holds in part, 0 does not hold; 6 runs." in ended.output
+    assert f"The report is {out / 'report.html'}" in ended.output
+    assert not (out / "again.png").exists()
+    said = json.loads(tailroom(*command, "--json").output)
+    assert [(one["claim"], one["verdict"]) for one in said] == [("full", "holds")]
+    full = tailroom("papers", "run", "small-1999", "--out", out)
+    assert full.status == 2
+    assert "choose another output directory with --out" in full.errors
+
+
+@pytest.mark.usefixtures("listed")
+def test_the_list_names_parts_and_claims(tailroom: Tailroom) -> None:
+    ended = tailroom("papers")
+    assert ended.status == 0
+    for text in ("small-1999", "again: The same runs", 'So "full" <b> (Sec. 1)'):
+        assert text in ended.output

@@ -12,6 +12,7 @@ from tests.validation import (
     fhstcp,
     fixed_points,
     ns2,
+    papers,
     store,
     tofino,
     traffic,
@@ -22,5 +23,5 @@ if __name__ == "__main__":
     if len(sys.argv) == 1:
         ended += [fhstcp.main(), tofino.main([]), traffic.main()]
         ended += [buffer_rules.main(), fixed_points.main(), bursts.main([])]
-        ended += [coverage.main(), store.main()]
+        ended += [coverage.main(), store.main(), papers.main()]
     sys.exit(max(ended))

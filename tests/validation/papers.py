@@ -1,0 +1,48 @@
+"""The papers reproduced in their quick form, beside the verdicts of the full form.
+
+`docs/papers/NAME/claims.json` holds the claims as the full form decided them. A quick run has fewer
+seeds and shorter runs, so that a claim may come out as "holds in part"; one that turns into its
+opposite is a failure.
+
+    python -m tests.validation.papers [NAME ...]
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from tailroom import papers
+from tailroom.papers import Form, Verdict
+
+RECORDED = Path(__file__).parents[2] / "docs" / "papers"
+OPPOSITE = {Verdict.HOLDS: Verdict.DOES_NOT_HOLD, Verdict.DOES_NOT_HOLD: Verdict.HOLDS}
+
+
+def recorded(name: str) -> dict[tuple[str, str], Verdict]:
+    """The verdicts of the full form, by part and claim."""
+    claims = json.loads((RECORDED / name / "claims.json").read_text(encoding="utf-8"))
+    return {(one["part"], one["claim"]): Verdict(one["verdict"]) for one in claims}
+
+
+def main(names: list[str] | None = None) -> int:
+    """Reproduces papers, prints what has become of each claim, and counts opposites as failures."""
+    failed = 0
+    for name in names or papers.PACKAGES:
+        expected = recorded(name)
+        with tempfile.TemporaryDirectory() as out:
+            done = papers.reproduce(papers.load(name), Path(out) / name, form=Form.QUICK)
+        for part in done.parts:
+            for claim, judgement in part.judged:
+                full = expected[part.part.name, claim.name]
+                is_opposite = OPPOSITE.get(full) is judgement.verdict
+                failed += is_opposite
+                sign = "OPPOSITE" if is_opposite else ""
+                place = f"{name} {part.part.name} {claim.name}"
+                print(f"{place:60} full: {full:14} quick: {judgement.verdict:14} {sign}")
+    print(f"papers: {failed} claims came out as their opposite")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,37 @@
+"""Writes docs/papers: the papers reproduced in their full form.
+
+python tools/paper_reports.py [NAME ...]
+
+The runs stay in out/papers/NAME, so that a second call only draws and judges anew.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+from tailroom import papers
+
+REPOSITORY = Path(__file__).parents[1]
+COLOURS = 64
+"""Of a picture: enough for lines and bands, at a third of the size."""
+
+
+def write(name: str) -> None:
+    """Reproduces a paper, and copies report, claims and pictures."""
+    done = papers.reproduce(papers.load(name), REPOSITORY / "out" / "papers" / name)
+    target = REPOSITORY / "docs" / "papers" / name
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for file in ("report.md", "claims.json"):
+        shutil.copyfile(done.directory / file, target / file)
+    for picture in done.directory.glob("*.png"):
+        Image.open(picture).convert("RGB").quantize(COLOURS).save(
+            target / picture.name, optimize=True
+        )
+
+
+if __name__ == "__main__":
+    for paper in sys.argv[1:] or papers.PACKAGES:
+        write(paper)
