@@ -23,5 +23,5 @@ PAPER = Paper(
         capacity.PART,
         unsaid.PART,
     ),
-    times="2 min quick, 15 min full (two cores)",
+    times="1 min quick, 12 min full (two cores)",
 )

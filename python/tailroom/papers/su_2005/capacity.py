@@ -234,8 +234,11 @@ def _draw_distance(axes: "Axes", found: Found) -> None:
         of_path[CHOSEN].mean,
         **{**drawing.PAPER, "marker": "o", "markersize": 15, "color": "0.4"},
     )
+    chosen = of_path[CHOSEN]
+    if chosen.count > 1:
+        axes.errorbar(CHOSEN.rate_mbps, chosen.mean, chosen.half_width, color="0.4", capsize=4)
     axes.set_ylim(bottom=0, top=1.3 * max(one.mean for one in of_path.values()))
-    axes.set_ylabel("distance from Table 1\n(ring: the one chosen)")
+    axes.set_ylabel("distance from Table 1\n(ring: the one chosen, with 95 % interval)")
 
 
 def _draw_cell(  # noqa: PLR0913, PLR0917 - each says one thing about a panel

@@ -111,13 +111,13 @@ def judge_fairer(found: Found) -> Judgement:
     """Fairer than each of the three others, at both time scales."""
     checks = [check for other in list(CONTROLS)[1:] for check in fairer_than(found, other)]
     said = [
-        f"{name} {shown(of(found, control).interval(measures.fairness))} "
+        f"{name}: {shown(of(found, control).interval(measures.fairness))} "
         f"({of(found, control).mean(sliding_index):.2f} in {WINDOW_S:g} s windows)"
         for control, name in CONTROLS.items()
     ]
     return Judgement(
         tuple(checks),
-        f"The index over the measured time is {', '.join(said)}. Equal windows, whose rates go "
+        f"The index over the measured time: {'; '.join(said)}. Equal windows, whose rates go "
         f"with 1 / RTT, have 0.87 where nothing is queued; queueing delay makes round trip times "
         f"more alike.",
     )

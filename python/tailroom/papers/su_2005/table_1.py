@@ -1,6 +1,6 @@
 """Table 1: what the fair factor c does to the three flows, their fairness and the background."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ from tailroom.papers.claim import Check, Claim, Judgement, above, below, between
 from tailroom.papers.found import Found, Metric, PointFound
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.su_2005 import drawing, measures
-from tailroom.papers.su_2005.paper_table import FAIRNESS_STEP, TABLE, UTILIZATION_STEP
+from tailroom.papers.su_2005.paper_table import FAIRNESS_STEP, TABLE, UTILIZATION_STEP, Row
 from tailroom.papers.su_2005.setting import CONTROL, RTTS_MS, SCENARIO, TABLE_C, C, span
 from tailroom.plots import style
 
@@ -46,18 +46,26 @@ def standard(found: Found) -> PointFound:
 def grows(found: Found, what: str, metric: Metric, low: int, high: int) -> Check:
     """Whether a metric is larger at one c than at a smaller one, run by run."""
     change = measures.difference(at(found, high), at(found, low), metric)
-    return above(f"{what}: c = {high} less c = {low}", change, 0.0, "larger", percent=True)
+    percent = metric is not measures.fairness
+    return above(f"{what}: c = {high} less c = {low}", change, 0.0, "larger", percent=percent)
 
 
 def falls(found: Found, what: str, metric: Metric, low: int, high: int) -> Check:
     """Whether a metric is smaller at one c than at a smaller one, run by run."""
     change = measures.difference(at(found, high), at(found, low), metric)
-    return below(f"{what}: c = {high} less c = {low}", change, 0.0, "smaller", percent=True)
+    percent = metric is not measures.fairness
+    return below(f"{what}: c = {high} less c = {low}", change, 0.0, "smaller", percent=percent)
 
 
 def means(found: Found, metric: Metric, form: str = ".2f", scale: float = 1.0) -> str:
     """A metric at Table 1's three c, in words."""
     values = [f"{scale * at(found, c).mean(metric):{form}}" for c in TABLE_C]
+    return f"{values[0]}, {values[1]} and {values[2]}"
+
+
+def printed(of: Callable[[Row], float], form: str = ".2f", scale: float = 1.0) -> str:
+    """The same of the paper's table."""
+    values = [f"{scale * of(row):{form}}" for row in TABLE.values()]
     return f"{values[0]}, {values[1]} and {values[2]}"
 
 
@@ -83,7 +91,7 @@ def judge_numbers(found: Found) -> Judgement:
         f"{inside} of {len(checks)} cells lie within the bounds by their whole interval, "
         f"{len(outside)} outside{': ' + ', '.join(outside) if outside else ''}. The three flows "
         f"together use {means(found, measures.total_utilization, '.1f', 100)} % of the link (the "
-        f"paper: 61.0, 78.2 and 89.5 %).",
+        f"paper: {printed(lambda row: sum(row.flows), '.1f', 100)} %).",
     )
 
 
@@ -108,8 +116,9 @@ def judge_optimum(found: Found) -> Judgement:
     )
     return Judgement(
         checks,
-        f"The fairness index is {means(found, fairness)} at c = 5, 10 and 20 (the paper: 0.90, "
-        f"0.96, 0.88) and largest, {shown(best.interval(fairness))}, at c = {best.settings[C]}. "
+        f"The fairness index is {means(found, fairness)} at c = 5, 10 and 20 (the paper: "
+        f"{printed(lambda row: row.fairness)}) and largest, "
+        f"{shown(best.interval(fairness))}, at c = {best.settings[C]}. "
         f"In {as_printed} of {len(of_seed)} seeds it is largest at 10, as in the paper's table. "
         f"The background, which larger c crowd out, keeps "
         f"{means(found, measures.background_utilization, '.1f', 100)} %: what is optimal depends "
@@ -141,8 +150,10 @@ def judge_large(found: Found) -> Judgement:
             grows(found, "use of F1 (80 ms)", first, 10, 20),
             falls(found, "fairness index", measures.fairness, 10, 20),
         ),
-        f"F1 uses {means(found, first, '.1f', 100)} % at c = 5, 10 and 20 (the paper: 29.8, 32.2, "
-        f"44.9), F3 {means(found, measures.utilization_of(2), '.1f', 100)} % (14.4, 19.4, 19.9). "
+        f"F1 uses {means(found, first, '.1f', 100)} % at c = 5, 10 and 20 (the paper: "
+        f"{printed(lambda row: row.flows[0], '.1f', 100)}), "
+        f"F3 {means(found, measures.utilization_of(2), '.1f', 100)} % "
+        f"({printed(lambda row: row.flows[2], '.1f', 100)}). "
         f"The index is {means(found, measures.fairness)}.",
     )
 
@@ -159,8 +170,9 @@ def judge_background(found: Found) -> Judgement:
             falls(found, "use of the background", use, 10, 20),
             below(f"use of the background: {span_of_c}", change, 0.0, "smaller", percent=True),
         ),
-        f"The background uses {means(found, use, '.1f', 100)} % (the paper: 27.0, 16.4, 5.6 %), of "
-        f"which short flows and web sessions are 2 %, so that it cannot starve as far as theirs.",
+        f"The background uses {means(found, use, '.1f', 100)} % (the paper: "
+        f"{printed(lambda row: row.background, '.1f', 100)} %), "
+        f"of which the short flows and web sessions offer 2 % whatever c is.",
     )
 
 
