@@ -40,6 +40,8 @@ FAIR_FACTOR = {"fhstcp": 10.0}
 """c; the others have no such factor."""
 RAMP_FROM = 100
 """Packets at which slow start is made to end, so that the window law alone fills the link."""
+MOST_OF_BUFFER = 0.9
+"""Filled by slow start, so that the first loss is not far."""
 HALF = 0.5
 """Part of the link at which the way up is timed."""
 AS_GOOD = 0.02
@@ -64,7 +66,7 @@ def studies(form: Form) -> list[Study]:
             ALONE,
             grid={CONTROL: [*both, NO_BLOCKS]},
             together=filling(FAST, rtts),
-            set=times(*form.of((5, 15), (20, 80), (50, 200))),
+            set=times(*form.of((5, 15), (20, 60), (50, 200))),
             seeds=seeds,
         ),
         Study(
@@ -80,7 +82,7 @@ def studies(form: Form) -> list[Study]:
             ALONE,
             grid={CONTROL: list(NAMES), RTT: [f"{rtt} ms" for rtt in rtts]},
             set={
-                **times(*form.of((0, 100), (0, 100), (0, 300))),
+                **times(*form.of((0, 100), (0, 150), (0, 300))),
                 SSTHRESH: RAMP_FROM,
                 "flows.fair.start": "0 s",
                 "series.interval": INTERVAL,
@@ -92,13 +94,14 @@ def studies(form: Form) -> list[Study]:
 
 
 def filling(path: Path, rtts_ms: Sequence[int]) -> dict[str, list[object]]:
-    """RTTs, each with a slow start that ends where the link is full.
+    """RTTs, each with a slow start that ends where the link and most of the buffer are full.
 
     Slow start until the first loss overshoots by a whole bandwidth-delay product, and what its
     losses leave behind would be measured for minutes.
     """
-    full = [path.rate_mbps * rtt * 1000 // PACKET_BITS for rtt in rtts_ms]
-    return {RTT: [f"{rtt} ms" for rtt in rtts_ms], SSTHRESH: list(full)}
+    link = [path.rate_mbps * rtt * 1000 // PACKET_BITS for rtt in rtts_ms]
+    most = MOST_OF_BUFFER * path.buffer_packets
+    return {RTT: [f"{rtt} ms" for rtt in rtts_ms], SSTHRESH: [round(one + most) for one in link]}
 
 
 def half_filled_s(run: RunFound) -> float | None:
@@ -271,7 +274,7 @@ PART = Part(
     note=(
         "The paper measures no flow alone. One flow has the link but for short flows and web "
         "sessions (20 Mbit/s together, which also tell the seeds apart). Slow start is made to end "
-        "where the link is full. It hides the window law on an empty link, so the way up begins "
-        f"at {RAMP_FROM} packets."
+        "where the link and most of the buffer are full. It hides the window law on an empty link, "
+        f"so the way up begins at {RAMP_FROM} packets."
     ),
 )
