@@ -8,14 +8,13 @@ from tailroom.papers.claim import Check, Claim, Judgement, above, below, shown
 from tailroom.papers.found import Found, Metric, PointFound, RunFound
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.su_2005 import drawing, measures
-from tailroom.papers.su_2005.setting import SCENARIO, TABLE_C, C, span
+from tailroom.papers.su_2005.setting import BLOCKS, SCENARIO, TABLE_C, C, span
 from tailroom.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BLOCKS = "flows.fair.congestion.block_pacing"
 ACCESS = "flows.fair.access_rate"
 FAST, SLOW = "10 Gbit/s", "400 Mbit/s"
 """Access rates of the three flows; with the slow one a block takes longer to leave."""

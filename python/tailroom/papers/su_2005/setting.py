@@ -8,6 +8,7 @@ SCENARIO = "su-2005-fhstcp/table-1.toml"
 
 C = "flows.fair.congestion.c"
 CONTROL = "flows.fair.congestion"
+BLOCKS = "flows.fair.congestion.block_pacing"
 RATE = "links.bottleneck.rate"
 DELAY = "links.bottleneck.delay"
 LIMIT = "links.bottleneck.queue.limit"
