@@ -52,7 +52,7 @@ LONE, MIXED = "1 NewReno", "HighSpeed and NewReno"
 
 def studies(form: Form) -> Sequence[Study]:
     """A study for each case."""
-    span = form.of(Span(50, 90), Span(50, 150), Span(50, 550))
+    span = form.of(Span(30, 50), Span(50, 150), Span(50, 550))
     names = form.of((SHORT, LONG, "CoDel", FAIR), tuple(QUEUES), tuple(QUEUES))
     grid = {beside.QUEUE: [QUEUES[name] for name in names]}
     cases = form.of((LONE, MIXED), (LONE, MIXED, "4 HighSpeed"), tuple(CASES))

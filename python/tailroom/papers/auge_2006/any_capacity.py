@@ -1,6 +1,6 @@
 """Whether one or two hundred packets do on a link of any capacity."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,9 @@ class Link:
         return f"{self.mbps} Mbit/s" if self.mbps < 1000 else f"{self.mbps / 1000:g} Gbit/s"
 
 
-SECONDS = {
+Seconds = Mapping[int, tuple[int, int]]
+"""From when to when a capacity is measured."""
+SECONDS: dict[str, Seconds] = {
     # Reno adds a packet a round trip: on 1 Gbit/s it takes 310 s from loss to loss. HighSpeed takes
     # as long until its window is that large as the first number says.
     "reno": {50: (50, 250), 200: (100, 300), 1000: (500, 2000)},
@@ -54,10 +56,12 @@ SECONDS = {
         10000: (120, 180),
     },
 }
-"""From when to when a capacity is measured."""
+SMOKE_MBPS = {"reno": (50,), "highspeed": (50, 200)}
 QUICK_MBPS = {"reno": (50, 200), "highspeed": (50, 200, 1000)}
 SHORTER = {1000: (60, 85)}
 """Of the quick form."""
+SHORTEST = {50: (20, 80), 200: (30, 50)}
+"""Of the smoke form."""
 
 
 def studies(form: Form) -> Sequence[Study]:
@@ -72,8 +76,8 @@ def studies(form: Form) -> Sequence[Study]:
 
 def _links(control: str, form: Form) -> list[Link]:
     seconds = SECONDS[control]
-    chosen = form.of((50, 200) if control == "highspeed" else (50,), QUICK_MBPS[control], seconds)
-    shorter = {} if form is Form.FULL else SHORTER
+    chosen = form.of(SMOKE_MBPS[control], QUICK_MBPS[control], tuple(seconds))
+    shorter: Seconds = form.of(SHORTEST, SHORTER, {})
     return [Link(mbps, Span(*(shorter.get(mbps) or seconds[mbps]))) for mbps in chosen]
 
 
@@ -128,8 +132,9 @@ def _draw_control(panel: "Axes", found: "Found", control: str) -> None:
             line["label"] = f"{label}, model only"
         if points or mbps == FASTEST_MBPS:
             any_run = found.study(_name(control, 50)).points[0].runs[0]
-            shares = predicted.shares_over(any_run, MODEL_BUFFERS, _settings(mbps))
-            panel.plot(MODEL_BUFFERS, [100 * one for one in shares], **line)
+            buffers = found.form.of((20, 200), MODEL_BUFFERS, MODEL_BUFFERS)
+            shares = predicted.shares_over(any_run, buffers, _settings(mbps))
+            panel.plot(buffers, [100 * one for one in shares], **line)
     panel.axhline(100 * REASONABLE, label="taken as reasonable", **style.LIMIT_LINE)
     beside.buffer_axis(panel)
     panel.set(title=OTHER_WORDS[control], ylim=(0, 105))

@@ -52,14 +52,16 @@ def studies(form: Form) -> Sequence[Study]:
     """A study for each regime: of the runs the first is drawn."""
     keep = ("flow_log", "link_series")
     return [
-        Study(regime, _scenario(regime), seeds=form.of(3, 4, 10), keep=keep) for regime in LOADS
+        Study(regime, _scenario(regime, form), seeds=form.of(2, 4, 10), keep=keep)
+        for regime in LOADS
     ]
 
 
-def _scenario(regime: str) -> Scenario:
+def _scenario(regime: str, form: Form) -> Scenario:
+    more_s = MORE_S[regime] / form.of(3, 1, 1)
     return {
         "title": f"Flows that come and go, {regime}",
-        "duration": f"{SHOWN_S[1] + MORE_S[regime]:g} s",
+        "duration": f"{SHOWN_S[1] + more_s:g} s",
         # Log and statistics cover the same flows.
         "measure_from": "0 s",
         "series": {"interval": "200 ms"},

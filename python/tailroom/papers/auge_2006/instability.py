@@ -71,7 +71,7 @@ class Crowd:
 
 def crowds(form: Form) -> list[Crowd]:
     """Those of a form."""
-    flows = form.of(60, 150, 300)
+    flows = form.of(50, 150, 300)
     return [Crowd(flows, window) for window in form.of((10, 30), (10, 30), (10, 30, 100))]
 
 
@@ -82,7 +82,7 @@ def studies(form: Form) -> Sequence[Study]:
 
 def _study(crowd: Crowd, form: Form) -> Study:
     rate = 8e3 * crowd.pipe / RTT_S / 1e6
-    duration, start = form.of((25, 10), (40, 15), (150, 30))
+    duration, start = form.of((15, 6), (40, 15), (150, 30))
     table: Scenario = {
         "title": f"{crowd.flows} NewReno flows, windows of about {crowd.window} packets",
         "duration": f"{duration} s",

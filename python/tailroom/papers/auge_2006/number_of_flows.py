@@ -22,14 +22,12 @@ BACKGROUND_LOAD = 0.5
 FEW = 4
 SHOWN = 12
 """Numbers of flows that are drawn."""
-LATER_S = ((20, 40), (80, 100))
-"""Two stretches of an overload."""
 IN_PROGRESS = f"links.{setup.LINK}.flows_in_progress_mean"
 
 
 def studies(form: Form) -> Sequence[Study]:
     """Elastic flows alone, beside others that take half of the link, and too many of them."""
-    duration, start = form.of((100, 10), (300, 30), (3000, 100))
+    duration, start = form.of((50, 5), (300, 30), (3000, 100))
     span = {
         "duration": f"{duration} s",
         "measure_from": f"{start} s",
@@ -47,9 +45,10 @@ def studies(form: Form) -> Sequence[Study]:
     loads = form.of([0.5], [0.3, 0.5, 0.7], [0.3, 0.5, 0.7])
     half = {LOAD: 0.25, "flows.background": background}
     limited = {LOAD: 1.2, "flows.elastic.access_rate": "10 Mbit/s"}
+    overload_s = form.of(((10, 20), (30, 40)), ((20, 40), (80, 100)), ((20, 40), (80, 100)))
     stretches = {
-        "measure_from": [f"{start} s" for start, _ in LATER_S],
-        "duration": [f"{end} s" for _, end in LATER_S],
+        "measure_from": [f"{start} s" for start, _ in overload_s],
+        "duration": [f"{end} s" for _, end in overload_s],
     }
     keep = ("flow_counts",)
     return [
@@ -192,19 +191,23 @@ def _mixture(found: "Found") -> Judgement:
     )
 
 
+def _stretch(point: "PointFound") -> str:
+    return f"{point.settings['measure_from'].removesuffix(' s')} to {point.settings['duration']}"
+
+
 def _overload(found: "Found") -> Judgement:
     early, late = found.study("overload").points
     before = early.mean(IN_PROGRESS)
     return Judgement(
         (
             above(
-                "flows in progress from 80 to 100 s less those from 20 to 40 s",
+                f"flows in progress, mean of {_stretch(late)}, less that of {_stretch(early)}",
                 late.interval(lambda run: (run.value(IN_PROGRESS) or 0.0) - before),
                 0.0,
                 "their number increases",
             ),
             above(
-                "part of them that is bottlenecked, 80 to 100 s",
+                f"part of them that is bottlenecked, {_stretch(late)}",
                 late.interval(bottlenecked_part),
                 0.99,
                 "all flows eventually become bottlenecked",
@@ -212,8 +215,8 @@ def _overload(found: "Found") -> Judgement:
             ),
         ),
         f"Flows with access links of a tenth of this one, at 1.2 of its capacity: "
-        f"{before:.0f} in progress after half a minute, {late.mean(IN_PROGRESS):.0f} after one "
-        "and a half; ten are enough to hold one another back.",
+        f"{before:.0f} in progress in {_stretch(early)}, {late.mean(IN_PROGRESS):.0f} in "
+        f"{_stretch(late)}; ten are enough to hold one another back.",
     )
 
 

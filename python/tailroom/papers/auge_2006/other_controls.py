@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from tailroom.papers.auge_2006 import beside, setup
 from tailroom.papers.auge_2006.beside import OTHER_WORDS, Span
 from tailroom.papers.auge_2006.residual import background_loss, residual_share
-from tailroom.papers.claim import Check, Claim, Judgement, above, below, shown
+from tailroom.papers.claim import Check, Claim, Judgement, above, below
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
 from tailroom.scenario_types import Flows as FlowGroup
@@ -23,8 +23,8 @@ CONTROL = "flows.flow.congestion"
 NEW = ("highspeed", "scalable", "htcp", "fast")
 PAIR_BUFFERS = (20, 50, 100, 200, 312, 450, 625, 1250)
 QUICK_PAIR_BUFFERS = (20, 100, 312, 450, 625)
-LATE_S = 40
-"""When the second flow begins: the first has found its window by then."""
+HEAD_START_S = 10
+"""The second of two flows begins so long before statistics do: the first has found its window."""
 SMALLEST_PART = 0.25
 """A flow that gets less of what two share is starved: half of its half."""
 JAIN = "flows.jain_index"
@@ -33,7 +33,7 @@ JAIN = "flows.jain_index"
 def studies(form: Form) -> Sequence[Study]:
     """A flow alone over buffers, packet pair over more of them, and two flows."""
     buffers = form.of((20, 100), setup.BUFFERS, (20, 50, 100, 200, setup.BDP_PACKETS))
-    controls = form.of(("reno", "scalable", "fast"), ("reno", *NEW), ("reno", *NEW))
+    controls = form.of(("reno", "scalable"), ("reno", *NEW), ("reno", *NEW))
     kinds: tuple[Callable[[int], Queue], ...] = (setup.fifo, setup.fair)
     alone = [queue(buffer) for queue in kinds for buffer in buffers]
     pair = form.of((20, setup.BDP_PACKETS), QUICK_PAIR_BUFFERS, PAIR_BUFFERS)
@@ -56,7 +56,8 @@ def _of_two(name: str, form: Form, other: str | None) -> Study:
     queues: list[Queue] = [setup.fifo(setup.BDP_PACKETS), setup.fair(setup.BDP_PACKETS)]
     controls = form.of(("scalable",), NEW, NEW)
     late = beside.flow(other or "reno")
-    late["start"] = {"uniform": [f"{LATE_S} s", f"{LATE_S + 5} s"]}
+    late_s = _span(form).measure_from_s - HEAD_START_S
+    late["start"] = {"uniform": [f"{late_s} s", f"{late_s + HEAD_START_S / 2:g} s"]}
     study = _study(name, {"flow": beside.flow("reno"), "late": late}, queues, controls, form)
     kinds = study.grid[CONTROL]
     together = {CONTROL: kinds, "flows.late.congestion": kinds} if other is None else {}
@@ -66,6 +67,10 @@ def _of_two(name: str, form: Form, other: str | None) -> Study:
     )
 
 
+def _span(form: Form) -> Span:
+    return form.of(Span(25, 50), Span(50, 120), Span(50, 550))
+
+
 def _study(
     name: str,
     flows: dict[str, FlowGroup],
@@ -73,8 +78,7 @@ def _study(
     controls: Sequence[str],
     form: Form,
 ) -> Study:
-    span = form.of(Span(50, 90), Span(50, 120), Span(50, 550))
-    table = beside.scenario(flows, span, "Other controls beside a Poisson background")
+    table = beside.scenario(flows, _span(form), "Other controls beside a Poisson background")
     grid: dict[str, Sequence[object]] = {beside.QUEUE: list(queues), CONTROL: list(controls)}
     return Study(name, table, grid=grid, seeds=form.of(3, 3, 5))
 
@@ -98,13 +102,11 @@ def draw(found: "Found") -> Figure:
     upper[0].set_ylabel(beside.SHARE_LABEL)
     style.legend_beside(upper[1])
     _draw_bars(lower[0], found, "two-alike", jain, 1.0)
-    lower[0].set_title(
-        f"two of a kind, the second from {LATE_S} s on, 625 packets", fontsize="small"
-    )
+    lower[0].set_title("two of a kind, the second later, 625 packets", fontsize="small")
     lower[0].set_ylabel("fairness (Jain's index)")
     lower[0].set_ylim(0.4, 1.02)
     _draw_bars(lower[1], found, "beside-newreno", late_part, 100.0)
-    lower[1].set_title(f"NewReno that joins at {LATE_S} s, 625 packets", fontsize="small")
+    lower[1].set_title("NewReno that joins later, 625 packets", fontsize="small")
     lower[1].set_ylabel("NewReno's part of both (%)")
     lower[1].set_ylim(0, 60)
     lower[1].axhline(50, color="0.6", linewidth=0.9)
@@ -201,21 +203,22 @@ def _smaller_buffers(found: "Found") -> Judgement:
                 )
             )
     shares = {
-        buffer: _alone(found, "scalable", setup.fifo(buffer)).interval(residual_share)
-        for buffer in (20, 100)
+        control: [
+            100 * _alone(found, control, setup.fifo(buffer)).mean(residual_share)
+            for buffer in (20, 100)
+        ]
+        for control in _controls(found, "alone")
     }
-    fast = {
-        buffer: _alone(found, "fast", setup.fifo(buffer)).mean(residual_share)
-        for buffer in (20, 100)
-    }
+    words = "; ".join(
+        f"{OTHER_WORDS[control]} {small:.0f} and {large:.0f} %"
+        for control, (small, large) in shares.items()
+    )
     return Judgement(
         tuple(checks),
-        f"With 100 packets Scalable has {shown(shares[100], percent=True)}, with 20 "
-        f"{shown(shares[20], percent=True)}: it falls by an eighth only, and grows by a packet in "
-        "100. FAST wants 100 packets of its own queued; where they do not fit it lives by its "
-        f"losses ({100 * fast[20]:.0f} % with 20, {100 * fast[100]:.0f} % with 100 packets). "
-        "Controls that grow by many packets a round trip and fall by half gain nothing from 20 "
-        "packets.",
+        f"Shares with 20 and 100 packets: {words}. Scalable falls by an eighth only, and grows by "
+        "a packet in 100. FAST wants 100 packets of its own queued; where they do not fit it lives "
+        "by its losses. Controls that grow by many packets a round trip and fall by half gain "
+        "nothing from 20 packets.",
     )
 
 
@@ -262,7 +265,7 @@ def _drawbacks(found: "Found") -> Judgement:
         tuple(checks),
         f"NewReno that joins gets, under FIFO and fair queueing: {words}. Half would be even. Fair "
         "queueing makes up for what the window laws do to one another. Jain's index counts from "
-        "50 s on.",
+        f"{HEAD_START_S / 2:g} to {HEAD_START_S} s after the second's start on.",
     )
 
 
@@ -342,7 +345,7 @@ PART = Part(
     note=(
         "The set-up of Section IV-B with other controls, all with selective acknowledgements and "
         "their published parameters (FAST: 100 packets queued; packet pair: a setpoint of 4). "
-        "Packet pair is for fair queueing only. Of two flows the second begins after 40 to 45 s; "
-        "statistics begin at 50 s."
+        "Packet pair is for fair queueing only. Of two flows the second begins 5 to 10 s before "
+        "statistics do."
     ),
 )

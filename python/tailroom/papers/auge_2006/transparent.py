@@ -30,7 +30,7 @@ EMPTIES_S = 160e-6
 
 def studies(form: Form) -> Sequence[Study]:
     """Poisson packets of exponential sizes, and flows of 1 Mbit/s that come and go."""
-    seconds = form.of(0.2, 1.6, 40)
+    seconds = form.of(0.1, 1.6, 40)
     table: Scenario = {
         "title": "Poisson packets of exponential sizes",
         "duration": f"{seconds + 0.01:g} s",
