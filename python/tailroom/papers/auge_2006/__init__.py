@@ -10,6 +10,7 @@ from tailroom.papers.auge_2006 import (
     newcomers,
     paced_acks,
 )
+from tailroom.papers.auge_2006.further import FURTHER_PARTS
 from tailroom.papers.paper import Paper
 
 PAPER = Paper(
@@ -26,6 +27,7 @@ PAPER = Paper(
         newcomers.PART,
         paced_acks.PART,
         longest_queue_drop.PART,
+        *FURTHER_PARTS,
     ),
     times="1 min quick, 5 min full (two cores)",
 )
