@@ -116,17 +116,8 @@ def _write_table(path: Path, table: pa.Table) -> None:
 
 def _write_csv(path: Path, table: pa.Table) -> None:
     memory = pa.BufferOutputStream()
-    csv.write_csv(_without_structs(table), memory)
+    csv.write_csv(table, memory)
     write_whole(path, memory.getvalue())
-
-
-def _without_structs(table: pa.Table) -> pa.Table:
-    """Settings that are tables, such as a whole queue, as JSON: CSV has no form for them."""
-    for place, column in enumerate(table.schema):
-        if pa.types.is_nested(column.type):
-            texts = [json.dumps(value) for value in table[column.name].to_pylist()]
-            table = table.set_column(place, column.name, pa.array(texts))
-    return table
 
 
 def _png(figure: "Figure") -> bytes:
