@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.stats import poisson
 
 import tailroom as tr
@@ -18,9 +19,9 @@ from tailroom.models.bursts.cycle import Cycle
 from tailroom.models.bursts.queue import (
     Loop,
     decay,
-    dense_end,
     flow_variance,
     hit,
+    packing,
     survival,
 )
 from tailroom.models.bursts.ring import ring
@@ -132,7 +133,7 @@ def test_a_burst_is_as_dense_as_a_queue_that_delays_it_makes_it(load: float, gro
         delay = load / (1 + load) / (1 - load - mass / length)
         length = length + np.diff(delay, prepend=load / (1 + load) / (1 - load))
         mass = mass + growth / parts
-    end = float(dense_end(load, growth))
+    end = float(brentq(lambda x: packing(load, x) - growth, 0, (1 - load) * (1 - 1e-6)))
     assert mass[-1] / length[-1] == pytest.approx(end, rel=0.02)
     area, _ = quad(lambda x: x * load / (1 + load) / (1 - load - x) ** 2, 0, end)
     assert area == pytest.approx(growth, rel=1e-6)
@@ -168,7 +169,8 @@ def test_a_queue_that_never_empties_is_that_of_successive_round_trips(
     table = ring(loop, np.array([window, window + 1]), np.ones(2), 200)
     law = np.full((1, 201), 1 / 201)
     for _ in range(60):
-        law, kept = table.step(law, np.array([window]))
+        one = table.step(law, np.array([window]))
+        law, kept = one.law, one.kept
     lengths = table.line.lengths
     mean = float(law[0] @ lengths)
     assert kept[0] == pytest.approx(1.0, abs=1e-6)
@@ -231,9 +233,16 @@ def test_predictions_are_in_range(control: str, load: float, limit: int, rate: i
     assert found.seconds > 0
 
 
-def test_the_required_limit_is_the_first_that_suffices() -> None:
-    text = scenario(50, long_flows("cubic"), uncontrolled("25 Mbit/s", "poisson"))
-    link = bottleneck(text)
+@pytest.mark.parametrize(
+    ("control", "load", "rate"),
+    [("cubic", 0.5, 50), ("reno", 0.3, 50), ("highspeed", 0.3, 1000), ("reno", 0.9, 100_000)],
+)
+def test_the_required_limit_is_the_first_that_suffices(
+    control: str, load: float, rate: float
+) -> None:
+    """However large it is: here from 50 to 90,000 packets."""
+    stream = uncontrolled(f"{load * rate:g} Mbit/s", "poisson")
+    link = bottleneck(scenario(50, long_flows(control), stream, rate=f"{rate} Mbit/s"))
     need = model.predict(link, Target(utilization=0.95)).required_packets
     assert need is not None
     assert model.at_limit(link, need, model.SEARCH).utilization >= 0.95

@@ -3,7 +3,7 @@
 docs/models/bursts-over-background.md derives it and compares it with simulation.
 """
 
-from math import inf
+from math import log
 
 from tailroom.models.assumptions import (
     drop_tail,
@@ -18,12 +18,10 @@ from tailroom.models.bursts.cycle import Cycle, Detail, cycle
 from tailroom.models.bursts.growth import growth_of
 from tailroom.models.bursts.queue import Loop
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
-from tailroom.models.required import LARGEST_LIMIT
+from tailroom.models.required import smallest_limit_near
 
 SEARCH = Detail(peaks=20, windows=24, lengths=40, densities=16, rounds=80)
 """For many limits in a row: utilization within 0.005 of the finer one."""
-PRECISION = 0.005
-"""Of a required limit."""
 SMALL_WINDOW = 10.0
 """Below it a loss often ends in a timeout, which the model leaves out."""
 NOTHING = 1e-6
@@ -75,22 +73,16 @@ def at_limit(link: Bottleneck, limit: float, detail: Detail | None = None) -> Cy
 
 
 def required(link: Bottleneck, utilization: float) -> float:
-    """The smallest limit with this utilization of the link, to a packet or half a percent.
+    """The smallest limit with this utilization of the link, at the detail of a search."""
 
-    `smallest_limit` would look at single packets of a large buffer, at a cycle each.
-    """
-    low, high = 0.0, 1.0
-    while at_limit(link, high, SEARCH).utilization < utilization:
-        if high >= LARGEST_LIMIT:
-            return inf
-        low, high = high, 4 * high
-    while high - low > max(1.0, PRECISION * high):
-        middle = (low + high) // 2
-        if at_limit(link, middle, SEARCH).utilization < utilization:
-            low = middle
-        else:
-            high = middle
-    return high
+    def excess(limit: float) -> float:
+        # What is missing falls through orders of magnitude: its logarithm is easier to follow.
+        missing = 1 - at_limit(link, limit, SEARCH).utilization
+        return log((1 - utilization) / max(missing, NOTHING * (1 - utilization)))
+
+    # With so much room Reno is about to fill the link.
+    guess = (1 - background_load(link)) * the_flow(link).rtt_s * link.capacity_pps
+    return smallest_limit_near(excess, guess)
 
 
 def phase_of(link: Bottleneck, flow: FlowClass) -> float:

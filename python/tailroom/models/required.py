@@ -1,13 +1,16 @@
 """The smallest queue limit that meets a target, for a model that predicts at a given limit."""
 
 from collections.abc import Callable
-from math import inf
+from math import exp, inf, log
 
 LEAST_LIMIT = 1.0
 """In packets: a scenario has no smaller one."""
 
 LARGEST_LIMIT = 1e9
 """In packets; beyond any buffer."""
+
+WIDE = 8
+"""Factor from one limit to the next while the answer is not yet between two of them."""
 
 
 def smallest_limit(meets: Callable[[float], bool], largest: float = LARGEST_LIMIT) -> float:
@@ -26,3 +29,46 @@ def smallest_limit(meets: Callable[[float], bool], largest: float = LARGEST_LIMI
         middle = (low + high) // 2
         low, high = (low, middle) if meets(middle) else (middle, high)
     return high
+
+
+def smallest_limit_near(excess: Callable[[float], float], guess: float) -> float:
+    """Like `smallest_limit`, where a call is dear and what it returns is smooth.
+
+    `excess(limit)` is what is there beyond the target, negative below the answer. Regula falsi over
+    the logarithm of the limit, in the form called Illinois: an end that stays counts half. About
+    ten calls, against 2 log2(answer).
+    """
+    low, short, high, over = _bracket(excess, min(max(LEAST_LIMIT, guess // 1), LARGEST_LIMIT))
+    moved = ""
+    while 1 < high - low < inf:
+        middle = exp(log(low) + log(high / low) * short / (short - over))
+        middle = min(max(low + 1, float(round(middle))), high - 1)
+        found = excess(middle)
+        if found < 0:
+            low, short, over = middle, found, over / 2 if moved == "low" else over
+            moved = "low"
+        else:
+            high, over, short = middle, found, short / 2 if moved == "high" else short
+            moved = "high"
+    return high
+
+
+def _bracket(excess: Callable[[float], float], guess: float) -> tuple[float, float, float, float]:
+    """A limit that is too small, its excess, and one that is not, with its own.
+
+    Where the least limit will do, it is both; where none will do, the second is infinite.
+    """
+    at, found = guess, excess(guess)
+    while found >= 0 and at > LEAST_LIMIT:
+        smaller = max(LEAST_LIMIT, at // WIDE)
+        there = excess(smaller)
+        if there < 0:
+            return smaller, there, at, found
+        at, found = smaller, there
+    while found < 0 and at < LARGEST_LIMIT:
+        larger = min(WIDE * at, LARGEST_LIMIT)
+        there = excess(larger)
+        if there >= 0:
+            return at, found, larger, there
+        at, found = larger, there
+    return (at, found, at, found) if found >= 0 else (at, found, inf, 0.0)

@@ -94,9 +94,18 @@ def _runs(part: "PartDone", store: Store) -> pa.Table:
     tables = []
     records = {record.id: record for record in store.sweeps()}
     for study, sweep in zip(part.found.studies, part.sweeps, strict=True):
-        table = runs_of(store, records[sweep]).drop_columns(list(LONG_COLUMNS))
+        table = _flat(runs_of(store, records[sweep]).drop_columns(list(LONG_COLUMNS)))
         tables.append(table.add_column(0, "study", pa.array([study] * table.num_rows)))
     return pa.concat_tables(tables, promote_options="permissive")
+
+
+def _flat(table: pa.Table) -> pa.Table:
+    """Settings that are tables themselves, such as a queue, as JSON: CSV has nothing else."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_nested(field.type):
+            texts = [json.dumps(value) for value in table[field.name].to_pylist()]
+            table = table.set_column(place, field.name, pa.array(texts))
+    return table
 
 
 def _write_table(path: Path, table: pa.Table) -> None:
@@ -107,17 +116,8 @@ def _write_table(path: Path, table: pa.Table) -> None:
 
 def _write_csv(path: Path, table: pa.Table) -> None:
     memory = pa.BufferOutputStream()
-    csv.write_csv(_without_structs(table), memory)
+    csv.write_csv(table, memory)
     write_whole(path, memory.getvalue())
-
-
-def _without_structs(table: pa.Table) -> pa.Table:
-    """Settings that are tables, such as a whole queue, as JSON: CSV has no form for them."""
-    for place, column in enumerate(table.schema):
-        if pa.types.is_nested(column.type):
-            texts = [json.dumps(value) for value in table[column.name].to_pylist()]
-            table = table.set_column(place, column.name, pa.array(texts))
-    return table
 
 
 def _png(figure: "Figure") -> bytes:

@@ -120,7 +120,7 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
             arrival_log: Some(ArrivalLogSpec {
                 from: Time::from_milliseconds(100),
                 to: Time::from_milliseconds(1_500),
-                most_packets: 100_000,
+                most_packets: usize::MAX,
             }),
             admission: others.1,
             bdp_bytes: 12_345.0,

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
+from tailroom.models.bursts.burst import Bursts
 from tailroom.models.bursts.growth import Growth
-from tailroom.models.bursts.queue import Lattice, Loop, dense_end, hit, survival
-from tailroom.models.bursts.ring import Ring, ring
+from tailroom.models.bursts.places import between
+from tailroom.models.bursts.queue import Loop
+from tailroom.models.bursts.ring import Pass, Ring, ring
 from tailroom.models.window_laws.window_law import Floats
 
 DEAF_ROUNDS = 2
@@ -18,8 +19,12 @@ MOST_CYCLES = 3
 flows that begin with a few packets, which the chain leaves at once."""
 ENOUGH = 1e-4
 """Cycles that are still going on when this part of them is left are cut off."""
+LOOK = 10
+"""Steps from one look to the next whether what still goes on counts."""
 LEAST_WINDOW = 2.0
 """RFC 5681 Eq. 4."""
+REFUSED = 3
+"""Row of the packets refused in what is summed over a cycle."""
 
 
 @dataclass(frozen=True)
@@ -51,66 +56,6 @@ class Cycle:
     """Window at a loss."""
 
 
-@dataclass(frozen=True)
-class Bursts:
-    """Hazard of a pass while the packets of the flow are one burst with silence behind it."""
-
-    loop: Loop
-    hazards: "scipy.interpolate.RegularGridInterpolator"
-    """Logarithm of the hazard, over place in `densities` and logarithm of the length in slots."""
-    densities: Floats
-    parts: Floats
-    """By density: passes in which the flow loses packets, by packets refused."""
-
-    @classmethod
-    def of(cls, loop: Loop, detail: Detail) -> "Bursts":
-        """A table of `survival`; densities from none to saturation, lengths up to a round trip."""
-        slots = np.geomspace(1, 1.01 * max(2.0, loop.slots), 32)
-        densities = loop.residual * (1 - np.geomspace(1, 1e-3, detail.densities))
-        densities[0] = 1e-6 * loop.residual
-        line = Lattice.of(loop.limit, detail.lengths)
-        rows, parts = [], []
-        for density in densities:
-            part = hit(loop.load, density, None, 0.0)
-            parts.append(line.any_of(part) / line.height)
-            kept = survival(loop, density, slots, part, detail.lengths)
-            rows.append(np.log(np.maximum(-np.log(kept), 1e-300)))
-        axes = (np.arange(detail.densities), np.log(slots))
-        return cls(
-            loop,
-            scipy.interpolate.RegularGridInterpolator(axes, np.array(rows)),
-            densities,
-            np.array(parts),
-        )
-
-    def hazard(self, window: Floats, growth: Floats) -> tuple[Floats, Floats]:
-        """Of a pass, and the packets refused in one.
-
-        None where the burst is as long as the round trip.
-        """
-        density = np.clip(dense_end(self.loop.load, growth), self.densities[0], self.densities[-1])
-        place = np.interp(density, self.densities, np.arange(len(self.densities)))
-        slots = np.clip(window / density, 1, max(1.0, self.loop.slots))
-        found = np.exp(self.hazards(np.stack([place, np.log(slots)], axis=-1)))
-        hazard = np.where(window < density * self.loop.slots, found, 0.0)
-        return hazard, hazard / np.interp(place, np.arange(len(self.parts)), self.parts)
-
-
-class _Sums:
-    """What the cycles that begin with each peak add up to."""
-
-    def __init__(self, size: int) -> None:
-        self.of = {
-            name: np.zeros(size) for name in ("slots", "busy", "flow", "refused", "queue", "window")
-        }
-
-    def add(self, slots: Floats, rates: dict[str, Floats]) -> None:
-        """Counts so many slots in which these were the means per slot."""
-        self.of["slots"] += slots
-        for name, rate in rates.items():
-            self.of[name] += rate * slots
-
-
 def cycle(loop: Loop, growth: Growth, slot_s: float, detail: Detail | None = None) -> Cycle:
     """The stationary cycle of a flow that this link limits.
 
@@ -126,18 +71,18 @@ def cycle(loop: Loop, growth: Growth, slot_s: float, detail: Detail | None = Non
     stride = max(1.0, _longest(loop, growth, top, slot_s) / detail.rounds)
     windows = _windows(loop, top, detail.windows)
     table = ring(loop, windows, growth.typical(windows), detail.lengths, stride)
-    bursts = Bursts.of(loop, detail)
+    bursts = Bursts.of(loop, detail.densities, detail.lengths)
     passes = _Passes(loop, growth, slot_s, peaks, stride, table, bursts)
     sums, ends = _run(passes, MOST_CYCLES * detail.rounds)
     law = _stationary(ends)
-    total = {name: float(law @ values) for name, values in sums.of.items()}
-    slots = total["slots"]
+    slots, *totals = (float(total) for total in sums @ law)
+    busy, flow, refused, queue, window = (total / slots for total in totals)
     return Cycle(
-        utilization=total["busy"] / slots,
-        flow_density=total["flow"] / slots,
-        refused_density=total["refused"] / slots,
-        queue_packets=total["queue"] / slots,
-        window=total["window"] / slots,
+        utilization=busy,
+        flow_density=flow,
+        refused_density=refused,
+        queue_packets=queue,
+        window=window,
         seconds=slots * slot_s,
         peak=float(law @ np.tile(peaks, len(growth.goals))),
     )
@@ -194,7 +139,7 @@ class _Passes:
     bursts: Bursts
 
 
-def _run(passes: _Passes, most_steps: int) -> tuple[_Sums, Floats]:
+def _run(passes: _Passes, most_steps: int) -> tuple[Floats, Floats]:
     """All cycles at once, from each peak: what they add up to, and where they end."""
     growth, peaks, stride, table = passes.growth, passes.peaks, passes.stride, passes.table
     starts = np.tile(peaks, len(growth.goals))
@@ -203,17 +148,18 @@ def _run(passes: _Passes, most_steps: int) -> tuple[_Sums, Floats]:
     law = np.zeros((size, table.line.steps + 1))
     law[:, -1] = 1.0
     alive, steps = np.ones(size), 0
-    sums, ends = _Sums(size), np.zeros((size, size))
+    sums, ends = np.zeros((6, size)), np.zeros((size, size))
     window = begun = starts
     while alive.max() > ENOUGH and steps < most_steps:
         if steps == 1:
             window = begun = np.maximum(1.0, growth.begin(starts, goals))
-        rates = _rates(passes.loop, table, law, window)
-        slots = stride * (passes.loop.slots + rates["queue"])
-        law, kept = table.step(law, window)
+        one = table.step(law, window)
+        law, kept = one.law, one.kept
+        rates = _rates(passes.loop, one, window)
+        slots = stride * (passes.loop.slots + one.queue)
         steps += 1
         if steps <= DEAF_ROUNDS:
-            sums.add(slots / stride, rates)
+            sums += slots / stride * rates
             continue
         grown = growth.over(window, slots * passes.slot_s, stride)
         # A window above the last of the table has filled the buffer for sure.
@@ -223,39 +169,43 @@ def _run(passes: _Passes, most_steps: int) -> tuple[_Sums, Floats]:
         burst, refused = passes.bursts.hazard(window, mean_growth)
         hazard = np.maximum(full, stride * burst)
         lost = -alive * np.expm1(-hazard)
-        rates["refused"] = np.maximum(rates["refused"], stride * refused / slots)
-        sums.add((alive - lost / 2) * slots, rates)
+        rates[REFUSED] = np.maximum(rates[REFUSED], stride * refused / slots)
+        sums += (alive - lost / 2) * slots * rates
         _put(ends, peaks, goals, window + grown / stride, lost)
         alive = alive - lost
         window = window + grown
+        if steps % LOOK == 0 and _settled(ends, peaks, goals, window, alive):
+            break
     _put(ends, peaks, goals, window, alive)
     return sums, ends
 
 
-def _rates(loop: Loop, table: Ring, law: Floats, window: Floats) -> dict[str, Floats]:
-    """Means over the next pass, per slot."""
-    idle, refused, queue = table.rates(law, window)
-    idle, refused = np.clip(idle, 0, loop.residual), np.maximum(0, refused)
-    return {
-        "busy": 1 - idle,
-        "flow": np.minimum(1 - idle, loop.residual - idle + refused),
-        "refused": refused,
-        "queue": queue,
-        "window": window,
-    }
+def _settled(ends: Floats, peaks: Floats, goals: Floats, window: Floats, alive: Floats) -> bool:
+    """Whether cycles that are still going on are so rare in the long run that they do not count."""
+    so_far = ends.copy()
+    _put(so_far, peaks, goals, window, alive)
+    return bool(_stationary(so_far) @ alive < ENOUGH)
+
+
+def _rates(loop: Loop, one: Pass, window: Floats) -> Floats:
+    """What is summed over a cycle, per slot: time, and what `Cycle` begins with."""
+    idle = np.minimum(np.maximum(one.idle, 0), loop.residual)
+    refused = np.maximum(0, one.refused)
+    busy = 1 - idle
+    flow = np.minimum(busy, loop.residual - idle + refused)
+    return np.array([np.ones_like(busy), busy, flow, refused, one.queue, window])
 
 
 def _put(ends: Floats, peaks: Floats, goals: Floats, end: Floats, lost: Floats) -> None:
     """Where cycles end, between two peaks; with the goal that the control will remember."""
     count = len(peaks)
-    place = np.interp(np.log(np.clip(end, peaks[0], peaks[-1])), np.log(peaks), np.arange(count))
-    low = np.minimum(place.astype(int), count - 2)
-    part = place - low
+    low, part = between(np.interp(np.log(end), np.log(peaks), np.arange(count)), count)
+    if len(goals) > count:
+        # RFC 9438 sec. 4.7: below the last goal a flow aims lower.
+        low = low + count * (end < goals)
     rows = np.arange(len(end))
-    # RFC 9438 sec. 4.7: below the last goal a flow aims lower.
-    shift = np.where((end < goals) & (ends.shape[1] > count), count, 0)
-    np.add.at(ends, (rows, low + shift), lost * (1 - part))
-    np.add.at(ends, (rows, low + shift + 1), lost * part)
+    ends[rows, low] += lost * (1 - part)
+    ends[rows, low + 1] += lost * part
 
 
 def _stationary(ends: Floats) -> Floats:

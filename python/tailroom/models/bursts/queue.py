@@ -66,18 +66,16 @@ def decay(load: float, density: float) -> float:
     return float(scipy.optimize.brentq(excess, low, high, xtol=1e-12 * high))
 
 
-def dense_end(load: float, growth: float | Floats) -> Floats:
-    """Density at the end of a burst that grows by so many packets a round trip, anywhere in it.
+def packing(load: float, density: float | Floats) -> Floats:
+    """Growth of a burst, in packets a round trip, at whose end it becomes so dense.
 
-    Queueing spreads a burst: it delays what is dense the most. Growth and spreading balance where
-    y - ln y = 1 + growth (1 + load) / load, with y = residual / (residual - density).
+    Queueing spreads a burst: it delays what is dense the most. Growth, anywhere in the burst, and
+    spreading balance where y - ln y = 1 + growth (1 + load) / load, with
+    y = residual / (residual - density).
     """
-    start = 1 + np.asarray(growth, dtype=float) * (1 + load) / load
-    y = start
-    for _ in range(40):
-        y = start + np.log(y)
-    dense: Floats = (1 - load) * (1 - 1 / y)
-    return dense
+    more = density / (1 - load - np.asarray(density, dtype=float))
+    growth: Floats = (more - np.log1p(more)) * load / (1 + load)
+    return growth
 
 
 def hit(load: float, density: float, phase: float | None, doubled: float) -> float:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from tailroom.models.bursts.places import between
 from tailroom.models.bursts.queue import Lattice, Loop, decay, flow_variance, hit
 from tailroom.models.window_laws.window_law import Floats
 
@@ -15,54 +15,48 @@ LEAST_KEPT = 1e-200
 
 
 @dataclass(frozen=True)
+class Pass:
+    """What becomes of the queue in a pass, at each of some windows."""
+
+    law: Floats
+    """Of the queue afterwards, given that the flow lost nothing."""
+    kept: Floats
+    """Probability of that."""
+    idle: Floats
+    """Mean over the pass, per slot; so are the next two."""
+    refused: Floats
+    """Packets that the buffer refuses."""
+    queue: Floats
+    """Packets that wait, not per slot."""
+
+
+@dataclass(frozen=True)
 class Ring:
     """What a pass does to the law of the queue, at each of some windows."""
 
     line: Lattice
     windows: Floats
-    passes: Floats
-    """By window, from length, to length; what is missing has lost a packet of the flow."""
-    lasting: Floats
-    """By window and from length: slots until the end of the pass or the flow's loss."""
-    idle: Floats
-    """The same of slots in which the link is idle."""
-    refused: Floats
-    """The same of packets that the buffer refuses."""
-    queue: Floats
-    """The same of packets that wait, times slots."""
+    table: Floats
+    """By window, from length, to length; what is missing has lost a packet of the flow.
 
-    def between(self, window: Floats) -> tuple[NDArray[np.intp], Floats]:
-        """The place of each window, and how far it is to the next one."""
-        place = np.clip(np.searchsorted(self.windows, window) - 1, 0, len(self.windows) - 2)
-        low, high = self.windows[place], self.windows[place + 1]
-        return place, np.clip((window - low) / (high - low), 0, 1)[:, None]
+    Four more columns hold, until the end of the pass or the flow's loss, slots, idle slots, packets
+    refused, and packets that wait times slots. In one table, because a pass looks up all of it.
+    """
 
-    def step(self, law: Floats, window: Floats) -> tuple[Floats, Floats]:
-        """The law after a pass, given that the flow lost nothing; and the probability of that."""
-        place, part = self.between(window)
+    def step(self, law: Floats, window: Floats) -> Pass:
+        """A pass that finds the queue with these laws."""
+        count = len(self.windows)
+        low, part = between(np.interp(window, self.windows, np.arange(count)), count)
         before = law[:, None, :]
-        low, high = before @ self.passes[place], before @ self.passes[place + 1]
-        after = (1 - part) * low[:, 0] + part * high[:, 0]
+        first, second = before @ self.table[low], before @ self.table[low + 1]
+        found = first[:, 0] + part[:, None] * (second - first)[:, 0]
+        size = law.shape[1]
+        after, (lasting, idle, refused, queue) = found[:, :size], found[:, size:].T
         kept = after.sum(axis=1)
-        full = np.zeros_like(after)
-        full[:, -1] = 1.0
-        some = (kept > LEAST_KEPT)[:, None]
-        return np.where(some, after / np.maximum(kept, LEAST_KEPT)[:, None], full), kept
-
-    def rates(self, law: Floats, window: Floats) -> tuple[Floats, Floats, Floats]:
-        """Means over the pass of `idle`, `refused` and `queue`, per slot."""
-        place, part = self.between(window)
-
-        def total(of: Floats) -> Floats:
-            found: Floats = (law * ((1 - part) * of[place] + part * of[place + 1])).sum(axis=1)
-            return found
-
-        lasting = total(self.lasting)
-        return (
-            total(self.idle) / lasting,
-            total(self.refused) / lasting,
-            total(self.queue) / lasting,
-        )
+        after = after / np.maximum(kept, LEAST_KEPT)[:, None]
+        if kept.min() <= LEAST_KEPT:
+            after[kept <= LEAST_KEPT] = np.arange(size) == size - 1
+        return Pass(after, kept, idle / lasting, refused / lasting, queue / lasting)
 
 
 def arrival_rate(loop: Loop, window: float, queue: Floats) -> Floats:
@@ -141,5 +135,4 @@ def ring(loop: Loop, windows: Floats, growth: Floats, most: int, stride: float =
     for _ in range(HALVINGS):
         sums = sums + passes @ sums
         passes = passes @ passes
-    lasting, idle, refused, queue = np.moveaxis(sums, 2, 0)
-    return Ring(line, windows, passes, lasting, idle, refused, queue)
+    return Ring(line, windows, np.concatenate([passes, sums], axis=2))

@@ -1,4 +1,4 @@
-"""Checks of one mean beside another."""
+"""Checks of one mean beside another, and parts of a whole as people write them."""
 
 from tailroom.confidence import Interval
 from tailroom.papers.claim import Check, shown
@@ -29,3 +29,8 @@ def less(
     check = more(what, ours, other, words, percent=percent)
     holds = None if check.holds is None else not check.holds
     return Check(what, check.stated, ours, holds, percent)
+
+
+def percent(part: float, digits: int = 0) -> str:
+    """A part of a whole in percent."""
+    return f"{100 * part:.{digits}f} %"

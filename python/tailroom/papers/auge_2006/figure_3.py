@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from tailroom.models.sawtooth import aimd_utilization
 from tailroom.papers.auge_2006 import columns, setup
+from tailroom.papers.auge_2006.comparison import percent
 from tailroom.papers.auge_2006.residual import (
     background_delay_ms,
     residual_share,
@@ -90,7 +91,7 @@ def _compromise(found: "Found") -> Judgement:
         f"100 packets empty in 16 ms, 625 in 100 ms; the 99th percentile of the background's wait "
         f"is {small.mean(background_delay_ms):.1f} and {long_delay:.1f} ms (with 20 packets "
         f"{_at(found, 20).mean(background_delay_ms):.1f} ms). For that the flow gives up "
-        f"{1 - small.mean(residual_share):.0%} of the residual."
+        f"{percent(1 - small.mean(residual_share))} of the residual."
     )
     return Judgement(checks, why)
 
@@ -134,8 +135,9 @@ def _empty_link(found: "Found") -> Judgement:
     theirs = columns.ns2_utilization("S6 20 newreno no background")
     why = (
         f"A window that falls by half and grows by a packet a round trip fills three quarters of "
-        f"the link without a buffer, and by the same formula {formula:.1%} with 20 packets; ns-2 "
-        f"has {theirs:.1%}. The background lowers this to {beside:.0%} of what it leaves."
+        f"the link without a buffer, and by the same formula {percent(formula, 1)} with 20 packets "
+        f"(ns-2: {percent(theirs, 1)}). The background lowers this to {percent(beside)} of what it "
+        f"leaves."
     )
     return Judgement(checks, why)
 

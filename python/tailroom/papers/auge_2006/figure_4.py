@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from tailroom.confidence import Interval, mean_interval
 from tailroom.papers.auge_2006 import setup
 from tailroom.papers.auge_2006.bursts import Bursts, bursts_of
+from tailroom.papers.auge_2006.comparison import percent
 from tailroom.papers.auge_2006.reductions import windows_before
 from tailroom.papers.auge_2006.setup import LINK, RESIDUAL_BDP_PACKETS, fifo
 from tailroom.papers.claim import Claim, Judgement, above, below
@@ -97,10 +98,11 @@ def _at_the_end(found: "Found") -> Judgement:
         ),
     )
     places = np.concatenate([bursts_of(run, FLOW).places_lost for run in _runs(found)])
+    early = percent(_mean(places < 0.5) or 0)
     why = (
-        f"Of {places.size} losses of the flow {_mean(places < 0.5) or 0:.0%} are in the first half "
-        f"of their burst: the queue grows while a burst lasts, as burst and background together "
-        f"come faster than the link sends."
+        f"Of {places.size} losses of the flow {early} are in the first half of their burst: the "
+        f"queue grows while a burst lasts, as burst and background together come faster than the "
+        f"link sends."
     )
     return Judgement(checks, why)
 
@@ -117,10 +119,11 @@ def _small_windows(found: "Found") -> Judgement:
         f"relatively small (taken as below two thirds of the {room} that residual and buffer hold)",
     )
     together = np.concatenate(windows)
+    half, all_of_it = (percent(float((together < one).mean())) for one in (room / 2, room))
     why = (
-        f"Of {together.size} reductions {(together < room / 2).mean():.0%} come at windows below "
-        f"half of that, and {(together < room).mean():.0%} below all of it. Without background the "
-        f"window would have to exceed the bandwidth-delay product, {setup.BDP_PACKETS} packets."
+        f"Of {together.size} reductions {half} come at windows below half of that, and {all_of_it} "
+        f"below all of it. Without background the window would have to exceed the bandwidth-delay "
+        f"product, {setup.BDP_PACKETS} packets."
     )
     return Judgement((check,), why)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tailroom.papers.auge_2006 import columns, setup
-from tailroom.papers.auge_2006.comparison import more
+from tailroom.papers.auge_2006.comparison import more, percent
 from tailroom.papers.auge_2006.reductions import by_chance, excess, shared
 from tailroom.papers.auge_2006.residual import residual_share
 from tailroom.papers.auge_2006.setup import fifo, settings
@@ -58,7 +58,7 @@ def _improves(found: "Found") -> Judgement:
         )
         for number, fewer, point, before in ((2, 1, two, one), (4, 2, four, two))
     ]
-    shares = ", ".join(f"{point.mean(residual_share):.0%}" for point in (one, two, four))
+    shares = ", ".join(f"{percent(point.mean(residual_share))}" for point in (one, two, four))
     why = (
         f"1, 2 and 4 flows take {shares} of the residual: each needs less of it, so that it may "
         f"stay at windows that lose less often, and the others go on while one recovers."
@@ -77,8 +77,8 @@ def _little_synchronized(found: "Found") -> Judgement:
         for n in NUMBERS[1:]
     ]
     parts = [
-        f"of {n} flows' reductions {_at(found, n).mean(shared):.0%} come within a round trip of "
-        f"another's, where chance alone gives {_at(found, n).mean(by_chance):.0%}"
+        f"of {n} flows' reductions {percent(_at(found, n).mean(shared))} come within a round trip "
+        f"of another's, where chance alone gives {percent(_at(found, n).mean(by_chance))}"
         for n in NUMBERS[1:]
     ]
     return Judgement(tuple(checks), f"{_sentence(parts)}.")

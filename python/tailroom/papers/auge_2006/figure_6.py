@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tailroom.papers.auge_2006 import columns, setup
 from tailroom.papers.auge_2006.ascendancy import ascendancy
-from tailroom.papers.auge_2006.comparison import more
+from tailroom.papers.auge_2006.comparison import more, percent
 from tailroom.papers.auge_2006.reductions import windows_before
 from tailroom.papers.auge_2006.residual import flow_names, goodput_of, residual_share
 from tailroom.papers.auge_2006.setup import BDP_PACKETS, fifo, settings
@@ -68,9 +68,9 @@ def _better_alone(found: "Found") -> Judgement:
     buffers = [buffer for buffer in SMALL if _has(found, buffer)]
     checks = [_gain(found, buffer) for buffer in buffers]
     shares = "; ".join(
-        f"{buffer} packets: HighSpeed {_alone(found, ALONE, buffer).mean(residual_share):.1%}, "
-        f"NewReno {_alone(found, RENO_ALONE, buffer).mean(residual_share):.1%}, Reno with the same "
-        f"SACK recovery {_alone(found, RENO_SACK_ALONE, buffer).mean(residual_share):.1%}"
+        f"{buffer} packets: HighSpeed {_share(found, ALONE, buffer)}, "
+        f"NewReno {_share(found, RENO_ALONE, buffer)}, "
+        f"Reno with the same SACK recovery {_share(found, RENO_SACK_ALONE, buffer)}"
         for buffer in buffers
     )
     least = buffers[0]
@@ -83,6 +83,10 @@ def _better_alone(found: "Found") -> Judgement:
         f"{reno.mean(_reductions):.0f} reductions a run)."
     )
     return Judgement(tuple(checks), why)
+
+
+def _share(found: "Found", study: str, buffer: int) -> str:
+    return percent(_alone(found, study, buffer).mean(residual_share), 1)
 
 
 def _has(found: "Found", buffer: int) -> bool:

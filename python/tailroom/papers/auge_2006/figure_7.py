@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from tailroom.papers.auge_2006 import columns, setup
 from tailroom.papers.auge_2006.ascendancy import ascendancy
+from tailroom.papers.auge_2006.comparison import percent
 from tailroom.papers.auge_2006.figure_6 import reno_over_highspeed
 from tailroom.papers.auge_2006.residual import background_delay_ms, background_drops, residual_share
 from tailroom.papers.auge_2006.setup import BDP_PACKETS, LINK, RATE_BPS, fair, fifo, settings
@@ -54,19 +55,20 @@ def _fifo(found: "Found", name: str) -> "PointFound":
 
 def _barely_alleviates(found: "Found") -> Judgement:
     with_fair, with_fifo = _fair(found, ALONE), _fifo(found, ALONE)
+    before = with_fifo.mean(residual_share)
     check = between(
         "share of the residual, fair queueing",
         with_fair.interval(residual_share),
-        with_fifo.mean(residual_share) - 0.1,
-        with_fifo.mean(residual_share) + 0.1,
-        f"barely better than FIFO's {with_fifo.mean(residual_share):.1%} (within 10 points)",
+        before - 0.1,
+        before + 0.1,
+        f"barely better than FIFO's {percent(before, 1)} (within 10 points)",
         percent=True,
     )
     why = (
-        f"With 20 packets of buffer fair queueing carries {with_fair.mean('utilization'):.1%} of "
-        f"the link and FIFO {with_fifo.mean('utilization'):.1%}. The longest queue is nearly "
-        f"always the flow's own, so that it loses what the background would have lost "
-        f"({with_fifo.mean(background_drops):.0f} packets a run under FIFO)."
+        f"With 20 packets of buffer {percent(with_fair.mean('utilization'), 1)} of the link is "
+        f"used under fair queueing, {percent(with_fifo.mean('utilization'), 1)} under FIFO. The "
+        f"longest queue is nearly always the flow's own, so that it loses what the background "
+        f"would have lost ({with_fifo.mean(background_drops):.0f} packets a run under FIFO)."
     )
     return Judgement((check,), why)
 
@@ -86,7 +88,7 @@ def _reno_competes(found: "Found") -> Judgement:
     why = (
         f"Both get their share whenever both have packets waiting; HighSpeed gains only where "
         f"NewReno's queue runs dry after a loss. Utilization is "
-        f"{with_fair.mean('utilization'):.2%}."
+        f"{percent(with_fair.mean('utilization'), 2)}."
     )
     return Judgement(checks, why)
 

@@ -34,7 +34,7 @@ def studies(form: Form) -> Sequence[Study]:
     axis = over(queues)
     return [
         Study(WITH, crowded, grid=axis, seeds=setup.seeds(form), keep=setup.SERIES),
-        Study(WITHOUT, table, grid=axis, seeds=setup.seeds(form), keep=setup.SERIES),
+        Study(WITHOUT, table, grid=axis, seeds=setup.seeds(form)),
     ]
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from tailroom.confidence import Interval
 from tailroom.papers.auge_2006 import setup
 from tailroom.papers.auge_2006.bursts import BACK_TO_BACK, PACKET_S, SILENCE_S, bursts_of
-from tailroom.papers.auge_2006.comparison import less, more
+from tailroom.papers.auge_2006.comparison import less, more, percent
 from tailroom.papers.auge_2006.reductions import by_chance, shared
 from tailroom.papers.auge_2006.residual import at_link, residual_share
 from tailroom.papers.auge_2006.setup import BDP_PACKETS, LINK, fair, fifo, over, settings
@@ -41,7 +41,7 @@ def studies(form: Form) -> Sequence[Study]:
     queues = [queue(buffer) for buffer in BUFFERS for queue in QUEUES.values()]
     sharing = setup.study(SHARING, FLOWS, queues, form)
     table = setup.scenario(FLOWS, queues[0], form)
-    end = form.of("52 s", "60 s", "80 s")
+    end = form.of("52 s", "55 s", "70 s")
     log = {"duration": end, f"links.{LINK}.arrival_log": {"from": "50 s", "to": end}}
     spacing = Study(
         SPACING,
@@ -74,7 +74,7 @@ def _draw_spacing(panel: "Axes", found: "Found", buffer: int) -> None:
         panel.plot(
             np.sort(gaps), 100 * np.arange(1, gaps.size + 1) / gaps.size, label=words, **line
         )
-    panel.axvline(BACK_TO_BACK, **style.LIMIT_LINE)
+    panel.axvline(BACK_TO_BACK, label="shorter: back to back", **style.LIMIT_LINE)
     panel.set_xscale("log")
     panel.set_xlim(0.1, 1e3)
     panel.set_title(f"arrivals of one flow, {buffer} packets", fontsize="small")
@@ -125,8 +125,9 @@ def _desynchronized(found: "Found") -> Judgement:
         chance = _sharing(found, "fair queueing", buffer).mean(BY_CHANCE[buffer])
         means = {words: one.mean if one else float("nan") for words, one in measures.items()}
         parts.append(
-            f"with {buffer} packets {means['fair queueing']:.0%} of the reductions are shared "
-            f"under fair queueing ({chance:.0%} by chance) and {means['FIFO']:.0%} under FIFO"
+            f"with {buffer} packets {percent(means['fair queueing'])} of the reductions are shared "
+            f"under fair queueing ({percent(chance)} by chance) and {percent(means['FIFO'])} "
+            f"under FIFO"
         )
     why = (
         f"{_sentence(parts)}. Equal shares make equal queues: when the buffer is full "
@@ -157,8 +158,8 @@ def _paced(found: "Found") -> Judgement:
         idle = {words: point.mean(_silent) for words, point in points.items()}
         parts.append(
             f"with {buffer} packets a flow is silent for more than {1e3 * SILENCE_S:.0f} ms in "
-            f"{idle['fair queueing']:.0%} of the time under fair queueing, {idle['FIFO']:.0%} "
-            f"under FIFO"
+            f"{percent(idle['fair queueing'])} of the time under fair queueing, "
+            f"{percent(idle['FIFO'])} under FIFO"
         )
     return Judgement(tuple(checks), f"{_sentence(parts)}.")
 

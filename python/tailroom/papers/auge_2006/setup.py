@@ -8,7 +8,7 @@ durations either.
 from collections.abc import Mapping, Sequence
 
 from tailroom.papers.paper import Form, Study
-from tailroom.scenario_types import Control, DropTailQueue, FairQueue, Queue, Recovery, Scenario
+from tailroom.scenario_types import DropTailQueue, FairQueue, Queue, Recovery, Scenario
 from tailroom.scenario_types import Flows as FlowGroup
 
 RATE_BPS = 50e6
@@ -20,15 +20,14 @@ BUFFERS = (20, 100, BDP_PACKETS)
 """Packets, with the one being sent, as ns-2 counts; our limits leave that one out."""
 
 LINK = "bottleneck"
-KIND = f"links.{LINK}.queue.kind"
-LIMIT = f"links.{LINK}.queue.limit"
+QUEUE = f"links.{LINK}.queue"
+KIND, LIMIT = f"{QUEUE}.kind", f"{QUEUE}.limit"
 BACKGROUND = "background"
 SERIES = ("link_series", "flow_series")
 
 RTT = "100.00672 ms"
 """With the time that a 40-byte ACK takes on 50 Mbit/s and on 1 Gbit/s, as in ns-2: these
 microseconds decide whose packet finds the buffer full where ACKs clock out the packets."""
-CONTROLS: dict[str, Control] = {"reno": {"kind": "reno"}, "highspeed": {"kind": "highspeed"}}
 RECOVERY: dict[str, Recovery] = {"reno": "newreno", "highspeed": "sack"}
 """As ns-2's agents have it: TCP/Newreno, and HighSpeed TCP in TCP/Sack1."""
 WORDS = {"reno": "NewReno", "highspeed": "HighSpeed"}
@@ -80,17 +79,17 @@ def background() -> FlowGroup:
     }
 
 
-def bulk(control: str, count: int = 1) -> FlowGroup:
+def bulk(control: str, count: int = 1, recovery: Recovery | None = None) -> FlowGroup:
     """Flows that always have something to send."""
     return {
         "count": count,
         "path": [LINK],
-        "congestion": CONTROLS[control],
+        "congestion": control,
         "packet_size": f"{PACKET_BYTES} B",
         "rtt": RTT,
         "access_rate": "1 Gbit/s",
         "start": {"uniform": ["0 s", "5 s"]},
-        "recovery": RECOVERY[control],
+        "recovery": recovery or RECOVERY[control],
         "initial_window": 2,
     }
 
