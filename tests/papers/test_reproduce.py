@@ -144,6 +144,16 @@ def test_the_data_are_a_row_a_run(done: papers.Reproduction) -> None:
     assert len(lines) == 7
 
 
+def test_a_setting_that_is_a_table_is_text_in_the_data(tmp_path: Path) -> None:
+    queues = [{"kind": "drop_tail", "limit": "9 packets"}, {"kind": "codel", "limit": "8 packets"}]
+    study = Study("kinds", SMALL, {"links.bottleneck.queue": queues}, seeds=1)
+    part = Part("kinds", "Kinds of queues", lambda _: [study], lambda _: Figure())
+    paper = papers.Paper("kinds-1999", "Kinds", "A", "Nowhere", (part,), "1 s")
+    papers.reproduce(paper, tmp_path / "kinds", form=Form.SMOKE)
+    table = pq.read_table(tmp_path / "kinds" / "data" / "kinds.parquet")
+    assert [json.loads(one) for one in table["links.bottleneck.queue"].to_pylist()] == queues
+
+
 def test_the_studies_are_sweeps_of_the_store(done: papers.Reproduction) -> None:
     records = Store(done.directory / "store").sweeps()
     assert [record.id.rpartition("-")[0] for record in records] == ["1-buffers", "again-buffers"]

@@ -95,9 +95,18 @@ def _runs(part: "PartDone") -> pa.Table:
     for name, study in part.found.studies.items():
         finished = [(point.settings, run.row) for point in study.points for run in point.runs]
         table = table_of_runs(list(study.points[0].settings), finished)
-        table = table.drop_columns(list(LONG_COLUMNS))
+        table = _flat(table.drop_columns(list(LONG_COLUMNS)))
         tables.append(table.add_column(0, "study", pa.array([name] * table.num_rows)))
     return pa.concat_tables(tables, promote_options="permissive")
+
+
+def _flat(table: pa.Table) -> pa.Table:
+    """Settings that are tables themselves, such as a queue, as JSON: CSV has nothing else."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_nested(field.type):
+            texts = [json.dumps(value) for value in table[field.name].to_pylist()]
+            table = table.set_column(place, field.name, pa.array(texts))
+    return table
 
 
 def _write_table(path: Path, table: pa.Table) -> None:

@@ -7,6 +7,8 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -49,10 +51,8 @@ def draw(result: "Result") -> Figure:
     panels = figure.subplots(len(heights), sharex=True, height_ratios=heights, squeeze=False)[:, 0]
     figure.suptitle(result.summary["title"])
     for link, packets, queue in zip(links, panels[::2], panels[1::2], strict=True):
-        of_link = table.filter(pc.field("link") == link)
-        _draw_packets(packets, of_link, _rows(result, of_link))
+        draw_link(packets, queue, table.filter(pc.field("link") == link), result.summary)
         packets.set_title(link, loc="left", fontsize="small")
-        _draw_queue(queue, of_link)
     panels[-1].set_xlabel("time (s)")
     time_s = table["time_s"].to_numpy()
     room = (time_s.max() - time_s.min()) / 100 or 0.01
@@ -60,10 +60,18 @@ def draw(result: "Result") -> Figure:
     return figure
 
 
-def _rows(result: "Result", table: "pa.Table") -> dict[str, dict[str, int]]:
+def draw_link(
+    packets: "Axes", queue: "Axes", table: "pa.Table", summary: "Mapping[str, Any]"
+) -> None:
+    """One link of a run with this summary, by the rows that its arrival log has of it."""
+    _draw_packets(packets, table, _rows(summary, table))
+    _draw_queue(queue, table)
+
+
+def _rows(summary: "Mapping[str, Any]", table: "pa.Table") -> dict[str, dict[str, int]]:
     """The flows of each group that sent something, from the lowest row up."""
-    groups: dict[str, dict[str, int]] = {name: {} for name in result.groups}
-    group_of = {flow["name"]: flow["group"] for flow in result.flows}
+    groups: dict[str, dict[str, int]] = {name: {} for name in summary["groups"]}
+    group_of = {flow["name"]: flow["group"] for flow in summary["flows"]}
     sent = set(table.column("flow").unique().to_pylist())
     # A flow that comes and goes has its group's name.
     for flow in [*group_of, *groups]:

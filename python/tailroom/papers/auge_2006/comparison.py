@@ -1,0 +1,36 @@
+"""Checks of one mean beside another, and parts of a whole as people write them."""
+
+from tailroom.confidence import Interval
+from tailroom.papers.claim import Check, shown
+
+
+def more(
+    what: str, ours: Interval | None, other: Interval | None, words: str, *, percent: bool = False
+) -> Check:
+    """Whether a mean is above another one; undecided where their intervals overlap.
+
+    Args:
+        what: What is measured.
+        ours: Of what the claim says that it has more.
+        other: Of what it is compared with.
+        words: What the claim says: "more than under FIFO".
+        percent: Whether people read it in percent.
+    """
+    holds = None
+    if ours and other and (ours.low > other.high or ours.high < other.low):
+        holds = ours.low > other.high
+    return Check(what, f"{words} ({shown(other, percent)})", ours, holds, percent)
+
+
+def less(
+    what: str, ours: Interval | None, other: Interval | None, words: str, *, percent: bool = False
+) -> Check:
+    """Whether a mean is below another one; undecided where their intervals overlap."""
+    check = more(what, ours, other, words, percent=percent)
+    holds = None if check.holds is None else not check.holds
+    return Check(what, check.stated, ours, holds, percent)
+
+
+def percent(part: float, digits: int = 0) -> str:
+    """A part of a whole in percent."""
+    return f"{100 * part:.{digits}f} %"
