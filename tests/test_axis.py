@@ -42,7 +42,6 @@ def test_a_logarithmic_range_has_equal_ratios_and_whole_packets_once() -> None:
         ("seed", "no KEY=VALUES"),
         ("=3", "no KEY=VALUES"),
         ("seed=[]", "the list of values is empty"),
-        ("seed=1,2,1", "1 comes twice"),
         ("seed=[1, 2", "is not TOML"),
         ("seed={ from = 1, to = 2 }", "a range takes from, to, points and scale"),
         ("seed={ from = 1, to = 2, points = 1 }", "points = 1"),

@@ -152,6 +152,12 @@ def test_together_goes_row_by_row_with_every_point_of_the_grid(scenario: Path, s
         assert (rate, count) == ({"10 Mbit/s": 1e7, "20 Mbit/s": 2e7}[row[0]], row[1])
 
 
+def test_a_value_may_come_again_in_another_row(scenario: Path, store: Path) -> None:
+    together = {"links.bottleneck.rate": ["10 Mbit/s"] * 2, "flows.reno.count": [1, 4]}
+    result = tr.sweep(scenario, store, together=together, seeds=1)
+    assert result.runs["flows.reno.count"].to_pylist() == [1, 4]
+
+
 def test_the_scenarios_own_sweep_is_read_and_the_arguments_add_to_it(
     scenario: Path, store: Path
 ) -> None:

@@ -29,6 +29,10 @@ WRONG_OPTIONS = {
         ["--grid", f"{LIMIT}=1 packets", "--grid", f"{LIMIT}=2 packets"],
         [f"--grid {LIMIT}: is given twice; put all values in one"],
     ),
+    "row given twice": (
+        ["--together", "flows.reno.count=1, 2, 1", "--together", f"{LIMIT}=[5, 6, 5]"],
+        ["sweep.together: (1, 5) comes twice; keep one"],
+    ),
     "key in grid and together": (
         ["--grid", f"{LIMIT}=1 packets", "--together", f"{LIMIT}=2 packets"],
         [f"{LIMIT} is in grid and in together; keep one"],

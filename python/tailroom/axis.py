@@ -48,7 +48,7 @@ def axis(key: str, values: object) -> Axis:
     """Reads the values of a key: a list of them, or a range with `from`, `to` and `points`.
 
     Raises:
-        ScenarioError: There is no value, one comes twice, or the range is none.
+        ScenarioError: There is no value, or the range is none.
     """
     if isinstance(values, Mapping):
         read: Sequence[object] = _range(key, values)
@@ -60,9 +60,6 @@ def axis(key: str, values: object) -> Axis:
         raise ScenarioError(f"{key}: the list of values is empty; {_HOW}")
     if len(read) > MOST_POINTS:
         raise ScenarioError(f"{key}: {len(read)} values; at most {MOST_POINTS} are allowed")
-    for place, value in enumerate(read):
-        if value in read[:place]:
-            raise ScenarioError(f"{key}: {value!r} comes twice; keep one of them")
     return Axis(key, tuple(read))
 
 

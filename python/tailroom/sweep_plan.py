@@ -163,9 +163,18 @@ def _check_axes(grid: Sequence[Axis], together: Sequence[Axis]) -> None:
     both = {one.key for one in grid} & {one.key for one in together}
     if both:
         raise ScenarioError(f"sweep: {', '.join(both)} is in grid and in together; keep one")
+    for one in grid:
+        _check_distinct(one.key, one.values)
     lengths = {one.key: len(one.values) for one in together}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{key} has {count}" for key, count in lengths.items())
         raise ScenarioError(f"sweep.together: {found} values; give all the same number")
+    _check_distinct("sweep.together", list(zip(*(one.values for one in together), strict=True)))
     if any(one.key == "seed" for one in (*grid, *together)):
         raise ScenarioError("sweep: seed is repeated by `seeds`; take it out of the axes")
+
+
+def _check_distinct(key: str, values: Sequence[object]) -> None:
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise ScenarioError(f"{key}: {value!r} comes twice; keep one of them")
