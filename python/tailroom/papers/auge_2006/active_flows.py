@@ -53,7 +53,7 @@ def _streams(load: int, numbers: Sequence[int], form: Form, name: str = "") -> S
             "source": {"kind": "poisson", "rate": f"{load} kbit/s"},
         }
     }
-    table = _scenario(slow, 0.8 if few else form.of(3, 2, 10), 0.3 if few else 0.5)
+    table = _scenario(slow, 0.8 if few else form.of(3, 2, 4), 0.3 if few else 0.5)
     together: dict[str, Sequence[object]] = {
         COUNT: list(numbers),
         RATE: [f"{MBPS_OF[number]} Mbit/s" for number in numbers],
@@ -142,7 +142,9 @@ def draw(found: "Found") -> Figure:
         panel.plot(numbers, means, **faint, label=f"{name}: mean")
     numbers = [number for points in lines.values() for number in map(_number, points)]
     panel.plot([min(numbers), max(numbers)], [min(numbers), max(numbers)], color="0.6", lw=0.9)
-    panel.annotate("all of them", (min(numbers), min(numbers)), fontsize="small", color="0.4")
+    panel.annotate(
+        "all of them", (0.6 * max(numbers), max(numbers)), ha="right", fontsize="small", color="0.4"
+    )
     panel.axhline(HUNDREDS, label="a thousand", **style.LIMIT_LINE)
     panel.set(xscale="log", yscale="log", xlabel="flows in progress", ylabel="active flows")
     panel.xaxis.set_major_formatter(style.plain_ticks)

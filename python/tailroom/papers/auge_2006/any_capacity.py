@@ -47,13 +47,13 @@ Seconds = Mapping[int, tuple[int, int]]
 SECONDS: dict[str, Seconds] = {
     # Reno adds a packet a round trip: on 1 Gbit/s it takes 310 s from loss to loss. HighSpeed takes
     # as long until its window is that large as the first number says.
-    "reno": {50: (50, 250), 200: (100, 300), 1000: (500, 2000)},
+    "reno": {50: (50, 250), 200: (100, 300), 1000: (400, 1600)},
     "highspeed": {
         50: (20, 100),
         200: (30, 80),
         1000: (60, 160),
         2500: (90, 160),
-        10000: (120, 180),
+        10000: (120, 160),
     },
 }
 SMOKE_MBPS = {"reno": (50,), "highspeed": (50, 200)}

@@ -108,10 +108,11 @@ def draw(found: "Found") -> Figure:
     _draw_bars(lower[1], found, "beside-newreno", late_part, 100.0)
     lower[1].set_title("NewReno that joins later, 625 packets", fontsize="small")
     lower[1].set_ylabel("NewReno's part of both (%)")
-    lower[1].set_ylim(0, 60)
+    lower[1].set_ylim(0, 65)
     lower[1].axhline(50, color="0.6", linewidth=0.9)
     for panel in lower:
         panel.grid(color="0.9", axis="y")
+        panel.set_axisbelow(True)
     style.legend_beside(lower[1])
     return figure
 

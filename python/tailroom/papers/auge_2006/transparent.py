@@ -158,8 +158,8 @@ def dispersion(run: "RunFound") -> float:
 
 def _geometric(found: "Found") -> Judgement:
     small, large = _at(found, 0.71, 20), _at(found, 0.9, 100)
-    ten = _at(found, 0.71, 10)
-    ratio = small.interval(lambda run: (run.value(LOSS) or 0.0) / (ten.mean(LOSS) * 0.71**10))
+    half = _at(found, 0.9, 20).mean(LOSS)
+    ratio = _at(found, 0.9, 40).interval(lambda run: (run.value(LOSS) or 0.0) / half / 0.9**20)
     delay = large.interval(f"links.{setup.LINK}.queue_delay_s_p99")
     law = 0.71**20
     return Judgement(
@@ -175,7 +175,7 @@ def _geometric(found: "Found") -> Judgement:
                 "0.71^20 = 0.001",
             ),
             between(
-                "load 0.71: loss with 20 packets over that with 10, over 0.71^10",
+                "load 0.9: loss with 40 packets over that with 20, over 0.9^20",
                 ratio,
                 0.7,
                 1.4,
