@@ -1,7 +1,7 @@
 """What a sweep has found, as tables: a row a run, or a row a point."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
@@ -14,11 +14,20 @@ def runs_of(store: Store, record: SweepRecord) -> pa.Table:
     """One row a finished run: settings as columns named by key, then what the store holds of it."""
     places = [(point["settings"], key) for point in record.points for key in point["runs"]]
     rows = {key: store.read(key) for _, key in places}
-    finished = [(settings, rows[key]) for settings, key in places if rows[key] is not None]
+    return table_of_runs(
+        list(record.axes),
+        [(settings, row) for settings, key in places if (row := rows[key]) is not None],
+    )
+
+
+def table_of_runs(
+    keys: Sequence[str], finished: Sequence[tuple[Mapping[str, object], pa.Table]]
+) -> pa.Table:
+    """One row a run, of its settings and its row in the store; a column a key comes first."""
     if not finished:
-        return pa.table({key: pa.array([], pa.string()) for key in record.axes})
+        return pa.table({key: pa.array([], pa.string()) for key in keys})
     table = pa.concat_tables([row for _, row in finished], promote_options="default")
-    for place, key in enumerate(record.axes):
+    for place, key in enumerate(keys):
         table = table.add_column(place, key, _column([one[key] for one, _ in finished]))
     return table
 

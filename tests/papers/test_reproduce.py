@@ -167,6 +167,7 @@ def test_the_studies_are_sweeps_of_the_store(done: papers.Reproduction) -> None:
         ([True, None], "holds in part"),
         ([None], "holds in part"),
         ([False, False], "does not hold"),
+        ([False, None], "does not hold"),
     ],
 )
 def test_the_sides_decide_a_claim(sides: list[bool | None], verdict: str) -> None:

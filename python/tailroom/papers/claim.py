@@ -41,11 +41,12 @@ class Judgement:
 
     @property
     def verdict(self) -> Verdict:
-        """Holds if every side does, does not hold if none does."""
+        """Holds if every side does; does not hold if none does and one is sure not to."""
         found = {check.holds for check in self.checks}
         if found == {True}:
             return Verdict.HOLDS
-        return Verdict.DOES_NOT_HOLD if found == {False} else Verdict.IN_PART
+        fails = True not in found and False in found
+        return Verdict.DOES_NOT_HOLD if fails else Verdict.IN_PART
 
 
 @dataclass(frozen=True)

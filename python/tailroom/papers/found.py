@@ -95,14 +95,14 @@ class StudyFound:
     points: tuple[PointFound, ...]
 
     @classmethod
-    def of(cls, store: Store, record: SweepRecord) -> "StudyFound":
-        """Reads the runs of a study that are finished."""
-        points = []
-        for point in record.points:
-            rows = {key: store.read(key) for key in point["runs"]}
-            runs = [RunFound(store, key, row) for key, row in rows.items() if row is not None]
-            points.append(PointFound(point["settings"], tuple(runs)))
-        return cls(tuple(points))
+    def of(cls, record: SweepRecord, runs: Mapping[str, RunFound]) -> "StudyFound":
+        """The points of a study with those of their runs that are finished, by key."""
+        return cls(
+            tuple(
+                PointFound(point["settings"], tuple(runs[key] for key in point["runs"]))
+                for point in record.points
+            )
+        )
 
     def at(self, settings: Mapping[str, object]) -> PointFound:
         """The first point with these settings, whatever its others are.

@@ -28,7 +28,7 @@ from tailroom.papers.claim import Check, Claim, Judgement
 from tailroom.papers.paper import Form, Paper
 from tailroom.plots import style
 from tailroom.store import Store, write_whole
-from tailroom.sweep_tables import runs_of
+from tailroom.sweep_tables import table_of_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +66,7 @@ def open_directory(out: str | PathLike[str], paper: Paper, form: Form) -> tuple[
     return path, Store.create(path / "store")
 
 
-def write(done: "Reproduction", store: Store) -> None:
+def write(done: "Reproduction") -> None:
     """Writes data, pictures, claims and the report; each file whole, in place of an earlier one.
 
     Raises:
@@ -77,7 +77,7 @@ def write(done: "Reproduction", store: Store) -> None:
     pictures = {}
     for part in done.parts:
         name = part.part.name
-        table = _runs(part, store)
+        table = _runs(part)
         _write_table(data / f"{name}.parquet", table)
         _write_csv(data / f"{name}.csv", table)
         pictures[name] = _png(part.part.draw(part.found))
@@ -89,13 +89,14 @@ def write(done: "Reproduction", store: Store) -> None:
     write_whole(done.directory / "report.html", text.html().encode())
 
 
-def _runs(part: "PartDone", store: Store) -> pa.Table:
+def _runs(part: "PartDone") -> pa.Table:
     """One row a run, with the name of its study first."""
     tables = []
-    records = {record.id: record for record in store.sweeps()}
-    for study, sweep in zip(part.found.studies, part.sweeps, strict=True):
-        table = _flat(runs_of(store, records[sweep]).drop_columns(list(LONG_COLUMNS)))
-        tables.append(table.add_column(0, "study", pa.array([study] * table.num_rows)))
+    for name, study in part.found.studies.items():
+        finished = [(point.settings, run.row) for point in study.points for run in point.runs]
+        table = table_of_runs(list(study.points[0].settings), finished)
+        table = _flat(table.drop_columns(list(LONG_COLUMNS)))
+        tables.append(table.add_column(0, "study", pa.array([name] * table.num_rows)))
     return pa.concat_tables(tables, promote_options="permissive")
 
 

@@ -1,6 +1,6 @@
 """Reproducing a paper: its runs into a store, then numbers, pictures and verdicts from there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 from tailroom.cluster import ClusterLike, connected
 from tailroom.papers import output
 from tailroom.papers.claim import Claim, Judgement
-from tailroom.papers.found import Found, StudyFound
+from tailroom.papers.found import Found, RunFound, StudyFound
 from tailroom.papers.paper import Form, Paper, Part
 from tailroom.papers.runs import Planned, plan_parts, run_missing
 from tailroom.runner import Runner
@@ -23,8 +23,6 @@ class PartDone:
     part: Part
     found: Found
     judged: tuple[tuple[Claim, Judgement], ...]
-    sweeps: tuple[str, ...]
-    """Names of its studies among the sweeps of the store."""
 
 
 @dataclass(frozen=True)
@@ -79,16 +77,24 @@ def reproduce(  # noqa: PLR0913 - each says one thing about it
         typical = points[0].source
         with Runner(typical, store, workers=workers, cluster=connection) as runner:
             run_missing(planned, store, runner, progress or (lambda _: None))
-    done = tuple(judged(part, form, store, planned) for part in chosen)
-    runs = len({key for point in points for key in point.keys})
-    reproduction = Reproduction(paper, form, done, directory, runs)
-    output.write(reproduction, store)
+    runs = _read(store, {key for point in points for key in point.keys})
+    done = tuple(_judged(part, form, planned, runs) for part in chosen)
+    reproduction = Reproduction(paper, form, done, directory, len(runs))
+    output.write(reproduction)
     return reproduction
 
 
-def judged(part: Part, form: Form, store: Store, planned: Sequence[Planned]) -> PartDone:
-    """Judges the claims of a part by what the store holds of its studies."""
-    mine = {one.study.name: one.record for one in planned if one.part is part}
-    found = Found(form, {name: StudyFound.of(store, record) for name, record in mine.items()})
-    verdicts = tuple((claim, claim.judge(found)) for claim in part.claims)
-    return PartDone(part, found, verdicts, tuple(record.id for record in mine.values()))
+def _read(store: Store, keys: set[str]) -> dict[str, RunFound]:
+    """All runs from the store, which is what verdicts rest on; each is read once."""
+    rows = ((key, store.read(key)) for key in keys)
+    return {key: RunFound(store, key, row) for key, row in rows if row is not None}
+
+
+def _judged(
+    part: Part, form: Form, planned: Sequence[Planned], runs: Mapping[str, RunFound]
+) -> PartDone:
+    """Judges the claims of a part by what its studies have found."""
+    records = {one.study.name: one.record for one in planned if one.part is part}
+    studies = {name: StudyFound.of(record, runs) for name, record in records.items()}
+    found = Found(form, studies)
+    return PartDone(part, found, tuple((claim, claim.judge(found)) for claim in part.claims))

@@ -1,0 +1,24 @@
+"""Barman, Smaragdakis, Matta: the effect of router buffer size on HighSpeed TCP (2004)."""
+
+from tailroom.papers.barman_2004 import figure_3, figure_4, figures_5_6, red, rtt_fairness
+from tailroom.papers.barman_2004.further import FURTHER_PARTS
+from tailroom.papers.paper import Paper
+
+FIGURES = (
+    figure_3.PART,
+    figure_4.PART,
+    figures_5_6.PART_5,
+    figures_5_6.PART_6,
+    red.PART_7,
+    red.PART_8,
+    rtt_fairness.PART,
+)
+
+PAPER = Paper(
+    name="barman-2004",
+    title="The Effect of Router Buffer Size on HighSpeed TCP Performance",
+    authors="Dhiman Barman, Georgios Smaragdakis, Ibrahim Matta",
+    venue="IEEE GLOBECOM 2004",
+    parts=(*FIGURES, *FURTHER_PARTS),
+    times="1 min quick, 20 min full (two cores)",
+)

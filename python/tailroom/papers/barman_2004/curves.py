@@ -1,0 +1,95 @@
+"""What the pictures over the buffer share: measured lines with bands, ns-2's points, axes."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tailroom.papers.barman_2004.settings import Reference, Setting
+from tailroom.papers.barman_2004.smallest_buffer import stays_from
+from tailroom.papers.found import Metric, StudyFound
+from tailroom.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NS2_LOOK: dict[str, Any] = {
+    "linestyle": "none",
+    "marker": "*",
+    "markersize": 11,
+    "markerfacecolor": "#E69F00",
+    "markeredgecolor": "black",
+    "markeredgewidth": 0.7,
+    "zorder": 5,
+}
+NS2_VARIANT_LOOK = {**NS2_LOOK, "marker": "x", "markersize": 6, "markeredgewidth": 1.1}
+MODEL_DASHES: tuple[Any, ...] = ("--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
+MODEL_COLOURS = ("0.25", "#D55E00", "#009E73", "#CC79A7")
+
+
+def model_looks() -> Iterator[dict[str, Any]]:
+    """Lines of models: dashed, without markers."""
+    for colour, dashes in zip(MODEL_COLOURS, MODEL_DASHES, strict=True):
+        yield {"color": colour, "linestyle": dashes, "linewidth": 1.5}
+
+
+def simulated_looks() -> Iterator[dict[str, Any]]:
+    """Lines of simulations: solid, with markers."""
+    for look in style.marked_line_styles():
+        yield {**look, "linestyle": "-"}
+
+
+def measured(  # noqa: PLR0913, PLR0917 - each says one thing about a line
+    axes: "Axes",
+    study: StudyFound,
+    setting: Setting,
+    metric: Metric,
+    look: dict[str, Any],
+    label: str,
+    scale: float = 1.0,
+) -> None:
+    """A metric of a study over the fraction of the buffer, with its 95 % band."""
+    x, mean, half = [], [], []
+    for point in study.points:
+        interval = point.interval(metric)
+        if interval is not None:
+            x.append(setting.fraction(point))
+            mean.append(scale * interval.mean)
+            half.append(scale * interval.half_width)
+    # A band on a logarithmic scale must not reach 0.
+    low, high = np.maximum(np.subtract(mean, half), np.divide(mean, 100)), np.add(mean, half)
+    axes.fill_between(x, low, high, color=look["color"], **style.band(4))
+    if len(x) == 1:
+        axes.vlines(x, low, high, color=look["color"], linewidth=1)
+    axes.plot(x, mean, label=label, **look)
+
+
+def ns2_points(axes: "Axes", rows: Sequence[Reference], what: str, scale: float) -> None:
+    """ns-2's rows."""
+    if rows:
+        values = [scale * getattr(row, what) for row in rows]
+        axes.plot([row.fraction for row in rows], values, label="ns-2", **NS2_LOOK)
+
+
+def ns2_variant_points(axes: "Axes", rows: Sequence[Reference], what: str, scale: float) -> None:
+    """ns-2's rows with a detail changed."""
+    if rows:
+        values = [scale * getattr(row, what) for row in rows]
+        label = "ns-2, another detail"
+        axes.plot([row.fraction for row in rows], values, label=label, **NS2_VARIANT_LOOK)
+
+
+def spread(low: float, high: float, count: int) -> list[float]:
+    """Fractions in equal steps of their logarithm."""
+    return [float(one) for one in np.geomspace(low, high, count)]
+
+
+def reaches(study: StudyFound, setting: Setting, level: float) -> float | None:
+    """The fraction of the buffer from which on mean utilization is at a level."""
+    fractions = [setting.fraction(one) for one in study.points]
+    return stays_from(fractions, [one.mean("utilization") for one in study.points], level)
+
+
+def percent(fraction: float | None) -> str:
+    """In words: "4.1 %"."""
+    return "no buffer looked at" if fraction is None else f"{100 * fraction:.3g} %"

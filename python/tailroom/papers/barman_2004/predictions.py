@@ -1,0 +1,82 @@
+"""What the models say at the settings of stored runs."""
+
+import tomllib
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from tailroom.confidence import Interval, mean_interval
+from tailroom.models import NotApplicableError, Prediction
+from tailroom.papers.barman_2004.settings import LIMIT, Setting
+from tailroom.papers.claim import Check, between
+from tailroom.papers.found import PointFound, StudyFound
+from tailroom.predict import predict
+
+PAPERS_MODEL = "drop_tail_fixed_point"
+MODELS = {
+    PAPERS_MODEL: "paper's model: fixed point, M/M/1/K",
+    "drop_tail_fixed_point_md1k": "the same, M/D/1/K",
+    "drop_tail_fixed_point_fluid": "the same, exact fluid",
+    "sawtooth": "synchronised sawtooth",
+}
+"""Those of DropTail, as legends call them."""
+RED_MODEL = "red_fixed_point"
+CLOSE = 0.03
+"""Utilizations that lie apart by less count as close; the paper gives no number."""
+
+
+@lru_cache(maxsize=4096)
+def of_scenario(scenario: str, model: str) -> Prediction | None:
+    """What a model says of a stored scenario; `None` if it does not apply."""
+    try:
+        return predict(tomllib.loads(scenario), only=[model])[model]  # type: ignore[arg-type]
+    except NotApplicableError:
+        return None
+
+
+def utilization(point: PointFound, model: str) -> float:
+    """What a model says at a point; NaN if nothing."""
+    said = of_scenario(point.runs[0].scenario, model)
+    return float("nan") if said is None or said.utilization is None else said.utilization
+
+
+def loss(point: PointFound, model: str) -> float:
+    """What a model says at a point; NaN if nothing."""
+    said = of_scenario(point.runs[0].scenario, model)
+    return float("nan") if said is None or said.loss_fraction is None else said.loss_fraction
+
+
+def error(point: PointFound, model: str) -> Interval:
+    """By how much a model's utilization lies above the simulated one."""
+    said = utilization(point, model)
+    return mean_interval([said - one for one in point.values("utilization")])
+
+
+def is_close(what: str, point: PointFound, model: str) -> Check:
+    """Whether simulation and model are within `CLOSE` of one another."""
+    stated = f"close (within {100 * CLOSE:g} %)"
+    return between(what, error(point, model), -CLOSE, CLOSE, stated, percent=True)
+
+
+def mean_error(study: StudyFound, model: str, setting: Setting, smallest: float) -> float:
+    """Mean distance of utilizations over the buffers from a fraction on."""
+    points = [one for one in study.points if setting.fraction(one) >= smallest - 1e-9]
+    return float(np.mean([abs(error(one, model).mean) for one in points]))
+
+
+def curve(
+    study: StudyFound, model: str, setting: Setting, fractions: Sequence[float]
+) -> list[tuple[float, float]]:
+    """Utilization and loss by a model at many buffers, from a stored scenario with another limit.
+
+    NaN where it says nothing.
+    """
+    table = tomllib.loads(study.points[0].runs[0].scenario)
+    found = []
+    for fraction in fractions:
+        settings = {LIMIT: setting.limit(fraction)}
+        said = predict(table, only=[model], set=settings).answers[0].prediction  # type: ignore[arg-type]
+        values = (said.utilization, said.loss_fraction) if said else (None, None)
+        found.append(tuple(float("nan") if one is None else one for one in values))
+    return found  # type: ignore[return-value]

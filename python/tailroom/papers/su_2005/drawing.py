@@ -1,0 +1,106 @@
+"""What the pictures share: curves with bands, the paper's numbers, the legend below."""
+
+from collections.abc import Iterable, Sequence
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+
+from tailroom.papers.found import Metric, PointFound
+from tailroom.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PAPER: dict[str, Any] = {
+    "linestyle": "none",
+    "markersize": 8,
+    "markeredgewidth": 1.6,
+    "markerfacecolor": "none",
+}
+"""The paper's numbers are large hollow markers without lines."""
+
+SHADES = ("0.4", "0.62", "0.8", "0.95")
+HATCHES = ("", "///", "...", "xx")
+"""Bars differ in both, as colours do not in print."""
+
+
+def figure_of(title: str, rows: int, columns: int) -> tuple[Figure, list["Axes"]]:
+    """A figure with so many panels, row by row."""
+    size = (4.3 * columns + 0.4, 3.1 * rows + 0.9)
+    figure = Figure(figsize=size, layout="constrained")
+    style.title(figure, title)
+    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+
+
+def curve(  # noqa: PLR0913 - each says one thing about a curve
+    axes: "Axes",
+    places: Sequence[float],
+    points: Sequence[PointFound],
+    metric: Metric,
+    *,
+    look: dict[str, Any],
+    label: str,
+    scale: float = 1.0,
+) -> None:
+    """Means over the runs at each place with the band of their 95 % confidence intervals."""
+    found = [point.interval(metric) for point in points]
+    means = [nan if one is None else scale * one.mean for one in found]
+    axes.plot(places, means, label=label, **look)
+    known = [
+        (place, scale * one.low, scale * one.high)
+        for place, one in zip(places, found, strict=True)
+        if one is not None and isfinite(one.half_width)
+    ]
+    if known:
+        where, low, high = zip(*known, strict=True)
+        axes.fill_between(where, low, high, color=look["color"], **style.band(4))
+
+
+def grouped_bars(
+    axes: "Axes",
+    groups: Sequence[str],
+    series: Sequence[tuple[str, Sequence[PointFound], Metric]],
+    scale: float = 1.0,
+) -> None:
+    """Bars side by side with their intervals: a group a place, a bar in each a series.
+
+    A series is its label, a point for each group, and the metric.
+    """
+    width = 0.8 / len(series)
+    for number, (label, points, metric) in enumerate(series):
+        found = [point.interval(metric) for point in points]
+        at = [place + (number - (len(series) - 1) / 2) * width for place in range(len(groups))]
+        axes.bar(
+            at,
+            [nan if one is None else scale * one.mean for one in found],
+            width,
+            yerr=[0 if one is None else _finite(scale * one.half_width) for one in found],
+            color=SHADES[number % len(SHADES)],
+            hatch=HATCHES[number % len(HATCHES)],
+            edgecolor="black",
+            linewidth=0.7,
+            error_kw={"elinewidth": 1.0, "capsize": 2.5, "ecolor": "black"},
+            label=label,
+        )
+    axes.set_xticks(range(len(groups)), groups)
+
+
+def legend_below(figure: Figure, panels: Iterable["Axes"], columns: int = 4) -> None:
+    """One legend for all panels, each label once."""
+    handles: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=columns,
+        fontsize="small",
+        frameon=False,
+    )
+
+
+def _finite(value: float) -> float:
+    return value if isfinite(value) else 0.0

@@ -1,0 +1,135 @@
+"""The papers' questions on today's links: a smoke run's verdicts, and its numbers by hand."""
+
+import json
+from typing import Any, cast
+
+import pyarrow as pa
+import pytest
+
+from tailroom import papers
+from tailroom.papers import Form, Judgement, PointFound, RunFound, Verdict
+from tailroom.papers.today import background, fair_and_codel, hardware, rtt_unfairness
+from tailroom.papers.today.comparison import difference
+from tailroom.papers.today.cycles import cycles
+from tailroom.papers.today.network import Bottleneck
+from tailroom.store import Store
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> papers.Reproduction:
+    out = tmp_path_factory.mktemp("out") / "today"
+    return papers.reproduce(papers.load("today"), out, form=Form.SMOKE)
+
+
+def judgement(done: papers.Reproduction, name: str) -> Judgement:
+    judged = [pair for part in done.parts for pair in part.judged]
+    return next(found for claim, found in judged if claim.name == name)
+
+
+def holds(found: Judgement, begin: str) -> list[bool | None]:
+    return [check.holds for check in found.checks if check.what.startswith(begin)]
+
+
+def test_every_part_is_drawn(done: papers.Reproduction) -> None:
+    for part in done.parts:
+        assert (done.directory / f"{part.part.name}.png").stat().st_size > 10_000
+
+
+def test_fair_queueing_keeps_the_background_lossless(done: papers.Reproduction) -> None:
+    assert judgement(done, "background-lossless").verdict is Verdict.HOLDS
+
+
+def test_one_flow_on_the_switch_needs_the_switchs_buffer(done: papers.Reproduction) -> None:
+    assert judgement(done, "switch").verdict is Verdict.HOLDS
+
+
+def test_twenty_packets_are_too_few_but_for_bbr(done: papers.Reproduction) -> None:
+    found = judgement(done, "twenty-packets")
+    assert holds(found, "Reno, 10 Gbit/s") == [True]
+    assert holds(found, "BBRv1, 10 Gbit/s") == [False]
+
+
+def test_a_small_buffer_costs_cubic_more_than_bbr(done: papers.Reproduction) -> None:
+    found = judgement(done, "fall")
+    assert holds(found, "CUBIC") == [True, True]
+    assert holds(found, "BBRv3") == [False, False]
+
+
+def test_a_run_of_a_second_is_found_too_short(done: papers.Reproduction) -> None:
+    """Of the smoke form, whose verdicts are not the paper's."""
+    assert judgement(done, "cycles-10g").verdict is Verdict.DOES_NOT_HOLD
+
+
+def run(summary: dict[str, Any]) -> RunFound:
+    row = pa.table({"summary": [json.dumps(summary)], "seed": [1]})
+    return RunFound(cast(Store, None), "", row)
+
+
+def point(*values: float) -> PointFound:
+    groups = [{"groups": {"a": {"goodput_bps": value}}} for value in values]
+    return PointFound({}, tuple(map(run, groups)))
+
+
+def test_cycles_are_means_over_the_flows_of_a_control() -> None:
+    flows = [
+        {"congestion": "cubic", "congestion_events": 3},
+        {"congestion": "cubic", "congestion_events": 6},
+        {"congestion": "bbr1", "congestion_events": 90},
+        {"congestion": None, "congestion_events": 0},
+    ]
+    assert cycles(run({"flows": flows}), "cubic") == 4.5
+    assert cycles(run({"flows": flows}), "reno") is None
+
+
+def test_unfairness_is_the_larger_goodput_over_the_smaller() -> None:
+    two = run({"groups": {"short": {"goodput_bps": 2e9}, "long": {"goodput_bps": 8e9}}})
+    assert rtt_unfairness.ratio(two) == 0.25
+    assert rtt_unfairness.unfairness(two) == 4
+
+
+def test_the_share_is_that_of_what_the_background_leaves() -> None:
+    summary = {
+        "links": {"bottleneck": {"capacity_bps": 10e9}},
+        "groups": {"one": {"goodput_bps": 2e9}},
+    }
+    assert background.share_of_residual(run(summary)) == 0.4
+
+
+def test_what_cubic_gets_of_both() -> None:
+    groups = {"cubic": {"goodput_bps": 1e9}, "bbr": {"goodput_bps": 3e9}}
+    assert fair_and_codel.share_of_cubic(run({"groups": groups})) == 0.25
+
+
+def test_differences_are_taken_seed_by_seed() -> None:
+    """2 - 1 and 5 - 2: the mean is 2, the half-width 12.706 sqrt(2) / sqrt(2)."""
+
+    def goodput(found: RunFound) -> float:
+        return float(found.summary["groups"]["a"]["goodput_bps"])
+
+    found = difference(point(2, 5), point(1, 2), goodput)
+    assert found is not None
+    assert found.mean == pytest.approx(2)
+    assert found.half_width == pytest.approx(12.706, rel=1e-4)
+
+
+def test_the_bandwidth_delay_product_is_in_packets() -> None:
+    """10 Gbit/s for 10 ms are 1e8 bits, and a packet has 72,000."""
+    assert Bottleneck(10, 10).bdp_packets == pytest.approx(1388.9, abs=0.05)
+
+
+def test_the_switchs_smallest_buffers_are_those_of_its_authors() -> None:
+    """In packets, for 1, 2, 4, 8, 16, 32 and 64 flows, as in docs/validation/tofino.md."""
+    published = {
+        "reno": (177.8, 133.3, 111.1, 111.1, 66.7, 35.6, 26.7),
+        "scalable": (40.0, 40.0, 31.1, 35.6, 35.6, 26.7, 26.7),
+    }
+    for control, buffers in published.items():
+        for count, buffer in zip((1, 2, 4, 8, 16, 32, 64), buffers, strict=True):
+            found = hardware.smallest_of_switch(hardware.rows()[control, count])
+            assert found == pytest.approx(buffer, abs=0.05)
+
+
+def test_a_buffer_of_the_switch_holds_two_packets_less_here() -> None:
+    """250 cells of 80 bytes are 2.2 packets, 20,000 are 177.8: dropped at a reading of 178."""
+    assert hardware.limit(250) == "1 packets"
+    assert hardware.limit(20_000) == "176 packets"
