@@ -83,7 +83,7 @@ def _reno_competes(found: "Found") -> Judgement:
             0.9,
             f"bias considerably reduced (under FIFO {before:.2f}; taken as above 0.9)",
         ),
-        below("the same", ratio, 1.0, "HighSpeed gains slightly more (below 1)"),
+        below("the same ratio", ratio, 1.0, "HighSpeed gains slightly more (below 1)"),
     )
     why = (
         f"Both get their share whenever both have packets waiting; HighSpeed gains only where "
