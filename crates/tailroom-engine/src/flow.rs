@@ -484,9 +484,11 @@ fn demand(group: &GroupSpec, plan: &FlowPlan) -> Demand {
     let payload = u64::from(group.packet_size - group.header_size);
     let packets = plan.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
     let last_payload = plan.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
+    // Flows that come and go: their group's stop ends arrivals, and who is there goes on.
+    let stop = group.stop.filter(|_| group.source.passing_rtt().is_none());
     Demand {
         start: plan.start,
-        stop: group.stop.unwrap_or(Time::NEVER),
+        stop: stop.unwrap_or(Time::NEVER),
         packets,
         packet_bytes: group.packet_size,
         last_packet_bytes: last_payload as u32 + group.header_size,

@@ -138,6 +138,25 @@ fn overload_lets_flows_pile_up() {
     assert!(bottlenecked > 0.98 * late, "{bottlenecked} of {late}");
 }
 
+/// At its stop a group of flows that come and go lets no more arrive; those in progress finish.
+#[test]
+fn flows_in_progress_at_the_stop_finish() {
+    let text = elastic(1.3, "stop = \"20 s\"")
+        .replace("2000 s", "60 s")
+        .replace("100 s", "0 s")
+        .replace("load =", "flow_log = 1000, load =");
+    let results = scenario_run::run(&text, 1);
+    let flows = group(&results, "elastic");
+    // 13 a second for 20 s, which 26 s of the link's time serve: some 60 are there at the stop.
+    assert!((200..330).contains(&flows.flows), "{} flows", flows.flows);
+    assert_eq!(flows.completed_flows, flows.flows);
+    let log = &results.flow_log;
+    assert!(log.start_s.iter().all(|start| *start < 20.0));
+    let ends = log.start_s.iter().zip(&log.completion_time_s).map(|(start, time)| start + time);
+    let late = ends.filter(|end| *end > 20.0).count();
+    assert!(late > 20, "{late} of {}", flows.flows);
+}
+
 /// A number that is given again brings nothing with it, and there are as many numbers as flows were
 /// in progress at once, a few waiting for their last packets.
 #[test]
