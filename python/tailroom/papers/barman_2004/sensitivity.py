@@ -146,8 +146,8 @@ def draw(found: Found) -> Figure:
     panels = figure.subplots(1, len(shown_fractions), sharey=True, squeeze=False)[0]
     style.title(
         figure,
-        "What the paper leaves open, varied one at a time from Figure 3 "
-        f"(mean of {seeds(found.form)} runs, 95 % confidence)",
+        "What the paper leaves open, varied one at a time from Figure 3; buffers in percent of "
+        f"12,500 packets (mean of {seeds(found.form)} runs, 95 % confidence)",
     )
     for panel, fraction in zip(panels, shown_fractions, strict=True):
         _draw_panel(panel, found, tried, fraction)
@@ -155,10 +155,10 @@ def draw(found: Found) -> Figure:
     panels[0].set_yticks(places, ["all as in brackets", *map(_row, tried)], fontsize="small")
     panels[0].invert_yaxis()
     tenth = panels[shown_fractions.index(0.1)]
-    panels[0].legend(
-        *tenth.get_legend_handles_labels(), loc="upper left", fontsize="small", frameon=False,
-        bbox_to_anchor=(0, -2.2 / (len(tried) + 2)), ncols=3,
-    )  # fmt: skip
+    handles, labels = tenth.get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", fontsize="small", frameon=False, ncols=3
+    )
     return figure
 
 
@@ -183,9 +183,7 @@ def _draw_panel(panel: "Axes", found: Found, tried: Sequence[Variation], fractio
     stated = {0.1: 90, 0.2: 98}.get(fraction)
     if stated:
         panel.axvline(stated, label="the paper: 90 % (at 10 %), 98 % (at 20 %)", **style.LIMIT_LINE)
-    panel.set_title(
-        f"buffer {100 * fraction:.0f} % of 12,500 packets", fontsize="medium", loc="left"
-    )
+    panel.set_title(f"buffer {100 * fraction:.0f} %", fontsize="medium", loc="left")
     panel.set_xlabel("utilization (%)")
     low, high = panel.get_xlim()
     panel.set_xlim(max(low, 0), min(high, 101))
