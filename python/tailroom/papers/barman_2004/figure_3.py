@@ -6,8 +6,8 @@ from functools import partial
 
 from tailroom.confidence import Interval
 from tailroom.models import read_bottleneck
-from tailroom.papers import claim
-from tailroom.papers.barman_2004 import curves, drop_tail, pairs, predictions
+from tailroom.papers import claim, pairs
+from tailroom.papers.barman_2004 import curves, drop_tail, predictions
 from tailroom.papers.barman_2004.drop_tail import LOW_P
 from tailroom.papers.barman_2004.predictions import MODELS, PAPERS_MODEL
 from tailroom.papers.barman_2004.settings import FIGURE_3, LIMIT

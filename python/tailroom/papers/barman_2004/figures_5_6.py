@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from tailroom.papers import claim
-from tailroom.papers.barman_2004 import pairs, two_flows
+from tailroom.papers import claim, pairs
+from tailroom.papers.barman_2004 import two_flows
 from tailroom.papers.barman_2004.two_flows import FAIR, JAIN, OVER, UNDER
 from tailroom.papers.claim import Claim, Judgement
 from tailroom.papers.found import Found, RunFound

@@ -19,11 +19,11 @@ from tailroom.papers.barman_2004.interval_curves import (
     legend_below,
     ns2_utilization,
 )
-from tailroom.papers.barman_2004.pairs import ratio
 from tailroom.papers.barman_2004.settings import FIGURE_3
 from tailroom.papers.barman_2004.smallest_buffer import smallest_fraction
 from tailroom.papers.claim import Check, Claim, Judgement, above, below, shown
 from tailroom.papers.found import Found, PointFound
+from tailroom.papers.pairs import ratio
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
 

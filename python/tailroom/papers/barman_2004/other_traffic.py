@@ -19,10 +19,10 @@ from tailroom.papers.barman_2004.interval_curves import (
     finish_utilization,
     legend_below,
 )
-from tailroom.papers.barman_2004.pairs import ratio
 from tailroom.papers.barman_2004.settings import FIGURE_3, LIMIT
 from tailroom.papers.claim import Claim, Judgement, above, below, shown
 from tailroom.papers.found import Found, PointFound
+from tailroom.papers.pairs import ratio
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
 from tailroom.scenario_types import Scenario

@@ -21,10 +21,10 @@ from tailroom.papers.barman_2004.interval_curves import (
     finish_utilization,
     legend_below,
 )
-from tailroom.papers.barman_2004.pairs import difference
 from tailroom.papers.barman_2004.settings import FIGURE_3
 from tailroom.papers.claim import Check, Claim, Judgement, above, below, between, is_true, shown
 from tailroom.papers.found import Found, PointFound, RunFound
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
 from tailroom.scenario_types import Scenario

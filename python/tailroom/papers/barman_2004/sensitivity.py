@@ -15,10 +15,10 @@ from tailroom.papers.barman_2004.further_network import (
     times,
 )
 from tailroom.papers.barman_2004.interval_curves import ns2_utilization
-from tailroom.papers.barman_2004.pairs import difference
 from tailroom.papers.barman_2004.settings import FIGURE_3
 from tailroom.papers.claim import Claim, Judgement, above, shown
 from tailroom.papers.found import Found, RunFound
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
 

@@ -18,7 +18,6 @@ UNDER, OVER = "499 packets", "9999 packets"
 JAIN = "flows.jain_index"
 FAIR = 0.9
 """Jain's index from which two rates count as fair: 2:1 has exactly this."""
-RATE_PPS = 125_000
 RTTS_S = (0.04, 0.08)
 EQUAL_RTTS = {"flows.hstcp.rtt": "60 ms"}
 LAST = 0.2

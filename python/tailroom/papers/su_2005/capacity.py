@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tailroom.confidence import Interval
 from tailroom.papers.claim import Check, Claim, Judgement, between, is_true, shown
 from tailroom.papers.found import Found, Metric, PointFound, RunFound
+from tailroom.papers.mean_curves import draw_means
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.su_2005 import drawing, measures
 from tailroom.papers.su_2005.paper_table import TABLE, UTILIZATION_STEP, distance
@@ -175,11 +177,11 @@ def _order_of(points: dict[int, PointFound]) -> bool:
 def _lead(points: dict[int, PointFound]) -> Interval | None:
     """How much larger the index is at 10 than at whichever of 5 and 20 is ahead."""
     rival = max((5, 20), key=lambda c: points[c].mean(measures.fairness))
-    return measures.difference(points[10], points[rival], measures.fairness)
+    return difference(points[10], points[rival], measures.fairness)
 
 
 def _above_both(points: dict[int, PointFound]) -> bool | None:
-    apart = [measures.difference(points[10], points[c], measures.fairness) for c in (5, 20)]
+    apart = [difference(points[10], points[c], measures.fairness) for c in (5, 20)]
     known = [one for one in apart if one is not None]
     if len(known) == 2 and all(one.low > 0 for one in known):
         return True
@@ -254,7 +256,7 @@ def _draw_cell(  # noqa: PLR0913, PLR0917 - each says one thing about a panel
     for c, value, look in zip(TABLE_C, stated, looks, strict=True):
         points = [on(found, path)[c] for path in rates]
         label = f"tailroom, {CHOSEN.delay_ms} ms, c = {c}"
-        drawing.curve(axes, over, points, metric, look=look, label=label, scale=scale)
+        draw_means(axes, over, points, metric, look, label=label, scale=scale)
         marker = {**drawing.PAPER, "marker": look["marker"], "color": look["color"]}
         axes.plot(CHOSEN.rate_mbps, value, label=f"Su et al., c = {c}", **marker)
     if scale == 1:

@@ -9,6 +9,8 @@ import numpy as np
 from tailroom.confidence import mean_interval
 from tailroom.papers.claim import Check, Claim, Judgement, above, between, shown
 from tailroom.papers.found import Found, Metric, PointFound, RunFound
+from tailroom.papers.mean_curves import bar_length
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.reference import ns2
 from tailroom.papers.su_2005 import drawing, measures
@@ -93,8 +95,8 @@ def of(found: Found, control: str) -> PointFound:
 def fairer_than(found: Found, other: str) -> list[Check]:
     """FHSTCP's index less another control's, for the whole time and in sliding windows."""
     mine, theirs = of(found, "fhstcp"), of(found, other)
-    whole = measures.difference(mine, theirs, measures.fairness)
-    windows = measures.difference(mine, theirs, sliding_index)
+    whole = difference(mine, theirs, measures.fairness)
+    windows = difference(mine, theirs, sliding_index)
     name = CONTROLS[other]
     return [
         above(f"index over the measured time: FHSTCP less {name}", whole, 0.0, "larger"),
@@ -137,7 +139,7 @@ def judge_against_rtt(found: Found) -> Judgement:
     closer = [
         above(
             f"ln of the same ratio: {CONTROLS[other]} less FHSTCP",
-            measures.difference(of(found, other), of(found, "fhstcp"), measures.against_rtt),
+            difference(of(found, other), of(found, "fhstcp"), measures.against_rtt),
             0.0,
             "larger",
         )
@@ -209,7 +211,7 @@ def _beside_ns2(axes: "Axes", found: Found) -> None:
         axes.errorbar(
             at,
             [one.mean if one else np.nan for one in each],
-            [one.half_width if one and one.count > 1 else 0.0 for one in each],
+            [bar_length(one) for one in each],
             label=f"tailroom, 100 Mbit/s, {buffer} packets",
             capsize=3,
             **{**look, "linestyle": "none"},

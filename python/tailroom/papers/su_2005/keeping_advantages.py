@@ -10,6 +10,7 @@ from tailroom.confidence import Interval, mean_interval
 from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.papers.claim import Check, Claim, Judgement, above, is_true
 from tailroom.papers.found import Found, RunFound
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.su_2005 import drawing, measures
 from tailroom.papers.su_2005.over_time import goodputs
@@ -131,7 +132,7 @@ def judge_utilization(found: Found) -> Judgement:
         for point in study.where({CONTROL: "fhstcp"}).points:
             rtt = point.settings[RTT]
             other = study.at({CONTROL: "highspeed", RTT: rtt})
-            change = measures.difference(point, other, "utilization")
+            change = difference(point, other, "utilization")
             what = f"{name}, RTT {rtt}: utilization of FHSTCP less that of HighSpeed TCP"
             stated = f"above -{100 * AS_GOOD:g} points"
             checks.append(above(what, change, -AS_GOOD, stated, percent=True))
