@@ -88,6 +88,13 @@ def reaches(study: StudyFound, setting: Setting, level: float) -> float | None:
     return stays_from(fractions, [one.mean("utilization") for one in study.points], level)
 
 
-def percent(fraction: float | None) -> str:
+def percent(fraction: float) -> str:
     """In words: "4.1 %"."""
-    return "no buffer looked at" if fraction is None else f"{100 * fraction:.3g} %"
+    return f"{100 * fraction:.3g} %"
+
+
+def buffer(setting: Setting, fraction: float | None) -> str:
+    """In words: "4.1 % of 12,500 packets"; what `reaches` has found."""
+    if fraction is None:
+        return "no buffer looked at"
+    return f"{percent(fraction)} of {setting.full_packets:,} packets"
