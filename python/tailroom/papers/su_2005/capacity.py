@@ -149,8 +149,8 @@ def judge_sensitivity(found: Found) -> Judgement:
     return Judgement(
         checks,
         f"By the means the index is largest at c = 10 on {len(holding)} of {len(order)} paths"
-        f"{': ' + ', '.join(map(_words, holding)) if holding else ''}. Over all rates it is at "
-        f"c = 5, 10 and 20, by delay and so by buffer: {'; '.join(by_delay)}.",
+        f"{': ' + ', '.join(map(_words, holding)) if holding else ''}. Its mean "
+        f"over all rates at c = 5, 10 and 20, by delay and so by buffer: {'; '.join(by_delay)}.",
     )
 
 
@@ -289,8 +289,8 @@ PART = Part(
         "steps of 5 points, the fairness index in steps of 0.05, a loss rate outside the paper's "
         "range in factors of 2. Its interval is the jackknife's over seeds. The buffer is rate "
         "times delay of the bottleneck, as the paper has it, so that the delay decides how full "
-        "the link is: the paper's sums of 87.9, 94.5 and 95.0 % ask for about 20 ms. The delay can "
-        "be 40 ms at most, half the shortest round trip time. The ring in the picture marks the "
+        "the link is; in the paper F1 to F4 sum up to 87.9, 94.5 and 95.0 %. The delay can be "
+        "40 ms at most, half the shortest round trip time. The ring in the picture marks the "
         "path that the other parts take; the paper's cells are drawn at its rate."
     ),
 )
