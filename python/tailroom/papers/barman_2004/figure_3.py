@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from tailroom.confidence import Interval
+from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.papers import claim, pairs
 from tailroom.papers.barman_2004 import curves, drop_tail, predictions
 from tailroom.papers.barman_2004.drop_tail import LOW_P
@@ -15,7 +16,7 @@ from tailroom.papers.found import Found, PointFound
 from tailroom.papers.paper import Form, Part, Study
 
 WINDOW = "groups.hstcp.cwnd_packets_mean"
-LOW_WINDOW = 38
+LOW_WINDOW = DEFAULTS.low_window
 """w_l: up to here HighSpeed TCP is standard TCP."""
 MODELLED_FROM = 0.05
 """Fractions from here on are those of the comparison of models: below, bursts fill the buffer."""
@@ -177,7 +178,7 @@ def loss_is_low_p(found: Found) -> Judgement:
         ),
         f"Loss is {tenth.mean('loss_fraction'):.1e} at 10 %; it is about p_l with buffers of "
         f"{', '.join(where) or 'no size looked at'}. A full link cannot lose p_l: a window is then "
-        f"{LOW_WINDOW} packets, and ten flows carry "
+        f"{LOW_WINDOW:g} packets, and ten flows carry "
         f"{100 * flows * LOW_WINDOW / rtt_s / link_packets_per_s:.1f} % of the link.",
     )
 
@@ -262,7 +263,7 @@ def standard_tcp(found: Found) -> Judgement:
         ratio = pairs.ratio(highspeed, reno, "utilization")
         ratios.append(claim.shown(ratio))
         window = highspeed.interval(WINDOW)
-        stated = f"that of standard TCP (up to {LOW_WINDOW})"
+        stated = f"that of standard TCP (up to {LOW_WINDOW:g})"
         checks += [
             claim.below(f"mean window {where}, packets", window, LOW_WINDOW, stated),
             claim.below(
@@ -271,7 +272,7 @@ def standard_tcp(found: Found) -> Judgement:
         ]
     return Judgement(
         tuple(checks),
-        f"HighSpeed TCP is standard TCP up to a window of {LOW_WINDOW} packets. Windows are "
+        f"HighSpeed TCP is standard TCP up to a window of {LOW_WINDOW:g} packets. Windows are "
         f"{at(found, SMALLEST).mean(WINDOW):.0f} packets with a buffer of 0.1 % and "
         f"{at(found, TINY).mean(WINDOW):.0f} with 1 %; HighSpeed flows carry {ratios[0]} and "
         f"{ratios[1]} times what Reno flows do.",

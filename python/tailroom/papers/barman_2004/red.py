@@ -83,7 +83,7 @@ def draw(setting: Setting, found: Found) -> Figure:
     curves.ns2_points(loss, setting.ns2(), "loss", 1)
     utilization.set_ylim(0, 103)
     utilization.set_ylabel("utilization (%)")
-    loss.set_yscale("log")
+    loss.set_yscale("log", nonpositive="mask")
     loss.set_ylabel("loss (dropped / arrived)")
     stated = STATED_LOSS[setting.figure]
     loss.axhline(stated, label=f"paper: {stated:g}", **style.LIMIT_LINE)
@@ -102,11 +102,14 @@ def _models(
     of: Callable[[PointFound, str], float],
     scale: float,
 ) -> None:
-    for look, (name, label) in zip(curves.model_looks(), STUDIES.items(), strict=False):
+    """Dashed, in the colour of what each is the model of."""
+    looks = zip(curves.model_looks(), curves.simulated_looks(), strict=False)
+    for (dashed, solid), (name, label) in zip(looks, STUDIES.items(), strict=False):
+        look = {**dashed, "color": solid["color"], "marker": "+"}
         points = found.study(name).points
         x = [setting.fraction(point) for point in points]
         y = [scale * of(point, RED_MODEL) for point in points]
-        panel.plot(x, y, label=f"model of {label}", **{**look, "marker": "+"})
+        panel.plot(x, y, label=f"model of {label}", **look)
 
 
 def _from_a_tenth(setting: Setting, found: Found, name: str) -> list[PointFound]:
@@ -152,14 +155,13 @@ def agreement(setting: Setting, found: Found) -> Judgement:
     plain = found.study("plain").points[-1]
     return Judgement(
         tuple(checks),
-        f"They agree in {agreed} of {len(checks)} cases. The model has packets lost one by one; "
+        f"They agree in {agreed} of {len(checks)} cases. The model has packets lost one by one; an "
+        f"overflow takes many flows at once, as under DropTail. With automatic thresholds "
         f"{100 * first:.0f} % of the flows lose in an episode with a buffer of "
-        f"{curves.percent(setting.fraction(automatic[0]))} and {100 * last:.0f} % with the largest "
-        "(automatic thresholds): overflows take many flows at once, as under DropTail. "
-        f"Plain RED carries {100 * plain.mean('utilization'):.1f} % with the largest, and its "
-        "model says "
-        f"{100 * predictions.utilization(plain, RED_MODEL):.1f} %: w_q = 1 in the model is the "
-        "queue of the moment, where RED averages over a second.",
+        f"{curves.percent(setting.fraction(automatic[0]))} and {100 * last:.0f} % with the "
+        f"largest. Plain RED carries {100 * plain.mean('utilization'):.1f} % there, and its model "
+        f"says {100 * predictions.utilization(plain, RED_MODEL):.1f} %: w_q = 1 in the model is "
+        "the queue of the moment, where RED averages over a second.",
     )
 
 

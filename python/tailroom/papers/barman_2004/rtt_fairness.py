@@ -65,7 +65,7 @@ def draw(found: Found) -> Figure:
     _means(index, points, JAIN)
     theirs = {int(row["case"].split()[1]): row["jain"] for row in ns2("S3 ").to_pylist()}
     index.plot(list(theirs), list(theirs.values()), label="ns-2", **NS2_LOOK)
-    index.axhline(FAIR, label="2 : 1", **style.LIMIT_LINE)
+    index.axhline(FAIR, label="shares of 2 : 1", **style.LIMIT_LINE)
     index.set_ylim(0.48, 1.02)
     index.set_ylabel("Jain's index")
     _ratios(ratio, points, x)

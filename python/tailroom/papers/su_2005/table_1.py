@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
+from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.papers.claim import Check, Claim, Judgement, above, below, between, shown
 from tailroom.papers.found import Found, Metric, PointFound
 from tailroom.papers.mean_curves import draw_means
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LOW_P = 1e-3
+LOW_P = DEFAULTS.low_p
 """Loss rate below which the paper calls FHSTCP friendly: `low_p` of HighSpeed TCP."""
 SINGLE = "mean of the runs (index, loss)"
 FINE_C = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 25, 30, 40)
