@@ -1,7 +1,16 @@
 """Barman, Smaragdakis, Matta: the effect of router buffer size on HighSpeed TCP (2004)."""
 
-from tailroom.papers.barman_2004 import figure_3, figure_4, figures_5_6, red, rtt_fairness
-from tailroom.papers.barman_2004.further import FURTHER_PARTS
+from tailroom.papers.barman_2004 import (
+    figure_3,
+    figure_4,
+    figures_5_6,
+    other_controls,
+    other_traffic,
+    parking_lot,
+    red,
+    rtt_fairness,
+    sensitivity,
+)
 from tailroom.papers.paper import Paper
 
 FIGURES = (
@@ -13,12 +22,14 @@ FIGURES = (
     red.PART_8,
     rtt_fairness.PART,
 )
+LEFT_OPEN = (sensitivity.PART, parking_lot.PART, other_traffic.PART, other_controls.PART)
+"""What the paper does not say, and what it leaves to future work."""
 
 PAPER = Paper(
     name="barman-2004",
     title="The Effect of Router Buffer Size on HighSpeed TCP Performance",
     authors="Dhiman Barman, Georgios Smaragdakis, Ibrahim Matta",
     venue="IEEE GLOBECOM 2004",
-    parts=(*FIGURES, *FURTHER_PARTS),
+    parts=(*FIGURES, *LEFT_OPEN),
     times="1 min quick, 20 min full (two cores)",
 )

@@ -8,6 +8,7 @@ import numpy as np
 from tailroom.papers.barman_2004.settings import Reference, Setting
 from tailroom.papers.barman_2004.smallest_buffer import stays_from
 from tailroom.papers.found import Metric, StudyFound
+from tailroom.papers.mean_curves import draw_means
 from tailroom.plots import style
 
 if TYPE_CHECKING:
@@ -49,34 +50,31 @@ def measured(  # noqa: PLR0913, PLR0917 - each says one thing about a line
     scale: float = 1.0,
 ) -> None:
     """A metric of a study over the fraction of the buffer, with its 95 % band."""
-    x, mean, half = [], [], []
-    for point in study.points:
-        interval = point.interval(metric)
-        if interval is not None:
-            x.append(setting.fraction(point))
-            mean.append(scale * interval.mean)
-            half.append(scale * interval.half_width)
-    # A band on a logarithmic scale must not reach 0.
-    low, high = np.maximum(np.subtract(mean, half), np.divide(mean, 100)), np.add(mean, half)
-    axes.fill_between(x, low, high, color=look["color"], **style.band(4))
-    if len(x) == 1:
-        axes.vlines(x, low, high, color=look["color"], linewidth=1)
-    axes.plot(x, mean, label=label, **look)
+    over = [setting.fraction(point) for point in study.points]
+    draw_means(axes, over, study.points, metric, look, label=label, scale=scale)
 
 
 def ns2_points(axes: "Axes", rows: Sequence[Reference], what: str, scale: float) -> None:
     """ns-2's rows."""
-    if rows:
-        values = [scale * getattr(row, what) for row in rows]
-        axes.plot([row.fraction for row in rows], values, label="ns-2", **NS2_LOOK)
+    _points(axes, rows, what, scale, "ns-2", NS2_LOOK)
 
 
 def ns2_variant_points(axes: "Axes", rows: Sequence[Reference], what: str, scale: float) -> None:
     """ns-2's rows with a detail changed."""
+    _points(axes, rows, what, scale, "ns-2, another detail", NS2_VARIANT_LOOK)
+
+
+def _points(  # noqa: PLR0913, PLR0917 - each says one thing about the points
+    axes: "Axes",
+    rows: Sequence[Reference],
+    what: str,
+    scale: float,
+    label: str,
+    look: dict[str, Any],
+) -> None:
     if rows:
         values = [scale * getattr(row, what) for row in rows]
-        label = "ns-2, another detail"
-        axes.plot([row.fraction for row in rows], values, label=label, **NS2_VARIANT_LOOK)
+        axes.plot([row.fraction for row in rows], values, label=label, **look)
 
 
 def spread(low: float, high: float, count: int) -> list[float]:
@@ -90,6 +88,13 @@ def reaches(study: StudyFound, setting: Setting, level: float) -> float | None:
     return stays_from(fractions, [one.mean("utilization") for one in study.points], level)
 
 
-def percent(fraction: float | None) -> str:
+def percent(fraction: float) -> str:
     """In words: "4.1 %"."""
-    return "no buffer looked at" if fraction is None else f"{100 * fraction:.3g} %"
+    return f"{100 * fraction:.3g} %"
+
+
+def buffer(setting: Setting, fraction: float | None) -> str:
+    """In words: "4.1 % of 12,500 packets"; what `reaches` has found."""
+    if fraction is None:
+        return "no buffer looked at"
+    return f"{percent(fraction)} of {setting.full_packets:,} packets"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
+from tailroom.models.window_laws.highspeed import DEFAULTS
 from tailroom.papers.barman_2004 import curves
 from tailroom.papers.barman_2004.predictions import MODELS, curve
 from tailroom.papers.barman_2004.settings import Setting
@@ -15,7 +16,7 @@ from tailroom.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LOW_P = 1e-3
+LOW_P = DEFAULTS.low_p
 """p_l: the loss at HighSpeed's `low_window` of 38 packets."""
 SHOWN = {
     "highspeed": "simulated",
@@ -95,6 +96,6 @@ def _loss(panel: "Axes", setting: Setting, found: Found) -> None:
     curves.ns2_points(panel, setting.ns2(), "loss", 1)
     panel.axhline(LOW_P, label="p_l", **style.LIMIT_LINE)
     panel.set_xscale("log")
-    panel.set_yscale("log")
+    panel.set_yscale("log", nonpositive="mask")
     panel.set_ylim(bottom=FLOOR)
     panel.set_ylabel("loss (dropped / arrived)")

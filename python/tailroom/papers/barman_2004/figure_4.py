@@ -35,7 +35,6 @@ def similar_trends(found: Found) -> Judgement:
     study = found.study("highspeed")
     tiny, tenth, full = (FIGURE_4.at(study, one) for one in (0.01, TENTH, 1.0))
     half, most = (curves.reaches(study, FIGURE_4, level) for level in (0.5, 0.9))
-    bdp = (most or float("nan")) * FIGURE_4.full_packets / MEAN_RTT_BDP
     return Judgement(
         (
             claim.is_true("utilization grows with the buffer", "as in Figure 3", _grows(study)),
@@ -43,21 +42,21 @@ def similar_trends(found: Found) -> Judgement:
                 "utilization at 1 %",
                 tiny.interval("utilization"),
                 0.5,
-                "drastic drop (below 50 %)",
+                "drastic drop (here: below 50 %)",
                 percent=True,
             ),
             claim.above("utilization at 10 %", tenth.interval("utilization"), 0.9, percent=True),
             claim.above("utilization at 100 %", full.interval("utilization"), 0.98, percent=True),
         ),
-        f"The curve has the same shape, further right: it passes 50 % at {curves.percent(half)} "
-        f"and 90 % at {curves.percent(most)} of 6,250 packets. Those 6,250 packets are "
+        f"The curve passes 50 % at {curves.buffer(FIGURE_4, half)} and 90 % at "
+        f"{curves.buffer(FIGURE_4, most)}. Those 6,250 packets are "
         f"{100 * FIGURE_4.full_packets / MEAN_RTT_BDP:.0f} % of the bandwidth-delay product of the "
-        f"mean RTT (the 12,500 of Figure 3 are 83 %); 90 % needs {100 * bdp:.1f} % of it.",
+        "mean RTT, the 12,500 of Figure 3 are 83 %: the same fraction is a smaller buffer here.",
     )
 
 
 def _grows(study: StudyFound) -> bool | None:
-    """Whether no step to a larger buffer loses utilization; `None` if intervals do not tell."""
+    """Whether no step to a larger buffer loses half a point; `None` if intervals do not tell."""
     found = [point.interval("utilization") for point in study.points]
     steps = [(one, other) for one, other in pairwise(found) if one and other]
     if any(other.high < one.low - 0.005 for one, other in steps):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from tailroom.papers import claim
-from tailroom.papers.barman_2004 import pairs, two_flows
-from tailroom.papers.barman_2004.two_flows import FAIR, JAIN, OVER, UNDER
+from tailroom.papers import claim, pairs
+from tailroom.papers.barman_2004 import two_flows
+from tailroom.papers.barman_2004.two_flows import FAIR, FAIR_WORDS, JAIN, OVER, UNDER
 from tailroom.papers.claim import Claim, Judgement
 from tailroom.papers.found import Found, RunFound
 from tailroom.papers.paper import Form, Part, Study
@@ -75,12 +75,17 @@ def due_to_rtts(found: Found) -> Judgement:
     two, equal = two_flows.at(found, UNDER), two_flows.at(found, UNDER, "equal")
     return Judgement(
         (
-            claim.below("Jain's index, RTTs 40 and 80 ms", two.interval(JAIN), FAIR, "unfair"),
-            claim.above("Jain's index, both RTTs 60 ms", equal.interval(JAIN), FAIR, "fair"),
+            claim.below(
+                "Jain's index, RTTs 40 and 80 ms",
+                two.interval(JAIN),
+                FAIR,
+                f"unfair (here: below {FAIR})",
+            ),
+            claim.above("Jain's index, both RTTs 60 ms", equal.interval(JAIN), FAIR, FAIR_WORDS),
         ),
         f"The flow with half the RTT gets {two_flows.typical_ratio(two):.3g} times as much; flows "
         "that lose together and differ in RTT only come to rest at "
-        f"{two_flows.expected_ratio(two.runs[0]):.3g} : 1 by HighSpeed's response function. "
+        f"{two.mean(two_flows.expected_ratio):.3g} : 1 by HighSpeed's response function. "
         f"With equal RTTs Jain's index is {equal.mean(JAIN):.3f}.",
     )
 
@@ -89,7 +94,7 @@ def larger_is_fairer(found: Found) -> Judgement:
     """A larger buffer reduces the unfairness."""
     under, over = two_flows.at(found, UNDER), two_flows.at(found, OVER)
     ratios = [two_flows.typical_ratio(one) for one in (under, over)]
-    expected = [two_flows.expected_ratio(one.runs[0]) for one in (under, over)]
+    expected = [one.mean(two_flows.expected_ratio) for one in (under, over)]
     return Judgement(
         (
             claim.above(
@@ -108,7 +113,7 @@ def larger_is_fairer(found: Found) -> Judgement:
         f"The 40 ms flow gets {ratios[0]:.3g} times as much as the 80 ms flow under-buffered and "
         f"{ratios[1]:.3g} times over-buffered: the wait in the queue belongs to both RTTs and "
         f"brings them nearer to one another. Flows that lose together come to rest at "
-        f"{expected[0]:.3g} and {expected[1]:.3g} with the waits measured.",
+        f"{expected[0]:.3g} : 1 and {expected[1]:.3g} : 1 with the waits measured.",
     )
 
 

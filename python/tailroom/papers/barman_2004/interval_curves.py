@@ -1,12 +1,10 @@
 """Curves over the buffer with their confidence bands, as the further questions draw them."""
 
 from collections.abc import Sequence
-from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tailroom.papers.barman_2004.settings import FIGURE_3
+from tailroom.papers.mean_curves import draw_means
 from tailroom.papers.reference import ns2
 from tailroom.plots import style
 
@@ -29,20 +27,9 @@ def draw_curve(  # noqa: PLR0913 - each says one thing about a curve
     scale: float = 1.0,
     lines: int = 4,
 ) -> None:
-    """The means of a metric over the buffer, with the 95 % confidence band."""
-    found = [point.interval(metric) for point in points]
-    mean = scale * np.array([one.mean if one else nan for one in found])
-    half = scale * np.array([_finite(one.half_width) if one else nan for one in found])
+    """The means of a metric over the buffer in percent, with the 95 % confidence band."""
     percent = [100 * fraction for fraction in fractions]
-    # A band on a logarithmic scale must not reach 0.
-    axes.fill_between(
-        percent,
-        np.maximum(mean - half, mean / 100),
-        mean + half,
-        color=look["color"],
-        **style.band(lines),
-    )
-    axes.plot(percent, mean, label=label, **look)
+    draw_means(axes, percent, points, metric, look, label=label, scale=scale, lines=lines)
 
 
 def finish(axes: "Axes", fractions: Sequence[float], label: str, title: str) -> None:
@@ -79,7 +66,3 @@ def ns2_utilization(fraction: float, variation: str = "") -> float | None:
         if row["case"] == case:
             return float(row["util"])
     return None
-
-
-def _finite(half_width: float) -> float:
-    return half_width if isfinite(half_width) else 0.0

@@ -21,10 +21,10 @@ from tailroom.papers.barman_2004.interval_curves import (
     finish_utilization,
     legend_below,
 )
-from tailroom.papers.barman_2004.pairs import difference
 from tailroom.papers.barman_2004.settings import FIGURE_3
 from tailroom.papers.claim import Check, Claim, Judgement, above, below, between, is_true, shown
 from tailroom.papers.found import Found, PointFound, RunFound
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
 from tailroom.scenario_types import Scenario
@@ -194,9 +194,10 @@ def _rises(small: float, large: float, points: Mapping[float, PointFound]) -> Ch
     gain = difference(points[large], points[small], mean_utilization)
     there = points[large].mean(mean_utilization)
     what = f"gain from {100 * small:.0f} % to {100 * large:.0f} %"
-    if gain is None or there >= FULL_LINK:
-        return is_true(what, "rises until the link is full", there >= FULL_LINK, gain, percent=True)
-    return above(what, gain, 0.0, "rises until the link is full", percent=True)
+    stated = "rises until the link is full"
+    if there >= FULL_LINK:
+        return is_true(what, stated, condition=True, measured=gain, percent=True)
+    return above(what, gain, 0.0, stated, percent=True)
 
 
 def _judge_long_flows(found: Found) -> Judgement:

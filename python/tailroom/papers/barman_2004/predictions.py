@@ -1,17 +1,21 @@
 """What the models say at the settings of stored runs."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
 from tailroom.confidence import Interval, mean_interval
-from tailroom.models import NotApplicableError, Prediction
+from tailroom.models import Bottleneck, NotApplicableError, Prediction, read_bottleneck
+from tailroom.models.drop_tail_fixed_point import solve
+from tailroom.models.drop_tail_fixed_point_fluid import LAWS as FLUID
 from tailroom.papers.barman_2004.settings import LIMIT, Setting
 from tailroom.papers.claim import Check, between
 from tailroom.papers.found import PointFound, StudyFound
 from tailroom.predict import predict
+from tailroom.scenario import ScenarioText
 
 PAPERS_MODEL = "drop_tail_fixed_point"
 MODELS = {
@@ -47,6 +51,16 @@ def loss(point: PointFound, model: str) -> float:
     return float("nan") if said is None or said.loss_fraction is None else said.loss_fraction
 
 
+def link_of(point: PointFound) -> Bottleneck:
+    """The link of a point as the models read it."""
+    return read_bottleneck(ScenarioText(point.runs[0].scenario, Path(), "the stored scenario"))
+
+
+def with_both_corrections(point: PointFound) -> float:
+    """The utilization of the paper's model with M/D/1/K and with the exact fluid."""
+    return solve(link_of(point), chain="md1k", laws=FLUID).queue.utilization
+
+
 def error(point: PointFound, model: str) -> Interval:
     """By how much a model's utilization lies above the simulated one."""
     said = utilization(point, model)
@@ -59,10 +73,9 @@ def is_close(what: str, point: PointFound, model: str) -> Check:
     return between(what, error(point, model), -CLOSE, CLOSE, stated, percent=True)
 
 
-def mean_error(study: StudyFound, model: str, setting: Setting, smallest: float) -> float:
-    """Mean distance of utilizations over the buffers from a fraction on."""
-    points = [one for one in study.points if setting.fraction(one) >= smallest - 1e-9]
-    return float(np.mean([abs(error(one, model).mean) for one in points]))
+def mean_distance(points: Sequence[PointFound], said: Callable[[PointFound], float]) -> float:
+    """Mean distance of what is said of the utilizations from the simulated ones."""
+    return float(np.mean([abs(said(one) - one.mean("utilization")) for one in points]))
 
 
 def curve(

@@ -25,6 +25,8 @@ MIN_THRESHOLD = 0.4
 PLAIN_RED = {"kind": "red", "gentle": False, "wait": True, "max_p": 0.1}
 """As the paper's p(n), which ends at max_th; p_max, which the paper does not give, is ns-2's."""
 TENTH = 0.1
+STATED_LOSS = {"7": 1e-5, "8": 1e-6}
+"""By figure, from a tenth of the buffer on."""
 STUDIES = {
     "automatic": "Adaptive RED, automatic thresholds",
     "given": "Adaptive RED, thresholds 0.4 B and B",
@@ -81,7 +83,7 @@ def draw(setting: Setting, found: Found) -> Figure:
     curves.ns2_points(loss, setting.ns2(), "loss", 1)
     utilization.set_ylim(0, 103)
     utilization.set_ylabel("utilization (%)")
-    loss.set_yscale("log")
+    loss.set_yscale("log", nonpositive="mask")
     loss.set_ylabel("loss (dropped / arrived)")
     stated = STATED_LOSS[setting.figure]
     loss.axhline(stated, label=f"paper: {stated:g}", **style.LIMIT_LINE)
@@ -100,15 +102,14 @@ def _models(
     of: Callable[[PointFound, str], float],
     scale: float,
 ) -> None:
-    for look, (name, label) in zip(curves.model_looks(), STUDIES.items(), strict=False):
+    """Dashed, in the colour of what each is the model of."""
+    looks = zip(curves.model_looks(), curves.simulated_looks(), strict=False)
+    for (dashed, solid), (name, label) in zip(looks, STUDIES.items(), strict=False):
+        look = {**dashed, "color": solid["color"], "marker": "+"}
         points = found.study(name).points
         x = [setting.fraction(point) for point in points]
         y = [scale * of(point, RED_MODEL) for point in points]
-        panel.plot(x, y, label=f"model of {label}", **{**look, "marker": "+"})
-
-
-STATED_LOSS = {"7": 1e-5, "8": 1e-6}
-"""From a tenth of the buffer on."""
+        panel.plot(x, y, label=f"model of {label}", **look)
 
 
 def _from_a_tenth(setting: Setting, found: Found, name: str) -> list[PointFound]:
@@ -128,15 +129,15 @@ def loss(setting: Setting, found: Found) -> Judgement:
     full = found.study("automatic").points[-1]
     where = curves.percent(setting.fraction(full))
     needed = predictions.loss(full, RED_MODEL)
-    overflow = full.runs[0].summary["links"]["bottleneck"]["drops_overflow_packets"]
+    overflow = full.mean("links.bottleneck.drops_overflow_packets")
     tenth = setting.at(found.study("automatic"), TENTH).mean("loss_fraction")
     return Judgement(
         tuple(checks),
         f"A link that ten HighSpeed flows fill needs a loss of {needed:.1e} by their response "
-        f"function, and has {full.mean('loss_fraction'):.1e} where RED has most room (at {where}, "
-        f"{overflow:g} drops for want of room in the first run). At 10 % it is {tenth:.1e} with "
-        "automatic thresholds; where the buffer overflows before RED's average has reached its "
-        "thresholds, loss is DropTail's.",
+        f"function, and has {full.mean('loss_fraction'):.1e} with the largest buffer (at {where}, "
+        f"with {overflow:.3g} packets a run dropped for want of room). At 10 % it is {tenth:.1e} "
+        "with automatic thresholds; where the buffer overflows before RED's average has reached "
+        "its thresholds, loss is DropTail's.",
     )
 
 
@@ -148,17 +149,19 @@ def agreement(setting: Setting, found: Found) -> Judgement:
             where = curves.percent(setting.fraction(point))
             what = f"model minus simulation at {where}, {label}"
             checks.append(predictions.is_close(what, point, RED_MODEL))
-    alone, plain = (found.study(name).points[-1] for name in ("automatic", "plain"))
-    together = alone.mean("loss_synchronization")
+    agreed = sum(check.holds is True for check in checks)
+    automatic = _from_a_tenth(setting, found, "automatic")
+    first, last = (automatic[place].mean("loss_synchronization") for place in (0, -1))
+    plain = found.study("plain").points[-1]
     return Judgement(
         tuple(checks),
-        "Where RED drops before the buffer overflows, packets are lost one by one "
-        f"({100 * together:.0f} % of the flows lose in an episode with the largest buffer), as the "
-        "model has it, and the two agree; in smaller buffers overflows take many flows at once, "
-        f"as under DropTail. Plain RED carries {100 * plain.mean('utilization'):.1f} % with "
-        "the largest, and its model says "
-        f"{100 * predictions.utilization(plain, RED_MODEL):.1f} %: w_q = 1 in the model is the "
-        "queue of the moment, where RED averages over a second.",
+        f"They agree in {agreed} of {len(checks)} cases. The model has packets lost one by one; an "
+        f"overflow takes many flows at once, as under DropTail. With automatic thresholds "
+        f"{100 * first:.0f} % of the flows lose in an episode with a buffer of "
+        f"{curves.percent(setting.fraction(automatic[0]))} and {100 * last:.0f} % with the "
+        f"largest. Plain RED carries {100 * plain.mean('utilization'):.1f} % there, and its model "
+        f"says {100 * predictions.utilization(plain, RED_MODEL):.1f} %: w_q = 1 in the model is "
+        "the queue of the moment, where RED averages over a second.",
     )
 
 

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from tailroom.metrics import jain_index
 from tailroom.papers import claim
 from tailroom.papers.barman_2004 import two_flows
+from tailroom.papers.barman_2004.curves import NS2_LOOK
 from tailroom.papers.barman_2004.settings import LIMIT
-from tailroom.papers.barman_2004.two_flows import FAIR, JAIN, OVER, UNDER
+from tailroom.papers.barman_2004.two_flows import FAIR, FAIR_WORDS, JAIN, OVER, UNDER
 from tailroom.papers.claim import Claim, Judgement
 from tailroom.papers.found import Found, PointFound, RunFound
 from tailroom.papers.paper import Form, Part, Study
@@ -62,18 +63,9 @@ def draw(found: Found) -> Figure:
     points = found.study("two").points
     x = [packets(point) for point in points]
     _means(index, points, JAIN)
-    rows = ns2("S3 ").to_pylist()
-    for row in rows:
-        index.plot(
-            int(row["case"].split()[1]),
-            row["jain"],
-            "*",
-            label="ns-2",
-            markersize=11,
-            markerfacecolor="#E69F00",
-            markeredgecolor="black",
-        )
-    index.axhline(FAIR, label="2 : 1", **style.LIMIT_LINE)
+    theirs = {int(row["case"].split()[1]): row["jain"] for row in ns2("S3 ").to_pylist()}
+    index.plot(list(theirs), list(theirs.values()), label="ns-2", **NS2_LOOK)
+    index.axhline(FAIR, label="shares of 2 : 1", **style.LIMIT_LINE)
     index.set_ylim(0.48, 1.02)
     index.set_ylabel("Jain's index")
     _ratios(ratio, points, x)
@@ -111,14 +103,14 @@ def _ratios(panel: "Axes", points: Sequence[PointFound], x: Sequence[int]) -> No
         panel.plot([packets(point)] * len(values), values, "x", color="0.45", markersize=5)
     means = [two_flows.typical_ratio(point) for point in points]
     panel.plot(x, means, color="black", marker="o", markerfacecolor="white", label="simulated")
-    said = [np.mean([two_flows.expected_ratio(run) for run in point.runs]) for point in points]
+    said = [point.mean(two_flows.expected_ratio) for point in points]
     panel.plot(
         x,
         said,
         color="#D55E00",
         linestyle="--",
         marker="+",
-        label="flows that lose together,\nat rest: RTT ratio ^ 6.05",
+        label=f"flows that lose together,\nat rest: RTT ratio ^ {two_flows.AT_REST:.2f}",
     )
     panel.set_yscale("log")
     panel.set_yticks(RATIOS, [f"{one} : 1" for one in RATIOS])
@@ -157,7 +149,7 @@ def convergence(found: Found) -> Judgement:
             f"Jain's index at the end of the run, {packets(point):,} packets",
             point.interval(two_flows.late_jain),
             FAIR,
-            "fair (above 0.9)",
+            FAIR_WORDS,
         )
         for point in points.values()
     )
@@ -165,21 +157,23 @@ def convergence(found: Found) -> Judgement:
     largest = found.study("two").points[-1]
     return Judgement(
         checks,
-        "Flows with different RTTs converge, but not to equal shares: "
-        f"{two_flows.typical_ratio(under):.3g} : 1 with {packets(under):,} packets and "
-        f"{two_flows.typical_ratio(over):.3g} : 1 with {packets(over):,} "
-        f"({two_flows.typical_ratio(largest):.3g} : 1 with {packets(largest):,}). The larger the "
-        "buffer, the fairer the end and the longer the way: there are "
-        f"{_reductions_a_minute(under):.3g} reductions a minute with {packets(under):,} packets "
-        f"and {_reductions_a_minute(over):.3g} with {packets(over):,}, and by the window law a "
-        f"difference halves in {two_flows.reductions_to_halve(over.runs[0]):.2g}.",
+        "In the second half of the runs the flow with the shorter RTT gets "
+        f"{two_flows.typical_ratio(under):.3g} times as much with {packets(under):,} packets, "
+        f"{two_flows.typical_ratio(over):.3g} times with {packets(over):,} and "
+        f"{two_flows.typical_ratio(largest):.3g} times with {packets(largest):,}. Flows that lose "
+        "together come to rest at equal rates only if their RTTs, with the wait, are equal. On the "
+        f"way there, there are {under.mean(reductions_a_minute):.3g} reductions a minute with "
+        f"{packets(under):,} packets and {over.mean(reductions_a_minute):.3g} with "
+        f"{packets(over):,}, and by the window law a difference halves in "
+        f"{over.mean(two_flows.reductions_to_halve):.2g} of them.",
     )
 
 
-def _reductions_a_minute(point: PointFound) -> float:
-    run = point.runs[0].summary
-    seconds = run["measured_to_s"] - run["measured_from_s"]
-    return float(60 * run["links"]["bottleneck"]["congestion_episodes"] / seconds)
+def reductions_a_minute(run: RunFound) -> float:
+    """Episodes in which the link drops packets."""
+    summary = run.summary
+    seconds = summary["measured_to_s"] - summary["measured_from_s"]
+    return float(60 * summary["links"]["bottleneck"]["congestion_episodes"] / seconds)
 
 
 PART = Part(
@@ -198,5 +192,5 @@ PART = Part(
     ),
     "The dashed line is a derivation of ours: windows that always fall together grow back what "
     "they lost in one cycle, which sets the rate of a flow in proportion to its RTT, with the "
-    "mean wait, to the power of -6.05.",
+    f"mean wait, to the power of -{two_flows.AT_REST:.2f}.",
 )

@@ -15,10 +15,10 @@ from tailroom.papers.barman_2004.further_network import (
     times,
 )
 from tailroom.papers.barman_2004.interval_curves import ns2_utilization
-from tailroom.papers.barman_2004.pairs import difference
-from tailroom.papers.barman_2004.settings import FIGURE_3
+from tailroom.papers.barman_2004.settings import ALMOST_98, FIGURE_3
 from tailroom.papers.claim import Claim, Judgement, above, shown
 from tailroom.papers.found import Found, RunFound
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 FLOWS = "flows.hstcp."
 FRACTIONS = (0.05, 0.1, 0.2)
 BASE, NEWRENO = "base", "newreno"
-ALMOST_98 = 0.975
-"""What rounds to the "almost 98 %" of the paper."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +196,7 @@ def _draw_ns2(panel: "Axes", tried: Sequence[Variation], fraction: float) -> Non
         if one.ns2 is not None and (utilization := ns2_utilization(fraction, one.ns2)) is not None
     }
     percent = [100 * one for one in rows.values()]
-    panel.plot(percent, list(rows), label="ns-2, 60 to 160 s" if rows else "", **NS2_LOOK)
+    panel.plot(percent, list(rows), label="ns-2, varied likewise" if rows else "", **NS2_LOOK)
 
 
 def _judge_90(found: Found) -> Judgement:

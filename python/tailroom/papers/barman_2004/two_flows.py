@@ -18,8 +18,10 @@ UNDER, OVER = "499 packets", "9999 packets"
 JAIN = "flows.jain_index"
 FAIR = 0.9
 """Jain's index from which two rates count as fair: 2:1 has exactly this."""
-RATE_PPS = 125_000
+FAIR_WORDS = f"fair (here: above {FAIR})"
 RTTS_S = (0.04, 0.08)
+AT_REST = DEFAULTS.exponent / (DEFAULTS.exponent - 1)
+"""Rates of flows that lose together go with their RTTs to this power, inverted."""
 EQUAL_RTTS = {"flows.hstcp.rtt": "60 ms"}
 LAST = 0.2
 """Part of the run over which its end is judged."""
@@ -74,7 +76,7 @@ def expected_ratio(run: RunFound) -> float:
     """
     wait_s = run.summary["links"]["bottleneck"]["queue_delay_s_mean"]
     short, long = (one + wait_s for one in RTTS_S)
-    return float((long / short) ** (DEFAULTS.exponent / (DEFAULTS.exponent - 1)))
+    return float((long / short) ** AT_REST)
 
 
 def reductions_to_halve(run: RunFound) -> float:

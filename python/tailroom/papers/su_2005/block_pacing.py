@@ -6,6 +6,7 @@ import numpy as np
 
 from tailroom.papers.claim import Check, Claim, Judgement, above, below, shown
 from tailroom.papers.found import Found, Metric, PointFound, RunFound
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.su_2005 import drawing, measures
 from tailroom.papers.su_2005.setting import BLOCKS, SCENARIO, TABLE_C, C, span
@@ -86,7 +87,7 @@ def judge_bursts(found: Found) -> Judgement:
     with_blocks, without = of(found, True), of(found, False)
 
     def less(what: str, metric: Metric) -> Check:
-        change = measures.difference(with_blocks, without, metric)
+        change = difference(with_blocks, without, metric)
         return below(f"{what}: with blocks less without", change, 0.0, "smaller")
 
     checks = [
@@ -121,7 +122,7 @@ def judge_effects(found: Found) -> Judgement:
     checks = [
         below(
             f"{what}: with blocks less without",
-            measures.difference(with_blocks, without, metric),
+            difference(with_blocks, without, metric),
             0.0,
             "smaller",
         )
@@ -134,7 +135,7 @@ def judge_effects(found: Found) -> Judgement:
     checks += [
         above(
             f"{what}: with blocks less without",
-            measures.difference(with_blocks, without, metric),
+            difference(with_blocks, without, metric),
             0.0,
             "larger",
             percent=True,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tailroom.confidence import Interval
 from tailroom.papers.claim import Check, Claim, Judgement, between, is_true, shown
 from tailroom.papers.found import Found, Metric, PointFound, RunFound
+from tailroom.papers.mean_curves import draw_means
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.su_2005 import drawing, measures
 from tailroom.papers.su_2005.paper_table import TABLE, UTILIZATION_STEP, distance
@@ -147,8 +149,8 @@ def judge_sensitivity(found: Found) -> Judgement:
     return Judgement(
         checks,
         f"By the means the index is largest at c = 10 on {len(holding)} of {len(order)} paths"
-        f"{': ' + ', '.join(map(_words, holding)) if holding else ''}. Over all rates it is at "
-        f"c = 5, 10 and 20, by delay and so by buffer: {'; '.join(by_delay)}.",
+        f"{': ' + ', '.join(map(_words, holding)) if holding else ''}. Its mean "
+        f"over all rates at c = 5, 10 and 20, by delay and so by buffer: {'; '.join(by_delay)}.",
     )
 
 
@@ -175,11 +177,11 @@ def _order_of(points: dict[int, PointFound]) -> bool:
 def _lead(points: dict[int, PointFound]) -> Interval | None:
     """How much larger the index is at 10 than at whichever of 5 and 20 is ahead."""
     rival = max((5, 20), key=lambda c: points[c].mean(measures.fairness))
-    return measures.difference(points[10], points[rival], measures.fairness)
+    return difference(points[10], points[rival], measures.fairness)
 
 
 def _above_both(points: dict[int, PointFound]) -> bool | None:
-    apart = [measures.difference(points[10], points[c], measures.fairness) for c in (5, 20)]
+    apart = [difference(points[10], points[c], measures.fairness) for c in (5, 20)]
     known = [one for one in apart if one is not None]
     if len(known) == 2 and all(one.low > 0 for one in known):
         return True
@@ -254,7 +256,7 @@ def _draw_cell(  # noqa: PLR0913, PLR0917 - each says one thing about a panel
     for c, value, look in zip(TABLE_C, stated, looks, strict=True):
         points = [on(found, path)[c] for path in rates]
         label = f"tailroom, {CHOSEN.delay_ms} ms, c = {c}"
-        drawing.curve(axes, over, points, metric, look=look, label=label, scale=scale)
+        draw_means(axes, over, points, metric, look, label=label, scale=scale)
         marker = {**drawing.PAPER, "marker": look["marker"], "color": look["color"]}
         axes.plot(CHOSEN.rate_mbps, value, label=f"Su et al., c = {c}", **marker)
     if scale == 1:
@@ -287,8 +289,8 @@ PART = Part(
         "steps of 5 points, the fairness index in steps of 0.05, a loss rate outside the paper's "
         "range in factors of 2. Its interval is the jackknife's over seeds. The buffer is rate "
         "times delay of the bottleneck, as the paper has it, so that the delay decides how full "
-        "the link is: the paper's sums of 87.9, 94.5 and 95.0 % ask for about 20 ms. The delay can "
-        "be 40 ms at most, half the shortest round trip time. The ring in the picture marks the "
+        "the link is; in the paper F1 to F4 sum up to 87.9, 94.5 and 95.0 %. The delay can be "
+        "40 ms at most, half the shortest round trip time. The ring in the picture marks the "
         "path that the other parts take; the paper's cells are drawn at its rate."
     ),
 )

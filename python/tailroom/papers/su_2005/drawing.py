@@ -1,12 +1,13 @@
-"""What the pictures share: curves with bands, the paper's numbers, the legend below."""
+"""What the pictures share: the paper's numbers, bars in groups, the legend below."""
 
 from collections.abc import Iterable, Sequence
-from math import isfinite, nan
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
 from tailroom.papers.found import Metric, PointFound
+from tailroom.papers.mean_curves import bar_length
 from tailroom.plots import style
 
 if TYPE_CHECKING:
@@ -33,30 +34,6 @@ def figure_of(title: str, rows: int, columns: int) -> tuple[Figure, list["Axes"]
     return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
 
-def curve(  # noqa: PLR0913 - each says one thing about a curve
-    axes: "Axes",
-    places: Sequence[float],
-    points: Sequence[PointFound],
-    metric: Metric,
-    *,
-    look: dict[str, Any],
-    label: str,
-    scale: float = 1.0,
-) -> None:
-    """Means over the runs at each place with the band of their 95 % confidence intervals."""
-    found = [point.interval(metric) for point in points]
-    means = [nan if one is None else scale * one.mean for one in found]
-    axes.plot(places, means, label=label, **look)
-    known = [
-        (place, scale * one.low, scale * one.high)
-        for place, one in zip(places, found, strict=True)
-        if one is not None and isfinite(one.half_width)
-    ]
-    if known:
-        where, low, high = zip(*known, strict=True)
-        axes.fill_between(where, low, high, color=look["color"], **style.band(4))
-
-
 def grouped_bars(
     axes: "Axes",
     groups: Sequence[str],
@@ -75,7 +52,7 @@ def grouped_bars(
             at,
             [nan if one is None else scale * one.mean for one in found],
             width,
-            yerr=[0 if one is None else _finite(scale * one.half_width) for one in found],
+            yerr=[scale * bar_length(one) for one in found],
             color=SHADES[number % len(SHADES)],
             hatch=HATCHES[number % len(HATCHES)],
             edgecolor="black",
@@ -100,7 +77,3 @@ def legend_below(figure: Figure, panels: Iterable["Axes"], columns: int = 4) -> 
         fontsize="small",
         frameon=False,
     )
-
-
-def _finite(value: float) -> float:
-    return value if isfinite(value) else 0.0

@@ -1,14 +1,17 @@
 """Figure 3: how fair four controls are to flows with different round trip times."""
 
 from itertools import islice
-from math import exp
+from math import exp, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tailroom.confidence import mean_interval
+from tailroom.metrics import jain_index
 from tailroom.papers.claim import Check, Claim, Judgement, above, between, shown
 from tailroom.papers.found import Found, Metric, PointFound, RunFound
+from tailroom.papers.mean_curves import bar_length
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.reference import ns2
 from tailroom.papers.su_2005 import drawing, measures
@@ -18,7 +21,7 @@ from tailroom.papers.su_2005.over_time import (
     index_up_to,
     sliding_mean,
 )
-from tailroom.papers.su_2005.setting import CONTROL, LIMIT, SCENARIO, span
+from tailroom.papers.su_2005.setting import CONTROL, LIMIT, RTTS_MS, SCENARIO, span
 from tailroom.plots import style
 
 if TYPE_CHECKING:
@@ -34,6 +37,8 @@ CONTROLS = {
 WINDOW_S = 10.0
 """Of the sliding index; the paper names none."""
 SCALES_S = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+WITHIN = 1.25
+"""Factor by which rates may miss the inverse ratio of RTTs; the paper gives none."""
 FROM_S = 50.0
 """Where Figure 3 begins."""
 
@@ -93,8 +98,8 @@ def of(found: Found, control: str) -> PointFound:
 def fairer_than(found: Found, other: str) -> list[Check]:
     """FHSTCP's index less another control's, for the whole time and in sliding windows."""
     mine, theirs = of(found, "fhstcp"), of(found, other)
-    whole = measures.difference(mine, theirs, measures.fairness)
-    windows = measures.difference(mine, theirs, sliding_index)
+    whole = difference(mine, theirs, measures.fairness)
+    windows = difference(mine, theirs, sliding_index)
     name = CONTROLS[other]
     return [
         above(f"index over the measured time: FHSTCP less {name}", whole, 0.0, "larger"),
@@ -118,26 +123,28 @@ def judge_fairer(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"The index over the measured time: {'; '.join(said)}. Equal windows, whose rates go "
-        f"with 1 / RTT, have 0.87 where nothing is queued; queueing delay makes round trip times "
-        f"more alike.",
+        f"with 1 / RTT, have {jain_index(1 / rtt for rtt in RTTS_MS):.2f} where nothing is queued; "
+        f"queueing delay makes round trip times more alike.",
     )
 
 
 def judge_against_rtt(found: Found) -> Judgement:
-    """F1's rate over F3's is within a quarter of the inverse ratio of their RTTs."""
+    """F1's rate over F3's is near the inverse ratio of their RTTs, nearer than under others."""
     checks, said = [], []
     for control, name in CONTROLS.items():
         log_ratio = of(found, control).interval(measures.against_rtt)
         if log_ratio is not None:
             said.append(f"{exp(log_ratio.mean):.2f} under {name}")
         if control == "fhstcp":
-            bound = float(np.log(1.25))
+            bound = log(WITHIN)
             what = "ln of (rate F1 / rate F3) / (RTT F3 / RTT F1) under FHSTCP"
-            checks.append(between(what, log_ratio, -bound, bound, "0 (within a factor of 1.25)"))
+            checks.append(
+                between(what, log_ratio, -bound, bound, f"0 (within a factor of {WITHIN})")
+            )
     closer = [
         above(
             f"ln of the same ratio: {CONTROLS[other]} less FHSTCP",
-            measures.difference(of(found, other), of(found, "fhstcp"), measures.against_rtt),
+            difference(of(found, other), of(found, "fhstcp"), measures.against_rtt),
             0.0,
             "larger",
         )
@@ -209,7 +216,7 @@ def _beside_ns2(axes: "Axes", found: Found) -> None:
         axes.errorbar(
             at,
             [one.mean if one else np.nan for one in each],
-            [one.half_width if one and one.count > 1 else 0.0 for one in each],
+            [bar_length(one) for one in each],
             label=f"tailroom, 100 Mbit/s, {buffer} packets",
             capsize=3,
             **{**look, "linestyle": "none"},

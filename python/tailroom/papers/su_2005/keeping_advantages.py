@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tailroom.confidence import Interval, mean_interval
+from tailroom.confidence import mean_interval
 from tailroom.models.window_laws.highspeed import DEFAULTS
-from tailroom.papers.claim import Check, Claim, Judgement, above, is_true
-from tailroom.papers.found import Found, RunFound
+from tailroom.papers.claim import Check, Claim, Judgement, above, below, is_true
+from tailroom.papers.found import Found, PointFound, RunFound
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.su_2005 import drawing, measures
 from tailroom.papers.su_2005.over_time import goodputs
@@ -131,7 +132,7 @@ def judge_utilization(found: Found) -> Judgement:
         for point in study.where({CONTROL: "fhstcp"}).points:
             rtt = point.settings[RTT]
             other = study.at({CONTROL: "highspeed", RTT: rtt})
-            change = measures.difference(point, other, "utilization")
+            change = difference(point, other, "utilization")
             what = f"{name}, RTT {rtt}: utilization of FHSTCP less that of HighSpeed TCP"
             stated = f"above -{100 * AS_GOOD:g} points"
             checks.append(above(what, change, -AS_GOOD, stated, percent=True))
@@ -144,8 +145,8 @@ def judge_utilization(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"Utilization: {'; '.join(said)}. The buffer is 20 ms, a tenth to a quarter of a round "
-        f"trip's worth. Without blocks FHSTCP has {', '.join(used)} at 1 Gbit/s; a block, which "
-        f"is a half or a third of the window there, is more than the buffer holds.",
+        f"trip's worth. Without blocks FHSTCP has {', '.join(used)} at 1 Gbit/s: a block, the "
+        f"window over int(c RTT) + 1, is more than the buffer holds once the link is full.",
     )
 
 
@@ -155,12 +156,9 @@ def judge_response(found: Found) -> Judgement:
     study = found.study("ramp")
     for point in study.where({CONTROL: "fhstcp"}).points:
         rtt = point.settings[RTT]
-        mine, theirs, standard = (
-            study.at({CONTROL: one, RTT: rtt}).interval(half_filled_s) for one in NAMES
-        )
-        checks.append(_sooner(f"RTT {rtt}: FHSTCP", mine, "HighSpeed TCP", theirs))
-        checks.append(_sooner(f"RTT {rtt}: FHSTCP", mine, "standard TCP", standard))
-        said.append(f"{_seconds(mine)} against {_seconds(theirs)} at {rtt}")
+        others = {one: study.at({CONTROL: one, RTT: rtt}) for one in ("highspeed", "reno")}
+        checks += [_sooner(f"RTT {rtt}", point, one, other) for one, other in others.items()]
+        said.append(f"{_seconds(point)} against {_seconds(others['highspeed'])} at {rtt}")
     return Judgement(
         tuple(checks),
         f"From {RAMP_FROM} packets to half of 1 Gbit/s: {'; '.join(said)}. With the fair factor "
@@ -169,16 +167,21 @@ def judge_response(found: Found) -> Judgement:
     )
 
 
-def _sooner(who: str, mine: Interval | None, other: str, theirs: Interval | None) -> Check:
-    """Whether FHSTCP has half the link before another; `None` if neither ever has."""
-    holds = None if theirs is None else False
-    if mine is not None:
-        holds = theirs is None or mine.mean <= theirs.mean
-    what = f"{who}'s time to half the link (s)"
-    return is_true(what, f"not above {other}'s, {_seconds(theirs)}", holds, mine)
+def _sooner(where: str, mine: PointFound, control: str, theirs: PointFound) -> Check:
+    """Whether FHSTCP has half the link before another, or that one never; else undecided."""
+    later = difference(mine, theirs, half_filled_s)
+    if later is not None:
+        holds = below("", later, 0.0).holds
+    else:
+        reached = bool(mine.values(half_filled_s)), bool(theirs.values(half_filled_s))
+        holds = reached[0] if reached[0] != reached[1] else None
+    what = f"{where}: FHSTCP's time to half the link (s)"
+    stated = f"below that of {NAMES[control]}: {_seconds(theirs)}"
+    return is_true(what, stated, holds, mine.interval(half_filled_s))
 
 
-def _seconds(interval: Interval | None) -> str:
+def _seconds(point: PointFound) -> str:
+    interval = point.interval(half_filled_s)
     return "never in the run" if interval is None else f"{interval.mean:.0f} s"
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from tailroom.confidence import Interval, mean_interval
 from tailroom.metrics import jain_index
-from tailroom.papers.found import Metric, PointFound, RunFound
+from tailroom.papers.found import PointFound, RunFound
 
 T = TypeVar("T")
 
@@ -85,20 +85,6 @@ def against_rtt(run: RunFound) -> float | None:
     if not all(rates):
         return None
     return log(rates[0] / rates[1] * first["rtt_s_mean"] / third["rtt_s_mean"])
-
-
-def difference(one: PointFound, other: PointFound, metric: Metric) -> Interval | None:
-    """How much larger a metric is at one point than at another, run by run of the same seed.
-
-    Seeds give the flows the same starts at both points, so that the difference is more certain
-    than either value.
-    """
-    beside = {run.seed: run for run in other.runs}
-    pairs = [(run, beside[run.seed]) for run in one.runs if run.seed in beside]
-    of = (lambda run: run.value(metric)) if isinstance(metric, str) else metric
-    found = [(of(run), of(twin)) for run, twin in pairs]
-    apart = [a - b for a, b in found if a is not None and b is not None]
-    return mean_interval(apart) if apart else None
 
 
 def jackknife(runs: Sequence[T], of: Callable[[Sequence[T]], float]) -> Interval:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from tailroom.papers.claim import Check, Claim, Judgement, below, between
 from tailroom.papers.found import Found, Metric, PointFound
+from tailroom.papers.mean_curves import bar_length
+from tailroom.papers.pairs import difference
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.su_2005 import drawing, measures
 from tailroom.papers.su_2005.paper_table import FAIRNESS_STEP, UTILIZATION_STEP, distance
@@ -64,11 +66,11 @@ def judge_phases(found: Found) -> Judgement:
     first = measures.utilization_of(0)
     checks = []
     for c in TABLE_C:
-        index = measures.difference(shaken[c], mine[c], measures.fairness)
+        index = difference(shaken[c], mine[c], measures.fairness)
         what = f"c = {c}: fairness index with jitter less without"
         stated = f"within {FAIRNESS_STEP}"
         checks.append(between(what, index, -FAIRNESS_STEP, FAIRNESS_STEP, stated))
-        use = measures.difference(shaken[c], mine[c], first)
+        use = difference(shaken[c], mine[c], first)
         what, step = f"c = {c}: use of F1 with jitter less without", UTILIZATION_STEP
         checks.append(between(what, use, -step, step, "within 5 points", percent=True))
     return Judgement(
@@ -86,7 +88,7 @@ def judge_robust(found: Found) -> Judgement:
     said = []
     for name in variants(found.form):
         points = of(found, name)
-        change = measures.difference(points[20], points[5], use)
+        change = difference(points[20], points[5], use)
         what = f"{name}: use of the background, c = 20 less c = 5"
         checks.append(below(what, change, 0.0, "smaller", percent=True))
         said.append(f"{name} {distance(points).mean:.2f}")
@@ -117,7 +119,7 @@ def draw(found: Found) -> "Figure":
     panels[0].errorbar(
         [one.mean for one in each],
         rows,
-        xerr=[one.half_width if one.count > 1 else 0.0 for one in each],
+        xerr=[bar_length(one) for one in each],
         color="black",
         linestyle="none",
         marker="D",
@@ -147,7 +149,7 @@ def _draw_by_c(axes: "Axes", found: Found, names: list[str], metric: Metric, sca
         axes.errorbar(
             [scale * one.mean for _, one in known],
             [row + aside for row, _ in known],
-            xerr=[scale * one.half_width if one.count > 1 else 0.0 for _, one in known],
+            xerr=[scale * bar_length(one) for _, one in known],
             label=f"c = {c}",
             capsize=2,
             **{**look, "linestyle": "none"},

@@ -1,0 +1,29 @@
+"""Two points compared run by run: a seed gives the flows the same starts at both.
+
+A difference of two such runs is more certain than either value, as what the starts do cancels.
+"""
+
+from tailroom.confidence import Interval, mean_interval
+from tailroom.papers.found import Metric, PointFound
+
+
+def difference(one: PointFound, other: PointFound, metric: Metric) -> Interval | None:
+    """By how much a metric at one point exceeds that at another; `None` if no pair has both."""
+    return _mean([a - b for a, b in _pairs(one, other, metric)])
+
+
+def ratio(one: PointFound, other: PointFound, metric: Metric) -> Interval | None:
+    """A metric at one point over that at another, over the pairs in which the other is not 0."""
+    return _mean([a / b for a, b in _pairs(one, other, metric) if b])
+
+
+def _pairs(one: PointFound, other: PointFound, metric: Metric) -> list[tuple[float, float]]:
+    """The values of both points for each seed that both have and at which both are defined."""
+    of = (lambda run: run.value(metric)) if isinstance(metric, str) else metric
+    beside = {run.seed: run for run in other.runs}
+    both = [(of(run), of(beside[run.seed])) for run in one.runs if run.seed in beside]
+    return [(a, b) for a, b in both if a is not None and b is not None]
+
+
+def _mean(values: list[float]) -> Interval | None:
+    return mean_interval(values) if values else None

@@ -1,0 +1,67 @@
+"""Points compared run by run, and the bands of means, against numbers worked out by hand."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from matplotlib.figure import Figure
+
+from tailroom.confidence import Interval
+from tailroom.papers.found import PointFound, RunFound
+from tailroom.papers.mean_curves import bar_length, draw_means
+from tailroom.papers.pairs import difference, ratio
+
+
+def point(values: dict[int, float | None]) -> PointFound:
+    """A run for each seed, whose summary is its value."""
+    runs = []
+    for seed, value in values.items():
+        run = RunFound(None, "", pa.table({"seed": [seed]}))  # type: ignore[arg-type]
+        run.__dict__["summary"] = {"value": value}
+        runs.append(run)
+    return PointFound({}, tuple(runs))
+
+
+def value(run: RunFound) -> float | None:
+    found: float | None = run.summary["value"]
+    return found
+
+
+def test_runs_are_paired_by_seed() -> None:
+    # 5 - 1 and 8 - 2: 5 with a standard error of 1, whatever the order of the seeds.
+    found = difference(point({1: 5.0, 2: 8.0}), point({2: 2.0, 1: 1.0}), value)
+    assert found is not None
+    assert found.mean == 5
+    assert found.half_width == pytest.approx(12.7062, rel=1e-4)
+
+
+def test_a_seed_counts_only_if_both_runs_are_there_and_defined() -> None:
+    one, other = point({1: 5.0, 2: None, 3: 7.0, 4: 9.0}), point({1: 1.0, 2: 2.0, 4: 3.0})
+    found = difference(one, other, value)
+    assert found is not None
+    assert (found.mean, found.count) == (5, 2)
+    assert difference(point({1: 5.0}), point({2: 5.0}), value) is None
+
+
+def test_nothing_is_divided_by_0() -> None:
+    found = ratio(point({1: 6.0, 2: 1.0}), point({1: 3.0, 2: 0.0}), value)
+    assert found is not None
+    assert (found.mean, found.count) == (2, 1)
+    assert ratio(point({1: 6.0}), point({1: 0.0}), value) is None
+
+
+def test_a_band_stays_above_0_and_what_is_undefined_is_left_out() -> None:
+    axes = Figure().subplots()
+    points = [point({1: 1.0, 2: 3.0}), point({1: None}), point({1: 4.0})]
+    draw_means(axes, [10, 20, 30], points, value, {"color": "black"}, label="a", scale=100)
+    (line,) = axes.get_lines()
+    assert np.asarray(line.get_xydata()).tolist() == [[10, 200], [30, 400]]
+    (band,) = axes.collections
+    heights = np.asarray(band.get_paths()[0].vertices)[:, 1]
+    assert heights.min() == pytest.approx(2)
+    assert heights.max() == pytest.approx(200 + 100 * 12.7062, rel=1e-4)
+
+
+def test_a_single_run_has_no_error_bar() -> None:
+    assert bar_length(Interval(1.0, float("inf"), 1)) == 0
+    assert bar_length(None) == 0
+    assert bar_length(Interval(1.0, 0.5, 3)) == 0.5
