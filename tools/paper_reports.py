@@ -12,6 +12,7 @@ from pathlib import Path
 from PIL import Image
 
 from tailroom import papers
+from tailroom.papers.report import picture_file
 
 REPOSITORY = Path(__file__).parents[1]
 COLOURS = 64
@@ -26,10 +27,10 @@ def write(name: str) -> None:
     target.mkdir(parents=True)
     for file in ("report.md", "claims.json"):
         shutil.copyfile(done.directory / file, target / file)
-    for picture in done.directory.glob("*.png"):
-        Image.open(picture).convert("RGB").quantize(COLOURS).save(
-            target / picture.name, optimize=True
-        )
+    for part in done.parts:
+        picture = picture_file(part.part.name)
+        image = Image.open(done.directory / picture).convert("RGB").quantize(COLOURS)
+        image.save(target / picture, optimize=True)
 
 
 if __name__ == "__main__":
