@@ -98,7 +98,7 @@ def _note(link: Bottleneck) -> str:
         f"needs about {1.5 * link.rtt_ms * 1e-3 * link.bdp_packets / FLOWS[link]:.2g} s for a "
         "cycle of its window, so that a run of seconds holds ten. Hosts as of today: delayed "
         "ACKs, proportional rate reduction, HyStart++, bursts of 64 KB by segmentation offload "
-        "(which BBR paces). With 139 packets a window is short: CUBIC and HighSpeed are nearer "
+        "(which BBR paces). Such a window is short: CUBIC and HighSpeed are nearer "
         "to Reno than they would be with one flow a link."
     )
 
