@@ -254,8 +254,9 @@ def _regimes(found: "Found") -> Judgement:
     return Judgement(
         checks,
         f"The same limited flows in all three. Alone they are delayed by "
-        f"{transparent.mean(_delay_ms):.2g} ms (p99) and lose {100 * transparent.mean(LOSS):.2g} %; beside "
-        f"bottlenecked flows of 25 % of the link by {elastic.mean(_delay_ms):.2g} ms, and lose "
+        f"{transparent.mean(_delay_ms):.2g} ms (p99) and lose "
+        f"{100 * transparent.mean(LOSS):.2g} %; beside bottlenecked flows of 25 % of the "
+        f"link by {elastic.mean(_delay_ms):.2g} ms, and lose "
         f"{100 * elastic.mean(LOSS):.2g} %; at 140 % the number of bottlenecked flows grows by "
         f"{overload.mean(growth):+.1f} in 20 s, at 65 % by {elastic.mean(growth):+.1f}.",
     )
