@@ -15,6 +15,7 @@ from PIL import Image
 from tailroom import papers
 from tailroom.document import Document, Paragraph, Table
 from tailroom.papers import Verdict
+from tailroom.papers.report import picture_file
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs" / "papers"
@@ -35,11 +36,12 @@ def write(name: str) -> None:
     target.mkdir(parents=True)
     for file in ("report.md", "claims.json"):
         shutil.copyfile(done.directory / file, target / file)
-    for picture in done.directory.glob("*.png"):
-        image = Image.open(picture).convert("RGB")
+    for part in done.parts:
+        picture = picture_file(part.part.name)
+        image = Image.open(done.directory / picture).convert("RGB")
         # Thin lines in a colour of their own count as much as large areas.
         image = image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        image.save(target / picture.name, optimize=True)
+        image.save(target / picture, optimize=True)
 
 
 def index() -> Document:

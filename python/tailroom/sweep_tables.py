@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import pyarrow as pa
 
@@ -70,8 +71,11 @@ def _interval(rows: Sequence[pa.Table], name: str) -> Interval | None:
 
 
 def _column(values: list[object]) -> pa.Array:
-    """Numbers or texts as they are; anything else as JSON."""
-    try:
-        return pa.array(values)
-    except pa.ArrowException:
-        return pa.array([one if isinstance(one, str) else json.dumps(one) for one in values])
+    """Numbers or texts as they are; anything else as JSON.
+
+    Tables too, such as a queue: CSV has none, and Arrow would give each the keys of all others.
+    """
+    if not any(isinstance(one, dict | list) for one in values):
+        with suppress(pa.ArrowException):
+            return pa.array(values)
+    return pa.array([one if isinstance(one, str) else json.dumps(one) for one in values])

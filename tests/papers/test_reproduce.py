@@ -6,6 +6,7 @@ import sys
 import types
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,10 +14,25 @@ import pytest
 from matplotlib.figure import Figure
 
 from tailroom import OutputDirectoryError, papers
-from tailroom.confidence import Interval
-from tailroom.papers import Check, Claim, Form, Found, Judgement, Part, Study, Verdict, claim
+from tailroom.confidence import Interval, mean_interval
+from tailroom.papers import (
+    Check,
+    Claim,
+    Form,
+    Found,
+    Judgement,
+    Part,
+    PointFound,
+    RunFound,
+    Study,
+    Verdict,
+    claim,
+    output,
+    pairs,
+)
+from tailroom.papers.jackknife import jackknife
 from tailroom.scenario_types import Scenario
-from tailroom.store import Run, Store
+from tailroom.store import NotWrittenError, Run, Store
 from tests.conftest import Tailroom
 
 LIMIT = "links.bottleneck.queue.limit"
@@ -145,7 +161,10 @@ def test_the_data_are_a_row_a_run(done: papers.Reproduction) -> None:
 
 
 def test_a_setting_that_is_a_table_is_text_in_the_data(tmp_path: Path) -> None:
-    queues = [{"kind": "drop_tail", "limit": "9 packets"}, {"kind": "codel", "limit": "8 packets"}]
+    queues: list[dict[str, object]] = [
+        {"kind": "drop_tail", "limit": "9 packets"},
+        {"kind": "red", "limit": "8 packets", "gentle": True},
+    ]
     study = Study("kinds", SMALL, {"links.bottleneck.queue": queues}, seeds=1)
     part = Part("kinds", "Kinds of queues", lambda _: [study], lambda _: Figure())
     paper = papers.Paper("kinds-1999", "Kinds", "A", "Nowhere", (part,), "1 s")
@@ -200,6 +219,69 @@ def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(OutputDirectoryError, match=r"holds something else.*choose another"):
         papers.reproduce(PAPER, tmp_path, form=Form.SMOKE)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_file_in_the_directorys_place_is_left_alone(tmp_path: Path) -> None:
+    place = tmp_path / "notes.txt"
+    place.write_text("mine")
+    with pytest.raises(OutputDirectoryError, match="is a file; choose another"):
+        papers.reproduce(PAPER, place, form=Form.SMOKE)
+    assert place.read_text() == "mine"
+
+
+def test_a_report_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    output.open_directory(out, PAPER, Form.SMOKE)
+    (out / "data").write_text("in the way")
+    with pytest.raises(NotWrittenError, match="data"):
+        papers.reproduce(PAPER, out, parts=(BUFFERS,), form=Form.SMOKE)
+    (out / "data").unlink()
+    found: list[int] = []
+    papers.reproduce(
+        PAPER,
+        out,
+        parts=(BUFFERS,),
+        form=Form.SMOKE,
+        progress=lambda state: found.append(state.found),
+    )
+    assert found == [6]
+
+
+@pytest.mark.parametrize("names", [["3/4"], [""], [".3"], ["3", "3"]])
+def test_names_are_names_of_files(names: list[str], tmp_path: Path) -> None:
+    parts = tuple(Part(name, "Title", studies, draw) for name in names)
+    with pytest.raises(ValueError, match=r"leave out slashes|give each its own"):
+        papers.Paper("p", "P", "A", "Nowhere", parts, "1 s")
+    part = Part("1", "Title", lambda _: [Study(name, SMALL) for name in names], draw)
+    with pytest.raises(ValueError, match=r"leave out slashes|give each its own"):
+        papers.reproduce(PAPER, tmp_path / "out", parts=(part,), form=Form.SMOKE)
+    assert not (tmp_path / "out").exists()
+
+
+def point(values: dict[int, float | None]) -> PointFound:
+    """Runs by seed whose only number is this; `None` where it is not defined."""
+    rows = [
+        pa.table({"seed": [seed], "x": pa.array([value], pa.float64())})
+        for seed, value in values.items()
+    ]
+    return PointFound({}, tuple(RunFound(cast(Store, None), "", row) for row in rows))
+
+
+def test_pairs_are_of_one_seed() -> None:
+    one, other = point({1: 4.0, 2: None, 3: 9.0}), point({3: 3.0, 2: 5.0, 1: 2.0})
+    found = pairs.difference(one, other, lambda run: run.value("x"))
+    assert found is not None
+    assert (found.mean, found.count) == (4.0, 2)
+    of_both = pairs.ratio(one, other, "x")
+    assert of_both is not None
+    assert of_both.mean == pytest.approx(2.5)
+    assert pairs.ratio(one, point({1: 0.0, 2: 1.0}), "x") is None
+
+
+def test_the_jackknife_of_a_mean_is_the_mean_with_its_interval() -> None:
+    found = jackknife([1.0, 2.0, 6.0], lambda values: sum(values) / len(values))
+    assert found.mean == pytest.approx(3.0)
+    assert found.half_width == pytest.approx(mean_interval([1.0, 2.0, 6.0]).half_width)
 
 
 def test_a_directory_of_another_form_is_left_alone(done: papers.Reproduction) -> None:

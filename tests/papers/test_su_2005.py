@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tailroom import papers
-from tailroom.confidence import Interval, mean_interval
+from tailroom.confidence import Interval
 from tailroom.metrics import jain_index
 from tailroom.papers import Check, Form, Judgement, Reproduction, Verdict
-from tailroom.papers.su_2005 import capacity, keeping_advantages, measures, over_time, paper_table
+from tailroom.papers.su_2005 import capacity, keeping_advantages, over_time, paper_table
 from tailroom.papers.su_2005.setting import CHOSEN, SCENARIO, Path
 from tailroom.shipped import SCENARIOS
 
@@ -123,14 +123,6 @@ def test_the_index_over_time_by_hand() -> None:
 
 def test_nothing_delivered_counts_as_fair() -> None:
     assert over_time.jain(np.zeros((3, 1))) == pytest.approx([1])
-
-
-def test_the_jackknife_of_a_mean_is_students_interval() -> None:
-    values = [1.0, 2.0, 4.0, 8.0]
-    found = measures.jackknife(values, lambda some: sum(some) / len(some))
-    expected = mean_interval(values)
-    assert found.mean == pytest.approx(expected.mean)
-    assert found.half_width == pytest.approx(expected.half_width)
 
 
 def test_the_square_root_law_gives_a_rate_from_table_1() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from tailroom import papers
 from tailroom.papers import Form, Judgement, PointFound, RunFound, Verdict
+from tailroom.papers.pairs import difference
 from tailroom.papers.today import background, fair_and_codel, hardware, rtt_unfairness
-from tailroom.papers.today.comparison import difference
 from tailroom.papers.today.cycles import cycles
 from tailroom.papers.today.network import Bottleneck
 from tailroom.store import Store
@@ -60,14 +60,14 @@ def test_a_run_of_a_second_is_found_too_short(done: papers.Reproduction) -> None
     assert judgement(done, "cycles-10g").verdict is Verdict.DOES_NOT_HOLD
 
 
-def run(summary: dict[str, Any]) -> RunFound:
-    row = pa.table({"summary": [json.dumps(summary)], "seed": [1]})
+def run(summary: dict[str, Any], seed: int = 1) -> RunFound:
+    row = pa.table({"summary": [json.dumps(summary)], "seed": [seed]})
     return RunFound(cast(Store, None), "", row)
 
 
 def point(*values: float) -> PointFound:
     groups = [{"groups": {"a": {"goodput_bps": value}}} for value in values]
-    return PointFound({}, tuple(map(run, groups)))
+    return PointFound({}, tuple(map(run, groups, range(1, len(values) + 1))))
 
 
 def test_cycles_are_means_over_the_flows_of_a_control() -> None:

@@ -40,12 +40,14 @@ class RunFound:
         """The scenario as TOML with every default filled in."""
         return str(self.row["scenario"][0].as_py())
 
-    def value(self, metric: str) -> float | None:
-        """A number of it by name, as `tailroom results` knows it; `None` if it is not defined.
+    def value(self, metric: "Metric") -> float | None:
+        """A number of it, by name as in `tailroom results`; `None` if it is not defined.
 
         Raises:
             MetricError: There is no such metric.
         """
+        if not isinstance(metric, str):
+            return metric(self)
         value: float | None = self.row[find_metric(metric, names_of(self.row))][0].as_py()
         return value
 
@@ -74,8 +76,8 @@ class PointFound:
 
     def values(self, metric: Metric) -> list[float]:
         """A metric of each run in which it is defined, by seed."""
-        of = (lambda run: run.value(metric)) if isinstance(metric, str) else metric
-        return [value for value in map(of, self.runs) if value is not None]
+        found = (run.value(metric) for run in self.runs)
+        return [value for value in found if value is not None]
 
     def interval(self, metric: Metric) -> Interval | None:
         """Its mean over the runs with the 95 % confidence interval; `None` if undefined in all."""

@@ -21,10 +21,10 @@ def draw_means(  # noqa: PLR0913 - each says one thing about a line
     metric: Metric,
     look: Mapping[str, Any],
     *,
-    label: str,
+    label: str = "",
     scale: float = 1.0,
     lines: int = 4,
-) -> None:
+) -> list[float]:
     """The means of a metric, which is never negative, with the band of their 95 % intervals.
 
     Where it is undefined there is nothing; a single run has no band, a single point a bar.
@@ -35,9 +35,12 @@ def draw_means(  # noqa: PLR0913 - each says one thing about a line
         points: Points of a study.
         metric: By name or worked out.
         look: Of the line, with its colour.
-        label: For the legend.
+        label: For the legend, if the look has none.
         scale: The metric times this is drawn.
         lines: How many are drawn in this panel: many have paler bands.
+
+    Returns:
+        The means as drawn.
     """
     pairs = zip(over, (point.interval(metric) for point in points), strict=True)
     known = [(x, one) for x, one in pairs if one is not None]
@@ -49,7 +52,8 @@ def draw_means(  # noqa: PLR0913 - each says one thing about a line
     axes.fill_between(x, low, high, color=look["color"], **style.band(lines))
     if len(x) == 1:
         axes.vlines(x, low, high, color=look["color"], linewidth=1)
-    axes.plot(x, mean, label=label, **look)
+    axes.plot(x, mean, **{"label": label, **look})
+    return [float(one) for one in mean]
 
 
 def bar_length(interval: Interval | None) -> float:

@@ -13,6 +13,7 @@
 
 import io
 import json
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ from tailroom.papers import report
 from tailroom.papers.claim import Check, Claim, Judgement
 from tailroom.papers.paper import Form, Paper
 from tailroom.plots import style
-from tailroom.store import Store, write_whole
+from tailroom.store import NotWrittenError, Store, write_whole
 from tailroom.sweep_tables import table_of_runs
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def open_directory(out: str | PathLike[str], paper: Paper, form: Form) -> tuple[
         OutputDirectoryError: It holds something else, or cannot be written.
     """
     path = Path(out).absolute()
+    if path.exists() and not path.is_dir():
+        raise OutputDirectoryError(f"{path}: is a file; choose another output directory")
     marker = path / MARKER
     mine = json.dumps({"paper": paper.name, "form": form.value})
     try:
@@ -73,7 +76,10 @@ def write(done: "Reproduction") -> None:
         NotWrittenError: A file cannot be written.
     """
     data = done.directory / "data"
-    data.mkdir(exist_ok=True)
+    try:
+        data.mkdir(exist_ok=True)
+    except OSError as error:
+        raise NotWrittenError(error.errno, error.strerror, str(data)) from error
     pictures = {}
     for part in done.parts:
         name = part.part.name
@@ -95,18 +101,9 @@ def _runs(part: "PartDone") -> pa.Table:
     for name, study in part.found.studies.items():
         finished = [(point.settings, run.row) for point in study.points for run in point.runs]
         table = table_of_runs(list(study.points[0].settings), finished)
-        table = _flat(table.drop_columns(list(LONG_COLUMNS)))
+        table = table.drop_columns(list(LONG_COLUMNS))
         tables.append(table.add_column(0, "study", pa.array([name] * table.num_rows)))
     return pa.concat_tables(tables, promote_options="permissive")
-
-
-def _flat(table: pa.Table) -> pa.Table:
-    """Settings that are tables themselves, such as a queue, as JSON: CSV has nothing else."""
-    for place, field in enumerate(table.schema):
-        if pa.types.is_nested(field.type):
-            texts = [json.dumps(value) for value in table[field.name].to_pylist()]
-            table = table.set_column(place, field.name, pa.array(texts))
-    return table
 
 
 def _write_table(path: Path, table: pa.Table) -> None:
@@ -141,6 +138,8 @@ def _claim(part: "PartDone", claim: Claim, judgement: Judgement) -> dict[str, An
 
 def _check(check: Check) -> dict[str, Any]:
     measured: Any = check.measured
+    if isinstance(measured, float) and not isfinite(measured):
+        measured = None  # JSON has no such number.
     if isinstance(measured, Interval):
         width = measured.half_width if measured.count > 1 else None
         measured = {"mean": measured.mean, "half_width": width, "runs": measured.count}

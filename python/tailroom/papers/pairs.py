@@ -19,9 +19,8 @@ def ratio(one: PointFound, other: PointFound, metric: Metric) -> Interval | None
 
 def _pairs(one: PointFound, other: PointFound, metric: Metric) -> list[tuple[float, float]]:
     """The values of both points for each seed that both have and at which both are defined."""
-    of = (lambda run: run.value(metric)) if isinstance(metric, str) else metric
-    beside = {run.seed: run for run in other.runs}
-    both = [(of(run), of(beside[run.seed])) for run in one.runs if run.seed in beside]
+    beside = {run.seed: run.value(metric) for run in other.runs}
+    both = [(run.value(metric), beside.get(run.seed)) for run in one.runs]
     return [(a, b) for a, b in both if a is not None and b is not None]
 
 

@@ -30,6 +30,15 @@ class Form(Enum):
         return {Form.SMOKE: smoke, Form.QUICK: quick, Form.FULL: full}[self]
 
 
+def check_names(of: str, names: Sequence[str]) -> None:
+    """Raises ValueError if these cannot be files beside each other, as parts and studies are."""
+    for name in names:
+        if not name or name.startswith(".") or "/" in name:
+            raise ValueError(f"{of}: {name!r} is no name of a file; leave out slashes and dots")
+        if names.count(name) > 1:
+            raise ValueError(f"{of}: there are two of the name {name!r}; give each its own")
+
+
 @dataclass(frozen=True)
 class Study:
     """A sweep of one scenario."""
@@ -74,3 +83,7 @@ class Paper:
     parts: tuple[Part, ...]
     times: str
     """How long its forms take on two cores."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if parts have the same name, or one that no file can have."""
+        check_names(self.name, [part.name for part in self.parts])

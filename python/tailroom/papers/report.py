@@ -20,7 +20,7 @@ SIDES = {True: "yes", False: "no", None: "open"}
 FORMS = {
     Form.SMOKE: "Smoke form: a few seconds of simulation, which show that nothing is broken.",
     Form.QUICK: "Quick form: fewer points and seeds, shorter runs than the full form.",
-    Form.FULL: "Full form: the paper's durations, at least five seeds.",
+    Form.FULL: "Full form: the paper's durations where it gives them, all points and seeds.",
 }
 
 
@@ -50,8 +50,8 @@ def _summary(done: "Reproduction") -> str:
         f"{paper.authors}: {paper.title}. {paper.venue}. Claims: {words}. {FORMS[done.form]} "
         f"{done.runs:,} runs of tailroom (engine {_engine.build()[:12]}). Numbers are means with "
         "95 % confidence intervals over runs with different seeds. A claim holds if all its sides "
-        "do, does not hold if none does, and holds in part otherwise; a side is open if the "
-        "interval includes its bound."
+        "do, does not hold if none does and not all are open, and holds in part otherwise; a side "
+        "is open if the interval includes its bound."
     )
 
 

@@ -64,9 +64,10 @@ def reproduce(  # noqa: PLR0913 - each says one thing about it
 
     Raises:
         OutputDirectoryError: The directory holds something else, or cannot be written.
+        StoreError: The store in it cannot be written.
         ClusterError: The cluster does not answer, or cannot do the runs.
         RunError: Runs failed; the others are done and kept.
-        NotWrittenError: The store cannot be written, e.g. as the disk is full.
+        NotWrittenError: Store or report cannot be written, e.g. as the disk is full.
         KeyboardInterrupt: Ctrl-C; what is finished is kept.
     """
     chosen = tuple(parts) or paper.parts

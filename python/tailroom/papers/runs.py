@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tailroom._engine import RunError
-from tailroom.papers.paper import Form, Part, Study
+from tailroom.papers.paper import Form, Part, Study, check_names
 from tailroom.runner import Point, Runner, Task
 from tailroom.scenario import ScenarioText
 from tailroom.shipped import SCENARIOS
@@ -39,10 +39,16 @@ class Planned:
 
 
 def plan_parts(parts: Sequence[Part], form: Form) -> list[Planned]:
-    """Every study of these parts, its points numbered throughout."""
+    """Every study of these parts, its points numbered throughout.
+
+    Raises:
+        ValueError: Studies of a part have the same name, or one that no file can have.
+    """
     planned: list[Planned] = []
     for part in parts:
-        for study in part.studies(form):
+        studies = part.studies(form)
+        check_names(f"part {part.name}", [study.name for study in studies])
+        for study in studies:
             what = plan(_source(study), grid=study.grid, together=study.together, seeds=study.seeds)
             before = sum(len(one.points) for one in planned)
             points = [

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
+from tailroom.papers import pairs
 from tailroom.papers.auge_2006 import beside, setup
 from tailroom.papers.claim import Check, Claim, Judgement, below, shown
 from tailroom.papers.paper import Form, Part, Study
@@ -164,7 +165,7 @@ def _judge(found: "Found") -> Judgement:
     first, last = _points(found, LOADS[0])[0], _points(found, LOADS[0])[-1]
     grown = _number(last) / _number(first)
     if grown > 1:
-        growth = last.interval(lambda run: (run.value(P99) or 0.0) / first.mean(P99))
+        growth = pairs.ratio(last, first, P99)
         checks.append(
             below(
                 f"active flows at {_number(last):,.0f} flows over those at {_number(first):,.0f}, "
@@ -180,9 +181,8 @@ def _judge(found: "Found") -> Judgement:
         f"Of {_number(busiest):,.0f} flows in progress {shown(_mean(busiest))} are active on "
         f"average at a load of {LOADS[-1]} %, {shown(_mean(last))} of {_number(last):,.0f} at "
         f"{LOADS[0]} %: a flow is active only while its packet waits or it is ahead of its share, "
-        "which with thousands of slow flows means a packet or none. What counts is load, not the "
-        f"number: the largest that any run had is {max(busiest.values(LARGEST)):,.0f}, for an "
-        "instant.",
+        "which with thousands of slow flows means a packet or none. The largest number that "
+        f"any run had is {max(busiest.values(LARGEST)):,.0f}, for an instant.",
     )
 
 

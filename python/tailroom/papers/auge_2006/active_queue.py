@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
+from tailroom.papers import pairs
 from tailroom.papers.auge_2006 import beside, setup
 from tailroom.papers.auge_2006.beside import Span
+from tailroom.papers.auge_2006.comparison import less, more
 from tailroom.papers.auge_2006.residual import (
     background_delay_ms,
     background_loss,
@@ -132,18 +134,18 @@ def _open_question(found: "Found") -> Judgement:
     for name in names:
         point = _at(found, LONE, name)
         checks += [
-            above(
+            more(
                 f"{name}: NewReno's share of the residual",
                 point.interval(residual_share),
-                short.mean(residual_share),
-                f"as much as FIFO with 100 packets ({100 * short.mean(residual_share):.0f} %)",
+                short.interval(residual_share),
+                "no less than with FIFO and 100 packets",
                 percent=True,
             ),
-            below(
+            less(
                 f"{name}: the background's p99 delay, ms",
                 point.interval(background_delay_ms),
-                short.mean(background_delay_ms),
-                f"as short as with FIFO and 100 packets ({short.mean(background_delay_ms):.0f} ms)",
+                short.interval(background_delay_ms),
+                "no longer than with FIFO and 100 packets",
             ),
         ]
     words = "; ".join(
@@ -156,9 +158,21 @@ def _open_question(found: "Found") -> Judgement:
         f"One NewReno flow's share and the background's p99 delay in a buffer of 625 packets: "
         f"{words}; FIFO with 100 packets {100 * short.mean(residual_share):.0f} % and "
         f"{short.mean(background_delay_ms):.0f} ms, with 625 {100 * long.mean(residual_share):.0f} "
-        f"% and {long.mean(background_delay_ms):.0f} ms. Active management gives a large buffer "
-        "about the trade-off of a smaller one; none has both the share and the delay.",
+        f"% and {long.mean(background_delay_ms):.0f} ms. Better in both are, by their means: "
+        f"{', '.join(_better_in_both(found, names)) or 'none'}.",
     )
+
+
+def _better_in_both(found: "Found", names: Sequence[str]) -> list[str]:
+    """The queues with more of the residual and less delay than FIFO with 100 packets."""
+    short = _at(found, LONE, SHORT)
+    share, delay_ms = short.mean(residual_share), short.mean(background_delay_ms)
+    points = {name: _at(found, LONE, name) for name in names}
+    return [
+        name
+        for name, point in points.items()
+        if point.mean(residual_share) > share and point.mean(background_delay_ms) < delay_ms
+    ]
 
 
 def _scheduling(found: "Found") -> Judgement:
@@ -167,24 +181,24 @@ def _scheduling(found: "Found") -> Judgement:
     delays = {name: _at(found, MIXED, name).mean(background_delay_ms) for name in names}
     losses = {name: _at(found, MIXED, name).mean(background_loss) for name in names}
     parts = {name: _at(found, MIXED, name).mean(reno_part) for name in names}
-    best = min(delays, key=lambda name: delays[name])
+    best = min(delays, key=delays.__getitem__)
     checks = (
         below(
             "fair queueing: the background's p99 delay over that of the best managed queue",
-            fair.interval(lambda run: background_delay_ms(run) / delays[best]),
+            pairs.ratio(fair, _at(found, MIXED, best), background_delay_ms),
             0.5,
-            "scheduling preserves quality of service",
+            "scheduling preserves quality of service (taken as half)",
         ),
         is_true(
-            "loss of the background: fair queueing / least of the managed queues",
-            "none / some",
+            "least loss of the background under a managed queue",
+            "some, where fair queueing has none",
             max(fair.values(background_loss)) == 0 < min(losses.values()),
             min(losses.values()),
             percent=True,
         ),
         above(
             "fair queueing: NewReno's part beside HighSpeed less its largest under a managed queue",
-            fair.interval(lambda run: reno_part(run) - max(parts.values())),
+            pairs.difference(fair, _at(found, MIXED, max(parts, key=parts.__getitem__)), reno_part),
             0.0,
             "scheduling makes shares fair",
             percent=True,
@@ -194,8 +208,8 @@ def _scheduling(found: "Found") -> Judgement:
     return Judgement(
         checks,
         f"Of the managed queues {best} delays the background least, "
-        f"{delays[best]:.1f} ms in one of 100 packets; fair queueing "
-        f"{shown(fair.interval(background_delay_ms))} ms, with all 625 packets of buffer in use. "
+        f"{delays[best]:.1f} ms (p99); fair queueing "
+        f"{shown(fair.interval(background_delay_ms))} ms, in a buffer of 625 packets. "
         f"NewReno's part beside HighSpeed: {words}, under fair queueing "
         f"{100 * fair.mean(reno_part):.0f} %.",
     )

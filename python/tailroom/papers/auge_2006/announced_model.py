@@ -1,22 +1,25 @@
 """The model that the paper announces, over what is simulated."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from statistics import mean
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from tailroom.confidence import mean_interval
 from tailroom.papers.auge_2006 import beside, predicted, setup
 from tailroom.papers.auge_2006.beside import OTHER_WORDS, Span
 from tailroom.papers.auge_2006.residual import residual_share
 from tailroom.papers.claim import Claim, Judgement, below, is_true
+from tailroom.papers.jackknife import jackknife
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.papers.found import Found, PointFound
+    from tailroom.papers.found import Found, PointFound, RunFound
 
 BACKGROUND_RATE = f"flows.{setup.BACKGROUND}.source.rate"
 LIMIT = setup.LIMIT
@@ -48,11 +51,6 @@ def studies(form: Form) -> Sequence[Study]:
 def load_of(point: "PointFound") -> float:
     """Of the background, as a part of 50 Mbit/s."""
     return float(point.settings[BACKGROUND_RATE].split()[0]) / 50
-
-
-def buffer_of(point: "PointFound") -> int:
-    """In packets, with the one being sent."""
-    return int(point.settings[LIMIT].split()[0]) + 1
 
 
 def control_of(point: "PointFound") -> str:
@@ -87,7 +85,7 @@ def draw(found: "Found") -> Figure:
 def _draw_load(panel: "Axes", points: Sequence["PointFound"]) -> None:
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
         mine = [point for point in points if control_of(point) == control]
-        buffers = [buffer_of(point) for point in mine]
+        buffers = [beside.buffer_of(point) for point in mine]
         marks = {**look, "linestyle": "none", "label": f"{OTHER_WORDS[control]}, simulation"}
         beside.draw_line(panel, buffers, mine, residual_share, marks)
         line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
@@ -100,12 +98,12 @@ def _draw_load(panel: "Axes", points: Sequence["PointFound"]) -> None:
 def _draw_need(panel: "Axes", found: "Found") -> None:
     """Between which simulated buffers the share passes `WANTED`, beside the model's."""
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
-        brackets = _brackets(found, control)
-        loads = [100 * load + (0.7 if control == "reno" else -0.7) for load in brackets]
-        lows = [low for low, _ in (pair[0] for pair in brackets.values())]
-        highs = [high for _, high in (pair[0] for pair in brackets.values())]
+        crossings = _crossings(found, control)
+        loads = [100 * load + (0.7 if control == "reno" else -0.7) for load in crossings]
+        lows = [passed.low for passed, _ in crossings.values()]
+        highs = [passed.high for passed, _ in crossings.values()]
         panel.vlines(loads, lows, highs, color=look["color"], linewidth=3, alpha=0.5)
-        model = [pair[1] for pair in brackets.values()]
+        model = [said.between if said else nan for _, said in crossings.values()]
         panel.plot(loads, model, **{**look, "linestyle": "none"})
     panel.set(yscale="log", xlabel="background (% of the link)", ylabel="buffer (packets)")
     panel.set_title(f"needed for {100 * WANTED:.0f} % of the residual", fontsize="small")
@@ -123,31 +121,31 @@ def _draw_need(panel: "Axes", found: "Found") -> None:
     )
 
 
-Bracket = tuple[tuple[int, int], float]
+def _crossings(found: "Found", control: str) -> dict[float, tuple["Crossing", "Crossing | None"]]:
+    """By load: where the simulated share passes `WANTED`, and where the model's does, if it does.
 
-
-def _brackets(found: "Found", control: str) -> dict[float, Bracket]:
-    """By load: the simulated buffers between which the share passes `WANTED`, and the model's."""
-    found_brackets: dict[float, Bracket] = {}
+    Loads at which no simulated share passes it are left out.
+    """
+    crossings: dict[float, tuple[Crossing, Crossing | None]] = {}
     mine = [point for point in found.study("grid").points if control_of(point) == control]
     for load in sorted({load_of(point) for point in mine}):
-        points = sorted((one for one in mine if load_of(one) == load), key=buffer_of)
-        buffers = [buffer_of(point) for point in points]
+        points = sorted((one for one in mine if load_of(one) == load), key=beside.buffer_of)
+        buffers = [beside.buffer_of(point) for point in points]
         passed = crossing(buffers, [point.mean(residual_share) for point in points])
         said = crossing(buffers, [predicted.share(point.runs[0]) for point in points])
-        if passed and said:
-            found_brackets[load] = ((passed.low, passed.high), said.between)
-    return found_brackets
+        if passed:
+            crossings[load] = (passed, said)
+    return crossings
 
 
+@dataclass(frozen=True)
 class Crossing:
     """Where a growing share passes `WANTED`."""
 
-    def __init__(self, low: int, high: int, part: float) -> None:
-        self.low = low
-        self.high = high
-        self.between = low * (high / low) ** part
-        """Interpolated, linear in the logarithm of the buffer."""
+    low: int
+    high: int
+    between: float
+    """Interpolated, linear in the logarithm of the buffer."""
 
 
 def crossing(buffers: Sequence[int], shares: Sequence[float]) -> Crossing | None:
@@ -156,30 +154,39 @@ def crossing(buffers: Sequence[int], shares: Sequence[float]) -> Crossing | None
         before, after = shares[place - 1], shares[place]
         if before < WANTED <= after:
             part = (WANTED - before) / (after - before)
-            return Crossing(buffers[place - 1], buffers[place], part)
+            low, high = buffers[place - 1], buffers[place]
+            return Crossing(low, high, low * (high / low) ** part)
     return None
 
 
 def _judge(found: "Found") -> Judgement:
     points = found.study("grid").points
-    errors = {
-        point.runs[0].key: predicted.share(point.runs[0]) - point.mean(residual_share)
-        for point in points
-    }
-    worst = max(points, key=lambda point: abs(errors[point.runs[0].key]))
-    error = mean_interval([abs(one) for one in errors.values()])
+    errors = {_place(point): _error(point, point.runs) for point in points}
+    worst = max(points, key=lambda point: abs(errors[_place(point)]))
+    # A run each point: they are numbered alike.
+    error = jackknife(
+        range(len(points[0].runs)),
+        lambda chosen: mean(abs(_error(one, [one.runs[run] for run in chosen])) for one in points),
+    )
     inside = [
-        low <= model <= high
+        said is not None and passed.low <= said.between <= passed.high
         for control in CONTROLS
-        for (low, high), model in _brackets(found, control).values()
+        for passed, said in _crossings(found, control).values()
     ]
-    needs = _brackets(found, "reno")
+    needs = _crossings(found, "reno")
     words = ", ".join(
-        f"{need[1]:.0f} packets at {100 * load:.0f} %" for load, need in needs.items()
+        f"{said.between:.0f} packets at {100 * load:.0f} %" if said else f"none at {load:.0%}"
+        for load, (_, said) in needs.items()
     )
     return Judgement(
         (
-            below("mean absolute error of the share, all points", error, GOAL, percent=True),
+            below(
+                "mean absolute error of the share, all points",
+                error,
+                GOAL,
+                f"fit for choosing a buffer (taken as below {100 * GOAL:g} points)",
+                percent=True,
+            ),
             is_true(
                 f"buffer for {100 * WANTED:.0f} % of the residual: the model's lies between the "
                 "simulated neighbours",
@@ -189,12 +196,20 @@ def _judge(found: "Found") -> Judgement:
                 percent=True,
             ),
         ),
-        f"The largest error is {100 * errors[worst.runs[0].key]:+.1f} points "
+        f"The largest error is {100 * errors[_place(worst)]:+.1f} points "
         f"({OTHER_WORDS[control_of(worst)]}, load {100 * load_of(worst):.0f} %, "
-        f"{buffer_of(worst)} packets). For {100 * WANTED:.0f} % of the residual NewReno needs, by "
-        f"the model, {words or 'no buffer that was simulated'}: the load of the background hardly "
-        "matters, the buffer is for its randomness and the burst's.",
+        f"{beside.buffer_of(worst)} packets). For {100 * WANTED:.0f} % of the residual NewReno "
+        f"needs, by the model, {words or 'no buffer that was simulated'} of background.",
     )
+
+
+def _place(point: "PointFound") -> str:
+    return point.runs[0].key
+
+
+def _error(point: "PointFound", runs: Sequence["RunFound"]) -> float:
+    """The model's share less the mean of these runs."""
+    return predicted.share(point.runs[0]) - mean(residual_share(run) for run in runs)
 
 
 PART = Part(

@@ -126,7 +126,7 @@ def _draw_control(panel: "Axes", found: "Found", control: str) -> None:
         line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
         if points:
             marks = {**look, "linestyle": "none", "label": label}
-            xs = [_buffer(point) for point in points]
+            xs = [beside.buffer_of(point) for point in points]
             beside.draw_line(panel, xs, points, residual_share, marks)
         else:
             line["label"] = f"{label}, model only"
@@ -146,10 +146,6 @@ def _points(found: "Found", control: str, mbps: int) -> Sequence[PointFound]:
     return found.study(name).points if name in found.studies else ()
 
 
-def _buffer(point: PointFound) -> int:
-    return beside.buffer_of(point)
-
-
 def _mbps(point: PointFound) -> int:
     capacity_bps: float = point.runs[0].summary["links"][setup.LINK]["capacity_bps"]
     return round(capacity_bps / 1e6)
@@ -158,7 +154,7 @@ def _mbps(point: PointFound) -> int:
 def _at_buffer(found: "Found", control: str, buffer: int) -> list[PointFound]:
     """By capacity."""
     points = [point for mbps in SECONDS["highspeed"] for point in _points(found, control, mbps)]
-    return [point for point in points if _buffer(point) == buffer]
+    return [point for point in points if beside.buffer_of(point) == buffer]
 
 
 def _checks(found: "Found", control: str, buffer: int) -> list[Check]:
@@ -189,12 +185,12 @@ def _one_or_two_hundred(found: "Found") -> Judgement:
     model = predicted.share(last.runs[0])
     return Judgement(
         tuple(checks),
-        f"With 200 packets NewReno keeps {shown(slow.interval(residual_share), percent=True)} of "
-        f"the residual at {Link(_mbps(slow), Span(0, 0)).words}. HighSpeed falls from "
-        f"{shown(first.interval(residual_share), percent=True)} at 50 Mbit/s to "
+        f"With 200 packets NewReno gets {shown(slow.interval(residual_share), percent=True)} of "
+        f"the residual at {Link(_mbps(slow), Span(0, 0)).words}. HighSpeed gets "
+        f"{shown(first.interval(residual_share), percent=True)} at 50 Mbit/s and "
         f"{shown(last.interval(residual_share), percent=True)} at {words} (model: "
-        f"{100 * model:.0f} %): its window grows by many packets a round trip, which arrive "
-        "together, so that a burst overflows the buffer long before it fills the round trip.",
+        f"{100 * model:.0f} %): where its window grows by many packets a round trip, these arrive "
+        "together, so that a burst overflows the buffer before it fills the round trip.",
     )
 
 
@@ -206,7 +202,7 @@ def _twenty(found: "Found") -> Judgement:
             "of the residual",
             point.interval(residual_share),
             0.45,
-            "around 40 % at 50 Mbit/s, and not better on faster links",
+            "around 40 % at 50 Mbit/s, not more on faster links (taken as below 45 %)",
             percent=True,
         )
         for control, point in points.items()
@@ -215,9 +211,9 @@ def _twenty(found: "Found") -> Judgement:
     fastest = points["highspeed"].interval(residual_share)
     return Judgement(
         checks,
-        "A burst overflows 20 packets at a window that the link's rate does not change, so that "
-        "the share falls as the rate grows: for HighSpeed from "
-        f"{shown(slowest, percent=True)} at 50 Mbit/s to {shown(fastest, percent=True)} at "
+        "A burst overflows 20 packets at a window that the link's rate does not change, and "
+        "which is the smaller a part of a faster link's round trip: HighSpeed gets "
+        f"{shown(slowest, percent=True)} at 50 Mbit/s, {shown(fastest, percent=True)} at "
         f"{Link(_mbps(points['highspeed']), Span(0, 0)).words}.",
     )
 

@@ -1,4 +1,6 @@
-"""Checks of one mean beside another, and parts of a whole as people write them."""
+"""Checks of one mean beside another, and how reports write what is compared."""
+
+from collections.abc import Sequence
 
 from tailroom.confidence import Interval
 from tailroom.papers.claim import Check, shown
@@ -34,3 +36,9 @@ def less(
 def percent(part: float, digits: int = 0) -> str:
     """A part of a whole in percent."""
     return f"{100 * part:.{digits}f} %"
+
+
+def sentence(parts: Sequence[str]) -> str:
+    """What is said of each of several cases, as one sentence."""
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 BESIDE = "beside the background"
 EMPTY = "on an empty link"
 NS2 = {20: "S6 20 newreno", 100: "S6 100 newreno"}
+AROUND_40 = "around 40 % (taken as within 5 points)"
 ONE_PACKET_SHARE = 0.75
 """What a flow gets of an empty link with a buffer of one packet: the mean of half and all."""
 
@@ -59,7 +60,7 @@ def _too_small(found: "Found") -> Judgement:
     share = _at(found, 20).interval(residual_share)
     apart_s = _at(found, 20).mean(seconds_between_reductions)
     window = _at(found, 20).mean("groups.reno.cwnd_packets_mean")
-    checks = [between("share of the residual", share, 0.35, 0.45, "around 40 %", percent=True)]
+    checks = [between("share of the residual", share, 0.35, 0.45, AROUND_40, percent=True)]
     why = (
         f"The flow reduces its window every {apart_s:.1f} s and has {window:.0f} packets in flight "
         f"on average, where the residual capacity and the round trip hold "
@@ -119,7 +120,7 @@ def _empty_link(found: "Found") -> Judgement:
             one.interval("utilization"),
             0.73,
             0.77,
-            "75 %",
+            "75 % (taken as within 2 points)",
             percent=True,
         ),
         between(
@@ -127,7 +128,7 @@ def _empty_link(found: "Found") -> Judgement:
             twenty.interval("utilization"),
             0.77,
             0.83,
-            "around 80 %",
+            "around 80 % (taken as within 3 points)",
             percent=True,
         ),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tailroom.papers.auge_2006 import columns, setup
-from tailroom.papers.auge_2006.comparison import more, percent
+from tailroom.papers.auge_2006.comparison import more, percent, sentence
 from tailroom.papers.auge_2006.reductions import by_chance, excess, shared
 from tailroom.papers.auge_2006.residual import residual_share
 from tailroom.papers.auge_2006.setup import fifo, settings
@@ -81,12 +81,7 @@ def _little_synchronized(found: "Found") -> Judgement:
         f"of another's, where chance alone gives {percent(_at(found, n).mean(by_chance))}"
         for n in NUMBERS[1:]
     ]
-    return Judgement(tuple(checks), f"{_sentence(parts)}.")
-
-
-def _sentence(parts: Sequence[str]) -> str:
-    text = "; ".join(parts)
-    return text[0].upper() + text[1:]
+    return Judgement(tuple(checks), sentence(parts))
 
 
 def _is_fair(found: "Found") -> Judgement:

@@ -122,8 +122,7 @@ def _reno_loses(found: "Found") -> Judgement:
     why = (
         f"HighSpeed gets {point.mean(lambda run: goodput_of(run, 'highspeed')) / 1e6:.1f} Mbit/s, "
         f"NewReno {point.mean(lambda run: goodput_of(run, 'reno')) / 1e6:.1f}: it grows by a "
-        f"packet a round trip and falls by half, HighSpeed grows by several and falls by less. "
-        f"It is held down, not starved."
+        f"packet a round trip and falls by half, HighSpeed grows by several and falls by less."
     )
     return Judgement((check,), why)
 
@@ -160,9 +159,9 @@ def _is_chaotic(found: "Found") -> Judgement:
     why = (
         f"Jain's index of the windows is {four.mean(lambda run: ascendancy(run).jain):.2f} over "
         f"10 s and {four.mean('flows.jain_index'):.3f} over the whole run. Four NewReno flows in "
-        f"the same buffer are about as uneven over 10 s "
-        f"({reno.mean(lambda run: ascendancy(run).jain):.2f}, largest over smallest "
-        f"{reno.mean(lambda run: ascendancy(run).largest_over_smallest):.1f})."
+        f"the same buffer have {reno.mean(lambda run: ascendancy(run).jain):.2f} over 10 s, and "
+        f"{reno.mean(lambda run: ascendancy(run).largest_over_smallest):.1f} for largest over "
+        f"smallest."
     )
     return Judgement(checks, why)
 

@@ -1,6 +1,6 @@
 """Many Reno flows: whether their windows move together, by buffer, and under gentle RED."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from tailroom.papers import pairs
 from tailroom.papers.auge_2006 import beside, setup
 from tailroom.papers.claim import Claim, Judgement, above, below, shown
 from tailroom.papers.paper import Form, Part, Study
@@ -19,7 +20,7 @@ from tailroom.scenario_types import Queue, Scenario
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.papers.found import Found, Metric, PointFound, RunFound
+    from tailroom.papers.found import Found, PointFound, RunFound
 
 RTT_S = 0.1
 TUNED_WINDOW = 10
@@ -141,23 +142,6 @@ def swing(run: "RunFound") -> float:
     return reach / float(link["limit_packets"])
 
 
-def over(metric: "Metric", other: "PointFound") -> Callable[["RunFound"], float]:
-    """A metric of a run over its mean at another point."""
-    mean = other.mean(metric)
-    return lambda run: _value(metric, run) / mean
-
-
-def less(metric: "Metric", other: "PointFound") -> Callable[["RunFound"], float]:
-    """A metric of a run less its mean at another point."""
-    mean = other.mean(metric)
-    return lambda run: _value(metric, run) - mean
-
-
-def _value(metric: "Metric", run: "RunFound") -> float:
-    value = run.value(metric) if isinstance(metric, str) else metric(run)
-    return value or 0.0
-
-
 def _at(found: "Found", crowd: Crowd, queue: str) -> "PointFound":
     return found.study(crowd.name).at({beside.QUEUE: crowd.queues()[queue]})
 
@@ -170,7 +154,7 @@ def draw(found: "Found") -> Figure:
     style.title(
         figure,
         f"{rows[0].flows} NewReno flows, RTT 95 to 105 ms: the queue over time (one run; dashed: "
-        "the limit), with means of all runs",
+        "the limit), with means of all runs; in step: 1 if the windows are independent",
     )
     panels = figure.subplots(len(rows), len(names), squeeze=False)
     for crowd, line in zip(rows, panels, strict=True):
@@ -228,10 +212,11 @@ def _fluctuates(found: "Found") -> Judgement:
         tuple(checks),
         f"With {crowd.flows} flows the sum of the windows varies {medium.mean(in_step):.1f} times "
         f"as much as independent ones would with BDP / sqrt(n), {large.mean(in_step):.1f} times "
-        "with a BDP (the number of flows if all moved together). The medium buffer runs empty "
-        f"and full ({shown(medium.interval(swing), percent=True)} of it), which costs "
-        f"{100 * (1 - medium.mean(UTILIZATION)):.1f} % of the link; the large one swings over "
-        f"{shown(large.interval(swing), percent=True)} of itself without running empty.",
+        "with a BDP (the number of flows if all moved together). The queue ranges over "
+        f"{shown(medium.interval(swing), percent=True)} of the medium buffer, where "
+        f"{100 * (1 - medium.mean(UTILIZATION)):.1f} % of the link is lost, and over "
+        f"{shown(large.interval(swing), percent=True)} of the large one, where "
+        f"{100 * (1 - large.mean(UTILIZATION)):.1f} % is.",
     )
 
 
@@ -242,12 +227,7 @@ def _small_is_better(found: "Found") -> Judgement:
         checks += [
             above(
                 f"w = {crowd.window}: utilization with 20 packets less that with BDP / sqrt(n)",
-                small.interval(
-                    lambda run, medium=medium: (
-                        (run.value(UTILIZATION) or 0.0)  # type: ignore[misc]
-                        - medium.mean(UTILIZATION)
-                    )
-                ),
+                pairs.difference(small, medium, UTILIZATION),
                 0.0,
                 "much better performance",
                 percent=True,
@@ -260,23 +240,20 @@ def _small_is_better(found: "Found") -> Judgement:
             ),
             below(
                 f"w = {crowd.window}: mean queueing delay over that with BDP / sqrt(n)",
-                small.interval(over(DELAY, medium)),
+                pairs.ratio(small, medium, DELAY),
                 0.5,
-                "lower",
+                "lower (taken as half)",
             ),
         ]
-    means = {
-        crowd: (_at(found, crowd, SMALL).mean(UTILIZATION), crowd.window)
-        for crowd in crowds(found.form)
-    }
     words = " and ".join(
-        f"{100 * one:.0f} % with windows of {window}" for one, window in means.values()
+        f"{100 * _at(found, crowd, SMALL).mean(UTILIZATION):.0f} % with windows of {crowd.window}"
+        for crowd in crowds(found.form)
     )
     return Judgement(
         tuple(checks),
-        f"20 packets keep the queue short, and pay for it: {words} packets. What a small buffer "
-        "takes is not stability but loss: the smaller the loss that windows of this size need, "
-        "the lower the load at which 20 packets have it.",
+        f"What a queue that 20 packets keep short costs is utilization: {words} packets. The "
+        "smaller the loss that windows of a size need, the lower the load at which a small buffer "
+        "has it.",
     )
 
 
@@ -294,7 +271,7 @@ def _red(found: "Found") -> Judgement:
             ),
             below(
                 f"w = {narrow.window}: the same over that of drop tail with a BDP",
-                tuned.interval(over(in_step, _at(found, narrow, LARGE))),
+                pairs.ratio(tuned, _at(found, narrow, LARGE), in_step),
                 1.0,
                 "more stable than drop tail",
             ),

@@ -5,25 +5,24 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from tailroom.papers.auge_2006 import setup
+from tailroom.papers.auge_2006 import beside, setup
 from tailroom.papers.auge_2006.comparison import less, more
 from tailroom.papers.auge_2006.residual import (
     background_delay_ms,
     background_loss,
     residual_share,
 )
-from tailroom.papers.auge_2006.setup import BDP_PACKETS, fair, fifo, settings
+from tailroom.papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fair, fifo, settings
 from tailroom.papers.claim import Check, Claim, Judgement
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
 from tailroom.scenario_types import AdaptiveRedQueue, Queue, RedQueue
 
 if TYPE_CHECKING:
-    from tailroom.papers.found import Found, PointFound, RunFound
+    from tailroom.papers.found import Found, Metric, PointFound, RunFound
 
 FLOWS = {"highspeed": 1, "reno": 1}
 STUDY = "disciplines"
-BUFFERS = (20, 100, BDP_PACKETS)
 
 
 def red(buffer: int) -> RedQueue:
@@ -55,11 +54,6 @@ def _buffers(form: Form) -> Sequence[int]:
     return form.of(BUFFERS[2:], BUFFERS[1:], BUFFERS)
 
 
-def jain(run: "RunFound") -> float | None:
-    """Of the two flows."""
-    return run.value("flows.jain_index")
-
-
 def background_loss_percent(run: "RunFound") -> float:
     """Of the background."""
     return 100 * background_loss(run)
@@ -70,9 +64,10 @@ def share_percent(run: "RunFound") -> float:
     return 100 * residual_share(run)
 
 
-PANELS: dict[str, Callable[["RunFound"], float | None]] = {
+JAIN = "flows.jain_index"
+PANELS: "dict[str, Metric]" = {
     "share of the residual (%)": share_percent,
-    "fairness (Jain's index)": jain,
+    "fairness (Jain's index)": JAIN,
     "loss of the background (%)": background_loss_percent,
     "p99 delay of the background (ms)": background_delay_ms,
 }
@@ -88,10 +83,8 @@ def draw(found: "Found") -> Figure:
     )
     for panel, (label, metric) in zip(panels, PANELS.items(), strict=True):
         for (words, _), line in zip(QUEUES.items(), style.marked_line_styles(), strict=False):
-            found_here = [_at(found, words, buffer).interval(metric) for buffer in buffers]
-            means = [one.mean if one else float("nan") for one in found_here]
-            errors = [one.half_width if one and one.count > 1 else 0.0 for one in found_here]
-            panel.errorbar(buffers, means, errors, capsize=3, label=words, **line)
+            points = [_at(found, words, buffer) for buffer in buffers]
+            beside.draw_line(panel, buffers, points, metric, {**line, "label": words}, scale=1.0)
         style.scale_over(panel, buffers)
         panel.set_ylabel(label)
         panel.grid(visible=True, color="0.92")
@@ -111,13 +104,13 @@ def _outperforms(found: "Found") -> Judgement:
     large = {words: _at(found, words, BDP_PACKETS) for words in QUEUES}
     parts = [
         f"{words} {point.mean(share_percent):.1f} % of the residual, Jain's index "
-        f"{point.mean(jain):.3f}, background p99 {point.mean(background_delay_ms):.1f} ms"
+        f"{point.mean(JAIN):.3f}, background p99 {point.mean(background_delay_ms):.1f} ms"
         for words, point in large.items()
     ]
     why = (
         f"With {BDP_PACKETS} packets: {'; '.join(parts)}. RED drops packets of whoever arrives, "
-        f"so that the background loses as often as the flows that fill the link; the longest "
-        f"queue is always one of theirs."
+        f"the background's as well as those of the flows that fill the link; the longest queue is "
+        f"that of one of these."
     )
     return Judgement(tuple(checks), why)
 
@@ -129,7 +122,7 @@ def _beside_red(found: "Found", buffer: int) -> list[Check]:
     checks = []
     for what, metric, better in (
         ("share of the residual, %", share_percent, more),
-        ("Jain's index of the two flows", jain, more),
+        ("Jain's index of the two flows", JAIN, more),
         ("loss of the background, %", background_loss_percent, less),
         ("p99 delay of the background, ms", background_delay_ms, less),
     ):
@@ -157,6 +150,6 @@ PART = Part(
     note=(
         "Drop from the longest queue is that of fair queueing here, RED and drop tail serve first "
         "come, first served. RED has the thresholds for a target delay of 5 ms (16 and 47 "
-        "packets), whatever the buffer: with 20 packets it hardly differs from drop tail."
+        "packets), whatever the buffer: one of 20 packets is full before the second."
     ),
 )

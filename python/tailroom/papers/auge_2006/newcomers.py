@@ -7,10 +7,10 @@ from tailroom.confidence import Interval
 from tailroom.papers.auge_2006 import columns, setup
 from tailroom.papers.auge_2006.comparison import less
 from tailroom.papers.auge_2006.residual import at_link, background_drops, goodput_of, timeouts
-from tailroom.papers.auge_2006.setup import BDP_PACKETS, fair, fifo, over, settings
+from tailroom.papers.auge_2006.setup import BDP_PACKETS, QUEUES, over, settings
 from tailroom.papers.claim import Check, Claim, Judgement, below, shown
 from tailroom.papers.paper import Form, Part, Study
-from tailroom.scenario_types import Flows, Queue, Scenario
+from tailroom.scenario_types import Flows, Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,6 @@ SIZE_MB = 3.0
 """Enough for slow start to fill residual and buffer, and overshoot."""
 FIRST_S, APART_S = 60, 10
 BUFFERS = (100, BDP_PACKETS)
-QUEUES: dict[str, Callable[[int], Queue]] = {"FIFO": fifo, "fair queueing": fair}
 
 
 def studies(form: Form) -> Sequence[Study]:
@@ -83,15 +82,14 @@ def _attenuates(found: "Found") -> Judgement:
         ]
     large = {words: _at(found, words, BDP_PACKETS) for words in QUEUES}
     why = (
-        f"Under fair queueing the background loses nothing. The existing flow loses more packets, "
-        f"not fewer: with {BDP_PACKETS} packets of buffer "
-        f"{large['fair queueing'].mean(_lost_per_arrival):.0f} an arrival against "
-        f"{large['FIFO'].mean(_lost_per_arrival):.1f}, and it times out "
-        f"{large['fair queueing'].mean(timeouts):.1f} times a run against "
-        f"{large['FIFO'].mean(timeouts):.1f}. Its share falls by half at once and its queue is the "
-        f"longest until it hears of it; under FIFO slow start's pairs find the buffer full, and "
-        f"the newcomer loses {large['FIFO'].mean(_newcomers_per_arrival):.0f} packets (under fair "
-        f"queueing {large['fair queueing'].mean(_newcomers_per_arrival):.0f})."
+        f"With {BDP_PACKETS} packets of buffer the existing flow loses "
+        f"{large['fair queueing'].mean(_lost_per_arrival):.1f} packets an arrival under fair "
+        f"queueing and {large['FIFO'].mean(_lost_per_arrival):.1f} under FIFO, and there are "
+        f"{large['fair queueing'].mean(timeouts):.1f} and {large['FIFO'].mean(timeouts):.1f} "
+        f"timeouts a run. Under fair queueing its share falls by half at once, and its queue is "
+        f"the longest until it hears of that; under FIFO slow start's pairs find the buffer full. "
+        f"The newcomer loses {large['fair queueing'].mean(_newcomers_per_arrival):.0f} and "
+        f"{large['FIFO'].mean(_newcomers_per_arrival):.0f}."
     )
     return Judgement(tuple(checks), why)
 
@@ -99,12 +97,13 @@ def _attenuates(found: "Found") -> Judgement:
 def _half(found: "Found", buffer: int, what: str, metric: "Callable[[RunFound], float]") -> Check:
     """Fair queueing beside FIFO, a number for each arrival."""
     under_fifo = _at(found, "FIFO", buffer).interval(metric)
-    return below(
-        f"{what} for an arrival, {buffer} packets of buffer",
-        _at(found, "fair queueing", buffer).interval(metric),
-        0.5 * under_fifo.mean if under_fifo else 0.0,
-        f"considerably less than under FIFO (half of {shown(under_fifo)})",
-    )
+    what = f"{what} for an arrival, {buffer} packets of buffer"
+    stated = f"considerably less than under FIFO (half of {shown(under_fifo)})"
+    under_fair = _at(found, "fair queueing", buffer).interval(metric)
+    if not under_fifo or not under_fifo.mean:
+        # There is nothing to attenuate.
+        return Check(what, stated, under_fair, None)
+    return below(what, under_fair, 0.5 * under_fifo.mean, stated)
 
 
 def _less_given_up(found: "Found", buffer: int) -> Check:

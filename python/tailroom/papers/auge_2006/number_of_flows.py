@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
+from tailroom.papers import pairs
 from tailroom.papers.auge_2006 import setup
 from tailroom.papers.claim import Claim, Judgement, above, below, between, shown
 from tailroom.papers.paper import Form, Part, Study
@@ -20,6 +21,7 @@ SHARING = "auge-roberts-2006/processor-sharing.toml"
 LOAD = "flows.elastic.source.load"
 BACKGROUND_LOAD = 0.5
 FEW = 4
+RARELY = "rarely (taken as below 6 %: twice what the law says)"
 SHOWN = 12
 """Numbers of flows that are drawn."""
 IN_PROGRESS = f"links.{setup.LINK}.flows_in_progress_mean"
@@ -160,14 +162,14 @@ def _is_geometric(found: "Found") -> Judgement:
                 "largest distance (total variation) from the law, by load",
                 worst.interval(distance),
                 0.05,
-                "geometric",
+                "geometric (taken as below 0.05)",
             ),
             between(
                 "load 0.5: part of the time with more than 4 flows, less rho^5",
                 _half(found).interval(beyond_law),
                 -0.015,
                 0.015,
-                "0: 0.03 at a load of 0.5",
+                "0, so that it is 3 % (taken as within 1.5 points)",
                 percent=True,
             ),
         ),
@@ -183,11 +185,23 @@ def _mixture(found: "Found") -> Judgement:
     more = point.interval(more_than_few)
     return Judgement(
         (
-            below("part of the time with more than 4 bottlenecked flows", more, 0.06, "rarely"),
-            below("distance (total variation) from the law", point.interval(distance), 0.05),
+            below(
+                "part of the time with more than 4 bottlenecked flows",
+                more,
+                0.06,
+                RARELY,
+                percent=True,
+            ),
+            below(
+                "distance (total variation) from the law",
+                point.interval(distance),
+                0.05,
+                "the same law (taken as below 0.05)",
+            ),
         ),
         f"Elastic flows of a quarter of the link beside streams of half of it: more than four for "
-        f"{shown(more, percent=True)} of the time; they share the rest as if it were the link.",
+        f"{shown(more, percent=True)} of the time. If they share the rest as if it were the link, "
+        f"{100 * 0.5 ** (FEW + 1):.1f} % is what the law says.",
     )
 
 
@@ -197,12 +211,11 @@ def _stretch(point: "PointFound") -> str:
 
 def _overload(found: "Found") -> Judgement:
     early, late = found.study("overload").points
-    before = early.mean(IN_PROGRESS)
     return Judgement(
         (
             above(
                 f"flows in progress, mean of {_stretch(late)}, less that of {_stretch(early)}",
-                late.interval(lambda run: (run.value(IN_PROGRESS) or 0.0) - before),
+                pairs.difference(late, early, IN_PROGRESS),
                 0.0,
                 "their number increases",
             ),
@@ -210,13 +223,13 @@ def _overload(found: "Found") -> Judgement:
                 f"part of them that is bottlenecked, {_stretch(late)}",
                 late.interval(bottlenecked_part),
                 0.99,
-                "all flows eventually become bottlenecked",
+                "all flows eventually become bottlenecked (99 %)",
                 percent=True,
             ),
         ),
         f"Flows with access links of a tenth of this one, at 1.2 of its capacity: "
-        f"{before:.0f} in progress in {_stretch(early)}, {late.mean(IN_PROGRESS):.0f} in "
-        f"{_stretch(late)}; ten are enough to hold one another back.",
+        f"{early.mean(IN_PROGRESS):.0f} in progress in {_stretch(early)}, "
+        f"{late.mean(IN_PROGRESS):.0f} in {_stretch(late)}; ten are enough to fill the link.",
     )
 
 

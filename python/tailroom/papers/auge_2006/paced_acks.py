@@ -1,6 +1,6 @@
 """Two supplementary benefits of fair queueing: losses that are not shared, ACKs at an even pace."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,14 +10,13 @@ from matplotlib.figure import Figure
 from tailroom.confidence import Interval
 from tailroom.papers.auge_2006 import setup
 from tailroom.papers.auge_2006.bursts import BACK_TO_BACK, PACKET_S, SILENCE_S, bursts_of
-from tailroom.papers.auge_2006.comparison import less, more, percent
+from tailroom.papers.auge_2006.comparison import less, more, percent, sentence
 from tailroom.papers.auge_2006.reductions import by_chance, shared
 from tailroom.papers.auge_2006.residual import at_link, residual_share
-from tailroom.papers.auge_2006.setup import BDP_PACKETS, LINK, fair, fifo, over, settings
+from tailroom.papers.auge_2006.setup import BDP_PACKETS, LINK, QUEUES, over, settings
 from tailroom.papers.claim import Check, Claim, Judgement
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
-from tailroom.scenario_types import Queue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +27,6 @@ FLOWS = {"reno": 4}
 FIRST = "reno.0"
 SMALL = 20
 BUFFERS = (SMALL, BDP_PACKETS)
-QUEUES: dict[str, Callable[[int], Queue]] = {"FIFO": fifo, "fair queueing": fair}
 SHARING, SPACING = "sharing", "spacing"
 ROUND_TRIPS = {SMALL: 1, BDP_PACKETS: 2}
 """A round trip in intervals of the series: with 625 packets queueing doubles it."""
@@ -130,15 +128,10 @@ def _desynchronized(found: "Found") -> Judgement:
             f"under FIFO"
         )
     why = (
-        f"{_sentence(parts)}. Equal shares make equal queues: when the buffer is full "
+        f"{sentence(parts)} Equal shares make equal queues: when the buffer is full "
         f"the longest of them gives way, and until its flow hears of that the next longest does."
     )
     return Judgement(tuple(checks), why)
-
-
-def _sentence(parts: Sequence[str]) -> str:
-    text = "; ".join(parts)
-    return text[0].upper() + text[1:]
 
 
 def _less(what: str, measures: "Mapping[str, Interval | None]") -> Check:
@@ -161,7 +154,7 @@ def _paced(found: "Found") -> Judgement:
             f"{percent(idle['fair queueing'])} of the time under fair queueing, "
             f"{percent(idle['FIFO'])} under FIFO"
         )
-    return Judgement(tuple(checks), f"{_sentence(parts)}.")
+    return Judgement(tuple(checks), sentence(parts))
 
 
 def _back_to_back(run: "RunFound") -> float:

@@ -45,11 +45,6 @@ def background_delay_ms(run: RunFound) -> float:
     return 1e3 * float(at_link(run, BACKGROUND)["queue_delay_s_p99"])
 
 
-def utilization(run: RunFound) -> float:
-    """Of the link."""
-    return float(run.summary["links"][LINK]["utilization"])
-
-
 def flow_names(run: RunFound) -> list[str]:
     """The flows under congestion control."""
     return [flow["name"] for flow in run.summary["flows"] if flow["congestion"]]
@@ -58,11 +53,6 @@ def flow_names(run: RunFound) -> list[str]:
 def goodput_of(run: RunFound, group: str) -> float:
     """Goodput of a group."""
     return float(run.summary["groups"][group]["goodput_bps"])
-
-
-def jain(run: RunFound) -> float | None:
-    """Jain's index of the flows' goodputs."""
-    return run.value("flows.jain_index")
 
 
 def seconds_between_reductions(run: RunFound) -> float | None:

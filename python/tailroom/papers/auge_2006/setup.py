@@ -5,7 +5,7 @@ bandwidth-delay product, and what the background leaves free has one of 312 pack
 durations either.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tailroom.papers.paper import Form, Study
 from tailroom.scenario_types import DropTailQueue, FairQueue, Queue, Recovery, Scenario
@@ -44,6 +44,10 @@ def fifo(buffer: int) -> DropTailQueue:
 def fair(buffer: int) -> FairQueue:
     """Per-flow fair queueing that drops from the longest queue; the paper names no algorithm."""
     return {"kind": "fair", "limit": f"{buffer - 1} packets"}
+
+
+QUEUES: dict[str, Callable[[int], Queue]] = {"FIFO": fifo, "fair queueing": fair}
+"""The paper's two, by name."""
 
 
 def settings(queue: Queue) -> dict[str, object]:

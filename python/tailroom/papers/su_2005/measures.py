@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from math import log, nan
-from typing import Any, TypeVar
+from typing import Any
 
-from tailroom.confidence import Interval, mean_interval
 from tailroom.metrics import jain_index
 from tailroom.papers.found import PointFound, RunFound
 
-T = TypeVar("T")
 
 LINK = "bottleneck"
 FAIR = "fair"
@@ -85,21 +83,6 @@ def against_rtt(run: RunFound) -> float | None:
     if not all(rates):
         return None
     return log(rates[0] / rates[1] * first["rtt_s_mean"] / third["rtt_s_mean"])
-
-
-def jackknife(runs: Sequence[T], of: Callable[[Sequence[T]], float]) -> Interval:
-    """A number of several runs together, with its interval by Quenouille's and Tukey's jackknife.
-
-    What is worked out of means over runs (a distance, a ratio) has no value for each run; leaving
-    out one run at a time shows how much it depends on each.
-    """
-    count = len(runs)
-    whole = of(runs)
-    if count < 2:
-        return mean_interval([whole])
-    rest = [of([*runs[:place], *runs[place + 1 :]]) for place in range(count)]
-    spread = mean_interval([count * whole - (count - 1) * one for one in rest])
-    return Interval(whole, spread.half_width, count)
 
 
 def mean_of(runs: Sequence[RunFound], metric: Callable[[RunFound], float | None]) -> float:

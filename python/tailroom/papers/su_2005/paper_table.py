@@ -6,6 +6,7 @@ from math import log2, sqrt
 
 from tailroom.confidence import Interval
 from tailroom.papers.found import PointFound, RunFound
+from tailroom.papers.jackknife import jackknife
 from tailroom.papers.su_2005 import measures
 
 
@@ -63,7 +64,7 @@ def distance(points: Mapping[int, PointFound]) -> Interval:
     """Root mean square of all cells' deviations, from the points of each c."""
     by_seed = [{run.seed: run for run in point.runs} for point in points.values()]
     seeds = sorted(set.intersection(*map(set, by_seed)))
-    return measures.jackknife(seeds, lambda some: _distance_of(points, set(some)))
+    return jackknife(seeds, lambda some: _distance_of(points, set(some)))
 
 
 def _distance_of(points: Mapping[int, PointFound], seeds: set[int]) -> float:

@@ -3,6 +3,7 @@
 from tailroom.papers import claim
 from tailroom.papers.claim import Check, Claim, Judgement
 from tailroom.papers.found import Found, PointFound
+from tailroom.papers.pairs import difference
 from tailroom.papers.today import background, fair_and_codel
 from tailroom.papers.today.background import (
     CONTROLS,
@@ -16,7 +17,6 @@ from tailroom.papers.today.background import (
     delay_us,
     share_of_residual,
 )
-from tailroom.papers.today.comparison import difference
 from tailroom.papers.today.drawing import LABELS
 from tailroom.papers.today.fair_and_codel import DEEP, RIVAL, RIVALS, share_of_cubic
 from tailroom.papers.today.network import LIMIT, PACKET_BITS, Bottleneck
@@ -45,7 +45,8 @@ def judge_twenty(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"Reno gets {100 * reno.mean(share_of_residual):.2g} % at 10 Gbit/s (the paper: around "
-        f"40 %). BBRv1 does not answer losses: it fills the link, and the background loses "
+        f"40 %). BBRv1 does not answer losses: it gets {100 * bbr.mean(share_of_residual):.3g} %, "
+        "and the background loses "
         f"{100 * bbr.mean('groups.background.links.bottleneck.loss_fraction'):.2g} % of its "
         "packets.",
     )
@@ -84,8 +85,8 @@ def judge_better(found: Found) -> Judgement:
     return Judgement(
         tuple(checks),
         f"Parts of the residual capacity. With 20 packets at 10 Gbit/s HighSpeed reduces its "
-        f"window {tiny:.0f} times where Reno does so {old:.0f} times: it grows into the next "
-        "loss sooner than its smaller reductions win.",
+        f"window {tiny:.0f} times where Reno does so {old:.0f} times: what smaller reductions win "
+        "is lost where it grows into the next one sooner.",
     )
 
 
@@ -109,9 +110,9 @@ def judge_starvation(found: Found) -> Judgement:
         tuple(checks),
         f"Half is CUBIC's due among {fair_and_codel.FLOWS // 2} flows of each. In one queue BBR's "
         "losses are CUBIC's too, which halts for them; drop from the longest queue takes from "
-        "whoever has most waiting, so that BBR fills its own queue only. In a buffer of few "
-        "packets that does not help: CUBIC's own queue runs empty after a drop, and BBR sends "
-        "in its place.",
+        "whoever has most waiting, so that BBR fills its own queue only. The fewer packets the "
+        "buffer has, the more often CUBIC's own queue runs empty after a drop, and BBR sends in "
+        "its place.",
     )
 
 

@@ -68,7 +68,7 @@ def _study(
 
 
 def share_of_residual(run: RunFound) -> float:
-    """The flow's goodput over what the background leaves of the link."""
+    """The flow's goodput over the half of the link that the background does not ask for."""
     capacity_bps = float(run.summary["links"]["bottleneck"]["capacity_bps"])
     return float(run.summary["groups"]["one"]["goodput_bps"]) / (capacity_bps / 2)
 

@@ -3,9 +3,9 @@
 from tailroom.papers import claim
 from tailroom.papers.claim import Check, Claim, Judgement
 from tailroom.papers.found import Found, PointFound
+from tailroom.papers.pairs import difference
 from tailroom.papers.today import rtt_unfairness
 from tailroom.papers.today.buffer_curves import CONTROL, HUNDRED, TEN
-from tailroom.papers.today.comparison import difference
 from tailroom.papers.today.drawing import LABELS
 from tailroom.papers.today.network import LIMIT, Bottleneck
 

@@ -1,10 +1,10 @@
 """Lines with confidence bands, over buffers."""
 
 from collections.abc import Mapping, Sequence
-from math import nan
 from typing import TYPE_CHECKING, Any
 
 from tailroom.papers.found import Metric, PointFound
+from tailroom.papers.mean_curves import draw_means
 from tailroom.papers.today.network import LIMIT
 from tailroom.plots import style
 
@@ -37,14 +37,7 @@ def line(
     scale: float = 1.0,
 ) -> list[float]:
     """A metric over the queue limits with its 95 % band; returns the means as drawn."""
-    over = [amount(point) for point in points]
-    found = [point.interval(metric) for point in points]
-    means = [scale * one.mean if one else nan for one in found]
-    low = [scale * max(one.low, 0.0) if one else nan for one in found]
-    high = [scale * one.high if one else nan for one in found]
-    panel.plot(over, means, **look)
-    panel.fill_between(over, low, high, color=look["color"], **style.band(4))
-    return means
+    return draw_means(panel, [amount(one) for one in points], points, metric, look, scale=scale)
 
 
 def finish(panel: "Axes", points: Sequence[PointFound], values: Sequence[float]) -> None:

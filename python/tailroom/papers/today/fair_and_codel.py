@@ -181,7 +181,8 @@ def judge_shares(found: Found) -> Judgement:
         tuple(checks),
         f"CoDel on one queue leaves CUBIC {100 * one_queue.mean(share_of_cubic):.3g} % beside "
         "BBRv1: what shares the link is a queue a flow, not CoDel. It shares what flows have "
-        "waiting; in a buffer of few packets CUBIC's queue runs empty, and BBR sends in its place.",
+        "waiting: whenever CUBIC's queue runs empty, as it may in a buffer of few packets, BBR "
+        "sends in its place.",
     )
 
 

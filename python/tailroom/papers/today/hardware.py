@@ -205,12 +205,13 @@ def judge_cells(found: Found) -> Judgement:
         within = []
         counts = sorted({point.settings[COUNT] for point in found.study(control).points})
         for count in counts:
-            ours = smallest(found.study(control).where({COUNT: count}).points) or sizes[-1]
+            ours = smallest(found.study(control).where({COUNT: count}).points)
             theirs = smallest_of_switch(rows()[control, count])
-            steps = sizes.index(ours) - sizes.index(theirs)
-            within.append(abs(steps) <= 1)
-            if abs(steps) > 1:
-                apart.append(f"{LABELS[control]} with {count} flows ({steps:+d})")
+            steps = None if ours is None else sizes.index(ours) - sizes.index(theirs)
+            within.append(steps is not None and abs(steps) <= 1)
+            if not within[-1]:
+                words = "none suffices" if steps is None else f"{steps:+d}"
+                apart.append(f"{LABELS[control]} with {count} flows ({words})")
         share = sum(within) / len(within)
         what = f"{LABELS[control]}, cells within one step ({sum(within)} of {len(within)})"
         stated = f"at least {GOAL:.0%}"
