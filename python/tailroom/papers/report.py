@@ -83,5 +83,7 @@ def _claim(claim: Claim, judgement: Judgement) -> Iterator[Block]:
 
 
 def _row(check: Check) -> tuple[str, ...]:
-    here = shown(check.measured, check.percent)
+    # A side may be a matter of yes and no.
+    is_number = check.measured is not None or check.holds is None
+    here = shown(check.measured, check.percent) if is_number else ""
     return (check.what, check.stated, here, SIDES[check.holds])

@@ -7,7 +7,6 @@ from typing import Any
 from tailroom.metrics import jain_index
 from tailroom.papers.found import PointFound, RunFound
 
-
 LINK = "bottleneck"
 FAIR = "fair"
 BACKGROUND = "background"
