@@ -29,5 +29,5 @@ PAPER = Paper(
         longest_queue_drop.PART,
         *FURTHER_PARTS,
     ),
-    times="1 min quick, 5 min full (two cores)",
+    times="75 s quick, 15 min full (two cores)",
 )

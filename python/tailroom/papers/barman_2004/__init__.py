@@ -31,5 +31,5 @@ PAPER = Paper(
     authors="Dhiman Barman, Georgios Smaragdakis, Ibrahim Matta",
     venue="IEEE GLOBECOM 2004",
     parts=(*FIGURES, *LEFT_OPEN),
-    times="1 min quick, 20 min full (two cores)",
+    times="70 s quick, 15 min full (two cores)",
 )
