@@ -1,5 +1,6 @@
 """What the tests of the Python package share: a small scenario and the command line."""
 
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from tailroom.cli.main import app
+
+# Where the tests run in the background of a script, Ctrl-C is ignored, in the commands that they
+# start too; some of them are about what it does.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SMALL = """\
 title = "Two Reno flows"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tailroom.papers.found import Metric, PointFound
 
 QUEUE = f"links.{setup.LINK}.queue"
-BUFFER_TICKS = (20, 50, 100, 200, 625)
+BUFFER_TICKS = (20, 50, 100, 200, 625, 2500)
 SHARE_LABEL = "share of the residual capacity (%)"
 OTHER_WORDS = {
     "reno": "NewReno",
@@ -66,9 +66,11 @@ def buffer_of(point: "PointFound") -> int:
 
 
 def buffer_axis(panel: "Axes") -> None:
-    """The x axis over buffers."""
+    """The x axis over the buffers that are drawn."""
     panel.set(xscale="log", xlabel="buffer (packets)")
-    panel.set_xticks(BUFFER_TICKS, [str(tick) for tick in BUFFER_TICKS])
+    low, high = panel.get_xlim()
+    ticks = [tick for tick in BUFFER_TICKS if low <= tick <= high]
+    panel.set_xticks(ticks, [str(tick) for tick in ticks])
     panel.minorticks_off()
     panel.grid(color="0.9")
 
