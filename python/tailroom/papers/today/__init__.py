@@ -12,5 +12,5 @@ PAPER = Paper(
     authors="after Barman, Smaragdakis, Matta; Su, Pan, Lv, Ping; Auge, Roberts",
     venue="CUBIC, BBR, fair queueing and CoDel at 10 and 100 Gbit/s",
     parts=(CURVES_10G, CURVES_100G, HARDWARE, FAIR_AND_CODEL, CONCLUSIONS),
-    times="1 min quick, 20 min full (two cores)",
+    times="1 min quick, 16 min full (two cores)",
 )

@@ -214,7 +214,7 @@ def judge_cells(found: Found) -> Judgement:
                 apart.append(f"{LABELS[control]} with {count} flows ({words})")
         share = sum(within) / len(within)
         what = f"{LABELS[control]}, cells within one step ({sum(within)} of {len(within)})"
-        stated = f"at least {GOAL:.0%}"
+        stated = f"most (taken as {100 * GOAL:.0f} % or more)"
         checks.append(claim.is_true(what, stated, share >= GOAL, share, percent=True))
     others = f"; further apart: {', '.join(apart)}" if apart else ""
     return Judgement(tuple(checks), f"Steps of the switch's grid of buffers{others}.")
