@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import gc
 import logging
 import pickle
 import time
@@ -57,6 +58,9 @@ def connected(cluster: "ClusterLike | None") -> "Iterator[Cluster | None]":
     if isinstance(cluster, distributed.Client):
         yield Cluster(cluster)
         return
+    # A client that could not connect closes itself when it is collected as garbage. If that happens
+    # while another one starts, each waits for the other's lock, for ever.
+    gc.collect()
     try:
         client = distributed.Client(cluster, timeout=CONNECT_TIMEOUT_S, set_as_default=False)
     except (OSError, TypeError, ValueError) as error:
