@@ -10,9 +10,7 @@ use crate::loss::LossProcess;
 use crate::packet::Ecn;
 use crate::probe::link::LinkProbe;
 use crate::queue::buffer::{Buffer, Dropped};
-use crate::queue::{
-    Admission, AdmissionQueue, EnqueueEvent, Gauge, Queue, Scheduler, SchedulerQueue, Verdict,
-};
+use crate::queue::{Admission, EnqueueEvent, Gauge, Queue, Scheduler, Verdict};
 use crate::schedule::Event;
 use crate::serializer::Serializer;
 use crate::topology::{DelayChange, LinkSpec, Network};
@@ -35,10 +33,15 @@ pub enum Fate {
 /// A link with its queue.
 #[derive(Debug)]
 pub struct Link {
+    queue: Queue,
+    /// What waits behind an admission rule.
+    waiting: WaitingLine,
+    /// What waits behind a scheduler.
+    buffer: Buffer,
+    next_service: Time,
     serializer: Serializer,
     busy_until: Time,
     in_transmission_bytes: u32,
-    queue: LinkQueue,
     delay: Time,
     delay_changes: Vec<DelayChange>,
     last_delivery: Time,
@@ -46,21 +49,6 @@ pub struct Link {
     admission: Option<Box<FlowAdmission>>,
     /// What is measured here.
     pub probe: LinkProbe,
-}
-
-/// What stands in front of the link, by the shape of its discipline.
-#[derive(Debug)]
-enum LinkQueue {
-    Line { rule: AdmissionQueue, waiting: WaitingLine },
-    Held(Held),
-}
-
-/// The queue of a scheduler.
-#[derive(Debug)]
-struct Held {
-    scheduler: Box<SchedulerQueue>,
-    buffer: Buffer,
-    next_service: Time,
 }
 
 impl Link {
@@ -72,19 +60,14 @@ impl Link {
 
     /// The same with other properties, and without admission control.
     pub fn with_spec(network: &Network, index: usize, spec: &LinkSpec) -> Self {
-        let queue = match Queue::new(&spec.queue, &network.link_facts(index)) {
-            Queue::Admission(rule) => LinkQueue::Line { rule, waiting: WaitingLine::default() },
-            Queue::Scheduler(scheduler) => LinkQueue::Held(Held {
-                scheduler,
-                buffer: Buffer::default(),
-                next_service: Time::NEVER,
-            }),
-        };
         Link {
+            queue: Queue::new(&spec.queue, &network.link_facts(index)),
+            waiting: WaitingLine::default(),
+            buffer: Buffer::default(),
+            next_service: Time::NEVER,
             serializer: Serializer::new(spec),
             busy_until: Time::ZERO,
             in_transmission_bytes: 0,
-            queue,
             delay: spec.delay,
             delay_changes: spec.delay_changes.clone(),
             last_delivery: Time::ZERO,
@@ -102,27 +85,27 @@ impl Link {
             admission.on_arrival(packet);
         }
         match &self.queue {
-            LinkQueue::Line { .. } => self.admit(packet, class),
-            LinkQueue::Held(_) => self.hold(packet, class),
+            Queue::Admission(_) => self.admit(packet, class),
+            Queue::Scheduler(_) => self.hold(packet, class),
         }
     }
 
     /// Asks the admission rule, if there is one, about a packet.
     #[inline]
     fn admit(&mut self, packet: &mut Event, class: u32) -> Fate {
-        let LinkQueue::Line { rule, waiting } = &mut self.queue else { return Fate::Held };
         let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
-        settle(waiting, now, &mut self.in_transmission_bytes, &mut self.probe);
+        self.settle(now);
+        let Queue::Admission(rule) = &mut self.queue else { return Fate::Held };
         let event = EnqueueEvent {
             now,
             bytes,
             ecn: packet.ecn(),
             free_at: self.busy_until,
-            waiting_packets: waiting.len(),
-            waiting_bytes: waiting.bytes(),
+            waiting_packets: self.waiting.len(),
+            waiting_bytes: self.waiting.bytes(),
         };
         let serialization = self.serializer.nominal_time(bytes);
-        self.probe.on_arrival(packet, serialization);
+        self.probe.on_arrival(packet, self.waiting.len(), serialization);
         match rule.on_enqueue(&event) {
             Verdict::Accept => {}
             Verdict::Mark => {
@@ -139,13 +122,13 @@ impl Link {
         let start = now.max(self.busy_until);
         self.busy_until = self.serializer.finish(start, bytes);
         let waited = start.since(now);
-        self.probe.on_accept(flow, bytes, waited, self.busy_until);
+        self.probe.on_service(flow, bytes, waited, self.busy_until);
         if class > 0 {
             self.probe.on_class_arrival(class);
             self.probe.on_class_service(class, waited, self.busy_until);
         }
         if start > now {
-            waiting.push(Waiting { start, bytes });
+            self.waiting.push(Waiting { start, bytes });
         } else {
             self.in_transmission_bytes = bytes;
         }
@@ -155,18 +138,16 @@ impl Link {
     /// Hands a packet to the scheduler, if there is one.
     #[inline(never)]
     pub(crate) fn hold(&mut self, packet: &Event, class: u32) -> Fate {
-        let LinkQueue::Held(held) = &mut self.queue else { return Fate::Held };
+        let Queue::Scheduler(scheduler) = &mut self.queue else { return Fate::Held };
         let now = packet.time();
         let serialization = self.serializer.nominal_time(packet.bytes());
-        self.probe.on_arrival(packet, serialization);
+        self.probe.on_arrival(packet, self.buffer.packets(), serialization);
         self.probe.on_class_arrival(class);
-        held.scheduler.enqueue(*packet, &mut held.buffer);
-        self.probe.set_queue(held.buffer.packets());
-        self.probe.count_marks(held.buffer.take_marks());
-        if held.buffer.packets() == 0 {
-            held.next_service = Time::NEVER;
-        } else if held.next_service == Time::NEVER {
-            held.next_service = now.max(self.busy_until);
+        scheduler.enqueue(*packet, &mut self.buffer);
+        if self.buffer.packets() == 0 {
+            self.next_service = Time::NEVER;
+        } else if self.next_service == Time::NEVER {
+            self.next_service = now.max(self.busy_until);
         }
         Fate::Held
     }
@@ -176,43 +157,45 @@ impl Link {
         self.admission.as_mut().is_some_and(|admission| admission.refuses(now))
     }
 
+    /// Whether a scheduler holds the packets.
+    #[inline]
+    pub fn is_scheduled(&self) -> bool {
+        matches!(self.queue, Queue::Scheduler(_))
+    }
+
     /// When a scheduler's next packet begins transmission; [`Time::NEVER`] if none waits.
     #[inline]
     pub fn next_service(&self) -> Time {
-        match &self.queue {
-            LinkQueue::Line { .. } => Time::NEVER,
-            LinkQueue::Held(held) => held.next_service,
-        }
+        self.next_service
     }
 
     /// Lets a scheduler's next packet begin transmission, at [`Link::next_service`]; `None` when the
     /// scheduler has dropped all that waited.
     pub fn serve(&mut self, class_of: impl Fn(Event) -> u32) -> Option<(Event, Fate)> {
-        let LinkQueue::Held(held) = &mut self.queue else { return None };
-        let now = held.next_service;
-        self.probe.account_queue(now);
-        let packet = held.scheduler.dequeue(now, &mut held.buffer);
-        self.probe.set_queue(held.buffer.packets());
-        self.probe.count_marks(held.buffer.take_marks());
+        let Queue::Scheduler(scheduler) = &mut self.queue else { return None };
+        let now = self.next_service;
+        self.probe.account_queue(now, self.buffer.packets());
+        let packet = scheduler.dequeue(now, &mut self.buffer);
         if let Some(packet) = packet {
             self.in_transmission_bytes = packet.bytes();
             self.busy_until = self.serializer.finish(now, packet.bytes());
             let waited = now.since(packet.time());
             self.probe.on_service(packet.flow(), packet.bytes(), waited, self.busy_until);
-            self.probe.on_class_service(class_of(packet), waited, self.busy_until);
+            if self.probe.tells_classes() {
+                self.probe.on_class_service(class_of(packet), waited, self.busy_until);
+            }
             self.probe.on_pass(packet);
         }
-        let is_empty = held.buffer.packets() == 0;
+        let is_empty = self.buffer.packets() == 0;
         debug_assert!(is_empty || packet.is_some(), "a scheduler must serve what waits");
-        held.next_service = if is_empty { Time::NEVER } else { self.busy_until };
+        self.next_service = if is_empty { Time::NEVER } else { self.busy_until };
         packet.map(|packet| (packet, self.depart()))
     }
 
     /// Hands over the packets that a scheduler has dropped at `now`, since the last call, and learns the
     /// class of each.
     pub fn drain_dropped(&mut self, now: Time, mut take: impl FnMut(Dropped) -> u32) {
-        let LinkQueue::Held(held) = &mut self.queue else { return };
-        for dropped in held.buffer.drain_dropped() {
+        for dropped in self.buffer.drain_dropped() {
             let Dropped { packet, reason } = dropped;
             let class = take(dropped);
             self.probe.on_drop(now, packet, class, reason);
@@ -222,33 +205,26 @@ impl Link {
     /// Whether a scheduler has dropped packets since [`Link::drain_dropped`].
     #[inline]
     pub fn has_dropped(&self) -> bool {
-        matches!(&self.queue, LinkQueue::Held(held) if held.buffer.has_dropped())
+        self.buffer.has_dropped()
     }
 
     /// The packets that a scheduler holds. Behind an admission rule none is held: the packets that wait
     /// are already on their way to the far end.
     pub fn held(&self) -> impl Iterator<Item = Event> + '_ {
-        let buffer = match &self.queue {
-            LinkQueue::Line { .. } => None,
-            LinkQueue::Held(held) => Some(&held.buffer),
-        };
-        buffer.into_iter().flat_map(Buffer::waiting)
+        self.buffer.waiting()
     }
 
     /// Memory of the packets that a scheduler holds, or the meter of an admission control.
     pub fn memory_bytes(&self) -> u64 {
         let metered = self.admission.as_ref().map_or(0, |admission| admission.memory_bytes());
-        match &self.queue {
-            LinkQueue::Line { .. } => metered,
-            LinkQueue::Held(held) => metered + held.buffer.memory_bytes(),
-        }
+        metered + self.buffer.memory_bytes()
     }
 
     /// What the discipline reports of itself.
     pub fn gauges(&self, now: Time) -> Vec<Gauge> {
         match &self.queue {
-            LinkQueue::Line { rule, .. } => rule.gauges(now),
-            LinkQueue::Held(held) => held.scheduler.gauges(now),
+            Queue::Admission(rule) => rule.gauges(now),
+            Queue::Scheduler(scheduler) => scheduler.gauges(now),
         }
     }
 
@@ -278,11 +254,8 @@ impl Link {
     /// Packets and bytes taken in that have not left by `now`, the one in transmission included; of
     /// a scheduler's, those whose transmission has begun.
     fn backlog(&mut self, now: Time) -> (u64, u64) {
-        let (mut packets, mut bytes) = (0, 0);
-        if let LinkQueue::Line { waiting, .. } = &mut self.queue {
-            settle(waiting, now, &mut self.in_transmission_bytes, &mut self.probe);
-            (packets, bytes) = (waiting.len(), waiting.bytes());
-        }
+        self.settle(now);
+        let (mut packets, mut bytes) = (self.waiting.len(), self.waiting.bytes());
         if self.busy_until > now {
             packets += 1;
             bytes += u64::from(self.in_transmission_bytes);
@@ -299,50 +272,56 @@ impl Link {
     /// Starts the statistics afresh at `now`.
     pub fn begin_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);
+        self.count_marks();
         self.probe.begin(now, packets, bytes);
         self.restart_gauges(now);
     }
 
     /// Starts the means of [`Link::gauges`] afresh.
     pub fn restart_gauges(&mut self, now: Time) {
-        if let LinkQueue::Held(held) = &mut self.queue {
-            held.scheduler.restart_gauges(now);
+        if let Queue::Scheduler(scheduler) = &mut self.queue {
+            scheduler.restart_gauges(now);
         }
     }
 
     /// Closes the statistics at `now`.
     pub fn end_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);
-        self.probe.end(now, packets, bytes);
-        if let LinkQueue::Held(held) = &self.queue {
-            held.buffer.waiting().for_each(|packet| self.probe.on_pass(packet));
-        }
+        self.count_marks();
+        self.probe.end(now, self.queue_packets(), packets, bytes);
+        self.buffer.waiting().for_each(|packet| self.probe.on_pass(packet));
     }
 
     /// Records a sample of the time series at `now`.
     pub fn sample(&mut self, now: Time) {
         let (_, bytes) = self.backlog(now);
+        self.count_marks();
         let gauges = self.gauges(now);
-        self.probe.sample(now, bytes, gauges);
+        self.probe.sample(now, self.queue_packets(), bytes, gauges);
+    }
+
+    /// Packets that wait.
+    fn queue_packets(&self) -> u64 {
+        self.waiting.len() + self.buffer.packets()
+    }
+
+    /// Counts what a scheduler has marked since the last call.
+    fn count_marks(&mut self) {
+        self.probe.count_marks(self.buffer.take_marks());
     }
 
     /// Bits that the link could carry in `[from, to)`.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         self.serializer.capacity_bits(from, to)
     }
-}
 
-/// Lets every transmission that begins up to `now` begin: at equal times a departure frees its place
-/// before an arrival takes one.
-#[inline]
-fn settle(
-    waiting: &mut WaitingLine,
-    now: Time,
-    in_transmission_bytes: &mut u32,
-    probe: &mut LinkProbe,
-) {
-    while let Some(next) = waiting.pop_until(now) {
-        *in_transmission_bytes = next.bytes;
-        probe.on_transmission(next.start);
+    /// Lets every transmission that begins up to `now` begin, behind an admission rule: at equal times
+    /// a departure frees its place before an arrival takes one.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        while let Some(next) = self.waiting.pop_until(now) {
+            self.in_transmission_bytes = next.bytes;
+            self.probe.account_queue(next.start, self.waiting.len() + 1);
+        }
     }
 }

@@ -24,7 +24,6 @@ pub struct Receiver {
     ece: bool,
     /// A marked packet has arrived since the last ACK.
     covers_mark: bool,
-    marked_packets: u64,
     /// The packet before was marked, or the echo of a mark goes on.
     is_echoing: bool,
     has_accurate_feedback: bool,
@@ -34,6 +33,9 @@ pub struct Receiver {
     /// The ranges of `ranges` that were reported last, the latest first (RFC 2018 sec. 4).
     recent: [Range; MAX_SACK_BLOCKS],
     recent_count: usize,
+    /// Away from `echo`, or an ACK would copy both at once and wait for `echo`, just written, to come
+    /// back.
+    marked_packets: u64,
 }
 
 impl Receiver {

@@ -30,10 +30,9 @@ pub struct Event {
     time: u64,
     /// Age of the packet (47 bits), retransmission (1 bit), bytes (16 bits).
     age_and_size: u64,
-    /// Flow (24 bits), stage (8 bits).
-    flow_and_stage: u32,
-    /// Low bits of the sequence number (29 bits), CWR (1 bit), ECN field (2 bits).
-    sequence_and_ecn: u32,
+    /// Flow (24 bits), stage (8 bits), low bits of the sequence number (29 bits), CWR (1 bit), ECN field
+    /// (2 bits). One word: a processor waits for two halves that it has just written to come back as one.
+    place_and_sequence: u64,
 }
 
 /// Oldest packet that an event can carry, 140 s; an older one is taken as that old.
@@ -42,8 +41,11 @@ const MAX_AGE: u64 = (1 << 47) - 1;
 const SEQUENCE_SHIFT: u32 = 3;
 const CWR_BIT: u32 = 0b100;
 const ECN_BITS: u32 = 0b011;
+/// Below the flow, and the stage beside it.
+const STAGE_SHIFT: u32 = 32;
+const FLOW_SHIFT: u32 = 40;
 /// Before the arrivals, which have their hop + 1: a wake-up may cause arrivals at its own instant.
-const WAKE: u32 = 0;
+const WAKE: u64 = 0;
 
 impl Event {
     /// `packet` of `flow` (below 2^24) reaches the link at position `hop` (below 255) of its circuit.
@@ -55,10 +57,11 @@ impl Event {
             age_and_size: age << 17
                 | u64::from(packet.is_retransmission) << 16
                 | u64::from(packet.bytes & 0xffff),
-            flow_and_stage: flow << 8 | (u32::from(hop) + 1),
-            sequence_and_ecn: (packet.sequence as u32) << SEQUENCE_SHIFT
-                | u32::from(packet.is_cwr) << 2
-                | packet.ecn as u32,
+            place_and_sequence: u64::from(flow) << FLOW_SHIFT
+                | (u64::from(hop) + 1) << STAGE_SHIFT
+                | u64::from((packet.sequence as u32) << SEQUENCE_SHIFT)
+                | u64::from(packet.is_cwr) << 2
+                | packet.ecn as u64,
         }
     }
 
@@ -75,8 +78,7 @@ impl Event {
         Event {
             time: time.picoseconds(),
             age_and_size: 0,
-            flow_and_stage: flow << 8 | WAKE,
-            sequence_and_ecn: 0,
+            place_and_sequence: u64::from(flow) << FLOW_SHIFT | WAKE << STAGE_SHIFT,
         }
     }
 
@@ -88,8 +90,7 @@ impl Event {
         Event {
             time: time.picoseconds(),
             age_and_size: age.min(MAX_AGE) << 17 | self.age_and_size & 0x1_ffff,
-            flow_and_stage: self.flow_and_stage + 1,
-            sequence_and_ecn: self.sequence_and_ecn,
+            place_and_sequence: self.place_and_sequence + (1 << STAGE_SHIFT),
         }
     }
 
@@ -108,13 +109,13 @@ impl Event {
     /// Whose it is.
     #[inline]
     pub fn flow(self) -> u32 {
-        self.flow_and_stage >> 8
+        (self.place_and_sequence >> FLOW_SHIFT) as u32
     }
 
     /// What it is.
     #[inline]
     pub fn stage(self) -> Stage {
-        let stage = self.flow_and_stage & 0xff;
+        let stage = self.place_and_sequence >> STAGE_SHIFT & 0xff;
         if stage == WAKE { Stage::Wake } else { Stage::Arrival((stage - 1) as u8) }
     }
 
@@ -126,33 +127,35 @@ impl Event {
 
     /// Whether both are the same arrival of the same packet, whatever has marked it since.
     pub fn is_same_packet(self, other: Event) -> bool {
-        let unmarked =
-            |event: Event| Event { sequence_and_ecn: event.sequence_and_ecn & !ECN_BITS, ..event };
+        let unmarked = |event: Event| {
+            let place_and_sequence = event.place_and_sequence & !u64::from(ECN_BITS);
+            Event { place_and_sequence, ..event }
+        };
         unmarked(self) == unmarked(other)
     }
 
     /// The slot (below 2^29) of the ACK.
     pub fn slot(self) -> u32 {
-        self.sequence_and_ecn >> SEQUENCE_SHIFT
+        self.sequence_and_ecn() >> SEQUENCE_SHIFT
     }
 
     /// The packet's ECN field.
     #[inline]
     pub fn ecn(self) -> Ecn {
-        Ecn::from_bits(self.sequence_and_ecn & ECN_BITS)
+        Ecn::from_bits(self.sequence_and_ecn() & ECN_BITS)
     }
 
     /// Sets the ECN field to Congestion Experienced.
     #[inline]
     pub fn set_congestion_experienced(&mut self) {
-        self.sequence_and_ecn |= Ecn::Ce as u32;
+        self.place_and_sequence |= Ecn::Ce as u64;
     }
 
     /// The data packet that arrives; of its sequence number the nearest to `expected` that has the
     /// right low bits.
     #[inline]
     pub fn packet(self, expected: u64) -> Packet {
-        let sequence = self.sequence_and_ecn & !(CWR_BIT | ECN_BITS);
+        let sequence = self.sequence_and_ecn() & !(CWR_BIT | ECN_BITS);
         let ahead = sequence.wrapping_sub((expected as u32) << SEQUENCE_SHIFT).cast_signed();
         Packet {
             sequence: expected.wrapping_add_signed(i64::from(ahead >> SEQUENCE_SHIFT)),
@@ -160,8 +163,19 @@ impl Event {
             sent: Time::from_picoseconds(self.time - (self.age_and_size >> 17)),
             is_retransmission: self.age_and_size >> 16 & 1 == 1,
             ecn: self.ecn(),
-            is_cwr: self.sequence_and_ecn & CWR_BIT != 0,
+            is_cwr: self.sequence_and_ecn() & CWR_BIT != 0,
         }
+    }
+
+    #[inline]
+    fn sequence_and_ecn(self) -> u32 {
+        self.place_and_sequence as u32
+    }
+
+    /// Of two events of one instant the smaller comes first.
+    #[inline]
+    fn flow_and_stage(self) -> u32 {
+        (self.place_and_sequence >> STAGE_SHIFT) as u32
     }
 }
 
@@ -203,7 +217,7 @@ impl TieBreak {
     /// What decides between events of one instant, before their insertion.
     #[inline]
     fn order(self, event: Event) -> u32 {
-        if self == TieBreak::Flow { event.flow_and_stage } else { 0 }
+        if self == TieBreak::Flow { event.flow_and_stage() } else { 0 }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::results::{self, Results};
 use crate::schedule::{Event, Schedule, Stage, TieBreak};
 use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
-use circuits::{Hop, circuits, class_of};
+use circuits::{Circuits, Exit, Hop};
 use passing_flows::PassingFlows;
 
 /// A power of two: a million events add at most some tens of MB.
@@ -30,10 +30,7 @@ pub struct Simulation {
     /// The permanent flows, and behind them those that come and go.
     flows: Vec<Flow>,
     passing: PassingFlows,
-    /// The circuits of all groups, one behind the other, forward path first.
-    circuits: Vec<Hop>,
-    /// Where in `circuits` that of each group begins.
-    circuit_starts: Vec<u32>,
+    circuits: Circuits,
     acks: AckStore,
     events: u64,
     is_measuring: bool,
@@ -45,9 +42,7 @@ pub struct Simulation {
 #[derive(Debug)]
 struct Flow {
     ends: Ends,
-    circuit: u32,
     forward_hops: u8,
-    hops: u8,
     ack_bytes: u32,
     /// The wake-up that is pending; [`Time::NEVER`] for none.
     wake_at: Time,
@@ -76,10 +71,10 @@ pub struct FlowAccount {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     packet: Event,
-    hop: u8,
+    hop: Hop,
     fate: Fate,
-    /// Whether it has just arrived at the first link of its path.
-    is_first: bool,
+    /// Whether it has just arrived there and lets its source emit the next one.
+    clocks_source: bool,
 }
 
 /// When the links whose discipline holds the packets send next.
@@ -170,13 +165,12 @@ impl Entrance for Door<'_> {
 }
 
 impl Flow {
-    fn new(ends: Ends, group: &GroupSpec, circuit: u32) -> Self {
+    fn new(ends: Ends, group: &GroupSpec) -> Self {
         let is_in_progress = matches!(ends, Ends::Tcp(_));
+        debug_assert_eq!(is_in_progress, group.tcp.is_some(), "a transport controls");
         Flow {
             ends,
-            circuit,
             forward_hops: group.path.len() as u8,
-            hops: (group.path.len() + group.reverse_path.len()) as u8,
             ack_bytes: group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size),
             wake_at: Time::NEVER,
             is_in_progress,
@@ -243,11 +237,10 @@ impl Simulation {
     /// exists for the tests.
     pub fn with_tie_break(network: &Network, tie_break: TieBreak) -> Self {
         let marks = network.marks();
-        let (circuits, starts) = circuits(network);
         let flows = (0..network.flows.len()).map(|index| {
             let group = network.flows[index].group;
             let ends = Ends::new(network, index, marks);
-            Flow::new(ends, &network.groups[group], starts[group])
+            Flow::new(ends, &network.groups[group])
         });
         let links: Vec<Link> =
             (0..network.links.len()).map(|index| Link::new(network, index)).collect();
@@ -263,8 +256,7 @@ impl Simulation {
                 marks,
             },
             flows: flows.collect(),
-            circuits,
-            circuit_starts: starts,
+            circuits: Circuits::new(network),
             acks: AckStore::default(),
             events: 0,
             is_measuring: false,
@@ -304,7 +296,7 @@ impl Simulation {
             let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
-                    Stage::Arrival(hop) => self.arrive(event, hop),
+                    Stage::Arrival(position) => self.arrive(event, position),
                     Stage::Wake => {
                         self.on_wake(event);
                         self.check_control(event.flow() as usize)?;
@@ -389,27 +381,31 @@ impl Simulation {
 
     /// A packet reaches a link.
     #[inline]
-    fn arrive(&mut self, mut packet: Event, hop: u8) -> Step {
-        let circuit = self.flows[packet.flow() as usize].circuit;
-        let Hop { link, class } = self.circuits[circuit as usize + usize::from(hop)];
-        let link = link as usize;
-        let fate = self.links[link].arrive(&mut packet, class);
+    fn arrive(&mut self, mut packet: Event, position: u8) -> Step {
+        let hop = self.circuits.hop(packet.flow(), position);
+        let link = hop.link as usize;
+        if !self.links[link].is_scheduled() {
+            // The packet will reach its flow's ends at once: this fetches them meanwhile.
+            std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
+        }
+        let fate = self.links[link].arrive(&mut packet, hop.class);
         if fate == Fate::Held {
             self.after_scheduler(link, packet.time());
         }
-        Step { packet, hop, fate, is_first: hop == 0 }
+        Step { packet, hop, fate, clocks_source: hop.clocks_source }
     }
 
     /// A link's scheduler sends its next packet, if it has not dropped all of them.
     #[inline(never)]
     fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.services.next;
-        let Simulation { flows, links, circuits, .. } = self;
-        let served = links[link].serve(|packet| class_of(flows, circuits, packet));
+        let Simulation { links, circuits, .. } = self;
+        let served = links[link].serve(|packet| circuits.class_of(packet));
         self.after_scheduler(link, now);
         let (packet, fate) = served?;
-        let Stage::Arrival(hop) = packet.stage() else { return None };
-        Some(Step { packet, hop, fate, is_first: false })
+        let Stage::Arrival(position) = packet.stage() else { return None };
+        let hop = self.circuits.hop(packet.flow(), position);
+        Some(Step { packet, hop, fate, clocks_source: false })
     }
 
     /// Notes what a link's scheduler has dropped, and when the link sends next.
@@ -420,10 +416,9 @@ impl Simulation {
             let Simulation { flows, links, circuits, acks, passing, is_measuring, .. } = self;
             links[link].drain_dropped(now, |dropped| {
                 let packet = dropped.packet;
-                let class = class_of(flows, circuits, packet);
                 lose(flows, acks, packet, *is_measuring);
                 passing.let_go(packet.flow(), flows);
-                class
+                circuits.class_of(packet)
             });
         }
     }
@@ -431,16 +426,14 @@ impl Simulation {
     /// Lets a packet that a link has sent, or not, cause what it causes.
     #[inline]
     fn follow(&mut self, step: Step) {
-        let Step { packet: event, hop, fate, is_first } = step;
+        let Step { packet: event, hop, fate, clocks_source } = step;
         let Simulation { flows, schedule, acks, passing, is_measuring, .. } = self;
         let index = event.flow();
-        let flow = &mut flows[index as usize];
-        let (forward_hops, hops) = (flow.forward_hops, flow.hops);
-        let next = hop + 1;
         match fate {
             // The link stands still for good: the packet stays where it is.
             Fate::Delivered(Time::NEVER) => schedule.push(event.never()),
-            Fate::Delivered(at) if next == forward_hops => {
+            Fate::Delivered(at) if hop.exit == Exit::Receiver => {
+                let flow = &mut flows[index as usize];
                 flow.account.received += 1;
                 let is_marked = event.ecn() == Ecn::Ce;
                 flow.account.marked_measured += u64::from(is_marked && *is_measuring);
@@ -450,7 +443,8 @@ impl Simulation {
                     passing.let_go(index, flows);
                 }
             }
-            Fate::Delivered(at) if next == hops => {
+            Fate::Delivered(at) if hop.exit == Exit::Sender => {
+                let flow = &mut flows[index as usize];
                 let ack = acks.take(event.slot());
                 flow.account.acks_on_the_way -= 1;
                 let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
@@ -467,7 +461,7 @@ impl Simulation {
             Fate::Held => {}
         }
         // A source's next packet is known once this one is out; it cannot arrive earlier.
-        if is_first {
+        if clocks_source {
             let (ends, mut door) = flows[index as usize].ends_and_door(index, schedule, acks);
             if ends.emit_next(&mut door) {
                 passing.let_go(index, flows);
@@ -594,7 +588,7 @@ impl Simulation {
                 let found = drops + accepted + held;
                 return Err(RunError::Conservation { place, expected: arrivals, found });
             }
-            let found = link.probe.queue_over_time.total() as u64;
+            let found = link.probe.queue_over_time.histogram().total() as u64;
             if found != window {
                 return Err(RunError::Conservation { place, expected: window, found });
             }

@@ -47,6 +47,18 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         ((u64::from(octave) << PRECISION) + (value >> octave)) as usize
     }
 
+    /// Whether a bin is that of a single value.
+    #[inline]
+    pub fn is_exact(bin: usize) -> bool {
+        bin < 2 << PRECISION
+    }
+
+    /// Sum of the values times their weights, over the bins of single values.
+    pub fn exact_sum(&self) -> u128 {
+        let exact = self.weights.iter().take(2 << PRECISION).zip(0_u128..);
+        exact.map(|(&weight, value)| value * u128::from(weight)).sum()
+    }
+
     /// Middle of a bin.
     fn value(bin: usize) -> f64 {
         let octave = (bin >> PRECISION).saturating_sub(1) as u32;

@@ -3,6 +3,7 @@
 use crate::probe::arrivals::Arrivals;
 use crate::probe::dispersion::Dispersion;
 use crate::probe::histogram::Histogram;
+use crate::probe::over_time::OverTime;
 use crate::queue::Gauge;
 use crate::queue::buffer::DropReason;
 use crate::schedule::Event;
@@ -99,7 +100,6 @@ pub struct ClassProbe {
 /// How long packets wait before their transmission, of those whose departure is known.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
-    packets: u64,
     sum: u128,
     /// In picoseconds.
     pub histogram: Histogram<9>,
@@ -111,17 +111,23 @@ impl Waits {
         let delay = delay.picoseconds();
         self.histogram.add(delay, 1);
         self.sum += u128::from(delay);
-        self.packets += 1;
     }
 
     fn clear(&mut self) {
-        (self.packets, self.sum) = (0, 0);
+        self.sum = 0;
         self.histogram.clear();
+    }
+
+    /// Takes away those of packets that have all been added here too.
+    fn subtract(&mut self, other: &Self) {
+        self.sum -= other.sum;
+        self.histogram.subtract(&other.histogram);
     }
 
     /// In seconds; `None` when no packet passed.
     pub fn mean_s(&self) -> Option<f64> {
-        (self.packets > 0).then(|| 1e-12 * self.sum as f64 / self.packets as f64)
+        let packets = self.histogram.total();
+        (packets > 0).then(|| 1e-12 * self.sum as f64 / packets as f64)
     }
 
     /// In seconds; `None` when no packet passed.
@@ -137,10 +143,8 @@ pub struct LinkProbe {
     before: Counters,
     last_sample: Counters,
     changed_at: Time,
-    queue: u64,
-    queue_area: u128,
-    /// Packets waiting, weighted by time.
-    pub queue_over_time: Histogram<10>,
+    /// Packets waiting, over time.
+    pub queue_over_time: OverTime<10>,
     /// Packets waiting, as arriving packets find them.
     pub queue_seen: Histogram<10>,
     /// What all packets waited.
@@ -175,9 +179,7 @@ impl LinkProbe {
             before: Counters::default(),
             last_sample: Counters::default(),
             changed_at: Time::ZERO,
-            queue: 0,
-            queue_area: 0,
-            queue_over_time: Histogram::default(),
+            queue_over_time: OverTime::default(),
             queue_seen: Histogram::default(),
             waits: Waits::default(),
             later_classes: vec![ClassProbe::default(); classes.max(1) - 1],
@@ -196,14 +198,14 @@ impl LinkProbe {
         }
     }
 
-    /// A packet reached the buffer. A burst is a run of packets of one flow that follow one another
+    /// A packet reached the buffer and finds so many waiting. A burst is a run of packets of one flow that follow one another
     /// faster than the link can send them, that is, closer than `burst_gap`.
     #[expect(clippy::inline_always, reason = "two callers: a call costs 2 % of a packet")]
     #[inline(always)]
-    pub(crate) fn on_arrival(&mut self, packet: &Event, burst_gap: Time) {
+    pub(crate) fn on_arrival(&mut self, packet: &Event, queue: u64, burst_gap: Time) {
         let (now, flow) = (packet.time(), packet.flow());
         self.now.arrivals += 1;
-        let bin = self.account_queue(now);
+        let bin = self.account_queue(now, queue);
         self.queue_seen.add_to_bin(bin, 1);
         if flow == self.burst_flow && now.since(self.last_arrival) < burst_gap {
             self.burst_length += 1;
@@ -214,7 +216,7 @@ impl LinkProbe {
         }
         self.last_arrival = now;
         if self.watches_packets {
-            self.watch_arrival(*packet);
+            self.watch_arrival(*packet, queue);
         }
     }
 
@@ -231,6 +233,12 @@ impl LinkProbe {
         if let Some(class) = self.later_class(class).filter(|_| departure < Time::NEVER) {
             class.waits.add(delay);
         }
+    }
+
+    /// Whether more than one class of traffic crosses the link.
+    #[inline]
+    pub(crate) fn tells_classes(&self) -> bool {
+        !self.later_classes.is_empty()
     }
 
     fn later_class(&mut self, class: u32) -> Option<&mut ClassProbe> {
@@ -269,13 +277,6 @@ impl LinkProbe {
         self.now.marks += marks;
     }
 
-    /// The packet that just arrived was taken in; it waits `delay` and has left by `departure`.
-    #[inline]
-    pub(crate) fn on_accept(&mut self, flow: u32, bytes: u32, delay: Time, departure: Time) {
-        self.queue += u64::from(delay > Time::ZERO);
-        self.on_service(flow, bytes, delay, departure);
-    }
-
     /// A packet was, or will be, sent; it waits `delay` and has left by `departure`.
     #[inline]
     pub(crate) fn on_service(&mut self, flow: u32, bytes: u32, delay: Time, departure: Time) {
@@ -290,28 +291,12 @@ impl LinkProbe {
         }
     }
 
-    /// A packet that waited begins transmission.
-    #[inline]
-    pub(crate) fn on_transmission(&mut self, at: Time) {
-        self.account_queue(at);
-        self.queue -= 1;
-    }
-
     /// Books the time since the last change under the length that the queue had; returns its bin.
     #[inline]
-    pub(crate) fn account_queue(&mut self, now: Time) -> usize {
-        let span = now.since(self.changed_at).picoseconds();
-        let bin = Histogram::<10>::bin(self.queue);
-        self.queue_over_time.add_to_bin(bin, span);
-        self.queue_area += u128::from(self.queue) * u128::from(span);
+    pub(crate) fn account_queue(&mut self, now: Time, queue: u64) -> usize {
+        let span = now.since(self.changed_at);
         self.changed_at = now;
-        bin
-    }
-
-    /// From now on so many packets wait.
-    #[inline]
-    pub(crate) fn set_queue(&mut self, packets: u64) {
-        self.queue = packets;
+        self.queue_over_time.add(queue, span)
     }
 
     #[inline]
@@ -320,13 +305,13 @@ impl LinkProbe {
     }
 
     #[cold]
-    fn watch_arrival(&mut self, packet: Event) {
+    fn watch_arrival(&mut self, packet: Event, queue: u64) {
         self.record(packet.time(), packet.flow(), LogEvent::Arrival);
         if let Some(dispersion) = &mut self.dispersion {
             dispersion.on_arrival(packet.time());
         }
         if let Some(arrivals) = &mut self.arrivals {
-            arrivals.on_arrival(packet, self.queue);
+            arrivals.on_arrival(packet, queue);
         }
     }
 
@@ -353,7 +338,6 @@ impl LinkProbe {
     pub(crate) fn begin(&mut self, now: Time, backlog: u64, backlog_bytes: u64) {
         self.before = self.snapshot(backlog, backlog_bytes);
         self.changed_at = now;
-        self.queue_area = 0;
         self.burst_length = 0;
         self.burst_flow = u32::MAX;
         self.queue_over_time.clear();
@@ -370,8 +354,8 @@ impl LinkProbe {
     }
 
     /// Closes the statistics at `now`.
-    pub(crate) fn end(&mut self, now: Time, backlog: u64, backlog_bytes: u64) {
-        self.account_queue(now);
+    pub(crate) fn end(&mut self, now: Time, queue: u64, backlog: u64, backlog_bytes: u64) {
+        self.account_queue(now, queue);
         self.close_burst();
         if let Some(dispersion) = &mut self.dispersion {
             dispersion.pass(now);
@@ -379,13 +363,19 @@ impl LinkProbe {
         self.now = self.snapshot(backlog, backlog_bytes);
     }
 
-    pub(crate) fn sample(&mut self, time: Time, backlog_bytes: u64, gauges: Vec<Gauge>) {
+    pub(crate) fn sample(
+        &mut self,
+        time: Time,
+        queue_packets: u64,
+        backlog_bytes: u64,
+        gauges: Vec<Gauge>,
+    ) {
         let now = self.snapshot(0, backlog_bytes);
         let last = self.last_sample;
         let departed = |counters: Counters| counters.accepted_bytes - counters.backlog_bytes;
         self.samples.push(LinkSample {
             time,
-            queue_packets: self.queue,
+            queue_packets,
             departed_bytes: departed(now) - departed(last),
             drops: now.dropped() - last.dropped(),
             marks: now.marks - last.marks,
@@ -429,15 +419,13 @@ impl LinkProbe {
         for class in &self.later_classes {
             first.arrivals -= class.arrivals;
             first.drops -= class.drops;
-            first.waits.packets -= class.waits.packets;
-            first.waits.sum -= class.waits.sum;
-            first.waits.histogram.subtract(&class.waits.histogram);
+            first.waits.subtract(&class.waits);
         }
         first
     }
 
     /// Time-weighted mean of the packets that wait, over a window of length `span`.
     pub fn mean_queue(&self, span: Time) -> f64 {
-        self.queue_area as f64 / span.picoseconds() as f64
+        self.queue_over_time.integral() as f64 / span.picoseconds() as f64
     }
 }

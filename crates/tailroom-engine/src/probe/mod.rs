@@ -5,6 +5,7 @@ pub mod dispersion;
 pub mod flow;
 pub mod histogram;
 pub mod link;
+pub mod over_time;
 pub mod population;
 pub mod progress;
 pub mod sharing;

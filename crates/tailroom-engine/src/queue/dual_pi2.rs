@@ -348,6 +348,7 @@ impl DualPi2 {
     }
 
     /// RFC 9332 appendix A.2, `dualpi2_dequeue`, the L4S branch; `None` if the packet is dropped.
+    #[inline]
     fn take_l4s(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
         let mut packet = buffer.pop_front(&mut self.l4s.list)?;
         if self.controller.l4s() < P_LMAX {
@@ -369,6 +370,7 @@ impl DualPi2 {
     }
 
     /// The classic branch.
+    #[inline]
     fn take_classic(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
         let mut packet = buffer.pop_front(&mut self.classic.list)?;
         if self.classic.recurs(self.controller.classic()) {

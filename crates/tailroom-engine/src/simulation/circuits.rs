@@ -1,8 +1,10 @@
-//! Where the packets and ACKs of a group go: its links, and its place at each.
+//! Where the packets and ACKs of the flows go: from link to link, and where they leave the last.
+//!
+//! What a packet does at a link is found here by its flow's number alone. The flow itself is a dozen
+//! cache lines elsewhere, which a packet that a scheduler takes in need not touch.
 
-use super::Flow;
 use crate::schedule::{Event, Stage};
-use crate::topology::Network;
+use crate::topology::{GroupSpec, Network};
 
 /// A link on a circuit.
 #[derive(Clone, Copy, Debug)]
@@ -10,31 +12,87 @@ pub(super) struct Hop {
     pub(super) link: u32,
     /// The group's place among those that cross the link.
     pub(super) class: u32,
+    pub(super) exit: Exit,
+    /// Whether a packet that arrives here lets an uncontrolled source emit its next one.
+    pub(super) clocks_source: bool,
 }
 
-/// The circuits of all groups, one behind the other, forward path first, and where each begins.
-pub(super) fn circuits(network: &Network) -> (Vec<Hop>, Vec<u32>) {
-    let (mut circuits, mut starts) = (Vec::new(), Vec::new());
-    let mut crossing = vec![0; network.links.len()];
-    for group in &network.groups {
-        let start = circuits.len();
-        starts.push(start as u32);
-        for &link in group.path.iter().chain(&group.reverse_path) {
-            circuits.push(Hop { link: link as u32, class: crossing[link] });
+/// What lies behind a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exit {
+    /// The next link of the circuit.
+    Link,
+    /// The receiver, for packets.
+    Receiver,
+    /// The sender, for ACKs.
+    Sender,
+}
+
+/// The circuits of the groups, and which flow takes which.
+#[derive(Debug)]
+pub(super) struct Circuits {
+    /// Those of all groups, one behind the other, forward path first.
+    hops: Vec<Hop>,
+    /// Where in `hops` that of each group begins.
+    starts: Vec<u32>,
+    /// The same for each flow, by its number.
+    of_flows: Vec<u32>,
+}
+
+impl Circuits {
+    /// Those of `network`, with its permanent flows.
+    pub(super) fn new(network: &Network) -> Self {
+        let (mut hops, mut starts) = (Vec::new(), Vec::new());
+        let mut crossing = vec![0; network.links.len()];
+        for group in &network.groups {
+            let start = hops.len();
+            starts.push(start as u32);
+            hops.extend(circuit(group, &crossing));
+            let mut links: Vec<u32> = hops[start..].iter().map(|hop: &Hop| hop.link).collect();
+            links.sort_unstable();
+            links.dedup();
+            for link in links {
+                crossing[link as usize] += 1;
+            }
         }
-        let mut links: Vec<u32> = circuits[start..].iter().map(|hop: &Hop| hop.link).collect();
-        links.sort_unstable();
-        links.dedup();
-        for link in links {
-            crossing[link as usize] += 1;
+        let of_flows = network.flows.iter().map(|flow| starts[flow.group]).collect();
+        Circuits { hops, starts, of_flows }
+    }
+
+    /// From now on the flow of this number is one of this group; numbers come in order.
+    pub(super) fn assign(&mut self, flow: u32, group: usize) {
+        let start = self.starts[group];
+        match self.of_flows.get_mut(flow as usize) {
+            Some(place) => *place = start,
+            None => self.of_flows.push(start),
         }
     }
-    (circuits, starts)
+
+    /// The link that a packet or an ACK of a flow reaches at this position of its circuit.
+    #[inline]
+    pub(super) fn hop(&self, flow: u32, position: u8) -> Hop {
+        self.hops[self.of_flows[flow as usize] as usize + usize::from(position)]
+    }
+
+    /// The class of a packet or an ACK at the link that it has reached.
+    pub(super) fn class_of(&self, packet: Event) -> u32 {
+        let Stage::Arrival(position) = packet.stage() else { return 0 };
+        self.hop(packet.flow(), position).class
+    }
 }
 
-/// The class of a packet or an ACK at the link that it has reached.
-pub(super) fn class_of(flows: &[Flow], circuits: &[Hop], packet: Event) -> u32 {
-    let Stage::Arrival(hop) = packet.stage() else { return 0 };
-    let circuit = flows[packet.flow() as usize].circuit;
-    circuits[circuit as usize + usize::from(hop)].class
+/// The links of a group, each of which so many groups before it cross.
+fn circuit<'a>(group: &'a GroupSpec, crossing: &'a [u32]) -> impl Iterator<Item = Hop> + 'a {
+    let (forward, whole) = (group.path.len(), group.path.len() + group.reverse_path.len());
+    let links = group.path.iter().chain(&group.reverse_path);
+    links.zip(1..).map(move |(&link, passed)| Hop {
+        link: link as u32,
+        class: crossing[link],
+        exit: match passed {
+            _ if passed == forward => Exit::Receiver,
+            _ if passed == whole => Exit::Sender,
+            _ => Exit::Link,
+        },
+        clocks_source: passed == 1 && group.tcp.is_none(),
+    })
 }

@@ -235,7 +235,7 @@ impl Simulation {
     /// A flow arrives and gets a number.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, passing, flows, schedule, links, acks, .. } = self;
+        let Simulation { network, passing, flows, circuits, schedule, links, acks, .. } = self;
         let time = passing.next_arrival();
         let path = passing.populations.next_group().map(|group| &network.groups[group].path);
         if path.into_iter().flatten().any(|&link| links[link].refuses_flow(time)) {
@@ -264,10 +264,11 @@ impl Simulation {
             ..self.link_marks.marks
         };
         let ends = Ends::of_plan(network, group, &plan, marks);
-        let mut flow = Flow::new(ends, group, self.circuit_starts[index]);
+        let mut flow = Flow::new(ends, group);
         let (ends, mut door) = flow.ends_and_door(number, schedule, acks);
         ends.emit_next(&mut door);
         flow.arm(number, schedule);
+        circuits.assign(number, index);
         match flows.get_mut(number as usize) {
             Some(place) => *place = flow,
             None => flows.push(flow),

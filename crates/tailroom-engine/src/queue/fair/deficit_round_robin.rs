@@ -1,7 +1,7 @@
 //! Deficit round robin (Shreedhar, Varghese 1996): flows take turns; at its turn a flow is granted
 //! its quantum and sends what that and the rest of its last turn cover.
 
-use super::flows::Flows;
+use super::flows::{Flow, Flows};
 use crate::queue::buffer::Buffer;
 use crate::schedule::Event;
 
@@ -45,6 +45,12 @@ impl DeficitRoundRobin {
         }
     }
 
+    /// The first packet of `flow` leaves.
+    #[inline]
+    pub(super) fn on_service(flow: &mut Flow, packet: &Event) {
+        flow.tag -= u64::from(packet.bytes());
+    }
+
     /// A flow that waits no more leaves, and what is left of its grants lapses. False: nothing need
     /// be known of it any longer.
     pub(super) fn leave(&mut self, flows: &mut Flows, slot: u32) -> bool {
@@ -63,19 +69,16 @@ impl DeficitRoundRobin {
         flow.tag += flow.share;
     }
 
-    /// Takes the next packet of the buffer, which holds one at least; returns its flow too.
-    pub(super) fn take(&mut self, flows: &mut Flows, buffer: &mut Buffer) -> Option<(Event, u32)> {
-        if buffer.packets() == 0 {
-            return None;
-        }
+    /// The flow whose first packet is the next of the buffer, which holds one at least.
+    #[inline]
+    pub(super) fn next(&mut self, flows: &mut Flows, buffer: &Buffer) -> u32 {
         loop {
             let slot = self.first;
-            let flow = &mut flows[slot];
-            let sends = |packet: &Event| u64::from(packet.bytes()) <= flow.tag;
-            if buffer.front(&flow.line).is_some_and(sends) {
-                let packet = buffer.pop_front(&mut flow.line)?;
-                flow.tag -= u64::from(packet.bytes());
-                return Some((packet, slot));
+            let flow = &flows[slot];
+            let covers = |packet: &Event| u64::from(packet.bytes()) <= flow.tag;
+            // Most have spent all of it, which takes no look at the packet.
+            if flow.tag > 0 && buffer.front(&flow.line).is_some_and(covers) {
+                return slot;
             }
             if slot == self.marker {
                 self.rounds += 1;

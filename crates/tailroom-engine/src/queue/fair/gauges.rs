@@ -1,6 +1,6 @@
 //! What a fair queue measures of itself.
 
-use crate::probe::histogram::Histogram;
+use crate::probe::over_time::OverTime;
 use crate::queue::Gauge;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -9,14 +9,15 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 pub(super) struct Gauges {
     rate: Rate,
     window_start: Time,
-    /// Up to when `active` and `backlogged` have been counted.
+    /// Up to when `active` has been counted.
     counted: Time,
     active: u64,
-    backlogged: u64,
-    active_time: u128,
-    backlogged_time: u128,
-    active_histogram: Histogram<9>,
+    active_over_time: OverTime<9>,
     active_max: u64,
+    backlogged: u64,
+    /// The integral of `backlogged` less `backlogged` times the time: a change adds or takes away its
+    /// instant, whatever the count is.
+    backlogged_integral: i128,
     /// When the last packet has left, where no other waits.
     free_at: Time,
     idle: Time,
@@ -30,33 +31,44 @@ impl Gauges {
             window_start: Time::ZERO,
             counted: Time::ZERO,
             active: 0,
-            backlogged: 0,
-            active_time: 0,
-            backlogged_time: 0,
-            active_histogram: Histogram::default(),
+            active_over_time: OverTime::default(),
             active_max: 0,
+            backlogged: 0,
+            backlogged_integral: 0,
             free_at: Time::ZERO,
             idle: Time::ZERO,
             priority_bytes: 0,
         }
     }
 
-    /// From `now` on so many flows are active and wait.
+    /// A flow begins to wait at `now`.
     #[inline]
-    pub(super) fn update(&mut self, now: Time, active: u64, backlogged: u64) {
-        if active != self.active || backlogged != self.backlogged {
+    pub(super) fn begin_backlog(&mut self, now: Time) {
+        self.backlogged += 1;
+        self.backlogged_integral -= i128::from(now.picoseconds());
+    }
+
+    /// A flow waits no more from `now` on.
+    #[inline]
+    pub(super) fn end_backlog(&mut self, now: Time) {
+        self.backlogged -= 1;
+        self.backlogged_integral += i128::from(now.picoseconds());
+    }
+
+    /// From `now` on so many flows are active.
+    #[inline]
+    pub(super) fn set_active(&mut self, now: Time, active: u64) {
+        if active != self.active {
             self.count(now);
-            (self.active, self.backlogged) = (active, backlogged);
+            self.active = active;
             self.active_max = self.active_max.max(active);
         }
     }
 
+    #[inline]
     fn count(&mut self, now: Time) {
-        let span = now.since(self.counted).picoseconds();
+        self.active_over_time.add(self.active, now.since(self.counted));
         self.counted = self.counted.max(now);
-        self.active_time += u128::from(self.active) * u128::from(span);
-        self.backlogged_time += u128::from(self.backlogged) * u128::from(span);
-        self.active_histogram.add(self.active, span);
     }
 
     pub(super) fn add_priority(&mut self, bytes: u32) {
@@ -73,24 +85,24 @@ impl Gauges {
 
     /// The link has been idle since the last packet left, until `now`.
     pub(super) fn end_idle(&mut self, now: Time) {
-        self.update(self.free_at.min(now), 0, 0);
+        self.set_active(self.free_at.min(now), 0);
         self.idle += now.since(self.free_at.max(self.window_start));
     }
 
     pub(super) fn restart(&mut self, now: Time) {
         self.count(now);
         self.window_start = now;
-        (self.active_time, self.backlogged_time) = (0, 0);
-        self.active_histogram.clear();
+        self.active_over_time.clear();
         self.active_max = self.active;
+        self.backlogged_integral = -i128::from(self.backlogged) * i128::from(now.picoseconds());
         (self.idle, self.priority_bytes) = (Time::ZERO, 0);
     }
 
     /// Names and values at `now`, of the window since [`Gauges::restart`], in which the virtual
-    /// time went on by `virtual_bytes`.
-    pub(super) fn report(&self, now: Time, virtual_bytes: f64) -> Vec<Gauge> {
+    /// time went on by `virtual_bytes`. A packet that `is_alone` may find the link idle.
+    pub(super) fn report(&self, now: Time, virtual_bytes: f64, is_alone: bool) -> Vec<Gauge> {
         let mut whole = self.clone();
-        if self.backlogged == 0 && self.free_at <= now {
+        if (self.backlogged == 0 || is_alone) && self.free_at <= now {
             whole.end_idle(now);
         }
         whole.count(now);
@@ -98,6 +110,8 @@ impl Gauges {
         // An empty window has no means.
         let mean = |sum: f64| if span == Time::ZERO { 0.0 } else { sum / span.seconds() };
         let flows = |time: u128| mean(time as f64 / PICOSECONDS_PER_SECOND as f64);
+        let waiting = i128::from(self.backlogged) * i128::from(now.picoseconds());
+        let backlogged_time = (self.backlogged_integral + waiting).cast_unsigned();
         let capacity = self.rate.bits_per_second() as f64;
         let served = (whole.idle.seconds() * capacity).max(virtual_bytes * 8.0);
         // Turns in which little is sent would give more than the link has.
@@ -106,10 +120,10 @@ impl Gauges {
         let priority = if capacity > 0.0 { priority_bits / capacity } else { 0.0 };
         vec![
             ("active_flows", whole.active as f64),
-            ("active_flows_mean", flows(whole.active_time)),
-            ("active_flows_p99", whole.active_histogram.quantile(0.99).unwrap_or(0.0)),
+            ("active_flows_mean", flows(whole.active_over_time.integral())),
+            ("active_flows_p99", whole.active_over_time.histogram().quantile(0.99).unwrap_or(0.0)),
             ("active_flows_max", whole.active_max as f64),
-            ("backlogged_flows_mean", flows(whole.backlogged_time)),
+            ("backlogged_flows_mean", flows(backlogged_time)),
             ("fair_rate_bps", mean(served)),
             ("priority_load", mean(priority)),
         ]

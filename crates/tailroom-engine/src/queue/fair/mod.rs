@@ -62,7 +62,6 @@ pub struct Fair {
     flows: Flows,
     order: Order,
     longest: Longest,
-    backlogged: u64,
     /// The packet that came into the empty buffer, until it is clear whether the link was idle.
     alone: Option<Alone>,
     gauges: Gauges,
@@ -137,7 +136,6 @@ impl Fair {
             flows,
             order,
             longest: Longest::new(params.longest),
-            backlogged: 0,
             alone: None,
             gauges: Gauges::new(link.rate),
         }
@@ -155,9 +153,7 @@ impl Fair {
 
     #[inline]
     fn begin(&mut self, number: u32) -> u32 {
-        let at = self.shares.partition_point(|(members, _)| members.end <= number);
-        let group = self.shares.get(at).filter(|(members, _)| members.contains(&number));
-        let share = group.map_or(self.other_share, |&(_, share)| share);
+        let share = if self.shares.is_empty() { self.other_share } else { self.share(number) };
         let slot = self.flows.insert(number, share);
         if let Order::StartTime(order) = &mut self.order {
             order.join(&mut self.flows, slot);
@@ -165,8 +161,14 @@ impl Fair {
         slot
     }
 
-    /// Drops from the longest queue; `arrived` is the slot of the packet that has just come.
-    fn make_room(&mut self, arrived: u32, buffer: &mut Buffer) -> Option<()> {
+    fn share(&self, number: u32) -> u64 {
+        let at = self.shares.partition_point(|(members, _)| members.end <= number);
+        let group = self.shares.get(at).filter(|(members, _)| members.contains(&number));
+        group.map_or(self.other_share, |&(_, share)| share)
+    }
+
+    /// Drops from the longest queue at `now`; `arrived` is the slot of the packet that has just come.
+    fn make_room(&mut self, now: Time, arrived: u32, buffer: &mut Buffer) -> Option<()> {
         let slot = self.longest.find(&self.flows, arrived)?;
         let flow = &mut self.flows[slot];
         let packet = match self.drop_from {
@@ -182,7 +184,7 @@ impl Fair {
         if flow.waits() {
             return Some(());
         }
-        self.backlogged -= 1;
+        self.gauges.end_backlog(now);
         let is_known = match &mut self.order {
             Order::StartTime(order) => order.empty(&mut self.flows, slot),
             Order::DeficitRoundRobin(order) => order.leave(&mut self.flows, slot),
@@ -194,10 +196,10 @@ impl Fair {
     }
 
     /// Whether the link was idle until the only packet that waits came is known when it is served.
-    fn settle(&mut self, alone: Alone, now: Time, buffer: &Buffer) {
+    fn settle(&mut self, now: Time, buffer: &Buffer) {
+        let Some(alone) = self.alone.take() else { return };
         if buffer.packets() != 1 || alone.arrival != now {
-            let active = self.flows.len() as u64;
-            return self.gauges.update(alone.arrival, active, self.backlogged);
+            return self.gauges.set_active(alone.arrival, self.flows.len() as u64);
         }
         self.gauges.end_idle(now);
         if let Order::StartTime(order) = &mut self.order {
@@ -209,15 +211,27 @@ impl Fair {
     }
 
     #[inline]
-    fn take(&mut self, buffer: &mut Buffer) -> Option<Event> {
+    fn take(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+        if buffer.packets() == 0 {
+            return None;
+        }
         let flows = &mut self.flows;
-        let (packet, slot) = match &mut self.order {
-            Order::StartTime(order) => order.take(flows, buffer, Flows::remove)?,
-            Order::DeficitRoundRobin(order) => order.take(flows, buffer)?,
+        let slot = match &mut self.order {
+            Order::StartTime(order) => order.next(flows, buffer, Flows::remove)?,
+            Order::DeficitRoundRobin(order) => order.next(flows, buffer),
         };
-        if !flows[slot].waits() {
-            self.backlogged -= 1;
-            if let Order::DeficitRoundRobin(order) = &mut self.order {
+        let flow = &mut flows[slot];
+        let packet = buffer.pop_front(&mut flow.line)?;
+        let still_waits = flow.waits();
+        if !still_waits {
+            self.gauges.end_backlog(now);
+        }
+        match &mut self.order {
+            Order::StartTime(order) => order.on_service(flows, slot, &packet),
+            Order::DeficitRoundRobin(_) if still_waits => {
+                DeficitRoundRobin::on_service(flow, &packet);
+            }
+            Order::DeficitRoundRobin(order) => {
                 order.leave(flows, slot);
                 flows.remove(slot);
             }
@@ -230,8 +244,8 @@ impl Scheduler for Fair {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
         let was_empty = buffer.packets() == 0;
-        if let Some(alone) = self.alone.take() {
-            self.settle(alone, Time::NEVER, buffer);
+        if self.alone.is_some() {
+            self.settle(Time::NEVER, buffer);
         }
         let (slot, is_new) = self.slot(packet.flow());
         let flow = &mut self.flows[slot];
@@ -245,33 +259,32 @@ impl Scheduler for Fair {
         }
         buffer.push_back(&mut flow.line, packet);
         if starts {
-            self.backlogged += 1;
+            self.gauges.begin_backlog(packet.time());
             if let Order::DeficitRoundRobin(order) = &mut self.order {
                 order.join(&mut self.flows, slot);
             }
         }
         self.longest.grow(&self.flows, slot);
         while !self.limit.holds(buffer.packets(), buffer.bytes())
-            && self.make_room(slot, buffer).is_some()
+            && self.make_room(packet.time(), slot, buffer).is_some()
         {}
         if was_empty {
             self.alone = Some(Alone { slot, arrival: packet.time(), has_priority });
         } else {
-            let active = self.flows.len() as u64;
-            self.gauges.update(packet.time(), active, self.backlogged);
+            self.gauges.set_active(packet.time(), self.flows.len() as u64);
         }
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
-        if let Some(alone) = self.alone.take() {
-            self.settle(alone, now, buffer);
+        if self.alone.is_some() {
+            self.settle(now, buffer);
         }
-        let packet = self.take(buffer)?;
+        let packet = self.take(now, buffer)?;
         if buffer.packets() == 0 {
             self.gauges.on_empty(now, packet.bytes());
         }
-        self.gauges.update(now, self.flows.len() as u64, self.backlogged);
+        self.gauges.set_active(now, self.flows.len() as u64);
         Some(packet)
     }
 
@@ -280,7 +293,7 @@ impl Scheduler for Fair {
             Order::StartTime(order) => order.advance_bytes(),
             Order::DeficitRoundRobin(order) => order.advance_bytes(),
         };
-        self.gauges.report(now, advance)
+        self.gauges.report(now, advance, self.alone.is_some())
     }
 
     fn restart_gauges(&mut self, now: Time) {

@@ -80,33 +80,32 @@ impl StartTime {
         is_known
     }
 
-    /// Takes the next packet of the buffer, which holds one at least; returns its flow too. Tells
-    /// `forget` of flows that the virtual time has reached.
+    /// The flow whose first packet is the next of the buffer, which holds one at least. Tells `forget`
+    /// of flows that the virtual time has reached.
     #[inline]
-    pub(super) fn take(
+    pub(super) fn next(
         &mut self,
         flows: &mut Flows,
-        buffer: &mut Buffer,
+        buffer: &Buffer,
         forget: impl FnMut(&mut Flows, u32),
-    ) -> Option<(Event, u32)> {
-        if buffer.packets() == 0 {
-            return None;
+    ) -> Option<u32> {
+        if let Some(slot) = self.next_express(flows, buffer) {
+            return Some(slot);
         }
-        let slot = if let Some(slot) = self.next_express(flows, buffer) {
-            slot
-        } else {
-            let before = self.tags.virtual_time();
-            let slot = self.tags.first(flows, forget)?;
-            self.advance += u128::from(self.tags.virtual_time().wrapping_sub(before));
-            slot
-        };
+        let before = self.tags.virtual_time();
+        let slot = self.tags.first(flows, forget);
+        self.advance += u128::from(self.tags.virtual_time().wrapping_sub(before));
+        slot
+    }
+
+    /// The first packet of the flow in `slot` has left.
+    #[inline]
+    pub(super) fn on_service(&mut self, flows: &mut Flows, slot: u32, packet: &Event) {
         flows.unlink(slot);
         let flow = &mut flows[slot];
-        let packet = buffer.pop_front(&mut flow.line)?;
         flow.tag = flow.tag.wrapping_add(u64::from(packet.bytes()) * flow.share);
         flow.express = flow.express.saturating_sub(1);
         self.tags.insert(flows, slot);
-        Some((packet, slot))
     }
 
     /// The flow whose packet with priority came first.
