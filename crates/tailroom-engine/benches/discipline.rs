@@ -1,8 +1,9 @@
 //! Nanoseconds per packet-hop of each queue discipline alone: a link takes in packets and sends
 //! them, without senders, receivers or a schedule.
 //!
-//! `cargo bench --bench discipline` prints medians of seven passes over the same packets, for 10 and
-//! for 10,000 flows, at a load of 0.95 and with a buffer that overflows; `-- codel` picks kinds by name.
+//! `cargo bench --bench discipline` prints the median and the fastest of nine passes over the same
+//! packets, for 10 and for 10,000 flows, at a load of 0.95 and with a buffer that overflows; `-- codel`
+//! picks kinds by name.
 
 #![expect(clippy::disallowed_methods, reason = "a bench is where a clock is read")]
 
@@ -22,7 +23,7 @@ use tailroom_engine::schedule::Event;
 use tailroom_engine::topology::Network;
 use tailroom_engine::units::Time;
 
-const PASSES: usize = 7;
+const PASSES: usize = 9;
 const PACKETS: u64 = 1_000_000;
 const PACKET_BYTES: u32 = 1_500;
 const RATE_BPS: u64 = 10_000_000_000;
@@ -51,8 +52,8 @@ fn main() {
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     println!(
-        "{:<32} {:>22} {:>22}  acceptable {ACCEPTABLE_NS} ns",
-        "ns per packet: flows", "load 0.95: 10 / 10,000", "overload: 10 / 10,000"
+        "{:<32} {:>26} {:>26}  acceptable {ACCEPTABLE_NS} ns",
+        "ns per packet: flows", "load 0.95: 10, 10,000", "overload: 10, 10,000"
     );
     for queue in QUEUES {
         if !wanted.is_empty() && !wanted.iter().any(|word| queue.contains(word.as_str())) {
@@ -62,15 +63,12 @@ fn main() {
             .map(|(load, flows)| measure(queue, load, flows));
         let name =
             queue.replace(['{', '}', '"'], "").replace("kind: ", "").replace("scheduler: ", "");
-        println!(
-            "{name:<32} {:>12.1} /{:>8.1} {:>12.1} /{:>8.1}",
-            figures[0], figures[1], figures[2], figures[3]
-        );
+        println!("{name:<32} {}", figures.join(" "));
     }
 }
 
-/// The median over the passes.
-fn measure(queue: &str, load: f64, flows: u32) -> f64 {
+/// The median over the passes, and the fastest of them.
+fn measure(queue: &str, load: f64, flows: u32) -> String {
     let network = network(queue, flows);
     let arrivals = arrivals(load, flows);
     let mut figures: Vec<f64> = (0..PASSES)
@@ -84,17 +82,17 @@ fn measure(queue: &str, load: f64, flows: u32) -> f64 {
         })
         .collect();
     figures.sort_by(f64::total_cmp);
-    figures[PASSES / 2]
+    format!("{:>6.1} ({:.1})", figures[PASSES / 2], figures[0])
 }
 
 /// What a simulation does with a link until `packet` has arrived.
 fn pass(link: &mut Link, mut packet: Event) {
     while link.next_service() <= packet.time() {
         let now = link.next_service();
-        std::hint::black_box(link.serve(|_| 0));
+        std::hint::black_box(&link.serve(|_| 0));
         drop_all(link, now);
     }
-    std::hint::black_box(link.arrive(&mut packet, 0));
+    std::hint::black_box(&link.arrive(&mut packet, 0));
     drop_all(link, packet.time());
 }
 
