@@ -74,6 +74,14 @@ class PointFound:
     settings: Mapping[str, Any]
     runs: tuple[RunFound, ...]
 
+    def number(self, key: str) -> float:
+        """The number of a setting that has a unit: 0.1 of "0.1 bdp".
+
+        Raises:
+            KeyError: The study does not vary this key.
+        """
+        return float(self.settings[key].split()[0])
+
     def values(self, metric: Metric) -> list[float]:
         """A metric of each run in which it is defined, by seed."""
         found = (run.value(metric) for run in self.runs)

@@ -50,7 +50,7 @@ def studies(form: Form) -> Sequence[Study]:
 
 def load_of(point: "PointFound") -> float:
     """Of the background, as a part of 50 Mbit/s."""
-    return float(point.settings[BACKGROUND_RATE].split()[0]) / 50
+    return point.number(BACKGROUND_RATE) / 50
 
 
 def control_of(point: "PointFound") -> str:

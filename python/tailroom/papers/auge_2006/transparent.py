@@ -76,7 +76,7 @@ def studies(form: Form) -> Sequence[Study]:
 
 
 def _load(point: "PointFound") -> float:
-    return float(point.settings[RATE].split()[0]) / LINK_MBPS
+    return point.number(RATE) / LINK_MBPS
 
 
 def _at(found: "Found", load: float, buffer: int) -> "PointFound":

@@ -48,7 +48,7 @@ def studies(form: Form) -> Sequence[Study]:
 
 def packets(point: PointFound) -> int:
     """The buffer as ns-2 counts."""
-    return int(str(point.settings[LIMIT]).split()[0]) + 1
+    return int(point.number(LIMIT)) + 1
 
 
 def draw(found: Found) -> Figure:

@@ -55,8 +55,7 @@ class Setting:
 
     def fraction(self, point: PointFound) -> float:
         """Of the full buffer."""
-        packets = int(str(point.settings[LIMIT]).split()[0])
-        return (packets + self.in_transmission) / self.full_packets
+        return (point.number(LIMIT) + self.in_transmission) / self.full_packets
 
     def at(self, study: StudyFound, fraction: float) -> PointFound:
         """The point of a study at a fraction of the full buffer."""

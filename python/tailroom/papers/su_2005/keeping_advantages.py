@@ -239,7 +239,7 @@ def _draw_ramp(axes: "Axes", found: Found) -> None:
 def _draw_time(axes: "Axes", found: Found) -> None:
     study = found.study("ramp")
     points = study.where({CONTROL: "fhstcp"}).points
-    rtts = [float(str(point.settings[RTT]).split()[0]) for point in points]
+    rtts = [point.number(RTT) for point in points]
     over = np.linspace(40, 240, 101)
     looks = islice(style.marked_line_styles(), 2)
     for control, look in zip(("fhstcp", "highspeed"), looks, strict=True):

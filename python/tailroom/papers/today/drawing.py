@@ -24,11 +24,6 @@ LOOKS: Mapping[str, dict[str, Any]] = dict(zip(LABELS, style.marked_line_styles(
 """The same look of a control in every picture."""
 
 
-def amount(point: PointFound) -> float:
-    """The number in a point's queue limit: 0.1 of "0.1 bdp"."""
-    return float(str(point.settings[LIMIT]).split()[0])
-
-
 def line(
     panel: "Axes",
     points: Sequence[PointFound],
@@ -37,11 +32,12 @@ def line(
     scale: float = 1.0,
 ) -> list[float]:
     """A metric over the queue limits with its 95 % band; returns the means as drawn."""
-    return draw_means(panel, [amount(one) for one in points], points, metric, look, scale=scale)
+    limits = [point.number(LIMIT) for point in points]
+    return draw_means(panel, limits, points, metric, look, scale=scale)
 
 
 def finish(panel: "Axes", points: Sequence[PointFound], values: Sequence[float]) -> None:
     """Scales and grid of a panel over queue limits."""
-    style.scale_over(panel, [amount(point) for point in points])
+    style.scale_over(panel, [point.number(LIMIT) for point in points])
     style.scale_up(panel, values)
     panel.grid(visible=True, color="0.92")
