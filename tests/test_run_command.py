@@ -165,6 +165,15 @@ def test_people_see_tables(tailroom: Tailroom, small: Path) -> None:
     assert "times real time" in ended.output
 
 
+def test_a_limit_that_holds_no_whole_packets_is_shown_as_it_is(
+    tailroom: Tailroom, small: Path
+) -> None:
+    limit = 'links.bottleneck.queue.limit="25000 B"'
+    ended = tailroom("run", small, "--set", limit, "--set", "flows.reno.packet_size=1500 B")
+    assert "16.67 packets" in ended.output
+    assert "25,000 B" in ended.output
+
+
 def test_out_holds_everything(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
     ended = tailroom("run", small, "--set", "links.bottleneck.packet_log=100", "--out", out)

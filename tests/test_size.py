@@ -303,6 +303,14 @@ def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
     assert "utilization >= 0.99 and queue_delay_s_p99 <= 0.0025 conflict" in ended.output
 
 
+def test_what_stays_open_is_explained(tailroom: Tailroom) -> None:
+    flows = ("--flows", 3, "--congestion", "reno", "--at-most", 4)
+    for goal, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1", False)):
+        ended = tailroom(*QUESTION, *flows, "--target", goal)
+        assert ended.status == 0, ended.errors
+        assert ("larger --at-most" in ended.output) is is_open
+
+
 def test_a_loss_that_the_runs_are_too_short_for_is_said(tailroom: Tailroom) -> None:
     # 4 runs of 3.5 s at 833 packets a second: 1 in 3,900 could go unseen.
     for bound, is_certain in ((1e-3, True), (1e-5, False)):

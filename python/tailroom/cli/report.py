@@ -242,9 +242,9 @@ def size(value_bytes: float) -> str:
 def limit(link: dict[str, Any]) -> str:
     """Writes a buffer limit in packets, bytes, milliseconds at the link's rate, and bdp."""
     lines = (
-        number(link["limit_packets"], "{:,.0f} packets"),
+        number(link["limit_packets"], "{:,.2f}").removesuffix(".00") + " packets",
         number(link["limit_bytes"], "{:,.0f} B"),
         number(link["limit_ms"], "{:,.2f} ms"),
         number(link["limit_bdp"], "{:.3f} bdp"),
     )
-    return "\n".join(line for line in lines if line != "-") or "-"
+    return "\n".join(line for line in lines if not line.startswith("-")) or "-"

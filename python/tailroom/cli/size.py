@@ -206,6 +206,12 @@ def _show(answer: Size, console: Console) -> None:
             soft_wrap=True,
         )
     console.print(_tried(answer))
+    if any(one.verdict is None for one in answer.tried):
+        console.print(
+            "open: these runs do not decide it with 95 % confidence, so it counts as missed; "
+            "a larger --at-most allows more of them, a longer duration makes each tell more",
+            soft_wrap=True,
+        )
     _show_models(answer, console)
     if packets is not None:
         console.print("\nThe same buffer elsewhere")
