@@ -72,6 +72,40 @@ fn flows_of_version_1_have_two_bdp_in_flight_in_a_deep_buffer() {
     }
 }
 
+/// Cardwell et al. 2016, "Throughputs of five BBR flows sharing a bottleneck": flows that start one after
+/// another on 100 Mbit/s with an RTT of 10 ms converge to fair shares.
+#[test]
+fn flows_of_version_1_that_start_one_after_another_come_to_share_evenly() {
+    for limit in ["2 bdp", "8 bdp"] {
+        let link = format!(
+            r#"
+duration = "100 s"
+measure_from = "60 s"
+[links.bottleneck]
+rate = "100 Mbit/s"
+delay = "1 ms"
+queue = {{ kind = "drop_tail", limit = "{limit}" }}
+"#
+        );
+        let group = |number: u32| {
+            format!(
+                r#"
+[flows.f{number}]
+path = ["bottleneck"]
+congestion = {{ kind = "bbr1" }}
+rtt = "10 ms"
+start = "{} s"
+"#,
+                2 * number
+            )
+        };
+        let text = (0..5).map(group).fold(link, |text, group| text + &group);
+        let summary = scenario_run::run(&text, 1).summary;
+        let shares: Vec<f64> = summary.flows.iter().map(|flow| 5.0 * flow.share).collect();
+        assert!(shares.iter().all(|share| (0.8..1.2).contains(share)), "{limit}: {shares:?}");
+    }
+}
+
 /// Version 3 keeps its losses below its threshold of 2 % where version 1 does not: four flows and a
 /// buffer of a quarter of a BDP.
 #[test]

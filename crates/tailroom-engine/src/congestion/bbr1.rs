@@ -65,7 +65,8 @@ struct Model {
     cwnd: f64,
     packet_bytes: f64,
     pacing_rate: f64,
-    send_quantum: u64,
+    /// `BBR.send_quantum` in packets; a sender sends whole ones, at least one.
+    send_quantum: f64,
     has_rtt: bool,
     bandwidth: WindowedMax,
     min_rtt: WindowedMin,
@@ -140,7 +141,7 @@ impl Model {
             cwnd: beginning.cwnd_packets,
             packet_bytes: f64::from(beginning.packet_bytes),
             pacing_rate,
-            send_quantum: 1,
+            send_quantum: 1.0,
             has_rtt: false,
             bandwidth: WindowedMax::default(),
             min_rtt: WindowedMin::new(beginning.now),
@@ -164,7 +165,7 @@ impl Model {
         Steering {
             cwnd_packets: self.cwnd,
             pacing_rate: self.pacing_rate,
-            send_quantum: self.send_quantum,
+            send_quantum: self.send_quantum as u64,
             // Sec. 4.3.5: the low rates of ProbeRTT are not the path's.
             holds_back: self.state == State::ProbeRtt,
         }
@@ -313,11 +314,11 @@ impl Model {
     fn set_send_quantum(&mut self) {
         let bytes_per_second = self.pacing_rate * self.packet_bytes;
         self.send_quantum = if bytes_per_second * 8.0 < 1.2e6 {
-            1
+            1.0
         } else if bytes_per_second * 8.0 < 24e6 {
-            2
+            2.0
         } else {
-            ((bytes_per_second * 1e-3).min(MAX_QUANTUM_BYTES) / self.packet_bytes).max(1.0) as u64
+            ((bytes_per_second * 1e-3).min(MAX_QUANTUM_BYTES) / self.packet_bytes).max(1.0)
         };
     }
 
@@ -327,7 +328,7 @@ impl Model {
             return self.initial_cwnd;
         }
         let bdp = self.bandwidth.get() * self.min_rtt.value.seconds();
-        gain * bdp + 3.0 * float(self.send_quantum)
+        gain * bdp + 3.0 * self.send_quantum
     }
 
     /// Sec. 4.2.3.6.
@@ -581,19 +582,23 @@ mod tests {
     #[test]
     fn the_quantum_follows_the_rate() {
         let mut control = started(1);
-        for (mbps, quantum) in [
-            (1.1, 1),
-            (1.3, 2),
-            (23.9, 2),
-            (24.1, 2),
-            (100.0, 8),
-            (500.0, 41),
-            (1e3, 43),
-            (1e5, 43),
+        control.model.min_rtt.set(Time::from_milliseconds(10), Time::ZERO);
+        // Whole packets leave together; the window has room for three quanta as they are in bytes.
+        for (mbps, packets, bytes) in [
+            (1.1, 1, 1_500.0),
+            (1.3, 2, 3_000.0),
+            (23.9, 2, 3_000.0),
+            (24.1, 2, 3_012.5),
+            (100.0, 8, 12_500.0),
+            (500.0, 41, 62_500.0),
+            (1e3, 43, 65_536.0),
+            (1e5, 43, 65_536.0),
         ] {
             control.model.pacing_rate = mbps * 1e6 / (8.0 * 1_500.0);
             control.model.set_send_quantum();
-            assert_eq!(control.model.send_quantum, quantum, "{mbps} Mbit/s");
+            assert_eq!(control.model.steering().send_quantum, packets, "{mbps} Mbit/s");
+            let room = control.model.inflight(0.0) * 1_500.0;
+            assert!((room - 3.0 * bytes).abs() < 1e-6, "{room} bytes at {mbps} Mbit/s");
         }
     }
 }
