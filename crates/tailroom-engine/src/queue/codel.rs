@@ -89,14 +89,6 @@ impl Settings {
         }
     }
 
-    /// Whether `packet`, just taken out of `buffer`, has not waited too long. A link that has one packet
-    /// left must not lose it, however slow it is. What waits in any queue of the link keeps it busy
-    /// (RFC 8289 sec. 4.1 and 4.4).
-    #[inline]
-    fn is_calm(&self, now: Time, packet: Event, buffer: &Buffer) -> bool {
-        now.since(packet.time()) < self.target || buffer.bytes() <= self.packet_bytes
-    }
-
     /// When the drop after the one at `from` is due (RFC 8289 sec. 5.6).
     fn control_law(&self, from: Time, count: u32) -> Time {
         let pause = self.interval.seconds() / libm::sqrt(f64::from(count));
@@ -140,28 +132,8 @@ impl Control {
         line: &mut PacketList,
         buffer: &mut Buffer,
     ) -> Option<Event> {
-        let Some(packet) = buffer.pop_front(line) else {
-            self.rest();
-            return None;
-        };
-        if settings.is_calm(now, packet, buffer) {
-            self.rest();
-            return Some(packet);
-        }
-        self.dequeue_late(packet, settings, now, line, buffer)
-    }
-
-    /// The same, from where `packet` has been taken and was not calm.
-    #[inline]
-    fn dequeue_late(
-        &mut self,
-        packet: Event,
-        settings: &Settings,
-        now: Time,
-        line: &mut PacketList,
-        buffer: &mut Buffer,
-    ) -> Option<Event> {
-        if !self.may_drop(settings, now) {
+        let (packet, may_drop) = self.take(settings, now, line, buffer)?;
+        if !may_drop {
             self.is_dropping = false;
             return Some(packet);
         }
@@ -188,21 +160,18 @@ impl Control {
             self.rest();
             return None;
         };
-        if settings.is_calm(now, packet, buffer) {
+        // A link that has one packet left must not lose it, however slow it is. What waits in any
+        // queue of the link keeps it busy (RFC 8289 sec. 4.1 and 4.4).
+        let is_short = buffer.bytes() <= settings.packet_bytes;
+        if now.since(packet.time()) < settings.target || is_short {
             self.first_above = Time::NEVER;
             return Some((packet, false));
         }
-        Some((packet, self.may_drop(settings, now)))
-    }
-
-    /// A packet has waited too long: whether the delay has been above the target for an interval.
-    #[inline]
-    fn may_drop(&mut self, settings: &Settings, now: Time) -> bool {
         if self.first_above == Time::NEVER {
             self.first_above = now.saturating_add(settings.interval);
-            return false;
+            return Some((packet, false));
         }
-        now >= self.first_above
+        Some((packet, now >= self.first_above))
     }
 
     /// Its queue has been found empty (RFC 8289 sec. 5.6).
