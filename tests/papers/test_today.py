@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tailroom import papers
+from tailroom.confidence import Interval
 from tailroom.papers import Form, Judgement, PointFound, RunFound, Verdict
 from tailroom.papers.pairs import difference
 from tailroom.papers.today import background, fair_and_codel, hardware, rtt_unfairness
@@ -46,8 +47,11 @@ def test_one_flow_on_the_switch_needs_the_switchs_buffer(done: papers.Reproducti
 def test_twenty_packets_are_too_few_but_for_bbr(done: papers.Reproduction) -> None:
     found = judgement(done, "twenty-packets")
     assert holds(found, "Reno, 10 Gbit/s") == [True]
-    # Two runs of the smoke form leave it open at times.
-    assert holds(found, "BBRv1, 10 Gbit/s") != [True]
+    # Two runs of the smoke form need not decide it, but their mean is no smaller for that.
+    (bbr,) = (check for check in found.checks if check.what.startswith("BBRv1, 10 Gbit/s"))
+    assert bbr.holds is not True
+    assert isinstance(bbr.measured, Interval)
+    assert bbr.measured.mean > 0.9
 
 
 def test_a_small_buffer_costs_cubic_more_than_bbr(done: papers.Reproduction) -> None:

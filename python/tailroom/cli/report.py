@@ -241,10 +241,12 @@ def size(value_bytes: float) -> str:
 
 def limit(link: dict[str, Any]) -> str:
     """Writes a buffer limit in packets, bytes, milliseconds at the link's rate, and bdp."""
+    held = link["limit_packets"]
+    is_whole = held is None or held == round(held)
     lines = (
-        number(link["limit_packets"], "{:,.2f}").removesuffix(".00") + " packets",
+        number(held, "{:,.0f} packets" if is_whole else "{:,.2f} packets"),
         number(link["limit_bytes"], "{:,.0f} B"),
         number(link["limit_ms"], "{:,.2f} ms"),
         number(link["limit_bdp"], "{:.3f} bdp"),
     )
-    return "\n".join(line for line in lines if not line.startswith("-")) or "-"
+    return "\n".join(line for line in lines if line != "-") or "-"
