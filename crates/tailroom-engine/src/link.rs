@@ -175,21 +175,22 @@ impl Link {
         let Queue::Scheduler(scheduler) = &mut self.queue else { return None };
         let now = self.next_service;
         self.probe.account_queue(now, self.buffer.packets());
-        let packet = scheduler.dequeue(now, &mut self.buffer);
-        if let Some(packet) = packet {
-            self.in_transmission_bytes = packet.bytes();
-            self.busy_until = self.serializer.finish(now, packet.bytes());
-            let waited = now.since(packet.time());
-            self.probe.on_service(packet.flow(), packet.bytes(), waited, self.busy_until);
-            if self.probe.tells_classes() {
-                self.probe.on_class_service(class_of(packet), waited, self.busy_until);
-            }
-            self.probe.on_pass(packet);
+        let Some(next) = scheduler.dequeue(now, &mut self.buffer) else {
+            debug_assert!(self.buffer.packets() == 0, "a scheduler must serve what waits");
+            self.next_service = Time::NEVER;
+            return None;
+        };
+        let packet = self.buffer.take(next);
+        self.in_transmission_bytes = packet.bytes();
+        self.busy_until = self.serializer.finish(now, packet.bytes());
+        let waited = now - packet.time();
+        self.probe.on_service(packet.flow(), packet.bytes(), waited, self.busy_until);
+        if self.probe.tells_classes() {
+            self.probe.on_class_service(class_of(packet), waited, self.busy_until);
         }
-        let is_empty = self.buffer.packets() == 0;
-        debug_assert!(is_empty || packet.is_some(), "a scheduler must serve what waits");
-        self.next_service = if is_empty { Time::NEVER } else { self.busy_until };
-        packet.map(|packet| (packet, self.depart()))
+        self.probe.on_pass(packet);
+        self.next_service = if self.buffer.packets() == 0 { Time::NEVER } else { self.busy_until };
+        Some((packet, self.depart()))
     }
 
     /// Hands over the packets that a scheduler has dropped at `now`, since the last call, and learns the

@@ -207,7 +207,7 @@ impl LinkProbe {
         self.now.arrivals += 1;
         let bin = self.account_queue(now, queue);
         self.queue_seen.add_to_bin(bin, 1);
-        if flow == self.burst_flow && now.since(self.last_arrival) < burst_gap {
+        if flow == self.burst_flow && now - self.last_arrival < burst_gap {
             self.burst_length += 1;
         } else {
             self.close_burst();
@@ -294,7 +294,7 @@ impl LinkProbe {
     /// Books the time since the last change under the length that the queue had; returns its bin.
     #[inline]
     pub(crate) fn account_queue(&mut self, now: Time, queue: u64) -> usize {
-        let span = now.since(self.changed_at);
+        let span = now - self.changed_at;
         self.changed_at = now;
         self.queue_over_time.add(queue, span)
     }

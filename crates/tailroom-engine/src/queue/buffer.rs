@@ -1,6 +1,8 @@
 //! The memory of a buffer whose packets a scheduler orders: it stores, counts, marks and drops, so
 //! that a new discipline cannot get the counting wrong.
 
+use std::num::NonZeroU32;
+
 use crate::packet::Ecn;
 use crate::schedule::Event;
 
@@ -61,6 +63,19 @@ impl PacketList {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.packets == 0
+    }
+}
+
+/// A packet that is in no list any more, and waits for what a scheduler makes of it: sent or dropped.
+/// It stays where it lies until then, as a number passes from hand to hand faster than a packet.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a packet must be sent or dropped"]
+pub struct Unlisted(NonZeroU32);
+
+impl Unlisted {
+    #[inline]
+    fn index(&self) -> usize {
+        self.0.get() as usize
     }
 }
 
@@ -132,19 +147,17 @@ impl Buffer {
 
     /// Takes the first packet of `list`.
     #[inline]
-    pub fn pop_front(&mut self, list: &mut PacketList) -> Option<Event> {
-        if list.head == NONE {
-            return None;
-        }
+    pub fn pop_front(&mut self, list: &mut PacketList) -> Option<Unlisted> {
+        let first = NonZeroU32::new(list.head)?;
         let (index, tail) = (list.head, list.tail);
         list.head = self.nodes[index as usize].next;
         // Written in any case, which takes no branch.
         list.tail = if index == tail { NONE } else { tail };
-        Some(self.release(list, index))
+        Some(self.discount(list, first))
     }
 
     /// Takes the last packet of `list`.
-    pub fn pop_back(&mut self, list: &mut PacketList) -> Option<Event> {
+    pub fn pop_back(&mut self, list: &mut PacketList) -> Option<Unlisted> {
         self.unlink(list, list.tail)
     }
 
@@ -154,7 +167,7 @@ impl Buffer {
         &mut self,
         list: &mut PacketList,
         mut draw: impl FnMut(u64) -> u64,
-    ) -> Option<Event> {
+    ) -> Option<Unlisted> {
         if list.is_empty() {
             return None;
         }
@@ -167,31 +180,50 @@ impl Buffer {
         }
     }
 
-    /// Drops a packet that no list holds (any more).
-    pub fn drop(&mut self, packet: Event, reason: DropReason) {
+    /// A packet that is in no list any more.
+    #[inline]
+    pub fn packet(&self, unlisted: &Unlisted) -> &Event {
+        &self.nodes[unlisted.index()].packet
+    }
+
+    /// Takes a packet out of the buffer, to be sent.
+    #[inline]
+    pub fn take(&mut self, Unlisted(index): Unlisted) -> Event {
+        let index = index.get();
+        let place = &mut self.nodes[index as usize];
+        (place.next, place.previous) = (self.free, FREE);
+        self.free = index;
+        place.packet
+    }
+
+    /// Drops a packet that was in a list.
+    pub fn drop(&mut self, unlisted: Unlisted, reason: DropReason) {
+        let packet = self.take(unlisted);
+        self.refuse(packet, reason);
+    }
+
+    /// Drops a packet that has been in no list.
+    pub fn refuse(&mut self, packet: Event, reason: DropReason) {
         self.dropped.push(Dropped { packet, reason });
+    }
+
+    /// Marks a packet on its way into a list, if its transport understands marks.
+    pub fn mark_arriving(&mut self, packet: &mut Event) {
+        mark(packet, &mut self.marks);
     }
 
     /// Marks a packet whose transport understands marks; false if it does not.
     #[inline]
-    pub fn mark(&mut self, packet: &mut Event) -> bool {
-        match packet.ecn() {
-            Ecn::NotEct => return false,
-            Ecn::Ce => {} // marked at a link before this one
-            Ecn::Ect0 | Ecn::Ect1 => {
-                packet.set_congestion_experienced();
-                self.marks += 1;
-            }
-        }
-        true
+    pub fn mark(&mut self, unlisted: &Unlisted) -> bool {
+        mark(&mut self.nodes[unlisted.index()].packet, &mut self.marks)
     }
 
-    /// Marks `packet` and returns it if its transport understands marks; drops it if not.
-    pub fn mark_or_drop(&mut self, mut packet: Event, reason: DropReason) -> Option<Event> {
-        if self.mark(&mut packet) {
-            return Some(packet);
+    /// Marks a packet and returns it if its transport understands marks; drops it if not.
+    pub fn mark_or_drop(&mut self, unlisted: Unlisted, reason: DropReason) -> Option<Unlisted> {
+        if self.mark(&unlisted) {
+            return Some(unlisted);
         }
-        self.drop(packet, reason);
+        self.drop(unlisted, reason);
         None
     }
 
@@ -246,7 +278,7 @@ impl Buffer {
         self.nodes.len() as u32 - 1
     }
 
-    fn unlink(&mut self, list: &mut PacketList, index: u32) -> Option<Event> {
+    fn unlink(&mut self, list: &mut PacketList, index: u32) -> Option<Unlisted> {
         if index == list.head {
             return self.pop_front(list);
         }
@@ -257,23 +289,34 @@ impl Buffer {
         } else {
             self.nodes[next as usize].previous = previous;
         }
-        Some(self.release(list, index))
+        NonZeroU32::new(index).map(|index| self.discount(list, index))
     }
 
-    /// Frees a node that `list` no longer links.
+    /// Counts a packet out that `list` no longer links.
     #[inline]
-    fn release(&mut self, list: &mut PacketList, index: u32) -> Event {
-        let place = &mut self.nodes[index as usize];
-        (place.next, place.previous) = (self.free, FREE);
-        let packet = place.packet;
-        self.free = index;
-        let bytes = u64::from(packet.bytes());
+    fn discount(&mut self, list: &mut PacketList, index: NonZeroU32) -> Unlisted {
+        let unlisted = Unlisted(index);
+        let bytes = u64::from(self.packet(&unlisted).bytes());
         list.packets -= 1;
         list.bytes -= bytes;
         self.packets -= 1;
         self.bytes -= bytes;
-        packet
+        unlisted
     }
+}
+
+/// Marks a packet whose transport understands marks, and counts it; false if it does not.
+#[inline]
+fn mark(packet: &mut Event, marks: &mut u64) -> bool {
+    match packet.ecn() {
+        Ecn::NotEct => return false,
+        Ecn::Ce => {} // marked at a link before this one
+        Ecn::Ect0 | Ecn::Ect1 => {
+            packet.set_congestion_experienced();
+            *marks += 1;
+        }
+    }
+    true
 }
 
 #[cfg(test)]
@@ -292,11 +335,13 @@ mod tests {
         for number in 0..10 {
             buffer.push_back(&mut lists[number as usize % 2], packet(number));
         }
-        assert_eq!(buffer.pop_front(&mut lists[0]), Some(packet(0)));
-        assert_eq!(buffer.pop_back(&mut lists[0]), Some(packet(8)));
+        let first = buffer.pop_front(&mut lists[0]).expect("five wait");
+        assert_eq!(buffer.take(first), packet(0));
+        let last = buffer.pop_back(&mut lists[0]).expect("four wait");
+        assert_eq!(buffer.take(last), packet(8));
         buffer.push_back(&mut lists[0], packet(10));
-        let rest: Vec<u32> =
-            std::iter::from_fn(|| buffer.pop_front(&mut lists[0])).map(Event::slot).collect();
+        let next = || buffer.pop_front(&mut lists[0]).map(|next| buffer.take(next).slot());
+        let rest: Vec<u32> = std::iter::from_fn(next).collect();
         assert_eq!(rest, [2, 4, 6, 10]);
         assert_eq!((buffer.packets(), lists[1].packets(), lists[0].packets()), (5, 5, 0));
         assert_eq!(buffer.bytes(), lists[1].bytes());
@@ -311,10 +356,11 @@ mod tests {
         for _ in 0..10_000 {
             let (mut buffer, mut list) = (Buffer::default(), PacketList::default());
             (0..6).for_each(|number| buffer.push_back(&mut list, packet(number)));
-            buffer.pop_front(&mut list);
+            let first = buffer.pop_front(&mut list).expect("six wait");
+            buffer.take(first);
             let draw = |below| crate::random::below(&mut random, below);
-            let packet = buffer.take_any(&mut list, draw).expect("five wait");
-            taken[packet.slot() as usize - 1] += 1;
+            let any = buffer.take_any(&mut list, draw).expect("five wait");
+            taken[buffer.take(any).slot() as usize - 1] += 1;
         }
         // Binomial with mean 2,000 and standard deviation 40.
         assert!(taken.iter().all(|count| (1_800..2_200).contains(count)), "{taken:?}");

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList};
+use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -131,7 +131,7 @@ impl Control {
         now: Time,
         line: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<Event> {
+    ) -> Option<Unlisted> {
         let (packet, may_drop) = self.take(settings, now, line, buffer)?;
         if !may_drop {
             self.is_dropping = false;
@@ -155,7 +155,7 @@ impl Control {
         now: Time,
         line: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<(Event, bool)> {
+    ) -> Option<(Unlisted, bool)> {
         let Some(packet) = buffer.pop_front(line) else {
             self.rest();
             return None;
@@ -163,7 +163,7 @@ impl Control {
         // A link that has one packet left must not lose it, however slow it is. What waits in any
         // queue of the link keeps it busy (RFC 8289 sec. 4.1 and 4.4).
         let is_short = buffer.bytes() <= settings.packet_bytes;
-        if now.since(packet.time()) < settings.target || is_short {
+        if now - buffer.packet(&packet).time() < settings.target || is_short {
             self.first_above = Time::NEVER;
             return Some((packet, false));
         }
@@ -182,12 +182,12 @@ impl Control {
 
     fn begin_dropping(
         &mut self,
-        packet: Event,
+        packet: Unlisted,
         settings: &Settings,
         now: Time,
         line: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<Event> {
+    ) -> Option<Unlisted> {
         let next = match buffer.mark_or_drop(packet, DropReason::Head) {
             Some(marked) => Some(marked),
             None => self.take(settings, now, line, buffer).map(|(next, _)| next),
@@ -206,12 +206,12 @@ impl Control {
     /// Drops what has become due since the last packet left.
     fn go_on_dropping(
         &mut self,
-        mut packet: Event,
+        mut packet: Unlisted,
         settings: &Settings,
         now: Time,
         line: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<Event> {
+    ) -> Option<Unlisted> {
         while now >= self.drop_next {
             self.count = self.count.saturating_add(1);
             if let Some(marked) = buffer.mark_or_drop(packet, DropReason::Head) {
@@ -258,12 +258,12 @@ impl Scheduler for Codel {
         if self.limit.holds(buffer.packets() + 1, bytes) {
             buffer.push_back(&mut self.line, packet);
         } else {
-            buffer.drop(packet, DropReason::Overflow);
+            buffer.refuse(packet, DropReason::Overflow);
         }
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         self.control.dequeue(&self.settings, now, &mut self.line, buffer)
     }
 
@@ -307,6 +307,7 @@ mod tests {
                 buffer.push_back(&mut line, packet);
             }
             let sent = self.control.dequeue(&self.settings, now, &mut line, &mut buffer);
+            let sent = sent.map(|sent| buffer.take(sent));
             let sent = sent.expect("packets wait");
             let dropped = script::dropped(&mut buffer);
             assert!(dropped.iter().all(|(_, _, reason)| *reason == DropReason::Head));
@@ -391,7 +392,8 @@ mod tests {
         }
         let Bench { control, settings, .. } = &mut bench;
         let sent = control.dequeue(settings, tenths(13_000), &mut line, &mut buffer);
-        assert_eq!(sent.expect("packets wait").packet(0).sequence, 1);
+        let sent = buffer.take(sent.expect("packets wait"));
+        assert_eq!(sent.packet(0).sequence, 1);
         assert_eq!(script::dropped(&mut buffer), [(0, 0, DropReason::Head)]);
         // The next drop takes another interval above the target.
         assert_eq!(bench.hits(13_001, 14_002, 10), [14_001]);
@@ -455,7 +457,7 @@ mod tests {
         // which numbers 0 to 104 have left.
         for millisecond in 0..=105 {
             assert_eq!(script::dropped(&mut buffer), []);
-            let sent = queue.dequeue(Time::from_milliseconds(millisecond), &mut buffer);
+            let sent = script::sent(&mut queue, Time::from_milliseconds(millisecond), &mut buffer);
             let number = millisecond + u64::from(millisecond == 105);
             assert_eq!(sent.expect("packets wait").packet(0).sequence, number);
         }

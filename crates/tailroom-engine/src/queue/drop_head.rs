@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList};
+use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::{LinkFacts, Parameters, Scheduler};
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::schedule::Event;
@@ -55,7 +55,7 @@ impl Scheduler for DropHead {
     }
 
     #[inline]
-    fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Event> {
+    fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         buffer.pop_front(&mut self.line)
     }
 }
@@ -77,7 +77,7 @@ mod tests {
         }
         let dropped = script::dropped(&mut buffer);
         assert_eq!(dropped, [(0, 0, DropReason::Overflow), (0, 1, DropReason::Overflow)]);
-        let next = queue.dequeue(Time::ZERO, &mut buffer).expect("three wait");
+        let next = script::sent(&mut queue, Time::ZERO, &mut buffer).expect("three wait");
         assert_eq!(next.packet(0).sequence, 2);
     }
 }

@@ -13,7 +13,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList};
+use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::packet::Ecn;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -349,29 +349,29 @@ impl DualPi2 {
 
     /// RFC 9332 appendix A.2, `dualpi2_dequeue`, the L4S branch; `None` if the packet is dropped.
     #[inline]
-    fn take_l4s(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
-        let mut packet = buffer.pop_front(&mut self.l4s.list)?;
+    fn take_l4s(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+        let packet = buffer.pop_front(&mut self.l4s.list)?;
+        let delay = now.since(buffer.packet(&packet).time());
         if self.controller.l4s() < P_LMAX {
             // RFC 9332 `Th_len`: a queue of one packet is as short as it can be.
             let is_alone = self.l4s.list.is_empty();
-            let delay = now.since(packet.time());
             let native = if is_alone { 0.0 } else { self.native_probability(delay) };
             if self.l4s.recurs(native.max(self.controller.l4s())) {
-                buffer.mark(&mut packet);
+                buffer.mark(&packet);
             }
         } else if self.l4s.recurs(self.controller.classic()) {
             buffer.drop(packet, DropReason::Head);
             return None;
         } else {
-            buffer.mark(&mut packet); // line 8h, where p_CL is 1
+            buffer.mark(&packet); // line 8h, where p_CL is 1
         }
-        self.l4s.note_sent(now.since(packet.time()));
+        self.l4s.note_sent(delay);
         Some(packet)
     }
 
     /// The classic branch.
     #[inline]
-    fn take_classic(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+    fn take_classic(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         let mut packet = buffer.pop_front(&mut self.classic.list)?;
         if self.classic.recurs(self.controller.classic()) {
             if self.controller.is_saturated() {
@@ -380,7 +380,7 @@ impl DualPi2 {
             }
             packet = buffer.mark_or_drop(packet, DropReason::Head)?;
         }
-        self.classic.note_sent(now.since(packet.time()));
+        self.classic.note_sent(now.since(buffer.packet(&packet).time()));
         Some(packet)
     }
 }
@@ -392,7 +392,7 @@ impl Scheduler for DualPi2 {
         // RFC 9332 appendix A.1, figure 3: there must be room for the largest packet.
         let bytes = buffer.bytes() + self.largest_packet.max(u64::from(packet.bytes()));
         if !self.limit.holds(buffer.packets() + 1, bytes) {
-            buffer.drop(packet, DropReason::Overflow);
+            buffer.refuse(packet, DropReason::Overflow);
             return;
         }
         // RFC 9331 sec. 5.1, RFC 9332 figure 3: a packet that is marked already counts as L4S.
@@ -404,7 +404,7 @@ impl Scheduler for DualPi2 {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         self.keep_up(now, buffer);
         while buffer.packets() > 0 {
             let (is_l4s, is_contended) = (self.is_l4s_next(), self.is_contended());
@@ -412,7 +412,7 @@ impl Scheduler for DualPi2 {
                 if is_l4s { self.take_l4s(now, buffer) } else { self.take_classic(now, buffer) };
             if let Some(packet) = packet {
                 if is_contended {
-                    self.charge(is_l4s, packet.bytes());
+                    self.charge(is_l4s, buffer.packet(&packet).bytes());
                 }
                 return Some(packet);
             }

@@ -62,7 +62,9 @@ pub struct FlowQueues<C> {
     queues: Box<[FlowQueue<C>]>,
     /// Bytes of each queue, close together for the search of the largest.
     backlogs: Box<[u64]>,
-    /// The queue that waits longest for its turn.
+    /// The queue whose turn it is.
+    first: u32,
+    /// The queue that waits longest for its turn; none if none waits.
     last: u32,
     /// The last of the new ones.
     last_new: u32,
@@ -78,6 +80,7 @@ impl<C: Clone> FlowQueues<C> {
         FlowQueues {
             queues: vec![queue; count as usize].into_boxed_slice(),
             backlogs: vec![0; count as usize].into_boxed_slice(),
+            first: NONE,
             last: NONE,
             last_new: NONE,
             quantum: quantum.bytes().min(LARGEST_QUANTUM.bytes()) as i32,
@@ -120,9 +123,15 @@ impl<C> FlowQueues<C> {
 
     /// Puts a packet at the end of the queue at `index` (RFC 8290 sec. 4.1).
     #[inline]
-    pub fn push(&mut self, index: usize, packet: Event, buffer: &mut Buffer) {
+    pub fn push(
+        &mut self,
+        index: usize,
+        packet: Event,
+        buffer: &mut Buffer,
+        rest: impl FnMut(&mut C),
+    ) {
         if buffer.packets() == 0 {
-            self.forget_turns(|_| ());
+            self.forget_turns(rest);
         }
         let queue = &mut self.queues[index];
         buffer.push_back(&mut queue.line, packet);
@@ -142,6 +151,9 @@ impl<C> FlowQueues<C> {
             before => std::mem::replace(&mut self.queues[before as usize].next, index),
         };
         self.queues[index as usize].next = next;
+        if self.last_new == NONE {
+            self.first = index;
+        }
         if self.last == self.last_new {
             self.last = index; // no old ones
         }
@@ -153,7 +165,7 @@ impl<C> FlowQueues<C> {
     /// empty buffer. A packet that arrives while the last one is being sent finds the ring empty
     /// too, a little early.
     #[inline]
-    pub fn forget_turns(&mut self, mut rest: impl FnMut(&mut C)) {
+    fn forget_turns(&mut self, mut rest: impl FnMut(&mut C)) {
         let mut index = self.last;
         while index != NONE {
             let queue = &mut self.queues[index as usize];
@@ -163,38 +175,42 @@ impl<C> FlowQueues<C> {
         (self.last, self.last_new) = (NONE, NONE);
     }
 
-    /// The packet that `take` gets from the queue whose turn it is (RFC 8290 sec. 4.2). `take`
-    /// finds none only in a queue that is, or has become, empty.
+    /// The queue whose turn it is, which has packets (RFC 8290 sec. 4.2). Hands the control of every
+    /// queue found empty before it to `rest`.
     #[inline]
-    pub fn dequeue(
-        &mut self,
-        mut take: impl FnMut(&mut FlowQueue<C>) -> Option<Event>,
-    ) -> Option<Event> {
+    pub fn next(&mut self, mut rest: impl FnMut(&mut C)) -> Option<usize> {
         while self.last != NONE {
-            let index = self.queues[self.last as usize].next;
+            let index = self.first;
             let queue = &mut self.queues[index as usize];
-            // It has sent a quantum: the next one is for its next turn. RFC 8290 sec. 4.2 says both
-            // "negative" and "at least a quantum"; Linux counts zero as spent.
-            if queue.credits <= 0 {
-                queue.credits += self.quantum;
-                self.move_on(index);
-                continue;
+            // RFC 8290 sec. 4.2 says both "negative" and "at least a quantum"; Linux counts zero as
+            // spent.
+            let is_spent = queue.credits <= 0;
+            // One branch for both, as nobody can predict either.
+            if !(is_spent | queue.line.is_empty()) {
+                return Some(index as usize);
             }
-            if let Some(packet) = take(queue) {
-                self.backlogs[index as usize] = queue.line.bytes();
-                queue.credits -= packet.bytes().cast_signed();
-                return Some(packet);
+            if is_spent {
+                queue.credits += self.quantum; // for its next turn
+            } else {
+                rest(&mut queue.control);
+                if self.last_new == NONE {
+                    self.take_out(index);
+                    continue;
+                }
             }
-            self.backlogs[index as usize] = 0;
             // A new queue that is empty must wait for the old ones too, or flows that come back
             // quickly would starve them.
-            if self.last_new == NONE {
-                self.take_out(index);
-            } else {
-                self.move_on(index);
-            }
+            self.move_on(index);
         }
         None
+    }
+
+    /// The queue at `index` has sent so many bytes, and may have dropped others.
+    #[inline]
+    pub fn on_service(&mut self, index: usize, bytes: u32) {
+        let queue = &mut self.queues[index];
+        queue.credits -= bytes.cast_signed();
+        self.backlogs[index] = queue.line.bytes();
     }
 
     /// Ends the turn of the queue at `index`, which becomes the last of the old ones.
@@ -204,16 +220,17 @@ impl<C> FlowQueues<C> {
             self.last_new = NONE;
         }
         self.last = index;
+        self.first = self.queues[index as usize].next;
     }
 
     /// Takes the queue at `index`, whose turn it is, out of the ring.
     #[inline]
     fn take_out(&mut self, index: u32) {
-        let next = std::mem::replace(&mut self.queues[index as usize].next, NONE);
+        self.first = std::mem::replace(&mut self.queues[index as usize].next, NONE);
         if self.last == index {
             self.last = NONE;
         } else {
-            self.queues[self.last as usize].next = next;
+            self.queues[self.last as usize].next = self.first;
         }
     }
 }
@@ -249,14 +266,17 @@ mod tests {
                 let packet = script::packet(Time::ZERO, flow, *number, bytes, Ecn::NotEct);
                 *number += 1;
                 let index = self.queues.index_of(flow);
-                self.queues.push(index, packet, &mut self.buffer);
+                self.queues.push(index, packet, &mut self.buffer, |()| ());
             }
         }
 
         /// Flow, sequence number and bytes of the next packet.
         fn leave(&mut self) -> Option<(u32, u64, u32)> {
             let Bench { queues, buffer, .. } = self;
-            let packet = queues.dequeue(|queue| buffer.pop_front(&mut queue.line))?;
+            let index = queues.next(|()| ())?;
+            let packet = buffer.pop_front(&mut queues.at(index).line)?;
+            let packet = buffer.take(packet);
+            queues.on_service(index, packet.bytes());
             Some((packet.flow(), packet.packet(0).sequence, packet.bytes()))
         }
 

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason};
+use super::buffer::{Buffer, DropReason, Unlisted};
 use super::codel::{Control, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
@@ -102,20 +102,25 @@ impl FqCodel {
 impl Scheduler for FqCodel {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
-        if buffer.packets() == 0 {
-            self.queues.forget_turns(Control::rest);
-        }
         let index = self.queues.index_of(packet.flow());
-        self.queues.push(index, packet, buffer);
+        self.queues.push(index, packet, buffer, Control::rest);
         while !self.limit.holds(buffer.packets(), buffer.bytes()) {
             self.make_room(buffer);
         }
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
-        let settings = &self.settings;
-        self.queues.dequeue(|queue| queue.control.dequeue(settings, now, &mut queue.line, buffer))
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+        loop {
+            let index = self.queues.next(Control::rest)?;
+            let queue = self.queues.at(index);
+            let packet = queue.control.dequeue(&self.settings, now, &mut queue.line, buffer);
+            let bytes = packet.as_ref().map_or(0, |packet| buffer.packet(packet).bytes());
+            self.queues.on_service(index, bytes);
+            if packet.is_some() {
+                return packet;
+            }
+        }
     }
 
     /// How many queues have packets.
@@ -187,9 +192,9 @@ mod tests {
         let (mut queue, mut buffer) = start(1);
         arrive(&mut queue, &mut buffer, 1, 0..3, 1_000);
         assert_eq!(numbers_dropped(&mut buffer, 1), [0, 1]);
-        let sent = queue.dequeue(Time::ZERO, &mut buffer).expect("one waits");
+        let sent = script::sent(&mut queue, Time::ZERO, &mut buffer).expect("one waits");
         assert_eq!(sent.packet(0).sequence, 2);
-        assert_eq!(queue.dequeue(Time::ZERO, &mut buffer), None);
+        assert_eq!(script::sent(&mut queue, Time::ZERO, &mut buffer), None);
     }
 
     #[test]
@@ -201,7 +206,7 @@ mod tests {
         let active = |queue: &FqCodel| queue.gauges(Time::ZERO);
         assert_eq!(active(&queue), [("backlogged_flows", 5.0)]);
         // All 200 bytes of a flow are less than a quantum, so flows leave one after the other.
-        assert_eq!((0..4).filter_map(|_| queue.dequeue(Time::ZERO, &mut buffer)).count(), 4);
+        assert_eq!((0..4).filter_map(|_| script::sent(&mut queue, Time::ZERO, &mut buffer)).count(), 4);
         assert_eq!(active(&queue), [("backlogged_flows", 3.0)]);
     }
 
@@ -217,7 +222,7 @@ mod tests {
             if now % 10 == 0 {
                 queue.enqueue(script::packet(MS(now), 1, now, 1_000, ecn), &mut buffer);
             }
-            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            let sent = script::sent(&mut queue, MS(now), &mut buffer).expect("packets wait");
             sparse += u64::from(sent.flow() == 1);
             assert!(sent.flow() == 0 || sent.ecn() == ecn);
             let dropped = script::dropped(&mut buffer);
@@ -259,7 +264,7 @@ mod tests {
         arrive(&mut queue, &mut buffer, 10, 0..1, 1_000);
         let mut drops = Vec::new();
         for now in 0..=120 {
-            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            let sent = script::sent(&mut queue, MS(now), &mut buffer).expect("packets wait");
             drops.extend(script::dropped(&mut buffer).into_iter().map(|drop| (now, drop.0)));
             if sent.flow() == 10 {
                 assert_eq!(now % 11, 10);
@@ -279,13 +284,13 @@ mod tests {
             arrive(&mut queue, &mut buffer, flow, 0..5, 1_000);
         }
         for now in 0..15 {
-            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            let sent = script::sent(&mut queue, MS(now), &mut buffer).expect("packets wait");
             assert_eq!(u64::from(sent.flow()), now % 3);
         }
         for number in 5..10 {
             queue.enqueue(script::packet(MS(200), 0, number, 1_000, Ecn::NotEct), &mut buffer);
         }
-        assert!(queue.dequeue(MS(210), &mut buffer).is_some());
+        assert!(script::sent(&mut queue, MS(210), &mut buffer).is_some());
         assert!(!buffer.has_dropped());
     }
 

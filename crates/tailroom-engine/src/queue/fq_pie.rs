@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason};
+use super::buffer::{Buffer, DropReason, Unlisted};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::pie::{
     ALPHA, BETA, Control, MARK_UP_TO, MAX_BURST, PieParams, Settings, TARGET, UPDATE_INTERVAL,
@@ -136,27 +136,28 @@ impl Scheduler for FqPie {
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if !self.limit.holds(buffer.packets() + 1, bytes) {
             queue.control.on_overflow();
-            buffer.drop(packet, DropReason::Overflow);
+            buffer.refuse(packet, DropReason::Overflow);
             return;
         }
         let (backlog, ecn) = (queue.line.bytes(), packet.ecn());
         match queue.control.on_arrival(&self.settings, backlog, ecn, &mut self.random) {
-            Verdict::Drop(reason) => return buffer.drop(packet, reason),
-            Verdict::Mark => _ = buffer.mark(&mut packet),
+            Verdict::Drop(reason) => return buffer.refuse(packet, reason),
+            Verdict::Mark => buffer.mark_arriving(&mut packet),
             Verdict::Accept => {}
         }
-        self.queues.push(index, packet, buffer);
+        self.queues.push(index, packet, buffer, |_| ());
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
-        let settings = &self.settings;
-        self.queues.dequeue(|queue| {
-            let packet = buffer.pop_front(&mut queue.line)?;
-            queue.control.advance(settings, now);
-            queue.control.on_departure(now, packet.time(), &queue.line);
-            Some(packet)
-        })
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+        let index = self.queues.next(|_| ())?;
+        let queue = self.queues.at(index);
+        let packet = buffer.pop_front(&mut queue.line)?;
+        queue.control.advance(&self.settings, now);
+        let sent = *buffer.packet(&packet);
+        queue.control.on_departure(now, sent.time(), &queue.line);
+        self.queues.on_service(index, sent.bytes());
+        Some(packet)
     }
 
     /// How many queues have packets, and the largest drop probability among them.
@@ -208,7 +209,7 @@ mod tests {
         // A turn is two packets, as 1,000 bytes leave 514 of the first quantum. Flow 0 at 40 ms,
         // flow 1 at 42 ms with nothing behind it, flow 2 at 43 and 44 ms.
         for (now, flow) in [(40, 0), (41, 0), (42, 1), (43, 2), (44, 2)] {
-            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            let sent = script::sent(&mut queue, MS(now), &mut buffer).expect("packets wait");
             assert_eq!(sent.flow(), flow);
         }
         // First updates, at 15 and 30 ms, without delay: zero. At 45 ms, of flow 2, as 44 > 41:
@@ -245,7 +246,7 @@ mod tests {
                 drops[flow as usize] += 1;
             }
             marks += buffer.take_marks();
-            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            let sent = script::sent(&mut queue, MS(now), &mut buffer).expect("packets wait");
             quick += u64::from(sent.flow() == 1 && MS(now).since(sent.time()) <= MS(3));
         }
         (drops, marks, quick)
@@ -273,7 +274,7 @@ mod tests {
         for now in 0..10_000 {
             let first = 2 * (now % 10) as u32;
             (first..first + 2).for_each(|flow| arrive(&mut queue, &mut buffer, now, flow));
-            let sent = queue.dequeue(MS(now), &mut buffer).expect("packets wait");
+            let sent = script::sent(&mut queue, MS(now), &mut buffer).expect("packets wait");
             if sent.flow() == 20 {
                 longest = longest.max(MS(now).since(sent.time()));
                 arrive(&mut queue, &mut buffer, now, 20);
@@ -294,7 +295,7 @@ mod tests {
             queue.enqueue(script::packet(MS(now), 0, number, 1_000, Ecn::NotEct), buffer);
         };
         (0..100).for_each(|number| arrive(&mut queue, &mut buffer, 0, number));
-        assert!(queue.dequeue(MS(200), &mut buffer).is_some());
+        assert!(script::sent(&mut queue, MS(200), &mut buffer).is_some());
         // The delay stays at 200 ms. The first update makes 0.273 / 2048 = 1.3e-4, then steps of
         // 0.023125 over 32, 8, 2 and at last capped at 0.02 come to 1 within 2 + 4 + 8 + 46
         // updates: 1.2 s at the latest. From then on every packet is dropped.

@@ -24,7 +24,7 @@ use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::stream;
 use crate::schedule::Event;
 use crate::units::{Rate, Time};
-use buffer::{Buffer, DropReason};
+use buffer::{Buffer, DropReason, Unlisted};
 
 /// A packet at the entrance of a buffer, and what stands in it.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,7 @@ pub trait Scheduler {
 
     /// The packet to send now, if any; it may drop some on the way to it. It must find one if any
     /// waits, unless it drops all.
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event>;
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted>;
 
     /// What it reports of itself at `now`, over the time since [`Scheduler::restart_gauges`] where it
     /// is a mean; always the same names in the same order.
@@ -202,6 +202,7 @@ macro_rules! registry {
         /// A running scheduler.
         #[derive(Debug)]
         #[allow(clippy::large_enum_variant, reason = "one a link, in a box as a whole")]
+        #[repr(u32)] // a number of its own to jump by, rather than one to be worked out of a field
         pub enum SchedulerQueue {
             $($(#[$scheduler_doc])* $scheduler($scheduler_module::$scheduler),)+
         }
@@ -244,7 +245,7 @@ macro_rules! registry {
             }
 
             #[inline]
-            fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+            fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
                 match self {
                     $(SchedulerQueue::$scheduler(queue) => queue.dequeue(now, buffer),)+
                 }

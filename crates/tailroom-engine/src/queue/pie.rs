@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList};
+use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
 use crate::packet::Ecn;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -323,25 +323,25 @@ impl Scheduler for Pie {
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if !self.limit.holds(buffer.packets() + 1, bytes) {
             self.control.on_overflow();
-            buffer.drop(packet, DropReason::Overflow);
+            buffer.refuse(packet, DropReason::Overflow);
             return;
         }
         let backlog = self.line.bytes();
         let verdict =
             self.control.on_arrival(&self.settings, backlog, packet.ecn(), &mut self.random);
         match verdict {
-            Verdict::Drop(reason) => return buffer.drop(packet, reason),
-            Verdict::Mark => _ = buffer.mark(&mut packet),
+            Verdict::Drop(reason) => return buffer.refuse(packet, reason),
+            Verdict::Mark => buffer.mark_arriving(&mut packet),
             Verdict::Accept => {}
         }
         buffer.push_back(&mut self.line, packet);
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         self.control.advance(&self.settings, now);
         let packet = buffer.pop_front(&mut self.line)?;
-        self.control.on_departure(now, packet.time(), &self.line);
+        self.control.on_departure(now, buffer.packet(&packet).time(), &self.line);
         Some(packet)
     }
 
@@ -560,15 +560,15 @@ mod tests {
         }
         assert_eq!(script::dropped(&mut buffer), [(0, 3, DropReason::Overflow)]);
         assert!(is_near(queue.control.sum, 0.0));
-        assert!(queue.dequeue(MS(40), &mut buffer).is_some());
+        assert!(script::sent(&mut queue, MS(40), &mut buffer).is_some());
         assert_eq!(queue.control.delay, MS(40));
         // At 45 ms, unless another packet leaves before: (0.125 * 25 ms + 1.25 * 40 ms) / 2048.
         let [(name, probability)] = queue.gauges(MS(45))[..] else { panic!("one gauge") };
         assert_eq!(name, "drop_probability");
         assert!(is_near(probability, 0.053_125 / 2_048.0));
-        assert!(queue.dequeue(MS(41), &mut buffer).is_some());
+        assert!(script::sent(&mut queue, MS(41), &mut buffer).is_some());
         assert_eq!(queue.control.delay, MS(40));
-        assert!(queue.dequeue(MS(42), &mut buffer).is_some());
+        assert!(script::sent(&mut queue, MS(42), &mut buffer).is_some());
         assert_eq!(queue.control.delay, Time::ZERO); // nothing waits
         assert_eq!(queue.gauges(MS(45)), [("drop_probability", 0.0)]);
     }

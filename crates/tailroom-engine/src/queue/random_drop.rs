@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList};
+use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::{LinkFacts, Parameters, Scheduler};
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::below;
@@ -60,7 +60,7 @@ impl Scheduler for RandomDrop {
     }
 
     #[inline]
-    fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Event> {
+    fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         buffer.pop_front(&mut self.line)
     }
 }
@@ -87,7 +87,7 @@ mod tests {
             let dropped = script::dropped(&mut buffer);
             assert_eq!(dropped.len(), 1, "round {round}");
             drops[dropped[0].0 as usize] += 1;
-            while queue.dequeue(Time::ZERO, &mut buffer).is_some() {}
+            while script::sent(&mut queue, Time::ZERO, &mut buffer).is_some() {}
         }
         // Binomial: mean 4,000, standard deviation 57.
         assert!((3_700..4_300).contains(&drops[1]), "{drops:?}");

@@ -1,7 +1,7 @@
 //! What the tests of the disciplines build their scripts from.
 
-use super::LinkFacts;
 use super::buffer::{Buffer, DropReason};
+use super::{LinkFacts, Scheduler};
 use crate::packet::{Ecn, Packet};
 use crate::schedule::Event;
 use crate::units::{Rate, Time};
@@ -21,6 +21,11 @@ pub(super) fn link(bits_per_second: u64) -> LinkFacts {
 pub(super) fn packet(now: Time, flow: u32, sequence: u64, bytes: u32, ecn: Ecn) -> Event {
     let packet = Packet { sequence, bytes, sent: now, ecn, ..Packet::default() };
     Event::arrival(now, flow, 0, &packet)
+}
+
+/// The packet that `queue` sends at `now`.
+pub(super) fn sent(queue: &mut impl Scheduler, now: Time, buffer: &mut Buffer) -> Option<Event> {
+    queue.dequeue(now, buffer).map(|packet| buffer.take(packet))
 }
 
 /// Flow, sequence number and reason of what has been dropped since the last call.

@@ -35,7 +35,7 @@ impl Pair {
     }
 
     fn leave(&mut self, at: Time) -> Option<Event> {
-        self.queue.dequeue(at, &mut self.buffer)
+        script::sent(&mut self.queue, at, &mut self.buffer)
     }
 
     /// Marks and drops among `count` packets that do not wait.

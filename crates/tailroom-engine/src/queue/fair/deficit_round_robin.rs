@@ -45,10 +45,10 @@ impl DeficitRoundRobin {
         }
     }
 
-    /// The first packet of `flow` leaves.
+    /// The first packet of `flow` leaves, which has so many bytes.
     #[inline]
-    pub(super) fn on_service(flow: &mut Flow, packet: &Event) {
-        flow.tag -= u64::from(packet.bytes());
+    pub(super) fn on_service(flow: &mut Flow, bytes: u32) {
+        flow.tag -= u64::from(bytes);
     }
 
     /// A flow that waits no more leaves, and what is left of its grants lapses. False: nothing need

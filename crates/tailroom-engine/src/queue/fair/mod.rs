@@ -36,7 +36,7 @@ use std::ops::Range;
 
 use rand_core::Rng;
 
-use super::buffer::{Buffer, DropReason};
+use super::buffer::{Buffer, DropReason, Unlisted};
 use super::{Gauge, LinkFacts, Scheduler};
 use crate::quantity::Size;
 use crate::quantity::limit::Limit;
@@ -211,7 +211,7 @@ impl Fair {
     }
 
     #[inline]
-    fn take(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+    fn take(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         if buffer.packets() == 0 {
             return None;
         }
@@ -222,14 +222,15 @@ impl Fair {
         };
         let flow = &mut flows[slot];
         let packet = buffer.pop_front(&mut flow.line)?;
+        let bytes = buffer.packet(&packet).bytes();
         let still_waits = flow.waits();
         if !still_waits {
             self.gauges.end_backlog(now);
         }
         match &mut self.order {
-            Order::StartTime(order) => order.on_service(flows, slot, &packet),
+            Order::StartTime(order) => order.on_service(flows, slot, bytes),
             Order::DeficitRoundRobin(_) if still_waits => {
-                DeficitRoundRobin::on_service(flow, &packet);
+                DeficitRoundRobin::on_service(flow, bytes);
             }
             Order::DeficitRoundRobin(order) => {
                 order.leave(flows, slot);
@@ -276,13 +277,13 @@ impl Scheduler for Fair {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Event> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         if self.alone.is_some() {
             self.settle(now, buffer);
         }
         let packet = self.take(now, buffer)?;
         if buffer.packets() == 0 {
-            self.gauges.on_empty(now, packet.bytes());
+            self.gauges.on_empty(now, buffer.packet(&packet).bytes());
         }
         self.gauges.set_active(now, self.flows.len() as u64);
         Some(packet)

@@ -98,12 +98,12 @@ impl StartTime {
         slot
     }
 
-    /// The first packet of the flow in `slot` has left.
+    /// The first packet of the flow in `slot` has left, which has so many bytes.
     #[inline]
-    pub(super) fn on_service(&mut self, flows: &mut Flows, slot: u32, packet: &Event) {
+    pub(super) fn on_service(&mut self, flows: &mut Flows, slot: u32, bytes: u32) {
         flows.unlink(slot);
         let flow = &mut flows[slot];
-        flow.tag = flow.tag.wrapping_add(u64::from(packet.bytes()) * flow.share);
+        flow.tag = flow.tag.wrapping_add(u64::from(bytes) * flow.share);
         flow.express = flow.express.saturating_sub(1);
         self.tags.insert(flows, slot);
     }
