@@ -206,7 +206,10 @@ mod tests {
         let active = |queue: &FqCodel| queue.gauges(Time::ZERO);
         assert_eq!(active(&queue), [("backlogged_flows", 5.0)]);
         // All 200 bytes of a flow are less than a quantum, so flows leave one after the other.
-        assert_eq!((0..4).filter_map(|_| script::sent(&mut queue, Time::ZERO, &mut buffer)).count(), 4);
+        assert_eq!(
+            (0..4).filter_map(|_| script::sent(&mut queue, Time::ZERO, &mut buffer)).count(),
+            4
+        );
         assert_eq!(active(&queue), [("backlogged_flows", 3.0)]);
     }
 

@@ -85,7 +85,8 @@ impl Bench {
     }
 
     fn serve(&mut self, at: u64) {
-        let packet = script::sent(&mut self.queue, nanoseconds(at), &mut self.buffer).expect("one waits");
+        let packet =
+            script::sent(&mut self.queue, nanoseconds(at), &mut self.buffer).expect("one waits");
         let bytes = packet.bytes();
         let number = packet.packet(self.arrived as u64).sequence as usize;
         self.sent.push(Sent { at, flow: packet.flow(), number, bytes });
