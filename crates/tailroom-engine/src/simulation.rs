@@ -13,7 +13,7 @@ use crate::results::{self, Results};
 use crate::schedule::{Event, Schedule, Stage, TieBreak};
 use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
-use circuits::{Circuits, Exit, Hop};
+use circuits::{Circuits, Exit};
 use passing_flows::PassingFlows;
 
 /// A power of two: a million events add at most some tens of MB.
@@ -71,8 +71,9 @@ pub struct FlowAccount {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     packet: Event,
-    hop: Hop,
     fate: Fate,
+    /// What lies behind the link.
+    exit: Exit,
     /// Whether it has just arrived there and lets its source emit the next one.
     clocks_source: bool,
 }
@@ -296,7 +297,10 @@ impl Simulation {
             let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
-                    Stage::Arrival(position) => self.arrive(event, position),
+                    Stage::Arrival(position) => {
+                        let Some(step) = self.arrive(event, position) else { continue };
+                        step
+                    }
                     Stage::Wake => {
                         self.on_wake(event);
                         self.check_control(event.flow() as usize)?;
@@ -379,9 +383,9 @@ impl Simulation {
         Ok(())
     }
 
-    /// A packet reaches a link.
+    /// A packet reaches a link; `None` if a scheduler takes it in and nothing follows from that.
     #[inline]
-    fn arrive(&mut self, mut packet: Event, position: u8) -> Step {
+    fn arrive(&mut self, mut packet: Event, position: u8) -> Option<Step> {
         let hop = self.circuits.hop(packet.flow(), position);
         let link = hop.link as usize;
         if !self.links[link].is_scheduled() {
@@ -391,8 +395,11 @@ impl Simulation {
         let fate = self.links[link].arrive(&mut packet, hop.class);
         if fate == Fate::Held {
             self.after_scheduler(link, packet.time());
+            if !hop.clocks_source {
+                return None;
+            }
         }
-        Step { packet, hop, fate, clocks_source: hop.clocks_source }
+        Some(Step { packet, fate, exit: hop.exit, clocks_source: hop.clocks_source })
     }
 
     /// A link's scheduler sends its next packet, if it has not dropped all of them.
@@ -404,35 +411,43 @@ impl Simulation {
         self.after_scheduler(link, now);
         let (packet, fate) = served?;
         let Stage::Arrival(position) = packet.stage() else { return None };
-        let hop = self.circuits.hop(packet.flow(), position);
-        Some(Step { packet, hop, fate, clocks_source: false })
+        let exit = self.circuits.hop(packet.flow(), position).exit;
+        Some(Step { packet, fate, exit, clocks_source: false })
     }
 
     /// Notes what a link's scheduler has dropped, and when the link sends next.
-    #[inline(never)]
+    #[inline]
     fn after_scheduler(&mut self, link: usize, now: Time) {
-        self.services.set(link, self.links[link].next_service());
-        if self.links[link].has_dropped() {
-            let Simulation { flows, links, circuits, acks, passing, is_measuring, .. } = self;
-            links[link].drain_dropped(now, |dropped| {
-                let packet = dropped.packet;
-                lose(flows, acks, packet, *is_measuring);
-                passing.let_go(packet.flow(), flows);
-                circuits.class_of(packet)
-            });
+        let next = self.links[link].next_service();
+        if next != self.services.times[link] {
+            self.services.set(link, next);
         }
+        if self.links[link].has_dropped() {
+            self.take_dropped(link, now);
+        }
+    }
+
+    #[inline(never)]
+    fn take_dropped(&mut self, link: usize, now: Time) {
+        let Simulation { flows, links, circuits, acks, passing, is_measuring, .. } = self;
+        links[link].drain_dropped(now, |dropped| {
+            let packet = dropped.packet;
+            lose(flows, acks, packet, *is_measuring);
+            passing.let_go(packet.flow(), flows);
+            circuits.class_of(packet)
+        });
     }
 
     /// Lets a packet that a link has sent, or not, cause what it causes.
     #[inline]
     fn follow(&mut self, step: Step) {
-        let Step { packet: event, hop, fate, clocks_source } = step;
+        let Step { packet: event, fate, exit, clocks_source } = step;
         let Simulation { flows, schedule, acks, passing, is_measuring, .. } = self;
         let index = event.flow();
         match fate {
             // The link stands still for good: the packet stays where it is.
             Fate::Delivered(Time::NEVER) => schedule.push(event.never()),
-            Fate::Delivered(at) if hop.exit == Exit::Receiver => {
+            Fate::Delivered(at) if exit == Exit::Receiver => {
                 let flow = &mut flows[index as usize];
                 flow.account.received += 1;
                 let is_marked = event.ecn() == Ecn::Ce;
@@ -443,7 +458,7 @@ impl Simulation {
                     passing.let_go(index, flows);
                 }
             }
-            Fate::Delivered(at) if hop.exit == Exit::Sender => {
+            Fate::Delivered(at) if exit == Exit::Sender => {
                 let flow = &mut flows[index as usize];
                 let ack = acks.take(event.slot());
                 flow.account.acks_on_the_way -= 1;
