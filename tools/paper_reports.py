@@ -21,6 +21,8 @@ REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs" / "papers"
 COLOURS = 256
 """Of a picture: enough for lines and bands, at half the size."""
+REFINEMENTS = 3
+"""Rounds in which the colours move to the means of their pixels."""
 INTRODUCTION = """\
 Every figure, table and claim of three papers, and the same questions on today's links, as
 `tailroom papers run NAME` reproduces them in the full form ([guide](../guide/papers.md)). Each
@@ -39,8 +41,9 @@ def write(name: str) -> None:
     for part in done.parts:
         picture = picture_file(part.part.name)
         image = Image.open(done.directory / picture).convert("RGB")
-        # Thin lines in a colour of their own count as much as large areas.
-        image = image.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        image = image.quantize(
+            COLOURS, Image.Quantize.MEDIANCUT, kmeans=REFINEMENTS, dither=Image.Dither.NONE
+        )
         image.save(target / picture, optimize=True)
 
 
