@@ -113,6 +113,22 @@ def test_the_numbers_are_those_of_single_runs(scenario: Path, store: Path) -> No
     assert len({row["links.bottleneck.queue_delay_s_mean"] for row in rows}) == 6
 
 
+def test_a_metric_is_a_number_or_might_be_one(tmp_path: Path) -> None:
+    path = tmp_path / "background.toml"
+    poisson = """
+[flows.background]
+path = ["bottleneck"]
+rtt = "20 ms"
+source = { kind = "poisson", rate = "1 Mbit/s" }
+"""
+    path.write_text(SMALL + poisson, encoding="utf-8")
+    metrics = metrics_of(tr.run(path).summary)
+    assert metrics["groups.background.goodput_bps"]
+    assert metrics["groups.background.rtt_s_mean"] is None
+    # A group of permanent flows has no table of sizes, and this one no control.
+    assert not {"groups.background.congestion", "groups.background.all_sizes"} & set(metrics)
+
+
 def test_the_number_of_workers_changes_nothing(scenario: Path, tmp_path: Path) -> None:
     found = [
         measured(tr.sweep(scenario, tmp_path / f"{workers}", grid=GRID, workers=workers).runs)

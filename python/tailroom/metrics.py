@@ -14,6 +14,9 @@ from tailroom.scenario import ScenarioText
 ALL_FLOWS = "flows"
 """Prefix of what concerns all permanent flows under congestion control together."""
 
+NO_NUMBERS = ("congestion", "all_sizes")
+"""A text and a table, null where a group has no control and no finite flows."""
+
 
 class MetricError(ValueError):
     """There is no such metric, or several; the message names those there are."""
@@ -106,8 +109,11 @@ def _flatten(prefix: str, values: Mapping[str, Any], into: dict[str, float | Non
         name = f"{prefix}.{key}"
         if isinstance(value, Mapping):
             _flatten(name, value, into)
-        elif value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-            into[name] = None if value is None else float(value)
+        elif value is None:
+            if key not in NO_NUMBERS:
+                into[name] = None
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            into[name] = float(value)
 
 
 def _nearest(name: str, known: list[str]) -> str:
