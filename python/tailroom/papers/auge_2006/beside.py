@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tailroom.papers.auge_2006 import setup
+from tailroom.papers.mean_curves import bar_length
 from tailroom.scenario_types import Flows as FlowGroup
 from tailroom.scenario_types import Scenario
 
@@ -91,7 +92,7 @@ def draw_line(  # noqa: PLR0913 - each says one thing about a line
     panel.errorbar(
         [x for x, _ in pairs],
         means,
-        yerr=[scale * one.half_width if one.count > 1 else 0.0 for _, one in pairs],
+        yerr=[scale * bar_length(one) for _, one in pairs],
         capsize=2,
         **look,
     )
