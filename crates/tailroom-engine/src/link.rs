@@ -136,7 +136,7 @@ impl Link {
     }
 
     /// Hands a packet to the scheduler, if there is one.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn hold(&mut self, packet: &Event, class: u32) -> Fate {
         let Queue::Scheduler(scheduler) = &mut self.queue else { return Fate::Held };
         let now = packet.time();
