@@ -184,13 +184,10 @@ impl<C> FlowQueues<C> {
             let queue = &mut self.queues[index as usize];
             // RFC 8290 sec. 4.2 says both "negative" and "at least a quantum"; Linux counts zero as
             // spent.
-            let is_spent = queue.credits <= 0;
-            // One branch for both, as nobody can predict either.
-            if !(is_spent | queue.line.is_empty()) {
-                return Some(index as usize);
-            }
-            if is_spent {
+            if queue.credits <= 0 {
                 queue.credits += self.quantum; // for its next turn
+            } else if !queue.line.is_empty() {
+                return Some(index as usize);
             } else {
                 rest(&mut queue.control);
                 if self.last_new == NONE {
