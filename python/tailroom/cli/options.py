@@ -8,7 +8,11 @@ import typer
 from tailroom.cli import failures
 from tailroom.store import Store, SweepRecord
 
-ScenarioFile = Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file (TOML).")]
+ScenarioFile = Annotated[
+    Path,
+    # Who reads it says why it cannot be read.
+    typer.Argument(metavar="FILE", help="Scenario file (TOML).", readable=False),
+]
 
 Settings = Annotated[
     list[str] | None,

@@ -26,7 +26,11 @@ METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_
 def size_command(  # noqa: PLR0913 - one argument an option
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="Scenario file (TOML); or give --rate and so on."),
+        typer.Argument(
+            metavar="[FILE]",
+            help="Scenario file (TOML); or give --rate and so on.",
+            readable=False,
+        ),
     ] = None,
     *,
     target: Annotated[
