@@ -1,6 +1,7 @@
 //! From what the probes recorded to what a run returns.
 
 use super::passing::{flow_counts, flow_log, passing_group, sharing_summary};
+use super::warnings::{Evidence, warnings};
 use super::{
     ArrivalDispersion, ArrivalLog, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary,
     LinkSeries, LinkSummary, Named, PacketLog, Results, Summary,
@@ -14,19 +15,17 @@ use crate::quantity::limit::Limit;
 use crate::queue::Gauge;
 use crate::simulation::FlowAccount;
 use crate::simulation::passing_flows::PassingResults;
-use crate::topology::{LinkSpec, Network, SourceSpec};
+use crate::topology::{LinkSpec, Network};
 use crate::units::Time;
 
-/// Fewer window reductions a flow than this are not a steady state.
-const REDUCTIONS_FOR_STEADY_STATE: f64 = 10.0;
 /// Jain's index from which flows count as converged.
 const FAIR: f64 = 0.9;
 
 /// What is known of one flow at the end of a run.
-struct FlowData<'a> {
+pub(super) struct FlowData<'a> {
     record: &'a FlowRecord,
     /// Counts inside the window; deliveries from the receiving side for uncontrolled sources.
-    window: FlowCounters,
+    pub(super) window: FlowCounters,
     account: FlowAccount,
     is_complete: bool,
     is_controlled: bool,
@@ -74,7 +73,7 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
     ratio(sum, count)
 }
@@ -120,7 +119,7 @@ pub fn collect(
         seed: network.seed,
         measured_from_s: network.measure_from.seconds(),
         measured_to_s: network.duration.seconds(),
-        warnings: warnings(network, &data),
+        warnings: warnings(&Evidence { network, data: &data, links }),
         convergence_time_s: convergence_time(network, &data),
         links: Named(link_summaries),
         groups: Named(groups.collect()),
@@ -322,32 +321,6 @@ fn group_links(network: &Network, links: &[Link], index: usize) -> Named<GroupLi
         Some((network.links[link].name.clone(), summary))
     });
     Named(summaries.collect())
-}
-
-fn warnings(network: &Network, data: &[FlowData<'_>]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for (index, group) in network.groups.iter().enumerate() {
-        let members = network.flows.iter().zip(data).filter(|(flow, _)| flow.group == index);
-        let reductions = members.map(|(_, data)| data.window.reductions as f64);
-        // A transfer that ends has no steady state to miss.
-        let is_permanent = group.source == SourceSpec::Bulk { bytes: None };
-        let Some(mean) = mean(reductions).filter(|_| is_permanent) else { continue };
-        if mean < REDUCTIONS_FOR_STEADY_STATE {
-            warnings.push(format!(
-                "flows.{}: {mean:.1} window reductions a flow in the measured window; with fewer than \
-                 10 its figures are not a steady state: lengthen duration",
-                group.name
-            ));
-        }
-    }
-    let kept = network.marks().reductions_kept as u64;
-    if data.iter().any(|flow| flow.window.reductions > kept) {
-        warnings.push(format!(
-            "only the first {kept} reductions of a flow were kept: loss_synchronization, N_d and T_d \
-             cover those"
-        ));
-    }
-    warnings
 }
 
 /// See [`Summary::convergence_time_s`].

@@ -2,6 +2,7 @@
 
 mod collect;
 mod passing;
+mod warnings;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
