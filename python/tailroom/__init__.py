@@ -23,6 +23,7 @@ from tailroom.cluster import ClusterError
 from tailroom.evaluate import Evaluation, evaluate
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.own_controls import CongestionControl
+from tailroom.phases import PhaseSpread, phase_check
 from tailroom.predict import Predictions, predict, predict_over
 from tailroom.result_files import load
 from tailroom.results import Result
@@ -45,6 +46,7 @@ __all__ = [
     "Evaluation",
     "NotWrittenError",
     "OutputDirectoryError",
+    "PhaseSpread",
     "Predictions",
     "Result",
     "RoundEvent",
@@ -60,6 +62,7 @@ __all__ = [
     "evaluate",
     "import_capture",
     "load",
+    "phase_check",
     "predict",
     "predict_over",
     "run",

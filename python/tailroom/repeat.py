@@ -45,5 +45,4 @@ def repeat(
 
     with Runner(source, kept) as runner:
         runner.run(point.missing(kept, seeds), taken)
-    rows = [point.rows[key] for key in point.keys]
-    return pa.concat_tables(rows, promote_options="default")
+    return pa.concat_tables(point.finished, promote_options="default")

@@ -187,6 +187,11 @@ class Point:
         else:
             self.rows[task.key] = ended.row
 
+    @property
+    def finished(self) -> list[pa.Table]:
+        """The rows of its finished runs, by seed."""
+        return [self.rows[key] for key in self.keys if key in self.rows]
+
     def values(self, metric: str) -> list[float]:
         """A metric of the finished runs, by seed.
 
@@ -194,7 +199,7 @@ class Point:
             MetricError: There is no such metric.
             RunError: It is not defined in a run.
         """
-        rows = [self.rows[key] for key in self.keys if key in self.rows]
+        rows = self.finished
         name = find_metric(metric, names_of(rows[0])) if rows else metric
         values = [row[name][0].as_py() for row in rows]
         if None in values:

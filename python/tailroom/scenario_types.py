@@ -1291,6 +1291,12 @@ class SpreadUniform(TypedDict):
 Spread: TypeAlias = PositiveDuration | SpreadFromTo | SpreadUniform | PositiveDurationDistribution
 """One value for all flows of a group, or one for each."""
 
+SendJitterName: TypeAlias = Literal["auto", "none"]
+"""Processing times of senders that need no number."""
+
+SendJitter: TypeAlias = SendJitterName | PositiveDuration
+"""Random processing time of senders."""
+
 Spread2FromTo = TypedDict("Spread2FromTo", {"from": Duration, "to": Duration})
 """Evenly spread."""
 
@@ -1901,13 +1907,15 @@ class Flows(TypedDict):
 
     Left out, the access link takes no time.
     """
-    send_jitter: NotRequired[PositiveDuration]
+    send_jitter: NotRequired[SendJitter]
     """Before a packet leaves its sender it is processed for a random time, drawn uniformly from
-    0 to this; what is sent meanwhile leaves with it.
+    0 to this; what is sent meanwhile leaves with it, so that no packet overtakes another.
 
-    A packet's time at the bottleneck breaks the phases that flows without any randomness keep
-    (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). ns-2's
-    `overhead_` is the same. Left out, it takes no time.
+    `"auto"` is the time that one packet of the group takes on the slowest link of its path at
+    the start of the run, which breaks the phases that flows without any randomness keep (Floyd
+    and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992), and nothing for
+    sources without congestion control. `"none"` switches it off. ns-2's `overhead_` is the
+    same. Default: 'auto'.
     """
     start: NotRequired[Spread2]
     """When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n,
@@ -2040,6 +2048,12 @@ class Sweep(TypedDict):
     """Runs of each point, with the scenario's seed, the next one, and so on. Default: 5."""
     until: NotRequired[Until]
     """Instead of a fixed number of seeds: as many as make a metric precise."""
+    phase_check: NotRequired[bool]
+    """Repeat each point with RTTs shifted by fractions of a packet's transmission time, as
+    often as with seeds, to see whether traffic phase effects decide its results.
+
+    Default: False.
+    """
 
 
 class Scenario(TypedDict):
@@ -2056,6 +2070,13 @@ class Scenario(TypedDict):
     """
     seed: NotRequired[int]
     """Root of every random stream of the run. Default: 1."""
+    phase_shift: NotRequired[int]
+    """Lengthens the RTT of each permanent flow under congestion control by less than the
+    transmission time of one of its packets on the slowest link of its path: 0 by nothing,
+    another number by a fraction that it draws for each flow.
+
+    `--phase-check` compares several. Default: 0.
+    """
     memory_limit: NotRequired[Size]
     """The run is refused when it may need more memory than this, estimated before it starts.
 

@@ -17,6 +17,7 @@ from tailroom.goals import Goal, check_goals, parse_goal
 from tailroom.metrics import find_metric, full_names, names_of
 from tailroom.models import Bottleneck, Target
 from tailroom.own_controls import ControlFactory
+from tailroom.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.predict import Predictions, ask
 from tailroom.runner import Point, Runner, Task
 from tailroom.scenario import ScenarioText
@@ -34,6 +35,10 @@ GRID_POINTS = 7
 """Buffers of the first look, evenly spread on a logarithmic scale."""
 LARGEST_BDP = 16.0
 """No buffer beyond so many bandwidth-delay products is tried."""
+SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
+"""Metrics of the link that an answer is shown with, besides the goals'."""
+MOST_SHIFTS = 16
+"""Of the answer, to check its phases; as many as it has runs up to this number."""
 PRECISION = 0.02
 """The answer is the smallest buffer to this part, or to a packet."""
 
@@ -89,6 +94,8 @@ class Size:
     """Where each goal is met, in the order of the goals."""
     predictions: Predictions
     """What the models ask for."""
+    phases: tuple[PhaseSpread, ...]
+    """The answer's metrics with shifted RTTs, the goals' first; empty without an answer."""
     store: Store | None
     """Where the runs are, if they were to be kept."""
 
@@ -202,6 +209,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         search = _Search(source, bottleneck, wanted, kept, runner, at_most, progress)
         search.run(*_bracket(bottleneck, predictions), precision)
         found = search.answer()
+        phases = () if found is None else search.check_phases(found)
     tried = tuple(search.tried[limit] for limit in sorted(search.tried))
     return Size(
         link=bottleneck,
@@ -210,6 +218,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         tried=tried,
         feasible=tuple(feasible_limits(goal, tried) for goal in wanted),
         predictions=predictions,
+        phases=phases,
         store=kept if store else None,
     )
 
@@ -274,6 +283,14 @@ class _Search:
             for goal in self.goals:
                 self._seek(precision, [goal])
         self._close_in(precision)
+
+    def check_phases(self, limit: int) -> tuple[PhaseSpread, ...]:
+        """Repeats a buffer with RTTs shifted by fractions of a packet time."""
+        point = self.tried[limit].point
+        shifted = run_shifted(self.runner, point, min(len(point.keys), MOST_SHIFTS))
+        goals = [goal.metric for goal in self.goals]
+        metrics = [*goals, *(f"links.{self.link.name}.{name}" for name in SHOWN_METRICS)]
+        return tuple(compare_rows(point.finished, shifted, metrics))
 
     def _widen(self, largest: int) -> None:
         """Tries larger and smaller buffers while goals that are missed come nearer that way."""

@@ -71,7 +71,8 @@ class SweepRecord:
     axes: dict[str, list[object]]
     """Keys with their values as the user gave them."""
     points: list[dict[str, Any]] = field(default_factory=list)
-    """Each with `settings` (key to value) and `runs` (keys of its runs)."""
+    """Each with `settings` (key to value), `runs` (keys of its runs) and, if phases were checked,
+    `shifted_runs` (keys of its runs with shifted RTTs)."""
     until: dict[str, Any] | None = None
     """What the points are repeated for: the fields of `Until`."""
 

@@ -12,6 +12,7 @@ from tailroom._engine import RunError, ScenarioError
 from tailroom.cluster import ClusterLike, connected
 from tailroom.metrics import full_names
 from tailroom.own_controls import ControlFactory
+from tailroom.phases import PhaseSpread, compare_rows, shifted_points
 from tailroom.runner import Point, Runner, Task
 from tailroom.scenario import ScenarioText
 from tailroom.scenario_types import Scenario
@@ -101,6 +102,26 @@ class SweepResult:
                     found.append((point["settings"], ends_s))
         return found
 
+    def phase_spreads(self, metrics: Sequence[str] = ()) -> list[list[PhaseSpread]]:
+        """Each point's metrics over seeds and over shifted RTTs; empty if phases were not checked.
+
+        Args:
+            metrics: Names in full or in short; if left out, utilization, loss and mean queueing
+                delay of each link and the goodput of each group.
+
+        Raises:
+            MetricError: There is no such metric.
+        """
+        return [
+            compare_rows(
+                self._rows(point["runs"]), self._rows(point.get("shifted_runs", [])), metrics
+            )
+            for point in self.record.points
+        ]
+
+    def _rows(self, keys: Sequence[str]) -> list[pa.Table]:
+        return [row for row in map(self.store.read, keys) if row is not None]
+
     def means(self, metric: str) -> pa.Table:
         """One row a point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
 
@@ -151,6 +172,7 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Mapping[str, str | ControlFactory] | None = None,
     series: bool = False,
+    phase_check: bool | None = None,
     workers: int | None = None,
     cluster: "ClusterLike | None" = None,
     most_runs: int = MOST_RUNS,
@@ -171,6 +193,8 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
         series: Keep the time series of the links too.
+        phase_check: Repeat each point with RTTs shifted by fractions of a packet time, as often as
+            with seeds; as the scenario's `[sweep]` says if left out.
         workers: Runs at a time; as many as there are cores if left out, or as the cluster takes.
         cluster: Runs them there: the address of a Dask scheduler (`"tcp://HOST:PORT"`), or a
             `dask.distributed.Client`, which stays open.
@@ -188,19 +212,28 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         KeyboardInterrupt: Ctrl-C; what is finished is kept.
     """
     source = ScenarioText.of(scenario, set or {}, congestion)
-    what = plan(source, grid=grid, together=together, seeds=seeds, until=until, series=series)
+    what = plan(
+        source,
+        grid=grid,
+        together=together,
+        seeds=seeds,
+        until=until,
+        series=series,
+        phase_check=phase_check,
+    )
     if what.fewest_runs > most_runs:
         raise ScenarioError(
             f"{source.place}: sweep: {what.fewest_runs:,} runs, more than {most_runs:,}; "
             "take fewer values or seeds, or allow more (--yes, most_runs)"
         )
     points = [Point.of(source, index, one) for index, one in enumerate(what.points())]
+    shifted = [shifted_points(point, what.shifts) for point in points]
     if what.until:
         full_names(points[0].source, [what.until.metric])
     # A control of the user's own may be among the values of a key only.
     typical = next((point.source for point in points if point.controls), source)
     with connected(cluster) as connection:
-        work = _Work(what, points, Store.create(store), progress or (lambda _: None))
+        work = _Work(what, points, shifted, Store.create(store), progress or (lambda _: None))
         with Runner(typical, work.store, workers=workers, cluster=connection) as runner:
             work.run(runner)
     return SweepResult(work.store, work.record)
@@ -213,11 +246,17 @@ class _Work:
         self,
         what: Plan,
         points: list[Point],
+        shifted: list[list[Point]],
         store: Store,
         report: Callable[[SweepProgress], object],
     ) -> None:
         self.what = what
         self.points = points
+        self.shifted = shifted
+        """Of each point, the same with shifted RTTs, one run each."""
+        self.all = [*points, *(one for some in shifted for one in some)]
+        for place, point in enumerate(self.all):
+            point.index = place
         self.store = store
         self.report = report
         self.record = SweepRecord(
@@ -230,16 +269,18 @@ class _Work:
 
     def run(self, runner: Runner) -> None:
         """Does all that is not in the store yet."""
-        first = self.what.until.at_least if self.what.until else self.what.seeds
+        first = self.what.first_runs
         waiting = [task for point in self.points for task in self._missing(point, first)]
+        shifted = self.all[len(self.points) :]
+        waiting += [task for point in shifted for task in self._missing(point, 1)]
         self._write_down()
         try:
             runner.run(waiting, self._take)
         finally:
             self._write_down()
-        failures = [failure for point in self.points for failure in point.failures]
+        failures = [failure for point in self.all for failure in point.failures]
         if failures:
-            needed = sum(len(point.keys) for point in self.points)
+            needed = sum(len(point.keys) for point in self.all)
             raise RunError(
                 f"{len(failures)} of {needed} runs failed, the others are kept; "
                 f"the first: {failures[0]}"
@@ -255,26 +296,33 @@ class _Work:
     def _next(self, point: Point) -> list[Task]:
         """More runs of a point that is settled but not precise enough."""
         until = self.what.until
-        if until is None or not point.rows or not point.is_settled:
+        is_shifted = point.index >= len(self.points)
+        if until is None or is_shifted or not point.rows or not point.is_settled:
             return []
         needed = runs_needed(point.values(until.metric), until)
         return self._missing(point, needed) if needed > len(point.keys) else []
 
     def _take(self, task: Task, ended: Run | RunError) -> list[Task]:
         """Takes in a run; returns those that are needed in addition."""
-        point = self.points[task.point]
+        point = self.all[task.point]
         point.take(task, ended)
         self._report()
         return self._next(point)
 
     def _report(self) -> None:
-        done = sum(len(point.rows) for point in self.points)
-        found = sum(point.found for point in self.points)
-        planned = sum(len(point.keys) for point in self.points)
+        done = sum(len(point.rows) for point in self.all)
+        found = sum(point.found for point in self.all)
+        planned = sum(len(point.keys) for point in self.all)
         self.report(SweepProgress(done, found, planned))
 
     def _write_down(self) -> None:
         self.record.points = [
-            {"settings": point.settings, "runs": point.keys} for point in self.points
+            {"settings": point.settings, "runs": point.keys, **_shifted_runs(shifted)}
+            for point, shifted in zip(self.points, self.shifted, strict=True)
         ]
         self.store.record(self.record)
+
+
+def _shifted_runs(shifted: Sequence[Point]) -> dict[str, list[str]]:
+    keys = [key for point in shifted for key in point.keys]
+    return {"shifted_runs": keys} if keys else {}

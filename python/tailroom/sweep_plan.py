@@ -62,6 +62,8 @@ class Plan:
     until: Until | None
     series: bool
     """Whether the time series of the links are kept."""
+    phase_check: bool
+    """Whether each point is repeated with shifted RTTs."""
     title: str
 
     @property
@@ -72,7 +74,17 @@ class Plan:
     @property
     def fewest_runs(self) -> int:
         """Runs that it takes at least."""
-        return self.points_count * (self.until.at_least if self.until else self.seeds)
+        return self.points_count * (self.first_runs + self.shifts)
+
+    @property
+    def first_runs(self) -> int:
+        """Runs of a point, as written, before it is looked at."""
+        return self.until.at_least if self.until else self.seeds
+
+    @property
+    def shifts(self) -> int:
+        """Runs of a point with shifted RTTs: as many as seeds, and two at least."""
+        return max(self.first_runs, 2) if self.phase_check else 0
 
     @property
     def points_count(self) -> int:
@@ -105,6 +117,7 @@ def plan(  # noqa: PLR0913 - each says one thing about a sweep
     seeds: int | None = None,
     until: Until | None = None,
     series: bool = False,
+    phase_check: bool | None = None,
 ) -> Plan:
     """Reads the scenario's `[sweep]`; the arguments add keys to it, or replace what it says.
 
@@ -123,8 +136,15 @@ def plan(  # noqa: PLR0913 - each says one thing about a sweep
             until = Until(**written["until"])
         if seeds is None:
             seeds = written.get("seeds", 5)
+        if phase_check is None:
+            phase_check = written.get("phase_check", False)
         _check_repeats(seeds, until)
-    return Plan(source, grids, rows, seeds, until, series, resolved["title"])
+        if phase_check and until is None and seeds < 2:
+            raise ScenarioError(
+                "sweep: a phase check compares shifts with seeds; give at least 2 seeds"
+            )
+    title = resolved["title"]
+    return Plan(source, grids, rows, seeds, until, series, phase_check, title)
 
 
 def _check_repeats(seeds: int, until: Until | None) -> None:

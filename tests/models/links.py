@@ -115,6 +115,7 @@ FLOWS = """
 count = {count}
 path = ["link"]
 congestion = {{ kind = "{control}"{parameters} }}
+send_jitter = "none"
 packet_size = "1000 B"
 rtt = {rtt}
 """

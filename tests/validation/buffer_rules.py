@@ -63,6 +63,7 @@ def bulk(control: str, count: int = 1, rtt: str = '"50 ms"', more: str = "") -> 
         count = {count}
         path = ["link"]
         congestion = {{ kind = "{control}" }}
+        send_jitter = "none"
         rtt = {rtt}
         start = {{ uniform = ["0 s", "{"10 ms" if "us" in rtt else "2 s"}"] }}
         {more}
@@ -152,6 +153,7 @@ def slow_start(show: Show) -> bool:
                 [flows.short]
                 path = ["link"]
                 congestion = {{ kind = "reno" }}
+                send_jitter = "none"
                 rtt = {{ uniform = ["20 ms", "100 ms"] }}
                 initial_window = 2
                 source = {{ kind = "finite_flows", size = "90 kB", load = {load} }}

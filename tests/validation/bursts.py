@@ -73,6 +73,7 @@ class Cell:
             [flows.flow]
             path = ["bottleneck"]
             congestion = {{ kind = "{self.control}" }}
+            send_jitter = "none"
             packet_size = "{self.link.packet_bytes} B"
             rtt = "{self.link.rtt}"
             access_rate = "{self.link.access}"

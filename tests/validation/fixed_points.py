@@ -35,6 +35,7 @@ queue = { kind = "drop_tail", limit = "9 packets" }
 count = 1000
 path = ["bottleneck"]
 congestion = { kind = "reno" }
+send_jitter = "none"
 packet_size = "1000 B"
 rtt = { from = "80 ms", to = "160 ms" }
 access_rate = "10 Gbit/s"

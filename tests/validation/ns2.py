@@ -150,11 +150,10 @@ class Case:
             count = {count}
             rtt = {rtt if count > 1 else f'"{first}"'}
             start = {start}
-            {f'send_jitter = "{self.jitter} us"' if self.jitter else ""}
-            {self._transport(kind, as_ns2)}
+            {self._transport(kind, as_ns2, self.jitter)}
             """
 
-    def _transport(self, kind: str, as_ns2: bool) -> str:
+    def _transport(self, kind: str, as_ns2: bool, jitter_us: int = 0) -> str:
         """What ns-2's agents have in common."""
         control = LINUX.get(kind, 'kind = "reno"')
         if kind.startswith("hstcp"):
@@ -162,6 +161,7 @@ class Case:
         return f"""
             path = ["bottleneck"]
             congestion = {{ {control} }}
+            send_jitter = "{f"{jitter_us} us" if jitter_us else "none"}"
             recovery = "{"newreno" if kind in ("newreno", "hstcpnr") else "sack"}"
             prr = {str(kind in LINUX).lower()}
             packet_size = "1000 B"

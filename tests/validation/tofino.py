@@ -64,6 +64,7 @@ class Setup:
             count = {flows}
             path = ["switch"]
             congestion = {{ kind = "{kind}"{variant} }}
+            send_jitter = "none"
             packet_size = "9000 B"
             header_size = "52 B"
             rtt = "1.2 ms"

@@ -35,6 +35,7 @@ FINITE_FLOWS: Settings = {
         "load": 0.5,
     },
     "flows.background.congestion": {"kind": "reno"},
+    "flows.background.send_jitter": "none",
     "flows.background.access_rate": "1 Mbit/s",
     "flows.background.rtt": "100 ms",
 }

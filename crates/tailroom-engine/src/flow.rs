@@ -3,7 +3,7 @@
 //! ahead of the links' clock; no event is needed.
 
 use rand_core::Rng;
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::SplitMix64;
 
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
@@ -22,7 +22,7 @@ use crate::units::{Rate, Time};
 /// four equal parts: sender to first link, last link to receiver, and the same on the way back.
 #[derive(Debug)]
 pub struct Wiring {
-    send_jitter: Option<Box<SendJitter>>,
+    send_jitter: SendJitter,
     access: Option<Serializer>,
     access_free_at: Time,
     to_first_link: Time,
@@ -49,7 +49,7 @@ impl Wiring {
             (quarter + backward + rest, Time::ZERO)
         };
         Wiring {
-            send_jitter: None,
+            send_jitter: SendJitter::none(),
             access: access_rate.map(Serializer::constant),
             access_free_at: Time::ZERO,
             to_first_link: quarter,
@@ -67,17 +67,14 @@ impl Wiring {
 
     /// The wiring of a flow of `group` that `plan` describes, its random delays included.
     fn of_plan(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> Self {
-        let send_jitter = group.send_jitter.map(|most| Box::new(SendJitter::new(most, plan.seed)));
+        let send_jitter = SendJitter::new(group.send_jitter, plan.seed);
         Wiring { send_jitter, ..Wiring::new(network, group, plan.rtt, plan.access_rate) }
     }
 
     /// When a packet that the sender sends at `sent` reaches its access link.
     #[inline]
     pub fn leave_sender(&mut self, sent: Time) -> Time {
-        match &mut self.send_jitter {
-            None => sent,
-            Some(jitter) => jitter.delay(sent),
-        }
+        self.send_jitter.delay(sent)
     }
 
     /// When a packet that reaches the access link at `time` reaches the first shared link.
@@ -135,23 +132,39 @@ impl Wiring {
 
 /// Random processing time before packets leave their sender. What is sent meanwhile leaves with the
 /// packet that is being processed (as ns-2's senders do), so that none overtakes another.
+///
+/// It lies inline in its flow, with the small generator of [`random::small_stream`]: with 100,000
+/// flows another cache line per packet would cost more than all the rest of it.
 #[derive(Debug)]
 struct SendJitter {
-    most: Time,
+    /// Delays are drawn from the whole numbers of picoseconds below this; 0 for no delay at all.
+    bound: u64,
     /// When the packet before left, or will.
     last: Time,
-    random: Xoshiro256PlusPlus,
+    random: SplitMix64,
 }
 
 impl SendJitter {
-    fn new(most: Time, seed: u64) -> Self {
-        SendJitter { most, last: Time::ZERO, random: random::stream(seed, "send jitter") }
+    fn none() -> Self {
+        SendJitter::new(None, 0)
     }
 
-    #[inline(never)]
+    /// A delay of at most `most`, or none.
+    fn new(most: Option<Time>, seed: u64) -> Self {
+        SendJitter {
+            bound: most.map_or(0, |most| most.picoseconds() + 1),
+            last: Time::ZERO,
+            random: random::small_stream(seed, "send jitter"),
+        }
+    }
+
+    #[inline]
     fn delay(&mut self, sent: Time) -> Time {
+        if self.bound == 0 {
+            return sent;
+        }
         if sent > self.last {
-            let delay = random::below(&mut self.random, self.most.picoseconds() + 1);
+            let delay = random::below(&mut self.random, self.bound);
             self.last = sent + Time::from_picoseconds(delay);
         }
         self.last

@@ -24,6 +24,7 @@ fn run(queue: &str, buffer: u32, elastic: Elastic, seed: u64) -> Summary {
 count = {count}
 path = ["bottleneck"]
 congestion = {{ kind = "{kind}" }}
+send_jitter = "none" # as in ns-2
 packet_size = "1000 B"
 rtt = "100 ms"
 access_rate = "1 Gbit/s"

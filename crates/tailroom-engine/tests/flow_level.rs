@@ -192,6 +192,7 @@ fn a_flow_alone_takes_slow_starts_round_trips() {
         [flows.one]
         path = ["link"]
         congestion = { kind = "reno" }
+        send_jitter = "none"
         rtt = "100 ms"
         initial_window = 2
         source = { kind = "finite_flows", size = "14600 B", arrivals = ["1 s", "3 s"], flow_log = 10 }

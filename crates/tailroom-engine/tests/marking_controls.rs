@@ -50,6 +50,7 @@ count = {}
 path = ["switch"]
 congestion = {{ kind = "{control}" }}
 ecn = "{ecn}"
+send_jitter = "none" # the analysis takes flows for synchronized
 rtt = "{} us"
 start = {{ uniform = ["0 s", "100 ms"] }}
 "#,

@@ -188,7 +188,9 @@ fn run_with_files(text: &str) -> Results {
 /// flows.csv: 14,600 B at 1 s; 146,000 B at 2 s, at most 1 Mbit/s, 40 ms; 1,460 B at 3 s over 100 ms.
 #[test]
 fn a_list_gives_start_bytes_rate_and_round_trip() {
-    let results = run_with_files(&listed("rtt = \"200 ms\"\naccess_rate = \"10 Mbit/s\""));
+    let results = run_with_files(&listed(
+        "rtt = \"200 ms\"\naccess_rate = \"10 Mbit/s\"\nsend_jitter = \"none\"",
+    ));
     let log = &results.flow_log;
     assert_eq!(log.start_s, [1.0, 2.0, 3.0]);
     assert_eq!(log.bytes, [14_600.0, 146_000.0, 1_460.0]);

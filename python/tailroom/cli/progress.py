@@ -77,6 +77,13 @@ def sweep_bar() -> Iterator[Callable[[SweepProgress], None] | None]:
 
 
 @contextmanager
+def runs_bar() -> Iterator[Callable[[int, int], None] | None]:
+    """Gives the function that a phase check reports to, or nothing if nobody would see it."""
+    with sweep_bar() as report:
+        yield report and (lambda done, planned: report(SweepProgress(done, 0, planned)))
+
+
+@contextmanager
 def size_bar() -> Iterator[Callable[[SizeProgress], None] | None]:
     """Gives the function that `tailroom.size` reports to, or nothing if nobody would see it."""
     if not sys.stderr.isatty():

@@ -10,17 +10,14 @@ from rich.console import Console
 from rich.markup import escape
 
 from tailroom import ScenarioError
-from tailroom.cli import failures, report
+from tailroom.cli import failures, phases, report
 from tailroom.cli.model import show_failing
 from tailroom.cli.options import ClusterAddress, LinkName, Settings, parse_settings
 from tailroom.cli.progress import size_bar
 from tailroom.equivalents import equivalents
 from tailroom.first_question import dumbbell
 from tailroom.scenario_types import Scenario
-from tailroom.size import Feasible, Size, Tried, size
-
-METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
-"""What the answer is shown with, besides the goals' metrics."""
+from tailroom.size import SHOWN_METRICS, Feasible, Size, Tried, size
 
 
 def size_command(  # noqa: PLR0913 - one argument an option
@@ -155,6 +152,7 @@ def as_dict(answer: Size) -> dict[str, Any]:
             for one in answer.tried
         ],
         "models": answer.predictions.as_dict()["models"],
+        "phase_check": phases.as_dicts(answer.phases),
         "equivalents": None if packets is None else equivalents(answer.link, packets),
     }
 
@@ -172,7 +170,7 @@ def _amounts(answer: Size, packets: int) -> dict[str, float | None]:
 def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
     """Mean and half-width of the goals' metrics and of a few more of the link."""
     names = dict.fromkeys(goal.metric for goal in answer.goals)
-    names.update(dict.fromkeys(f"links.{answer.link.name}.{name}" for name in METRICS))
+    names.update(dict.fromkeys(f"links.{answer.link.name}.{name}" for name in SHOWN_METRICS))
     intervals = {name: tried.interval(name) for name in names}
     return {
         name: {
@@ -216,6 +214,7 @@ def _show(answer: Size, console: Console) -> None:
             "a larger --at-most allows more of them, a longer duration makes each tell more",
             soft_wrap=True,
         )
+    phases.show(answer.phases, console)
     _show_models(answer, console)
     if packets is not None:
         console.print("\nThe same buffer elsewhere")

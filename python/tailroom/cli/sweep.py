@@ -13,6 +13,7 @@ from tailroom.cli import failures, report
 from tailroom.cli.options import ClusterAddress, ScenarioFile, Settings, parse_settings
 from tailroom.cli.progress import sweep_bar
 from tailroom.metrics import MetricError
+from tailroom.phases import PhaseSpread
 from tailroom.sweep import MOST_RUNS, SweepResult, sweep
 from tailroom.sweep_plan import Until
 
@@ -66,6 +67,14 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
             help="Keep time series too; they show whether measure_from is late enough.",
         ),
     ] = False,
+    phase_check: Annotated[
+        bool,
+        typer.Option(
+            "--phase-check",
+            help="Repeat each point, as often as with seeds, with RTTs shifted by less than a "
+            "packet's transmission time, and show what that changes.",
+        ),
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
     ] = None,
@@ -89,6 +98,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
             until=_until(until, at_most),
             set=parse_settings(set_),
             series=series,
+            phase_check=phase_check or None,
             workers=workers,
             cluster=cluster,
             most_runs=10**9 if yes else MOST_RUNS,
@@ -108,10 +118,11 @@ def _axes(option: str, texts: list[str] | None) -> dict[str, Axis]:
 
 def show(result: SweepResult, console: Console) -> None:
     """Prints a row a point: the settings, and the means of a few metrics with their intervals."""
-    metrics = {}
+    metrics, shifted = {}, {}
     for name in SHOWN:
         try:
             metrics[name] = result.means(name)
+            shifted[name] = result.phase_spreads([name])
         except MetricError:
             continue  # several links: the store has them all
     keys = list(result.record.axes)
@@ -120,7 +131,8 @@ def show(result: SweepResult, console: Console) -> None:
         settings = [escape(str(point["settings"][key])) for key in keys] or [""]
         cells = [
             _cell(means["mean"][place].as_py(), means["half_width"][place].as_py())
-            for means in metrics.values()
+            + _shifted_cell(shifted[name][place])
+            for name, means in metrics.items()
         ]
         table.add_row(*settings, *cells)
     console.print(table)
@@ -138,6 +150,7 @@ def show(result: SweepResult, console: Console) -> None:
         )
     _show_imprecise(result, console)
     _show_unsettled(result, console)
+    _show_phases(result, console)
     for path in result.store.damaged:
         console.print(
             f"[yellow]warning:[/yellow] {escape(str(path))} was damaged; its run was done again",
@@ -174,6 +187,23 @@ def _show_unsettled(result: SweepResult, console: Console) -> None:
     _show_points(lines, console)
 
 
+def _show_phases(result: SweepResult, console: Console) -> None:
+    """Names the points whose results depend on microseconds, whichever metric shows it."""
+    lines = []
+    for point, spreads in zip(result.record.points, result.phase_spreads(), strict=True):
+        found = [one.metric for one in spreads if one.is_phase_dependent]
+        if found:
+            lines.append(f"{_named(point['settings'])}: {', '.join(found)}")
+    if lines:
+        console.print(
+            "[yellow]warning:[/yellow] shifting RTTs by less than a packet's transmission time "
+            f"changes results at {len(lines):,} points (traffic phase effects); draw the RTTs of a "
+            "group, as in { uniform = [a, b] }, or raise send_jitter:",
+            soft_wrap=True,
+        )
+        _show_points(lines, console)
+
+
 def _named(settings: dict[str, object]) -> str:
     return ", ".join(f"{key} = {value}" for key, value in settings.items()) or "the only one"
 
@@ -195,6 +225,14 @@ def _cell(mean: float | None, half_width: float | None) -> str:
     if mean is None or half_width is None:
         return "-"
     return f"{mean:.4g}\n+-{half_width:.2g}"
+
+
+def _shifted_cell(spreads: list[PhaseSpread]) -> str:
+    """The mean over shifted RTTs below the one over seeds, where phases were checked."""
+    if not spreads:
+        return ""
+    shifts = spreads[0].shifts
+    return f"\nshifted {shifts.mean:.4g}\n+-{shifts.half_width:.2g}"
 
 
 def _until(text: str | None, at_most: int) -> Until | None:

@@ -3,7 +3,8 @@
 
 use super::collect::{FlowData, mean};
 use crate::link::Link;
-use crate::topology::{Network, SourceSpec};
+use crate::queue::QueueConfig;
+use crate::topology::{GroupSpec, LinkSpec, Network, SourceSpec, TcpSpec};
 
 /// Fewer window reductions per flow than this are not a steady state.
 const REDUCTIONS_FOR_STEADY_STATE: f64 = 10.0;
@@ -20,7 +21,7 @@ pub(super) struct Evidence<'a> {
 
 /// Every warning that applies to a finished run.
 pub(super) fn warnings(run: &Evidence<'_>) -> Vec<String> {
-    let rules = [few_reductions, forgotten_reductions];
+    let rules = [few_reductions, forgotten_reductions, phase_effects];
     rules.iter().flat_map(|rule| rule(run)).collect()
 }
 
@@ -54,4 +55,46 @@ fn forgotten_reductions(run: &Evidence<'_>) -> Vec<String> {
         )
     });
     warning.into_iter().collect()
+}
+
+/// Groups that may be locked into a phase with a queue (Floyd and Jacobson 1992): nothing random
+/// delays their packets, which their own ACKs clock out, and `drop_tail` decides by order alone. An
+/// access link does not help (it is as regular as the link itself), nor does other random traffic.
+fn phase_effects(run: &Evidence<'_>) -> Vec<String> {
+    let Network { links, groups, .. } = run.network;
+    let has_company = |link: usize| {
+        let mut flows = groups.iter().enumerate().filter_map(|(index, group)| {
+            let crosses = group.path.contains(&link) || group.reverse_path.contains(&link);
+            let is_alone = group.source.passing_rtt().is_none();
+            crosses.then(|| if is_alone { run.network.members(index).len() } else { usize::MAX })
+        });
+        flows.try_fold(0_usize, usize::checked_add).is_none_or(|flows| flows > 1)
+    };
+    let locked = groups.iter().filter(|group| is_regular(group)).filter_map(|group| {
+        // A delay that changes moves the phases.
+        if group.path.iter().any(|&link| !links[link].delay_changes.is_empty()) {
+            return None;
+        }
+        let is_locking = |link: &&usize| {
+            matches!(links[**link].queue, QueueConfig::DropTail(_)) && has_company(**link)
+        };
+        Some((group, &links[*group.path.iter().find(is_locking)?]))
+    });
+    let warning = |(group, link): (&GroupSpec, &LinkSpec)| {
+        format!(
+            "flows.{}.send_jitter is \"none\", and its packets meet others at the drop_tail queue \
+             of link {}: without randomness in the senders a difference of microseconds in RTT may \
+             decide for the whole run who loses packets (traffic phase effects). Leave send_jitter \
+             out, or see what a shift changes with --phase-check",
+            group.name, link.name
+        )
+    };
+    locked.map(warning).collect()
+}
+
+/// Whether nothing but ACKs clocks out the packets of a group, and nothing random delays them.
+fn is_regular(group: &GroupSpec) -> bool {
+    let is_bulk = matches!(group.source, SourceSpec::Bulk { .. });
+    let is_clocked_by_acks = |tcp: &TcpSpec| !tcp.pacing && !tcp.congestion.models_path();
+    is_bulk && group.send_jitter.is_none() && group.tcp.as_ref().is_some_and(is_clocked_by_acks)
 }

@@ -98,6 +98,7 @@ impl<'a> Checker<'a> {
             return self.tagged(options, value, path);
         }
         let targets = || options.iter().map(|option| follow(self.root, option));
+        let names = words(targets());
         let chosen = match value {
             // A table with a kind is one of several kinds; else that which shares most keys with what
             // the user wrote is the one meant.
@@ -109,13 +110,23 @@ impl<'a> Checker<'a> {
                 })
             }
             Value::Boolean(_) => targets().find(|target| is_of_type(target, "boolean")),
-            Value::String(_) => targets().find(|target| is_of_type(target, "string")),
+            Value::String(text) if names.contains(&text.as_str()) => return Ok(()),
+            // Beside a few words a quantity is what was meant.
+            Value::String(_) => {
+                let is_text = |target: &&Json| is_of_type(target, "string");
+                let is_quantity = |target: &&Json| target.get("x-quantity").is_some();
+                targets().find(is_quantity).or_else(|| targets().find(is_text))
+            }
             Value::Integer(_) | Value::Float(_) => targets()
                 .find(|target| target.get("x-quantity").is_some() || is_of_type(target, "integer")),
             _ => targets().find(|target| target.get("x-quantity").is_some()),
         };
         if let Some(chosen) = chosen {
-            return self.value(chosen, value, path);
+            let is_choice = alternatives(chosen).is_some() || !value.is_str() || names.is_empty();
+            return self.value(chosen, value, path).map_err(|fault| {
+                let remedy = format!("{}, or write {}", fault.remedy, quoted(&names).join(" or "));
+                if is_choice { fault } else { Fault { remedy, ..fault } }
+            });
         }
         let expected: Vec<String> = targets().map(alternative).collect();
         Err(mismatch(value, &expected.join(", or "), path))
@@ -149,6 +160,16 @@ impl<'a> Checker<'a> {
         let examples = examples.or_else(|| follow(self.root, schema).get("examples"));
         examples?.get(0).map(inline)
     }
+}
+
+/// The words that some alternatives of a union list.
+fn words<'a>(targets: impl Iterator<Item = &'a Json>) -> Vec<&'a str> {
+    let choices = targets.filter_map(alternatives).flatten();
+    choices.filter_map(|choice| choice["const"].as_str()).collect()
+}
+
+fn quoted(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| format!("\"{word}\"")).collect()
 }
 
 /// One alternative of a union in words.
@@ -201,17 +222,14 @@ fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Resu
 }
 
 fn check_choice(options: &[Json], value: &Value, path: &Path) -> Result<(), Fault> {
-    let names = || options.iter().filter_map(|option| option["const"].as_str());
+    let names: Vec<&str> = options.iter().filter_map(|option| option["const"].as_str()).collect();
     match value {
-        Value::String(text) if names().any(|name| name == text) => Ok(()),
+        Value::String(text) if names.contains(&text.as_str()) => Ok(()),
         Value::String(text) => {
             let problem = format!("\"{text}\" is not one of the choices");
-            Err(Fault::new(path, problem, suggestion(text, names())))
+            Err(Fault::new(path, problem, suggestion(text, names.into_iter())))
         }
-        other => {
-            let quoted: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
-            Err(mismatch(other, &format!("one of {}", quoted.join(", ")), path))
-        }
+        other => Err(mismatch(other, &format!("one of {}", quoted(&names).join(", ")), path)),
     }
 }
 

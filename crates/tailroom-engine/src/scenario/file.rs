@@ -30,6 +30,11 @@ pub(super) struct ScenarioFile {
     #[serde(default = "first_seed")]
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
     pub(super) seed: u64,
+    /// Lengthens the RTT of each permanent flow under congestion control by less than the transmission
+    /// time of one of its packets on the slowest link of its path: 0 by nothing, another number by a
+    /// fraction that it draws for each flow. `--phase-check` compares several.
+    #[serde(default)]
+    pub(super) phase_shift: u32,
     /// The run is refused when it may need more memory than this, estimated before it starts.
     #[serde(default = "four_gigabytes")]
     pub(super) memory_limit: Size,
@@ -71,6 +76,10 @@ pub(super) struct SweepFile {
     /// Instead of a fixed number of seeds: as many as make a metric precise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) until: Option<UntilFile>,
+    /// Repeat each point with RTTs shifted by fractions of a packet's transmission time, as often as
+    /// with seeds, to see whether traffic phase effects decide its results.
+    #[serde(default)]
+    pub(super) phase_check: bool,
 }
 
 /// Repeat each point until the confidence interval of a metric is narrow.

@@ -40,11 +40,13 @@ pub(super) struct FlowsFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) access_rate: Option<ValueFile<BitRate>>,
     /// Before a packet leaves its sender it is processed for a random time, drawn uniformly from 0 to
-    /// this; what is sent meanwhile leaves with it. A packet's time at the bottleneck breaks the phases
-    /// that flows without any randomness keep (Floyd and Jacobson, "On Traffic Phase Effects in
-    /// Packet-Switched Gateways", 1992). ns-2's `overhead_` is the same. Left out, it takes no time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) send_jitter: Option<PositiveDuration>,
+    /// this; what is sent meanwhile leaves with it, so that no packet overtakes another. `"auto"` is
+    /// the time that one packet of the group takes on the slowest link of its path at the start of
+    /// the run, which breaks the phases that flows without any randomness keep (Floyd and Jacobson,
+    /// "On Traffic Phase Effects in Packet-Switched Gateways", 1992), and nothing for sources without
+    /// congestion control. `"none"` switches it off. ns-2's `overhead_` is the same.
+    #[serde(default)]
+    pub(super) send_jitter: SendJitterFile,
     /// When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n, from
     /// 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s), or
     /// `{ uniform = [a, b] }` or another distribution to draw them. Of flows that come and go, when
@@ -74,6 +76,32 @@ fn small_packet() -> Size {
 
 fn at_once() -> Spread<Duration> {
     Spread::Fixed(Duration::new(0))
+}
+
+/// Random processing time of senders.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum SendJitterFile {
+    /// By rule, or none.
+    Named(SendJitterName),
+    /// At most this.
+    Most(PositiveDuration),
+}
+
+impl Default for SendJitterFile {
+    fn default() -> Self {
+        SendJitterFile::Named(SendJitterName::Auto)
+    }
+}
+
+/// Processing times of senders that need no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SendJitterName {
+    /// Up to the transmission time of a packet on the slowest link, under congestion control.
+    Auto,
+    /// Packets leave at once.
+    None,
 }
 
 /// One value for all flows of a group, or one for each.

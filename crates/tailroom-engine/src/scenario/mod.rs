@@ -23,6 +23,7 @@ mod flow_list;
 mod flows;
 mod mahimahi;
 mod memory;
+mod phases;
 mod resolve;
 mod schema;
 mod spread;

@@ -14,6 +14,7 @@ use super::finite_flows::{mean_excess, resolve_passing};
 use super::flows::{FlowsFile, SizesFile, SizesName, SourceFile, Spread};
 use super::mahimahi::Trace;
 use super::memory;
+use super::phases::shift_round_trips;
 use super::transport::resolve_transport;
 use crate::distribution::Distribution;
 use crate::quantity::{BitRate, PositiveDuration, Size};
@@ -66,7 +67,7 @@ pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Fault> {
         .iter()
         .zip(&loads)
         .map(|((name, link), load)| resolve_link(name, link, traces.get(name), load));
-    let network = Network {
+    let mut network = Network {
         duration: file.duration.time(),
         measure_from: file.measure_from.time(),
         seed: file.seed,
@@ -76,6 +77,7 @@ pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Fault> {
         series_interval: file.series.as_ref().map(|series| series.interval.time()),
         memory_limit_bytes: file.memory_limit.bytes(),
     };
+    shift_round_trips(&mut network, file.phase_shift);
     check_queues(&network)?;
     check_admission(&network)?;
     check_arrival_logs(&network)?;
@@ -141,6 +143,8 @@ fn resolve_group(inputs: Inputs<'_>, name: &str, group: &FlowsFile) -> Result<Gr
         let remedy = "raise packet_size or lower header_size";
         return Err(Fault::new(&at.key("packet_size"), problem, remedy));
     }
+    let tcp = resolve_transport(document, &at, name, group)?;
+    let rates = group.path.iter().filter_map(|link| inputs.link_rate(link));
     Ok(GroupSpec {
         name: name.to_owned(),
         path: resolve_path(file, &group.path, &at.key("path"))?,
@@ -149,8 +153,8 @@ fn resolve_group(inputs: Inputs<'_>, name: &str, group: &FlowsFile) -> Result<Gr
         stop: group.stop.map(PositiveDuration::time),
         packet_size: packet_size as u32,
         header_size: header_size as u32,
-        send_jitter: group.send_jitter.map(PositiveDuration::time),
-        tcp: resolve_transport(document, &at, name, group)?,
+        send_jitter: group.send_jitter.resolve(rates, packet_size as u32, tcp.is_some()),
+        tcp,
     })
 }
 

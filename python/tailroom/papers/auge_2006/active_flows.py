@@ -68,6 +68,7 @@ def _tcp(numbers: Sequence[int], form: Form) -> Study:
         "slow": {
             "path": [setup.LINK],
             "congestion": "reno",
+            "send_jitter": "none",
             "packet_size": "1000 B",
             "rtt": {"uniform": ["20 ms", "200 ms"]},
             "access_rate": "50 kbit/s",
@@ -88,6 +89,7 @@ def _scenario(slow: dict[str, FlowGroup], duration_s: float, from_s: float) -> S
         "count": 4,
         "path": [setup.LINK],
         "congestion": {"kind": "reno"},
+        "send_jitter": "none",
         "packet_size": "1000 B",
         "rtt": {"uniform": ["10 ms", "20 ms"]},
         "start": {"uniform": ["0 ms", "200 ms"]},

@@ -80,6 +80,7 @@ def _flows(kind: str, load: float) -> FlowGroup:
     return {
         "path": [setup.LINK],
         "congestion": "reno",
+        "send_jitter": "none",
         "packet_size": "1000 B",
         "rtt": {"uniform": ["20 ms", "60 ms"]},
         "access_rate": f"{ACCESS_MBPS[kind]} Mbit/s",

@@ -101,6 +101,7 @@ def _study(crowd: Crowd, form: Form) -> Study:
                 "count": crowd.flows,
                 "path": [setup.LINK],
                 "congestion": {"kind": "reno"},
+                "send_jitter": "none",
                 "packet_size": "1000 B",
                 "rtt": {"uniform": ["95 ms", "105 ms"]},
                 "access_rate": "100 Mbit/s",

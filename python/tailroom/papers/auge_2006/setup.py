@@ -89,6 +89,7 @@ def bulk(control: str, count: int = 1, recovery: Recovery | None = None) -> Flow
         "count": count,
         "path": [LINK],
         "congestion": control,
+        "send_jitter": "none",  # as in ns-2
         "packet_size": f"{PACKET_BYTES} B",
         "rtt": RTT,
         "access_rate": "1 Gbit/s",

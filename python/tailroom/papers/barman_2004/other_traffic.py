@@ -52,6 +52,7 @@ def fractions(form: Form) -> tuple[float, ...]:
 SHORT_FLOWS: Mapping[str, object] = {
     "path": ["bottleneck"],
     "congestion": {"kind": "reno"},
+    "send_jitter": "none",
     "packet_size": "1000 B",
     "rtt": {"uniform": ["115.5 ms", "124.5 ms"]},
     "access_rate": "100 Mbit/s",

@@ -67,6 +67,7 @@ def _scenario(form: Form) -> Scenario:
     """Figure 3's flows: half of them cross all links, the others one each."""
     flows = {
         "congestion": {"kind": "highspeed"},
+        "send_jitter": "none",
         "packet_size": "1000 B",
         "rtt": {"from": "115.5 ms", "to": "124.5 ms"},
         "access_rate": "10 Gbit/s",

@@ -46,6 +46,7 @@ USERS = {
     "count": 20,
     "path": ["bottleneck"],
     "congestion": "reno",
+    "send_jitter": "none",
     "packet_size": "1000 B",
     "rtt": {"uniform": ["60 ms", "180 ms"]},
     "access_rate": "10 Gbit/s",

@@ -85,6 +85,7 @@ def _scenario(control: str) -> Scenario:
     hosts = {
         "path": ["switch"],
         "congestion": congestion,
+        "send_jitter": "none",
         "packet_size": "9000 B",
         "header_size": "52 B",
         "rtt": "1.2 ms",

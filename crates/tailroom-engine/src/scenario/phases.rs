@@ -1,0 +1,55 @@
+//! The time of one packet at the bottleneck, which decides the phase between a sender and a queue
+//! (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992): how much
+//! randomness breaks it, and by how much RTTs are shifted to see whether it matters.
+
+use super::flows::{SendJitterFile, SendJitterName};
+use crate::quantity::PositiveDuration;
+use crate::random;
+use crate::serializer::Serializer;
+use crate::topology::{GroupSpec, Network};
+use crate::units::{Rate, Time};
+
+impl SendJitterFile {
+    /// The longest delay of a group whose path has links of these initial rates.
+    pub(super) fn resolve(
+        self,
+        rates: impl Iterator<Item = Rate>,
+        packet_bytes: u32,
+        is_controlled: bool,
+    ) -> Option<Time> {
+        match self {
+            SendJitterFile::Named(SendJitterName::None) => None,
+            SendJitterFile::Named(SendJitterName::Auto) => {
+                packet_time(rates, packet_bytes).filter(|_| is_controlled)
+            }
+            SendJitterFile::Most(most) => Some(PositiveDuration::time(most)),
+        }
+    }
+}
+
+/// Transmission time of a packet on the slowest of some links, rounded down to picoseconds.
+fn packet_time(rates: impl Iterator<Item = Rate>, packet_bytes: u32) -> Option<Time> {
+    rates.min().map(|rate| Serializer::constant(rate).nominal_time(packet_bytes))
+}
+
+/// Lengthens the RTT of each permanent flow under congestion control by a fraction of its packet's
+/// time that `shift` draws; seeds leave it alone, and so do limits in bandwidth-delay products.
+pub(super) fn shift_round_trips(network: &mut Network, shift: u32) {
+    if shift == 0 {
+        return;
+    }
+    let Network { links, groups, flows, .. } = network;
+    for (index, group) in groups.iter().enumerate().filter(|(_, group)| group.tcp.is_some()) {
+        let rates = group.path.iter().map(|&link| links[link].rate);
+        let Some(span) = packet_time(rates, group.packet_size) else { continue };
+        let mut stream = random::stream(u64::from(shift), &phase_of(group));
+        for flow in flows.iter_mut().filter(|flow| flow.group == index) {
+            let part = random::below(&mut stream, span.picoseconds());
+            flow.rtt = flow.rtt + Time::from_picoseconds(part);
+        }
+    }
+}
+
+fn phase_of(group: &GroupSpec) -> String {
+    format!("phase of flows.{}", group.name)
+}
