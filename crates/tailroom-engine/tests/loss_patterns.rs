@@ -77,6 +77,21 @@ fn every_single_lost_packet_is_sent_once_more() {
     }
 }
 
+/// Of a window of 20, 17 packets are lost, and so are their retransmissions, so that the timer ends the
+/// repair: by hand, 20 is halved for the loss and 10 for the timeout. What proportional rate reduction
+/// makes of cwnd meanwhile (three packets arrived, so that a few may leave) is no window to halve.
+#[test]
+fn a_timeout_during_a_repair_halves_the_window_that_the_repair_leads_to() {
+    for (name, tcp) in with_sack() {
+        let loses_data = |sequence: u64, nth: u32| sequence < 17 && nth < 2;
+        let outcome = transfer(&tcp, PACKETS, &Script { loses_data: &loses_data, ..PERFECT });
+        assert!(outcome.reductions == 1 && outcome.timeouts >= 1, "{name}: {outcome:?}");
+        let mut thresholds: Vec<f64> = outcome.acks.iter().map(|ack| ack.ssthresh).collect();
+        thresholds.dedup();
+        assert_eq!(thresholds[..3], [20.0, 10.0, 5.0], "{name}: {thresholds:?}");
+    }
+}
+
 /// RFC 6675: two losses of one window are one repair, of two windows two; each is sent again once,
 /// without a timeout, if three packets behind it arrive.
 #[test]

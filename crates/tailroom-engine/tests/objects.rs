@@ -157,6 +157,22 @@ fn without_a_restart_the_window_stays() {
     assert_eq!(objects[1].1[0], 17, "{objects:?}");
 }
 
+/// RFC 5681 Eq. 4: ssthresh is half of what is in flight. Objects of 5 packets leave a window of 100
+/// unused; the first loss halves 5 packets (or those of two objects that came together), not 100.
+#[test]
+fn a_loss_halves_what_is_in_flight_and_not_a_window_that_the_application_left_unused() {
+    let source = "size = \"4800 B\", arrivals_per_second = 2";
+    let more = "initial_window = 100\ninitial_ssthresh = 100\nslow_start_after_idle = false";
+    let text = scenario(200, source, more)
+        .replace("queue =", "loss = { kind = \"bernoulli\", probability = 0.01 }\nqueue =")
+        + "[series]\ninterval = \"100 ms\"\n";
+    for seed in 1..=5 {
+        let series = scenario_run::run(&text, seed).flow_series.unwrap();
+        let after = series.ssthresh_packets.iter().find(|ssthresh| **ssthresh != 100.0).unwrap();
+        assert!((2.0..=5.0).contains(after), "seed {seed}: {after}");
+    }
+}
+
 /// A silence shorter than the timeout is none: with one of 60 s the restart makes no difference.
 #[test]
 fn a_short_silence_restarts_nothing() {

@@ -60,7 +60,8 @@ pub struct CongestionEvent {
     pub now: Time,
     /// What it concludes it from.
     pub kind: CongestionKind,
-    /// The window at that moment, in packets.
+    /// The window that was in use at that moment, in packets: the flight size where the application
+    /// limited the sender (RFC 5681 Eq. 4).
     pub cwnd_packets: f64,
     /// Whether the window was below ssthresh.
     pub is_slow_start: bool,

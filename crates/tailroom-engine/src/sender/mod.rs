@@ -444,7 +444,8 @@ impl Sender {
         // RFC 5681 sec. 3.1: ssthresh is held when the timer expires again for the same packet.
         if !is_repeated {
             let is_slow_start = self.cwnd < self.ssthresh;
-            let event = CongestionEvent { now, kind, cwnd_packets: self.cwnd, is_slow_start };
+            let cwnd_packets = self.congested_window();
+            let event = CongestionEvent { now, kind, cwnd_packets, is_slow_start };
             let target = self.congestion.on_congestion(&event);
             if self.steered.is_none() {
                 self.ssthresh = target.max(MIN_SSTHRESH);
@@ -452,6 +453,19 @@ impl Sender {
         }
         self.ecn.on_reduction();
         self.pacer.restart_block();
+    }
+
+    /// The window that was in use when congestion struck, which ssthresh comes from.
+    ///
+    /// RFC 5681 Eq. 4 takes the flight size. Linux and ns-2 take cwnd, which is the same thing while
+    /// the window limits the sender; so does tailroom, whose cwnd does not grow otherwise (as RFC
+    /// 9438 sec. 4.6 asks of those who take cwnd). Where it is not the same thing:
+    /// * an application that pauses leaves a window behind that says nothing about the path now;
+    /// * proportional rate reduction makes cwnd follow the pipe, and ssthresh is what it leads to.
+    fn congested_window(&self) -> f64 {
+        let window = if self.prr.is_some() { self.ssthresh } else { self.cwnd };
+        let is_limited_by_application = self.objects.is_some() && !self.is_window_limited;
+        if is_limited_by_application { window.min(float(self.next - self.una)) } else { window }
     }
 
     /// Sends what the phase allows.
