@@ -1,0 +1,168 @@
+"""Phase checks: what shifts of RTTs by fractions of a packet time change, and what they cannot."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tailroom as tr
+from tailroom.papers import PACKAGES, Form, load
+from tailroom.papers.runs import plan_parts
+from tailroom.phases import phase_spread
+from tests.conftest import Tailroom
+
+CUBIC = """\
+title = "Two groups of CUBIC"
+duration = "40 s"
+measure_from = "10 s"
+
+[links.link]
+rate = "100 Mbit/s"
+delay = "5 ms"
+queue = { kind = "drop_tail", limit = "0.5 bdp" }
+
+[flows.short]
+count = 4
+path = ["link"]
+congestion = "cubic"
+rtt = "40 ms"
+send_jitter = "none"
+
+[flows.long]
+count = 4
+path = ["link"]
+congestion = "cubic"
+rtt = "80 ms"
+send_jitter = "none"
+"""
+GOODPUT = "groups.long.goodput_bps"
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Path:
+    """A scenario without randomness, whose phases decide."""
+    path = tmp_path / "locked.toml"
+    path.write_text(CUBIC, encoding="utf-8")
+    return path
+
+
+def test_runs_of_one_kind_are_told_apart_in_one_case_of_twenty() -> None:
+    """2,000 pairs of samples of one distribution: 5 % of false alarms, standard deviation 0.5 %."""
+    draw = np.random.default_rng(7)
+    samples = draw.normal(1.0, 0.5, (2_000, 2, 8))
+    alarms = sum(phase_spread("x", *pair).is_phase_dependent for pair in samples)
+    assert 0.03 < alarms / 2_000 < 0.065
+
+
+def test_a_shifted_mean_and_a_wider_spread_are_noticed() -> None:
+    narrow = [1.0, 1.02, 0.98, 1.01, 0.99, 1.0]
+    assert not phase_spread("x", narrow, narrow[::-1]).is_phase_dependent
+    assert phase_spread("x", narrow, [one + 0.2 for one in narrow]).is_phase_dependent
+    assert phase_spread("x", narrow, [0.6, 1.4, 0.7, 1.3, 0.8, 1.2]).is_phase_dependent
+    # Runs that draw nothing at random have no spread at all.
+    assert phase_spread("x", [1.0] * 4, [1.0, 1.0, 1.0, 1.5]).is_phase_dependent
+
+
+def test_what_does_not_matter_is_no_phase_effect() -> None:
+    """Certain, but below 1 % of the value."""
+    spread = phase_spread("x", [1.0] * 4, [1.001, 1.002, 1.003, 1.002])
+    assert not spread.is_phase_dependent
+    assert (spread.lowest, spread.highest) == (1.001, 1.003)
+
+
+def test_one_run_shows_no_spread() -> None:
+    with pytest.raises(ValueError, match="at least two"):
+        phase_spread("x", [1.0], [1.0, 2.0])
+
+
+def test_a_check_finds_locked_phases(locked: Path) -> None:
+    spreads = {one.metric: one for one in tr.phase_check(locked, runs=4)}
+    goodput = spreads[GOODPUT]
+    # Seeds draw nothing here, so the interval over them is tight, and wrong.
+    assert goodput.seeds.half_width == 0
+    assert goodput.is_phase_dependent
+    assert goodput.highest > 2 * goodput.seeds.mean
+    assert set(spreads) >= {"links.link.utilization", "groups.short.goodput_bps"}
+
+
+def test_a_check_takes_metrics_and_refuses_one_run(locked: Path) -> None:
+    settings = {"duration": "12 s"}
+    (jain,) = tr.phase_check(locked, metrics=["jain_index"], runs=2, set=settings)
+    assert jain.metric == "flows.jain_index"
+    with pytest.raises(tr.ScenarioError, match="give at least 2"):
+        tr.phase_check(locked, runs=1)
+
+
+def test_run_prints_the_check(tailroom: Tailroom, locked: Path) -> None:
+    quick = ("--set", "duration=15 s", "--phase-check")
+    shown = tailroom("run", locked, *quick)
+    assert shown.status == 0
+    assert "8 times shifted by less than a packet time" in shown.output
+    assert "traffic phase effects" in shown.output
+    ended = tailroom("run", locked, *quick, "--json")
+    checked = {one["metric"]: one for one in json.loads(ended.output)["phase_check"]}
+    assert checked[GOODPUT]["runs"] == 8
+    assert checked[GOODPUT]["is_phase_dependent"] is True
+    assert checked[GOODPUT]["shifted_highest"] > checked[GOODPUT]["mean"]
+
+
+def test_a_sweep_checks_every_point_as_often_as_it_has_seeds(
+    tailroom: Tailroom, locked: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    swept = locked.read_text() + (
+        '\n[sweep]\nseeds = 3\nphase_check = true\n[sweep.grid]\n"flows.long.count" = [2, 4]\n'
+    )
+    locked.write_text(swept.replace("40 s", "20 s", 1), encoding="utf-8")
+    result = tr.sweep(locked, store)
+    points = result.record.points
+    assert [len(point["shifted_runs"]) for point in points] == [3, 3]
+    keys = {key for point in points for key in (*point["runs"], *point["shifted_runs"])}
+    assert len(keys) == 12
+    # The table of runs is that of the scenario as written.
+    assert result.runs.num_rows == 6
+    spreads = result.phase_spreads([GOODPUT])
+    assert [len(one) for one in spreads] == [1, 1]
+    assert all(one[0].is_phase_dependent for one in spreads)
+
+    again: list[int] = []
+    tr.sweep(locked, store, progress=lambda state: again.append(state.done - state.found))
+    assert max(again) == 0
+    shown = tailroom("sweep", locked, "--store", store)
+    assert "shifted" in shown.output
+    assert "changes results at 2 points" in shown.output
+
+
+def test_a_sweep_without_the_check_has_none(locked: Path, tmp_path: Path) -> None:
+    grid = {"duration": ["12 s", "13 s"]}
+    result = tr.sweep(locked, tmp_path / "store", grid=grid, seeds=1)
+    assert result.phase_spreads() == [[], []]
+    with pytest.raises(tr.ScenarioError, match="give at least 2 seeds"):
+        tr.sweep(locked, tmp_path / "store", grid=grid, seeds=1, phase_check=True)
+
+
+def test_size_checks_its_answer(tailroom: Tailroom, small: Path) -> None:
+    answer = tr.size(small, ["utilization >= 0.8"], at_most=4)
+    assert answer.chosen is not None
+    assert answer.phases[0].metric == "links.bottleneck.utilization"
+    assert answer.phases[0].shifts.count == len(answer.chosen.point.keys)
+    asked = ("size", small, "--target", "utilization >= 0.8", "--at-most", 4)
+    assert "Phase check" in tailroom(*asked).output
+    printed = json.loads(tailroom(*asked, "--json").output)
+    assert printed["phase_check"][0]["metric"] == "links.bottleneck.utilization"
+
+
+def test_every_run_of_a_paper_says_which_delay_its_senders_have() -> None:
+    """Papers are compared with ns-2 and printed tables, whose senders had none."""
+    for name in PACKAGES:
+        for planned in plan_parts(load(name).parts, Form.SMOKE):
+            for point in planned.points:
+                flows = tomllib.loads(point.source.resolve(seed=None))["flows"]
+                silent = [
+                    group_name
+                    for group_name, group in flows.items()
+                    if "congestion" in group and group["send_jitter"] == "auto"
+                ]
+                assert not silent, (planned.part.name, planned.study.name, silent)
