@@ -73,6 +73,7 @@ queue = {{ kind = "{queue}", limit = "1249 packets" }}
 count = 10
 path = ["bottleneck"]
 congestion = {control}
+send_jitter = "none"
 packet_size = "1000 B"
 rtt = {{ from = "115.5 ms", to = "124.5 ms" }}
 access_rate = "40 Gbit/s"
@@ -96,6 +97,7 @@ queue = {{ kind = "drop_tail", limit = "20 ms" }}
 [flows.tcp]
 path = ["bottleneck"]
 congestion = {{ kind = "reno" }}
+send_jitter = "none"
 rtt = "40 ms"
 {flows}
 "#

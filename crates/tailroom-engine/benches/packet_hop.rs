@@ -38,10 +38,24 @@ fn measure(case: &Case) {
 }
 
 fn cases() -> Vec<Case> {
-    let mut cases = end_to_end_cases();
+    let mut cases: Vec<Case> = end_to_end_cases()
+        .into_iter()
+        .flat_map(|case| [with_default_jitter(&case), case])
+        .collect();
     cases.extend(QUEUES.iter().flat_map(|queue| queue_cases(queue)));
     cases
 }
+
+/// The same with the random delay that senders have by default.
+fn with_default_jitter(case: &Case) -> Case {
+    Case {
+        name: format!("{}, default jitter", case.name),
+        text: case.text.replace(NO_JITTER, ""),
+        ..*case
+    }
+}
+
+const NO_JITTER: &str = "send_jitter = \"none\"\n";
 
 /// Every discipline with the buffer of the case; the goal is design.md's for a hop behind a scheduler.
 const QUEUES: &[&str] = &[
@@ -182,6 +196,6 @@ packet_size = "{packet_size}"
 rtt = {{ from = "{shortest}", to = "{longest}" }}
 access_rate = "40 Gbit/s"
 start = {{ from = "0 s", to = "0.5 s" }}
-"#
+{NO_JITTER}"#
     )
 }
