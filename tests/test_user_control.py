@@ -274,7 +274,11 @@ def test_on_round_is_called_once_a_round_trip(small: Path, diary: list[Diary]) -
             super().on_ack(event)
             return 10.0
 
-    settings = {"flows.reno.count": 1, "flows.reno.initial_ssthresh": 2}
+    settings = {
+        "flows.reno.count": 1,
+        "flows.reno.initial_ssthresh": 2,
+        "flows.reno.send_jitter": "none",
+    }
     tr.run(small, set=settings, congestion={"reno": Fixed})
     rounds = diary[0].events("round")
     # 20 ms of propagation, and 1500 bytes at 10 Mbit/s. Ten packets take 12 ms, so that nothing

@@ -287,7 +287,12 @@ class _Search:
     def check_phases(self, limit: int) -> tuple[PhaseSpread, ...]:
         """Repeats a buffer with RTTs shifted by fractions of a packet time."""
         point = self.tried[limit].point
-        shifted = run_shifted(self.runner, point, min(len(point.keys), MOST_SHIFTS))
+
+        def count(_done: int, _planned: int) -> None:
+            self.runs += 1
+            self._report()
+
+        shifted = run_shifted(self.runner, point, min(len(point.keys), MOST_SHIFTS), count)
         goals = [goal.metric for goal in self.goals]
         metrics = [*goals, *(f"links.{self.link.name}.{name}" for name in SHOWN_METRICS)]
         return tuple(compare_rows(point.finished, shifted, metrics))
