@@ -16,6 +16,7 @@ use super::mahimahi::Trace;
 use super::memory;
 use super::transport::resolve_transport;
 use crate::distribution::Distribution;
+use crate::private_delay::SenderSide;
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::random;
 use crate::serializer::Serializer;
@@ -149,6 +150,7 @@ fn resolve_group(inputs: Inputs<'_>, name: &str, group: &FlowsFile) -> Result<Gr
         stop: group.stop.map(PositiveDuration::time),
         packet_size: packet_size as u32,
         header_size: header_size as u32,
+        sender_side: group.sender_side.map(SenderSide::new),
         send_jitter: group.send_jitter.map(PositiveDuration::time),
         tcp: resolve_transport(document, &at, name, group)?,
     })
