@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
+use super::emptying::Emptying;
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -21,6 +22,9 @@ pub(super) const TARGET: PositiveDuration = PositiveDuration::new(5_000_000_000)
 pub(super) const INTERVAL: PositiveDuration = PositiveDuration::new(100_000_000_000);
 /// In intervals: how long a drop rate is worth remembering (RFC 8289 sec. 5.5, as Linux).
 const MEMORY: u64 = 16;
+/// The name of a gauge: of the intervals in which packets arrived, the share in which the queue was
+/// empty at least once.
+pub const EMPTIED_INTERVALS: &str = "emptied_intervals_fraction";
 
 /// Parameters of a CoDel buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -237,6 +241,7 @@ pub struct Codel {
     settings: Settings,
     control: Control,
     line: PacketList,
+    emptying: Emptying,
 }
 
 impl Codel {
@@ -247,6 +252,7 @@ impl Codel {
             settings: Settings::new(params.target, params.interval, link),
             control: Control::default(),
             line: PacketList::default(),
+            emptying: Emptying::new(params.interval.time()),
         }
     }
 }
@@ -254,6 +260,7 @@ impl Codel {
 impl Scheduler for Codel {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+        self.emptying.on_arrival(packet.time(), self.line.is_empty());
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if self.limit.holds(buffer.packets() + 1, bytes) {
             buffer.push_back(&mut self.line, packet);
@@ -264,13 +271,26 @@ impl Scheduler for Codel {
 
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        self.control.dequeue(&self.settings, now, &mut self.line, buffer)
+        let packet = self.control.dequeue(&self.settings, now, &mut self.line, buffer);
+        if self.line.is_empty() {
+            self.emptying.on_empty(now);
+        }
+        packet
     }
 
-    /// Whether it is dropping (1) or not (0), and the count that sets how often.
-    fn gauges(&self, _now: Time) -> Vec<Gauge> {
+    /// Whether it is dropping (1) or not (0), the count that sets how often, and how often the queue
+    /// empties.
+    fn gauges(&self, now: Time) -> Vec<Gauge> {
         let is_dropping = f64::from(u8::from(self.control.is_dropping));
-        vec![("dropping_state", is_dropping), ("drop_count", f64::from(self.control.count))]
+        vec![
+            ("dropping_state", is_dropping),
+            ("drop_count", f64::from(self.control.count)),
+            (EMPTIED_INTERVALS, self.emptying.fraction(now)),
+        ]
+    }
+
+    fn restart_gauges(&mut self, now: Time) {
+        self.emptying.restart(now);
     }
 }
 
@@ -462,7 +482,9 @@ mod tests {
             assert_eq!(sent.expect("packets wait").packet(0).sequence, number);
         }
         assert_eq!(script::dropped(&mut buffer), [(0, 105, DropReason::Head)]);
-        assert_eq!(queue.gauges(Time::ZERO), [("dropping_state", 1.0), ("drop_count", 1.0)]);
+        let state =
+            [("dropping_state", 1.0), ("drop_count", 1.0), ("emptied_intervals_fraction", 1.0)];
+        assert_eq!(queue.gauges(Time::from_milliseconds(105)), state);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! here and a line in the registry at the end of this file.
 
 pub mod buffer;
+pub mod emptying;
 pub mod flow_queues;
 mod red_core;
 #[cfg(test)]

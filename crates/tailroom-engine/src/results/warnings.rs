@@ -3,10 +3,21 @@
 
 use super::collect::{FlowData, mean};
 use crate::link::Link;
-use crate::topology::{Network, SourceSpec};
+use crate::quantity::PositiveDuration;
+use crate::queue::QueueConfig;
+use crate::queue::codel::{CodelParams, EMPTIED_INTERVALS};
+use crate::topology::{GroupSpec, Network, SourceSpec};
+use crate::units::Time;
 
 /// Fewer window reductions per flow than this are not a steady state.
 const REDUCTIONS_FOR_STEADY_STATE: f64 = 10.0;
+
+/// A queue that is empty at least once in more than this share of its intervals does not stand. One
+/// flow each way through CoDel: 0.75 to 0.98; ten each way: 0.30 to 0.62 (docs/validation/two-way.md).
+const EMPTIES_OFTEN: f64 = 2.0 / 3.0;
+/// If the p99 delay of such a queue is above so many targets all the same, bursts are the cause. One-way
+/// traffic through CoDel stays below 4 targets even where its queue stands (the same page).
+const TARGETS_OF_A_LONG_DELAY: f64 = 3.0;
 
 /// What a finished run can be judged by.
 pub(super) struct Evidence<'a> {
@@ -20,7 +31,7 @@ pub(super) struct Evidence<'a> {
 
 /// Every warning that applies to a finished run.
 pub(super) fn warnings(run: &Evidence<'_>) -> Vec<String> {
-    let rules = [few_reductions, forgotten_reductions];
+    let rules = [few_reductions, forgotten_reductions, open_sender_side, bursts_through_codel];
     rules.iter().flat_map(|rule| rule(run)).collect()
 }
 
@@ -54,4 +65,66 @@ fn forgotten_reductions(run: &Evidence<'_>) -> Vec<String> {
         )
     });
     warning.into_iter().collect()
+}
+
+/// Groups whose data meet ACKs of others whose data meet theirs, and that leave open where their
+/// private propagation lies.
+fn open_sender_side(run: &Evidence<'_>) -> Vec<String> {
+    let network = run.network;
+    let groups = network.groups.iter().enumerate();
+    let open: Vec<(&GroupSpec, Time)> = groups
+        .filter(|(_, group)| group.sender_side.is_none())
+        .filter(|(_, group)| network.groups.iter().any(|other| network.is_two_way(group, other)))
+        .map(|(index, group)| (group, network.private_propagation(index)))
+        .filter(|(_, private)| *private > Time::ZERO)
+        .collect();
+    let Some(longest) = open.iter().map(|(_, private)| private.picoseconds()).max() else {
+        return Vec::new();
+    };
+    let names: Vec<String> =
+        open.iter().map(|(group, _)| format!("flows.{}", group.name)).collect();
+    vec![format!(
+        "{}: their data share links with ACKs of flows in the other direction, so results depend on \
+         where their private propagation (up to {} of the RTT) lies: half of it was put on the \
+         sender's side of the shared links; write sender_side, 0.5 to keep this, 1 for all of it as \
+         in many ns-2 scripts",
+        names.join(", "),
+        PositiveDuration::new(longest)
+    )]
+}
+
+/// Links at which bursts keep the delay above the target of CoDel, which acts on standing queues.
+fn bursts_through_codel(run: &Evidence<'_>) -> Vec<String> {
+    let links = run.network.links.iter().zip(run.links).enumerate();
+    let warnings = links.filter_map(|(index, (spec, link))| {
+        let QueueConfig::Codel(CodelParams { target, interval, .. }) = &spec.queue else {
+            return None;
+        };
+        let gauges = link.gauges(run.network.duration);
+        let (_, emptied) = gauges.into_iter().find(|(name, _)| *name == EMPTIED_INTERVALS)?;
+        let p99_s = link.probe.waits.quantile_s(0.99)?;
+        let targets = p99_s / target.time().seconds();
+        if emptied <= EMPTIES_OFTEN || targets <= TARGETS_OF_A_LONG_DELAY {
+            return None;
+        }
+        let groups = &run.network.groups;
+        let carries_data = groups.iter().any(|group| group.path.contains(&index));
+        let carries_acks = groups.iter().any(|group| group.reverse_path.contains(&index));
+        let cause = if carries_data && carries_acks {
+            "; data and ACKs share the link, and ACKs that wait behind data arrive compressed"
+        } else {
+            ""
+        };
+        Some(format!(
+            "links.{}: the p99 of the queueing delay is {:.0} ms, {targets:.0} times the target of \
+             CoDel, though the queue was empty at least once in {:.0} % of its intervals of {interval}: \
+             packets arrive in bursts, and CoDel begins anew whenever the queue has drained, so that \
+             interval bounds the delay and not target{cause}; set pacing = true at the flows, or use \
+             kind = \"fq_codel\"",
+            spec.name,
+            1e3 * p99_s,
+            1e2 * emptied
+        ))
+    });
+    warnings.collect()
 }
