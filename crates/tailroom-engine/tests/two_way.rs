@@ -180,7 +180,7 @@ fn a_run_warns_of_bursts_through_codel_with_one_flow_each_way() {
     let found = warnings(&both_ways(CODEL, RTT, RTT), BURSTS);
     let [down, up] = &found[..] else { panic!("{found:?}") };
     assert!(down.starts_with("links.down:") && up.starts_with("links.up:"), "{found:?}");
-    for part in ["times the target", "intervals of 100 ms", "data and ACKs share the link"] {
+    for part in ["times CoDel's target", "intervals of 100 ms", "Data and ACKs share the link"] {
         assert!(down.contains(part), "{down}");
     }
     for remedy in ["pacing = true", "kind = \"fq_codel\""] {

@@ -84,10 +84,9 @@ fn open_sender_side(run: &Evidence<'_>) -> Vec<String> {
     let names: Vec<String> =
         open.iter().map(|(group, _)| format!("flows.{}", group.name)).collect();
     vec![format!(
-        "{}: their data share links with ACKs of flows in the other direction, so results depend on \
-         where their private propagation (up to {} of the RTT) lies: half of it was put on the \
-         sender's side of the shared links; write sender_side, 0.5 to keep this, 1 for all of it as \
-         in many ns-2 scripts",
+        "{}: data and ACKs of both directions share links, so that results depend on where the private \
+         propagation (up to {} of the RTT) lies: half of it was put on the sender's side of the shared \
+         links. Write sender_side: 0.5 keeps this, 1 puts all of it there, as many ns-2 scripts do",
         names.join(", "),
         PositiveDuration::new(longest)
     )]
@@ -111,16 +110,15 @@ fn bursts_through_codel(run: &Evidence<'_>) -> Vec<String> {
         let carries_data = groups.iter().any(|group| group.path.contains(&index));
         let carries_acks = groups.iter().any(|group| group.reverse_path.contains(&index));
         let cause = if carries_data && carries_acks {
-            "; data and ACKs share the link, and ACKs that wait behind data arrive compressed"
+            " Data and ACKs share the link, so that ACKs arrive compressed and release bursts."
         } else {
             ""
         };
         Some(format!(
-            "links.{}: the p99 of the queueing delay is {:.0} ms, {targets:.0} times the target of \
-             CoDel, though the queue was empty at least once in {:.0} % of its intervals of {interval}: \
-             packets arrive in bursts, and CoDel begins anew whenever the queue has drained, so that \
-             interval bounds the delay and not target{cause}; set pacing = true at the flows, or use \
-             kind = \"fq_codel\"",
+            "links.{}: the p99 of the queueing delay is {:.0} ms, {targets:.0} times CoDel's target, \
+             though the queue was empty at least once in {:.0} % of the intervals of {interval} in which \
+             packets arrived: bursts cause the delay, and CoDel's interval bounds it, not its target.\
+             {cause} Set pacing = true at the flows, or use kind = \"fq_codel\"",
             spec.name,
             1e3 * p99_s,
             1e2 * emptied
