@@ -180,12 +180,22 @@ fn a_run_warns_of_bursts_through_codel_with_one_flow_each_way() {
     let found = warnings(&both_ways(CODEL, RTT, RTT), BURSTS);
     let [down, up] = &found[..] else { panic!("{found:?}") };
     assert!(down.starts_with("links.down:") && up.starts_with("links.up:"), "{found:?}");
-    for part in ["times CoDel's target", "intervals of 100 ms", "Data and ACKs share the link"] {
+    for part in ["times the target of codel", "intervals of 100 ms", "Data and ACKs share the link"]
+    {
         assert!(down.contains(part), "{down}");
     }
     for remedy in ["pacing = true", "kind = \"fq_codel\""] {
         assert!(down.contains(remedy), "{down}");
     }
+}
+
+/// RFC 8033 allows bursts of 150 ms.
+#[test]
+fn a_run_warns_of_bursts_through_pie_with_one_flow_each_way() {
+    let found = warnings(&both_ways("kind = \"pie\"", RTT, RTT), BURSTS);
+    let [down, up] = &found[..] else { panic!("{found:?}") };
+    assert!(down.starts_with("links.down:") && up.starts_with("links.up:"), "{found:?}");
+    assert!(down.contains("target of pie") && down.contains("intervals of 150 ms"), "{down}");
 }
 
 #[test]
@@ -202,6 +212,7 @@ fn a_run_does_not_warn_of_bursts_where_there_are_none() {
     // One way alone, with and without ACKs in a queue.
     let text = both_ways(CODEL, RTT, RTT);
     silent(text.split("[flows.upload]").next().unwrap());
+    silent(text.replace("codel", "pie").split("[flows.upload]").next().unwrap());
     let text = text.replacen("reverse_path = [\"up\"]", "", 1);
     silent(text.split("[flows.upload]").next().unwrap());
 }

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
-use super::emptying::Emptying;
-use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
+use super::emptying::{EMPTIED_INTERVALS, Emptying};
+use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::schedule::Event;
@@ -22,9 +22,6 @@ pub(super) const TARGET: PositiveDuration = PositiveDuration::new(5_000_000_000)
 pub(super) const INTERVAL: PositiveDuration = PositiveDuration::new(100_000_000_000);
 /// In intervals: how long a drop rate is worth remembering (RFC 8289 sec. 5.5, as Linux).
 const MEMORY: u64 = 16;
-/// The name of a gauge: of the intervals in which packets arrived, the share in which the queue was
-/// empty at least once.
-pub const EMPTIED_INTERVALS: &str = "emptied_intervals_fraction";
 
 /// Parameters of a CoDel buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +56,10 @@ impl Parameters for CodelParams {
 
     fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
         check_target(self.target, self.interval)
+    }
+
+    fn delay_target(&self) -> Option<DelayTarget> {
+        Some(DelayTarget { target: self.target.time(), interval: self.interval.time() })
     }
 }
 
@@ -252,7 +253,7 @@ impl Codel {
             settings: Settings::new(params.target, params.interval, link),
             control: Control::default(),
             line: PacketList::default(),
-            emptying: Emptying::new(params.interval.time()),
+            emptying: Emptying::for_target(params.delay_target()),
         }
     }
 }

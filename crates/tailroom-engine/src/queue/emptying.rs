@@ -1,7 +1,12 @@
 //! How often a queue empties: the share of the intervals of a fixed length in which it was empty at
 //! least once, among those in which packets arrived.
 
+use super::DelayTarget;
 use crate::units::Time;
+
+/// The name of a gauge: of the intervals in which packets arrived, the share in which the queue was
+/// empty at least once.
+pub const EMPTIED_INTERVALS: &str = "emptied_intervals_fraction";
 
 /// Counts the intervals since its last restart.
 #[derive(Debug)]
@@ -20,6 +25,11 @@ pub struct Emptying {
 }
 
 impl Emptying {
+    /// The intervals of a discipline with a delay target; one without has an endless one.
+    pub fn for_target(target: Option<DelayTarget>) -> Self {
+        Self::new(target.map_or(Time::NEVER, |target| target.interval))
+    }
+
     /// Intervals of this length, the first from time zero on.
     pub fn new(interval: Time) -> Self {
         Emptying {

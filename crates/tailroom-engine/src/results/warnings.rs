@@ -4,8 +4,8 @@
 use super::collect::{FlowData, mean};
 use crate::link::Link;
 use crate::quantity::PositiveDuration;
-use crate::queue::QueueConfig;
-use crate::queue::codel::{CodelParams, EMPTIED_INTERVALS};
+use crate::queue::DelayTarget;
+use crate::queue::emptying::EMPTIED_INTERVALS;
 use crate::topology::{GroupSpec, Network, SourceSpec};
 use crate::units::Time;
 
@@ -31,7 +31,7 @@ pub(super) struct Evidence<'a> {
 
 /// Every warning that applies to a finished run.
 pub(super) fn warnings(run: &Evidence<'_>) -> Vec<String> {
-    let rules = [few_reductions, forgotten_reductions, open_sender_side, bursts_through_codel];
+    let rules = [few_reductions, forgotten_reductions, open_sender_side, bursts_above_target];
     rules.iter().flat_map(|rule| rule(run)).collect()
 }
 
@@ -92,17 +92,15 @@ fn open_sender_side(run: &Evidence<'_>) -> Vec<String> {
     )]
 }
 
-/// Links at which bursts keep the delay above the target of CoDel, which acts on standing queues.
-fn bursts_through_codel(run: &Evidence<'_>) -> Vec<String> {
+/// Links at which bursts keep the delay above the target of a discipline that acts on standing queues.
+fn bursts_above_target(run: &Evidence<'_>) -> Vec<String> {
     let links = run.network.links.iter().zip(run.links).enumerate();
     let warnings = links.filter_map(|(index, (spec, link))| {
-        let QueueConfig::Codel(CodelParams { target, interval, .. }) = &spec.queue else {
-            return None;
-        };
+        let DelayTarget { target, interval } = spec.queue.parameters().delay_target()?;
         let gauges = link.gauges(run.network.duration);
         let (_, emptied) = gauges.into_iter().find(|(name, _)| *name == EMPTIED_INTERVALS)?;
         let p99_s = link.probe.waits.quantile_s(0.99)?;
-        let targets = p99_s / target.time().seconds();
+        let targets = p99_s / target.seconds();
         if emptied <= EMPTIES_OFTEN || targets <= TARGETS_OF_A_LONG_DELAY {
             return None;
         }
@@ -114,14 +112,16 @@ fn bursts_through_codel(run: &Evidence<'_>) -> Vec<String> {
         } else {
             ""
         };
+        let kind = spec.queue.name();
         Some(format!(
-            "links.{}: the p99 of the queueing delay is {:.0} ms, {targets:.0} times CoDel's target, \
-             though the queue was empty at least once in {:.0} % of the intervals of {interval} in which \
-             packets arrived: bursts cause the delay, and CoDel's interval bounds it, not its target.\
+            "links.{}: the p99 of the queueing delay is {:.0} ms, {targets:.0} times the target of \
+             {kind}, though the queue was empty at least once in {:.0} % of the intervals of {} in \
+             which packets arrived: bursts cause the delay, and {kind} acts on queues that stand.\
              {cause} Set pacing = true at the flows, or use kind = \"fq_codel\"",
             spec.name,
             1e3 * p99_s,
-            1e2 * emptied
+            1e2 * emptied,
+            PositiveDuration::new(interval.picoseconds())
         ))
     });
     warnings.collect()
