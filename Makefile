@@ -73,6 +73,7 @@ docs: setup
 	$(BIN)/python tools/generate.py docs
 	$(BIN)/python tools/control_pictures.py
 	$(BIN)/python tools/fluid_pictures.py
+	$(BIN)/python tools/two_way_pictures.py
 
 clean:
 	cargo clean

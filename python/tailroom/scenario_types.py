@@ -1907,6 +1907,15 @@ class Flows(TypedDict):
 
     Left out, the access link takes no time.
     """
+    sender_side: NotRequired[float]
+    """The fraction of the private propagation delay (what `rtt` has beyond the shared links)
+    that lies on the sender's side of the shared links, half of it on the way of the data and
+    half on that of the ACKs; the rest lies on the receiver's side.
+
+    Left out, 0.5: a quarter before the first link, a quarter after the last one, and the same
+    on the way back. 1 is the layout of many ns-2 scripts. It decides results where data of
+    other flows cross the links of `reverse_path`.
+    """
     send_jitter: NotRequired[SendJitter]
     """Before a packet leaves its sender it is processed for a random time, drawn uniformly from
     0 to this; what is sent meanwhile leaves with it, so that no packet overtakes another.

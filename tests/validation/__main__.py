@@ -17,11 +17,13 @@ from tests.validation import (
     tofino,
     traffic,
 )
+from tests.validation.two_way import codel, layouts
 
 if __name__ == "__main__":
     ended = [ns2.main(sys.argv[1:])]
     if len(sys.argv) == 1:
         ended += [fhstcp.main(), tofino.main([]), traffic.main()]
         ended += [buffer_rules.main(), fixed_points.main(), bursts.main([])]
+        ended += [layouts.compare(), codel.main()]
         ended += [coverage.main(), store.main(), papers.main()]
     sys.exit(max(ended))

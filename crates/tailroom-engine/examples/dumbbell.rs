@@ -84,6 +84,7 @@ fn barman_figure_3() -> Network {
         stop: None,
         packet_size: 1_000,
         header_size: 40,
+        sender_side: None,
         send_jitter: None,
         tcp: Some(tcp),
     };

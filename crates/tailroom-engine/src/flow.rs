@@ -6,6 +6,7 @@ use rand_core::Rng;
 use rand_xoshiro::SplitMix64;
 
 use crate::packet::{Ack, Packet};
+use crate::private_delay::{PrivateDelays, SenderSide};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
 use crate::random;
 use crate::receiver::Receiver;
@@ -18,8 +19,9 @@ use crate::source::{Emission, FlowPlan, Source, TrafficSource};
 use crate::topology::{GroupSpec, Network, SourceSpec, TcpSpec};
 use crate::units::{Rate, Time};
 
-/// Private delays of a flow. The propagation that the shared links do not account for is split in
-/// four equal parts: sender to first link, last link to receiver, and the same on the way back.
+/// Private delays of a flow. The propagation that the shared links do not account for is divided as
+/// [`GroupSpec::sender_side`] says among sender to first link, last link to receiver, and the same on
+/// the way back.
 #[derive(Debug)]
 pub struct Wiring {
     send_jitter: SendJitter,
@@ -40,20 +42,21 @@ impl Wiring {
     pub fn new(network: &Network, group: &GroupSpec, rtt: Time, access_rate: Option<Rate>) -> Self {
         let has_reverse_path = !group.reverse_path.is_empty();
         let (forward, backward) = network.propagation(group);
-        let private = rtt.since(forward + backward).picoseconds();
-        let quarter = Time::from_picoseconds(private / 4);
-        let rest = Time::from_picoseconds(private - 3 * (private / 4));
+        let private = rtt.since(forward + backward);
+        let side = group.sender_side.unwrap_or(SenderSide::HALF);
+        let PrivateDelays { to_first_link, to_receiver, from_receiver, to_sender } =
+            PrivateDelays::new(private, side);
         let (from_receiver, to_sender) = if has_reverse_path {
-            (quarter, rest)
+            (from_receiver, to_sender)
         } else {
-            (quarter + backward + rest, Time::ZERO)
+            (from_receiver + backward + to_sender, Time::ZERO)
         };
         Wiring {
             send_jitter: SendJitter::none(),
             access: access_rate.map(Serializer::constant),
             access_free_at: Time::ZERO,
-            to_first_link: quarter,
-            to_receiver: quarter,
+            to_first_link,
+            to_receiver,
             from_receiver,
             to_sender,
             has_reverse_path,

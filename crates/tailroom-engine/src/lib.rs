@@ -28,6 +28,7 @@ pub mod flow_admission;
 pub mod link;
 pub mod loss;
 pub mod population;
+pub mod private_delay;
 pub mod queue;
 pub mod receiver;
 pub mod sender;

@@ -12,6 +12,7 @@ use crate::distribution::{Count, Distribution};
 use crate::flow::Wiring;
 use crate::flow_admission::FlowAdmissionSpec;
 use crate::packet::Ecn;
+use crate::private_delay::SenderSide;
 use crate::probe::arrivals::ArrivalLogSpec;
 use crate::probe::flow::Marks;
 use crate::queue::{LinkFacts, QueueConfig};
@@ -138,6 +139,9 @@ pub struct GroupSpec {
     pub packet_size: u32,
     /// Part of `packet_size` that is header, in bytes.
     pub header_size: u32,
+    /// Where the private propagation of its flows lies; `None` if the scenario leaves it open, which
+    /// means [`SenderSide::HALF`].
+    pub sender_side: Option<SenderSide>,
     /// Longest random processing time before a packet leaves its sender, if there is one.
     pub send_jitter: Option<Time>,
     /// The transport, for sources under congestion control.
@@ -593,6 +597,23 @@ impl Network {
         let forward = sum(&group.path);
         let has_reverse_path = !group.reverse_path.is_empty();
         (forward, if has_reverse_path { sum(&group.reverse_path) } else { forward })
+    }
+
+    /// The longest private propagation of a group's flows: what an RTT has beyond the shared links. Of
+    /// flows that come and go, that of the mean RTT.
+    pub fn private_propagation(&self, group: usize) -> Time {
+        let round_trips = self.round_trips().filter(|(index, ..)| *index == group);
+        let longest = round_trips.map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO);
+        let (forward, backward) = self.propagation(&self.groups[group]);
+        longest.since(forward + backward)
+    }
+
+    /// Whether data of each of two groups share a link with ACKs of the other.
+    pub fn is_two_way(&self, one: &GroupSpec, other: &GroupSpec) -> bool {
+        let meet = |data: &GroupSpec, acks: &GroupSpec| {
+            data.path.iter().any(|link| acks.reverse_path.contains(link))
+        };
+        meet(one, other) && meet(other, one)
     }
 
     /// What the queue discipline of link `index` may know about it.

@@ -246,6 +246,7 @@ loss = { kind = "periodic", every = 1000 }
 count = 3
 path = ["a", "b"]
 reverse_path = ["a"]
+sender_side = 0.3333333333333333
 congestion = { kind = "highspeed", low_p = 1.03878e-3, increase = "table" }
 packet_size = "9000 B"
 header_size = "52 B"

@@ -19,6 +19,7 @@ fn source(spec: SourceSpec, packet_size: u32, seed: u64) -> Source {
         stop: None,
         packet_size,
         header_size: 40,
+        sender_side: None,
         send_jitter: None,
         tcp: None,
     };

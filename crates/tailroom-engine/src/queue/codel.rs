@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
-use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
+use super::emptying::{EMPTIED_INTERVALS, Emptying};
+use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::schedule::Event;
@@ -55,6 +56,10 @@ impl Parameters for CodelParams {
 
     fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
         check_target(self.target, self.interval)
+    }
+
+    fn delay_target(&self) -> Option<DelayTarget> {
+        Some(DelayTarget { target: self.target.time(), interval: self.interval.time() })
     }
 }
 
@@ -237,6 +242,7 @@ pub struct Codel {
     settings: Settings,
     control: Control,
     line: PacketList,
+    emptying: Emptying,
 }
 
 impl Codel {
@@ -247,6 +253,7 @@ impl Codel {
             settings: Settings::new(params.target, params.interval, link),
             control: Control::default(),
             line: PacketList::default(),
+            emptying: Emptying::for_target(params.delay_target()),
         }
     }
 }
@@ -254,6 +261,7 @@ impl Codel {
 impl Scheduler for Codel {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
+        self.emptying.on_arrival(packet.time(), self.line.is_empty());
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if self.limit.holds(buffer.packets() + 1, bytes) {
             buffer.push_back(&mut self.line, packet);
@@ -264,13 +272,26 @@ impl Scheduler for Codel {
 
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        self.control.dequeue(&self.settings, now, &mut self.line, buffer)
+        let packet = self.control.dequeue(&self.settings, now, &mut self.line, buffer);
+        if self.line.is_empty() {
+            self.emptying.on_empty(now);
+        }
+        packet
     }
 
-    /// Whether it is dropping (1) or not (0), and the count that sets how often.
-    fn gauges(&self, _now: Time) -> Vec<Gauge> {
+    /// Whether it is dropping (1) or not (0), the count that sets how often, and how often the queue
+    /// empties.
+    fn gauges(&self, now: Time) -> Vec<Gauge> {
         let is_dropping = f64::from(u8::from(self.control.is_dropping));
-        vec![("dropping_state", is_dropping), ("drop_count", f64::from(self.control.count))]
+        vec![
+            ("dropping_state", is_dropping),
+            ("drop_count", f64::from(self.control.count)),
+            (EMPTIED_INTERVALS, self.emptying.fraction(now)),
+        ]
+    }
+
+    fn restart_gauges(&mut self, now: Time) {
+        self.emptying.restart(now);
     }
 }
 
@@ -462,7 +483,9 @@ mod tests {
             assert_eq!(sent.expect("packets wait").packet(0).sequence, number);
         }
         assert_eq!(script::dropped(&mut buffer), [(0, 105, DropReason::Head)]);
-        assert_eq!(queue.gauges(Time::ZERO), [("dropping_state", 1.0), ("drop_count", 1.0)]);
+        let state =
+            [("dropping_state", 1.0), ("drop_count", 1.0), ("emptied_intervals_fraction", 1.0)];
+        assert_eq!(queue.gauges(Time::from_milliseconds(105)), state);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! here and a line in the registry at the end of this file.
 
 pub mod buffer;
+pub mod emptying;
 pub mod flow_queues;
 mod red_core;
 #[cfg(test)]
@@ -152,6 +153,15 @@ impl BadParameter {
     }
 }
 
+/// What a discipline with one queue for all packets promises of their delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayTarget {
+    /// The delay that it allows to persist.
+    pub target: Time,
+    /// Bursts shorter than this are let through.
+    pub interval: Time,
+}
+
 /// Parameters of a discipline, as a scenario gives them.
 pub trait Parameters {
     /// How much may wait.
@@ -168,6 +178,12 @@ pub trait Parameters {
     /// The parameter, and its allowed range.
     fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
         Ok(())
+    }
+
+    /// Its delay target, if it has one for all packets together. Such a discipline reports the gauge
+    /// [`EMPTIED_INTERVALS`](emptying::EMPTIED_INTERVALS).
+    fn delay_target(&self) -> Option<DelayTarget> {
+        None
     }
 }
 

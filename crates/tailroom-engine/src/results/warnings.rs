@@ -3,11 +3,21 @@
 
 use super::collect::{FlowData, mean};
 use crate::link::Link;
-use crate::queue::QueueConfig;
+use crate::quantity::PositiveDuration;
+use crate::queue::emptying::EMPTIED_INTERVALS;
+use crate::queue::{DelayTarget, QueueConfig};
 use crate::topology::{GroupSpec, LinkSpec, Network, SourceSpec, TcpSpec};
+use crate::units::Time;
 
 /// Fewer window reductions per flow than this are not a steady state.
 const REDUCTIONS_FOR_STEADY_STATE: f64 = 10.0;
+
+/// A queue that is empty at least once in more than this share of its intervals does not stand. One
+/// flow each way through CoDel: 0.75 to 0.98; ten each way: 0.30 to 0.62 (docs/validation/two-way.md).
+const EMPTIES_OFTEN: f64 = 2.0 / 3.0;
+/// If the p99 delay of such a queue is above so many targets all the same, bursts are the cause. One-way
+/// traffic through CoDel stays below 4 targets even where its queue stands (the same page).
+const TARGETS_OF_A_LONG_DELAY: f64 = 3.0;
 
 /// What a finished run can be judged by.
 pub(super) struct Evidence<'a> {
@@ -21,7 +31,13 @@ pub(super) struct Evidence<'a> {
 
 /// Every warning that applies to a finished run.
 pub(super) fn warnings(run: &Evidence<'_>) -> Vec<String> {
-    let rules = [few_reductions, forgotten_reductions, phase_effects];
+    let rules = [
+        few_reductions,
+        forgotten_reductions,
+        phase_effects,
+        open_sender_side,
+        bursts_above_target,
+    ];
     rules.iter().flat_map(|rule| rule(run)).collect()
 }
 
@@ -97,4 +113,64 @@ fn is_regular(group: &GroupSpec) -> bool {
     let is_bulk = matches!(group.source, SourceSpec::Bulk { .. });
     let is_clocked_by_acks = |tcp: &TcpSpec| !tcp.pacing && !tcp.congestion.models_path();
     is_bulk && group.send_jitter.is_none() && group.tcp.as_ref().is_some_and(is_clocked_by_acks)
+}
+
+/// Groups whose data meet ACKs of others whose data meet theirs, and that leave open where their
+/// private propagation lies.
+fn open_sender_side(run: &Evidence<'_>) -> Vec<String> {
+    let network = run.network;
+    let groups = network.groups.iter().enumerate();
+    let open: Vec<(&GroupSpec, Time)> = groups
+        .filter(|(_, group)| group.sender_side.is_none())
+        .filter(|(_, group)| network.groups.iter().any(|other| network.is_two_way(group, other)))
+        .map(|(index, group)| (group, network.private_propagation(index)))
+        .filter(|(_, private)| *private > Time::ZERO)
+        .collect();
+    let Some(longest) = open.iter().map(|(_, private)| private.picoseconds()).max() else {
+        return Vec::new();
+    };
+    let names: Vec<String> =
+        open.iter().map(|(group, _)| format!("flows.{}", group.name)).collect();
+    vec![format!(
+        "{}: data and ACKs of both directions share links, so that results depend on where the private \
+         propagation (up to {} of the RTT) lies: half of it was put on the sender's side of the shared \
+         links. Write sender_side: 0.5 keeps this, 1 puts all of it there, as many ns-2 scripts do",
+        names.join(", "),
+        PositiveDuration::new(longest)
+    )]
+}
+
+/// Links at which bursts keep the delay above the target of a discipline that acts on standing queues.
+fn bursts_above_target(run: &Evidence<'_>) -> Vec<String> {
+    let links = run.network.links.iter().zip(run.links).enumerate();
+    let warnings = links.filter_map(|(index, (spec, link))| {
+        let DelayTarget { target, interval } = spec.queue.parameters().delay_target()?;
+        let gauges = link.gauges(run.network.duration);
+        let (_, emptied) = gauges.into_iter().find(|(name, _)| *name == EMPTIED_INTERVALS)?;
+        let p99_s = link.probe.waits.quantile_s(0.99)?;
+        let targets = p99_s / target.seconds();
+        if emptied <= EMPTIES_OFTEN || targets <= TARGETS_OF_A_LONG_DELAY {
+            return None;
+        }
+        let groups = &run.network.groups;
+        let carries_data = groups.iter().any(|group| group.path.contains(&index));
+        let carries_acks = groups.iter().any(|group| group.reverse_path.contains(&index));
+        let cause = if carries_data && carries_acks {
+            " Data and ACKs share the link, so that ACKs arrive compressed and release bursts."
+        } else {
+            ""
+        };
+        let kind = spec.queue.name();
+        Some(format!(
+            "links.{}: the p99 of the queueing delay is {:.0} ms, {targets:.0} times the target of \
+             {kind}, though the queue was empty at least once in {:.0} % of the intervals of {} in \
+             which packets arrived: bursts cause the delay, and {kind} acts on queues that stand.\
+             {cause} Set pacing = true at the flows, or use kind = \"fq_codel\"",
+            spec.name,
+            1e3 * p99_s,
+            1e2 * emptied,
+            PositiveDuration::new(interval.picoseconds())
+        ))
+    });
+    warnings.collect()
 }

@@ -39,6 +39,14 @@ pub(super) struct FlowsFile {
     /// draw it from. Left out, the access link takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) access_rate: Option<ValueFile<BitRate>>,
+    /// The fraction of the private propagation delay (what `rtt` has beyond the shared links) that lies
+    /// on the sender's side of the shared links, half of it on the way of the data and half on that of
+    /// the ACKs; the rest lies on the receiver's side. Left out, 0.5: a quarter before the first link, a
+    /// quarter after the last one, and the same on the way back. 1 is the layout of many ns-2 scripts.
+    /// It decides results where data of other flows cross the links of `reverse_path`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub(super) sender_side: Option<f64>,
     /// Before a packet leaves its sender it is processed for a random time, drawn uniformly from 0 to
     /// this; what is sent meanwhile leaves with it, so that no packet overtakes another. `"auto"` is
     /// the time that one packet of the group takes on the slowest link of its path at the start of

@@ -17,6 +17,7 @@ use super::memory;
 use super::phases::shift_round_trips;
 use super::transport::resolve_transport;
 use crate::distribution::Distribution;
+use crate::private_delay::SenderSide;
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::random;
 use crate::serializer::Serializer;
@@ -153,6 +154,7 @@ fn resolve_group(inputs: Inputs<'_>, name: &str, group: &FlowsFile) -> Result<Gr
         stop: group.stop.map(PositiveDuration::time),
         packet_size: packet_size as u32,
         header_size: header_size as u32,
+        sender_side: group.sender_side.map(SenderSide::new),
         send_jitter: group.send_jitter.resolve(rates, packet_size as u32, tcp.is_some()),
         tcp,
     })

@@ -40,6 +40,7 @@ pub(crate) fn bulk(name: &str, tcp: TcpSpec) -> GroupSpec {
         stop: None,
         packet_size: 1_000,
         header_size: 40,
+        sender_side: None,
         send_jitter: None,
         tcp: Some(tcp),
     }

@@ -14,6 +14,7 @@ use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::distribution::{Count, Distribution, Empirical};
 use tailroom_engine::flow_admission::FlowAdmissionSpec;
+use tailroom_engine::private_delay::SenderSide;
 use tailroom_engine::probe::arrivals::ArrivalLogSpec;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
@@ -339,9 +340,12 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
     ];
     let size = select(vec![1_000_u32, 1_000, 1_500, 100]);
     let jitter = option::weighted(0.3, select(vec![1, 1_000_000, 2_500_000_000]));
-    let times = (stop, jitter.prop_map(|most| most.map(Time::from_picoseconds)));
+    let jitter = jitter.prop_map(|most| most.map(Time::from_picoseconds));
+    let fraction = option::of(select(vec![0.0, 0.25, 1.0 / 3.0, 0.75, 1.0]));
+    let times = (stop, jitter, fraction.prop_map(|fraction| fraction.map(SenderSide::new)));
     (path(1), reverse, source(), access, times, size, tcp(), members).prop_map(
-        |(path, reverse_path, source, access, (stop, send_jitter), packet_size, tcp, members)| {
+        |(path, reverse_path, source, access, times, packet_size, tcp, members)| {
+            let (stop, send_jitter, sender_side) = times;
             let is_media = matches!(source, SourceSpec::Streaming(_));
             let offers = source.offered_rate_bps().is_some();
             let is_controlled = matches!(source, SourceSpec::Objects(_)) || !(offers || is_media);
@@ -351,6 +355,7 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
                 source,
                 stop: stop.map(|stop| stop + Time::from_milliseconds(501)),
                 packet_size,
+                sender_side,
                 send_jitter,
                 ..networks::bulk("", tcp)
             };

@@ -1,0 +1,1 @@
+"""Two-way traffic beside ns-2 and beside a second simulator; docs/validation/two-way.md."""

@@ -1,0 +1,144 @@
+"""Two-way traffic through CoDel beside the simulator of `simulator.py`.
+
+python -m tests.validation.two_way.codel
+"""
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from typing import cast
+
+import tailroom as tr
+from tests.validation.two_way import simulator
+
+FROM_S, UNTIL_S = 10, 70
+SEEDS = range(1, 6)
+LARGEST_RATIO = 1.2
+"""Between the delays of the two: one run of a chaotic system against five of another's."""
+SMALLEST_MS = 2.0
+"""A difference below this counts as none."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """CUBIC flows each way, each with the same RTT, over a pair of links."""
+
+    flows: int = 1
+    interval_ms: int = 100
+    sender_side: float = 0.5
+    rates_mbps: tuple[int, int] = (100, 20)
+    rtt_ms: int = 30
+    queue: str = "codel"
+    pacing: bool = False
+    is_two_way: bool = True
+
+    def toml(self) -> str:
+        """The scenario."""
+        queue = f'{{ kind = "{self.queue}" }}'
+        if self.queue == "codel":
+            queue = f'{{ kind = "codel", interval = "{self.interval_ms} ms" }}'
+        text = f'duration = "{UNTIL_S} s"\nmeasure_from = "{FROM_S} s"\n'
+        for name, rate in zip(("down", "up"), self.rates_mbps, strict=True):
+            text += f'[links.{name}]\nrate = "{rate} Mbit/s"\ndelay = "0 s"\nqueue = {queue}\n'
+        groups = (("download", "down", "up"), ("upload", "up", "down"))
+        for name, path, reverse_path in groups[: 1 + self.is_two_way]:
+            text += f"""
+                [flows.{name}]
+                count = {self.flows}
+                path = ["{path}"]
+                reverse_path = ["{reverse_path}"]
+                rtt = "{self.rtt_ms} ms"
+                sender_side = {self.sender_side}
+                congestion = {{ kind = "cubic" }}
+                send_jitter = "none"
+                pacing = {str(self.pacing).lower()}
+                start = {{ uniform = ["0 s", "5 s"] }}
+                """
+        return text
+
+    def run(self) -> list[tuple[float, float, float]]:
+        """Mean and p99 of the delay in ms and the utilization of each link, means of the seeds."""
+        scenario = cast(tr.Scenario, tomllib.loads(self.toml()))
+        links = [list(tr.run(scenario, seed=seed).links.values()) for seed in SEEDS]
+        keys = (("queue_delay_s_mean", 1e3), ("queue_delay_s_p99", 1e3), ("utilization", 1.0))
+        found = []
+        for place in range(2):
+            mean, p99, utilization = (
+                scale * sum(run[place][key] or 0.0 for run in links) / len(links)
+                for key, scale in keys
+            )
+            found.append((mean, p99, utilization))
+        return found
+
+    def simulate(self) -> list[tuple[float, float]]:
+        """Mean and p99 of the delay in ms at each link, by the other simulator."""
+        case = simulator.Case(
+            (self.rates_mbps[0], self.rates_mbps[1]),
+            self.rtt_ms * 1e-3,
+            self.flows,
+            self.interval_ms * 1e-3,
+            sender_side=self.sender_side,
+        )
+        found = []
+        for link in simulator.run(case, UNTIL_S):
+            delays = sorted(delay for when, delay in link.sojourns if when >= FROM_S)
+            mean, p99 = sum(delays) / len(delays), delays[int(0.99 * len(delays))]
+            found.append((1e3 * mean, 1e3 * p99))
+        return found
+
+
+ONE = Case()
+
+
+def compared() -> Iterator[tuple[str, Case]]:
+    """What both simulators run."""
+    for interval_ms in (50, 100, 200):
+        yield f"interval {interval_ms} ms", replace(ONE, interval_ms=interval_ms)
+    for side in (0.0, 1.0):
+        yield f"sender_side {side:g}", replace(ONE, sender_side=side)
+    yield "ten flows each way", replace(ONE, flows=10)
+
+
+def remedies() -> Iterator[tuple[str, Case]]:
+    """What changes the delay, by tailroom alone."""
+    yield "codel", ONE
+    yield "codel, one way", replace(ONE, is_two_way=False)
+    yield "fq_codel", replace(ONE, queue="fq_codel")
+    yield "codel, paced", replace(ONE, pacing=True)
+    for flows in (2, 5, 10, 20):
+        yield f"codel, {flows} each way", replace(ONE, flows=flows)
+    yield "fq_codel, 10 each way", replace(ONE, queue="fq_codel", flows=10)
+    yield "pie", replace(ONE, queue="pie")
+
+
+def _simulate(case: Case) -> list[tuple[float, float]]:
+    return case.simulate()
+
+
+def main() -> int:
+    """Prints both tables; returns the exit status."""
+    named = list(compared())
+    with ProcessPoolExecutor() as pool:
+        theirs = list(pool.map(_simulate, [case for _, case in named]))
+    far = 0
+    print("delay in ms, mean / p99    | down: second, ours       | up: second, ours")
+    for (name, case), second in zip(named, theirs, strict=True):
+        cells = []
+        for (mean, p99), (our_mean, our_p99, _) in zip(second, case.run(), strict=True):
+            for one, other in ((mean, our_mean), (p99, our_p99)):
+                is_far = max(one, other) / min(one, other) > LARGEST_RATIO
+                far += is_far and abs(one - other) > SMALLEST_MS
+            cells.append(f"{mean:5.1f} /{p99:4.0f}   {our_mean:5.1f} /{our_p99:4.0f}")
+        print(f"{name:26} | {cells[0]} | {cells[1]}")
+    print(f"{far} of {4 * len(named)} differ by more than a factor of {LARGEST_RATIO}")
+    print("delay in ms, mean / p99, utilization | down              | up")
+    for name, case in remedies():
+        cells = [f"{mean:5.1f} /{p99:4.0f} {used:6.1%}" for mean, p99, used in case.run()]
+        print(f"{name:36} | {cells[0]} | {cells[1]}")
+    return int(far > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
