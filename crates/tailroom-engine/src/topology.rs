@@ -397,6 +397,9 @@ pub struct TcpSpec {
     pub recovery: Recovery,
     /// Proportional rate reduction (RFC 9937) during recovery; needs [`Recovery::Sack`].
     pub prr: bool,
+    /// Count lost packets in the pipe until their retransmissions are acknowledged (ns-2), instead
+    /// of leaving them out (RFC 6675 sec. 4, Linux); needs [`Recovery::Sack`], and no `prr`.
+    pub count_lost_in_pipe: bool,
     /// Delayed ACKs (RFC 5681 sec. 4.2); `None` acknowledges every packet.
     pub delayed_ack: Option<DelayedAck>,
     /// The ACK path releases ACKs only at multiples of this interval, as cable and wireless

@@ -271,6 +271,11 @@ pub(super) struct TcpFile {
     /// Proportional rate reduction during recovery (RFC 9937); needs `recovery = "sack"`.
     #[serde(default)]
     pub(super) prr: bool,
+    /// Count lost packets in the pipe of a SACK recovery until their retransmissions are
+    /// acknowledged, as ns-2 does, instead of leaving them out (RFC 6675 sec. 4, Linux). The first
+    /// round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr = false`.
+    #[serde(default)]
+    pub(super) count_lost_in_pipe: bool,
     /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
     #[serde(default)]
     pub(super) delayed_ack: DelayedAckFile,
