@@ -1972,8 +1972,8 @@ class Flows(TypedDict):
     fires while the ACK of a retransmission is on its way. ns-2: "10 ms".
     """
     restart_rto_at_retransmission: NotRequired[bool]
-    """Restart the timer when SACK recovery sends the first packet in flight again (as Linux
-    does), not only when new data are acknowledged (RFC 6298 sec. 5.3, ns-2).
+    """Restart the timer when SACK recovery sends the first packet in flight again (as Linux and
+    ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
 
     Default: True.
     """

@@ -413,8 +413,8 @@ pub struct TcpSpec {
     pub min_rto: Time,
     /// Clock granularity G of RFC 6298 sec. 2.3; Linux in effect takes its minimum here.
     pub rto_granularity: Time,
-    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux does),
-    /// not only when new data are acknowledged (RFC 6298 sec. 5.3, ns-2).
+    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux and
+    /// ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
     pub restart_rto_at_retransmission: bool,
     /// Which packets give RTT samples.
     pub rtt_samples: RttSamples,

@@ -306,8 +306,8 @@ pub(super) struct TcpFile {
     /// a retransmission is on its way. ns-2: "10 ms".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rto_granularity: Option<PositiveDuration>,
-    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux does),
-    /// not only when new data are acknowledged (RFC 6298 sec. 5.3, ns-2).
+    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux and
+    /// ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
     #[serde(default = "yes")]
     pub(super) restart_rto_at_retransmission: bool,
     /// Which packets give RTT samples (RFC 6298 sec. 3).
