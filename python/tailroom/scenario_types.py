@@ -1948,6 +1948,13 @@ class Flows(TypedDict):
 
     Default: False.
     """
+    count_lost_in_pipe: NotRequired[bool]
+    """Count lost packets in the pipe of a SACK recovery until their retransmissions are
+    acknowledged, as ns-2 does, instead of leaving them out (RFC 6675 sec. 4, Linux).
+
+    The first round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr =
+    false`. Default: False.
+    """
     delayed_ack: NotRequired[DelayedAck]
     """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
 
@@ -1982,8 +1989,8 @@ class Flows(TypedDict):
     fires while the ACK of a retransmission is on its way. ns-2: "10 ms".
     """
     restart_rto_at_retransmission: NotRequired[bool]
-    """Restart the timer when SACK recovery sends the first packet in flight again (as Linux
-    does), not only when new data are acknowledged (RFC 6298 sec. 5.3, ns-2).
+    """Restart the timer when SACK recovery sends the first packet in flight again (as Linux and
+    ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
 
     Default: True.
     """

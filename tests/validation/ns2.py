@@ -11,8 +11,8 @@ does not, and its DRR was given (B - 1) packets in bytes.
     python -m tests.validation [--as-ns2] [--only TEXT]
 
 `--as-ns2` switches on the rules in which ns-2 differs from the RFCs: the loss fraction 1.5 / 38^2
-at low_window, half the window at a loss in slow start, a scoreboard forgotten at a timeout, a timer
-that only new data restart.
+at low_window, half the window at a loss in slow start, a scoreboard forgotten at a timeout, and in
+Sack1 (not in the linux-* kinds) a pipe that counts lost packets.
 """
 
 import argparse
@@ -158,11 +158,12 @@ class Case:
         control = LINUX.get(kind, 'kind = "reno"')
         if kind.startswith("hstcp"):
             control = f'kind = "highspeed"{AS_NS2 if as_ns2 else ""}'
+        has_sack = kind not in ("newreno", "hstcpnr")
         return f"""
             path = ["bottleneck"]
             congestion = {{ {control} }}
             send_jitter = "{f"{jitter_us} us" if jitter_us else "none"}"
-            recovery = "{"newreno" if kind in ("newreno", "hstcpnr") else "sack"}"
+            recovery = "{"sack" if has_sack else "newreno"}"
             prr = {str(kind in LINUX).lower()}
             packet_size = "1000 B"
             access_rate = "{self.access!r} Mbit/s"
@@ -170,9 +171,9 @@ class Case:
             initial_window = 2
             min_rto = "200 ms"
             rto_granularity = "10 ms"
-            restart_rto_at_retransmission = {str(not as_ns2).lower()}
             slow_start = {self.slow_start}
             forget_sack_at_timeout = {str(as_ns2).lower()}
+            count_lost_in_pipe = {str(as_ns2 and has_sack and kind not in LINUX).lower()}
             {f"initial_ssthresh = {self.initial_ssthresh}" if self.initial_ssthresh else ""}
             """
 
@@ -228,6 +229,7 @@ def cases() -> Iterator[tuple[str, Case]]:
     yield "S2 625 window_100_300s", replace(S2, window=(100, 300))
     for jitter in (8, 80):
         yield f"S2 625 jitter_{jitter}us", replace(S2, jitter=jitter)
+    yield from small_buffer_cases()
     yield "S3 500", S3
     for buffer in (625, 2500):
         yield f"S4 {buffer} adaptive_red", replace(S1, buffer=buffer, queue="adaptive_red")
@@ -255,6 +257,17 @@ def cases() -> Iterator[tuple[str, Case]]:
     fast = replace(S7, kinds=("hstcp",), capacity=1000, buffer=12_500, window=(0, 60))
     yield "S7 trace hstcp1G 12500", fast
     yield "S7 trace hstcp1G_ssthresh1000 12500", replace(fast, initial_ssthresh=1000)
+
+
+def small_buffer_cases() -> Iterator[tuple[str, Case]]:
+    """S2 with 0.2 and 1.1 % of a bandwidth-delay product."""
+    for kind in ("hstcp", "hstcpnr"):
+        for buffer in (62, 312):
+            yield f"S2 {buffer} {kind}", replace(S2, buffer=buffer, kinds=(kind,) * 10)
+    yield "S2 312 sack", replace(S2, buffer=312, kinds=("sack",) * 10)
+    two = replace(S2, buffer=62, kinds=("hstcp",) * 2)
+    yield "S2 62 hstcp+hstcp", two
+    yield "S2 62 hstcp+hstcp jitter_2us", replace(two, jitter=2)
 
 
 def auge_cases() -> Iterator[tuple[str, Case]]:

@@ -43,6 +43,7 @@ fn barman_figure_3() -> Network {
         congestion: CongestionConfig::Highspeed(HighspeedParams::default()),
         recovery: Recovery::Sack,
         prr: false,
+        count_lost_in_pipe: false,
         delayed_ack: None,
         ack_aggregation: None,
         initial_window: 2,

@@ -401,6 +401,9 @@ pub struct TcpSpec {
     pub recovery: Recovery,
     /// Proportional rate reduction (RFC 9937) during recovery; needs [`Recovery::Sack`].
     pub prr: bool,
+    /// Count lost packets in the pipe until their retransmissions are acknowledged (ns-2), instead
+    /// of leaving them out (RFC 6675 sec. 4, Linux); needs [`Recovery::Sack`], and no `prr`.
+    pub count_lost_in_pipe: bool,
     /// Delayed ACKs (RFC 5681 sec. 4.2); `None` acknowledges every packet.
     pub delayed_ack: Option<DelayedAck>,
     /// The ACK path releases ACKs only at multiples of this interval, as cable and wireless
@@ -414,8 +417,8 @@ pub struct TcpSpec {
     pub min_rto: Time,
     /// Clock granularity G of RFC 6298 sec. 2.3; Linux in effect takes its minimum here.
     pub rto_granularity: Time,
-    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux does),
-    /// not only when new data are acknowledged (RFC 6298 sec. 5.3, ns-2).
+    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux and
+    /// ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
     pub restart_rto_at_retransmission: bool,
     /// Which packets give RTT samples.
     pub rtt_samples: RttSamples,

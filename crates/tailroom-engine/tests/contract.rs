@@ -335,9 +335,10 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn tcp() -> impl Strategy<Value = TcpSpec> {
     let recovery = prop::sample::select(vec![
-        (Recovery::NewReno, false),
-        (Recovery::Sack, false),
-        (Recovery::Sack, true),
+        (Recovery::NewReno, false, false),
+        (Recovery::Sack, false, false),
+        (Recovery::Sack, false, true),
+        (Recovery::Sack, true, false),
     ]);
     let slow_start = prop::sample::select(vec![
         SlowStartSpec::Standard,
@@ -346,9 +347,10 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     ]);
     let control = prop::sample::select(controls::all());
     (recovery, slow_start, control, any::<bool>(), any::<bool>(), 1_u32..30).prop_map(
-        |((recovery, prr), slow_start, (_, congestion), pacing, forgets, initial_window)| TcpSpec {
-            recovery,
-            prr,
+        |(repair, slow_start, (_, congestion), pacing, forgets, initial_window)| TcpSpec {
+            recovery: repair.0,
+            prr: repair.1,
+            count_lost_in_pipe: repair.2,
             slow_start,
             congestion,
             pacing,

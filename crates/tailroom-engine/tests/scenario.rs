@@ -277,6 +277,7 @@ path = ["a"]
 congestion = { kind = "reno" }
 delayed_ack = true
 slow_start = { kind = "hystart_plus_plus" }
+count_lost_in_pipe = true
 
 [flows.x]
 path = ["b"]
@@ -291,7 +292,9 @@ source = { kind = "poisson", rate = "1 Mbps", sizes = "exponential" }
     let names: Vec<&str> = network.groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["z", "y", "x"], "groups keep the order of the file");
     assert_eq!(network.groups[0].path, [1, 0]);
-    assert!(network.groups[2].tcp.is_none());
+    let counts =
+        |group: usize| network.groups[group].tcp.as_ref().map(|tcp| tcp.count_lost_in_pipe);
+    assert_eq!((counts(0), counts(1), counts(2)), (Some(false), Some(true), None));
     assert!(matches!(
         network.groups[2].source,
         SourceSpec::Poisson { sizes: PacketSizes::Exponential, .. }

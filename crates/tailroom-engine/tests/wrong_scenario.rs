@@ -254,6 +254,28 @@ fn contradictions_are_refused() {
         "line 14, flows.tcp.prr: proportional rate reduction needs selective acknowledgements; \
          set `recovery = \"sack\"` or drop prr"
     );
+    for (keys, refusal) in [
+        (
+            "recovery = \"newreno\"",
+            "the pipe belongs to recovery by selective acknowledgements; \
+             set `recovery = \"sack\"` or drop count_lost_in_pipe",
+        ),
+        (
+            "prr = true",
+            "proportional rate reduction takes the place of this pipe; \
+             set `prr = false` or drop count_lost_in_pipe",
+        ),
+    ] {
+        assert_eq!(
+            message("rtt =", &format!("count_lost_in_pipe = true\n{keys}\nrtt =")),
+            format!("line 14, flows.tcp.count_lost_in_pipe: {refusal}")
+        );
+    }
+    assert_eq!(
+        message("{ kind = \"highspeed\" }", "\"bbr1\"\ncount_lost_in_pipe = true"),
+        "line 14, flows.tcp.count_lost_in_pipe: the control models the path and counts what is in \
+         flight itself; choose another `congestion` or drop count_lost_in_pipe"
+    );
 }
 
 #[test]

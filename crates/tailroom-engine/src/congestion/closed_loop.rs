@@ -167,6 +167,7 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         congestion,
         recovery: Recovery::Sack,
         prr: false,
+        count_lost_in_pipe: false,
         delayed_ack: None,
         ack_aggregation: None,
         initial_window: 10,

@@ -307,6 +307,11 @@ pub(super) struct TcpFile {
     /// Proportional rate reduction during recovery (RFC 9937); needs `recovery = "sack"`.
     #[serde(default)]
     pub(super) prr: bool,
+    /// Count lost packets in the pipe of a SACK recovery until their retransmissions are
+    /// acknowledged, as ns-2 does, instead of leaving them out (RFC 6675 sec. 4, Linux). The first
+    /// round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr = false`.
+    #[serde(default)]
+    pub(super) count_lost_in_pipe: bool,
     /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
     #[serde(default)]
     pub(super) delayed_ack: DelayedAckFile,
@@ -337,8 +342,8 @@ pub(super) struct TcpFile {
     /// a retransmission is on its way. ns-2: "10 ms".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rto_granularity: Option<PositiveDuration>,
-    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux does),
-    /// not only when new data are acknowledged (RFC 6298 sec. 5.3, ns-2).
+    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux and
+    /// ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
     #[serde(default = "yes")]
     pub(super) restart_rto_at_retransmission: bool,
     /// Which packets give RTT samples (RFC 6298 sec. 3).

@@ -70,12 +70,35 @@ fn check(at: &Path, tcp: &TcpFile, congestion: &CongestionConfig) -> Result<(), 
         let problem = "proportional rate reduction needs selective acknowledgements";
         return Err(Fault::new(&at.key("prr"), problem, "set `recovery = \"sack\"` or drop prr"));
     }
+    if tcp.count_lost_in_pipe {
+        check_counted_pipe(at, tcp, congestion)?;
+    }
     if tcp.ack_size.bytes() > MAX_PACKET_BYTES {
         let problem = format!("{} is larger than an IP packet can be", tcp.ack_size);
         let remedy = format!("write at most \"{MAX_PACKET_BYTES} B\"");
         return Err(Fault::new(&at.key("ack_size"), problem, remedy));
     }
     Ok(())
+}
+
+/// The pipe of ns-2 decides what a SACK recovery sends where nothing else does.
+fn check_counted_pipe(
+    at: &Path,
+    tcp: &TcpFile,
+    congestion: &CongestionConfig,
+) -> Result<(), Fault> {
+    let (problem, remedy) = if tcp.recovery != RecoveryFile::Sack {
+        ("the pipe belongs to recovery by selective acknowledgements", "set `recovery = \"sack\"`")
+    } else if tcp.prr {
+        ("proportional rate reduction takes the place of this pipe", "set `prr = false`")
+    } else if congestion.models_path() {
+        let problem = "the control models the path and counts what is in flight itself";
+        (problem, "choose another `congestion`")
+    } else {
+        return Ok(());
+    };
+    let remedy = format!("{remedy} or drop count_lost_in_pipe");
+    Err(Fault::new(&at.key("count_lost_in_pipe"), problem, remedy))
 }
 
 fn specification(tcp: &TcpFile, congestion: CongestionConfig) -> TcpSpec {
@@ -86,6 +109,7 @@ fn specification(tcp: &TcpFile, congestion: CongestionConfig) -> TcpSpec {
             RecoveryFile::NewReno => Recovery::NewReno,
         },
         prr: tcp.prr,
+        count_lost_in_pipe: tcp.count_lost_in_pipe,
         delayed_ack: match tcp.delayed_ack {
             DelayedAckFile::Switch(false) => None,
             DelayedAckFile::Switch(true) => {

@@ -6,6 +6,7 @@
 //! [`deadline`](Sender::deadline), and whoever drives it calls [`Sender::on_deadline`] then, unless an
 //! ACK at or before that time comes first.
 
+pub mod counted_pipe;
 pub mod ecn;
 pub mod pacer;
 pub mod prr;
@@ -26,7 +27,7 @@ use crate::topology::{Recovery, RttSamples, TcpSpec};
 use crate::units::{Time, float};
 use ecn::EcnState;
 use pacer::Pacer;
-use prr::Prr;
+use recovery::RepairRule;
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 use slow_start::{SlowStart, SlowStartEvent};
@@ -107,7 +108,8 @@ pub struct Sender {
     rescue_from: u64,
     /// `NewReno`: no partial ACK has come yet in this episode.
     is_first_partial: bool,
-    prr: Option<Prr>,
+    /// How the fast recovery under way decides what it sends.
+    repair_rule: RepairRule,
     ecn: EcnState,
     options: Options,
     /// What is measured here.
@@ -120,6 +122,7 @@ pub struct Sender {
 struct Options {
     uses_karn: bool,
     uses_prr: bool,
+    counts_lost_in_pipe: bool,
     restart_at_retransmission: bool,
     forget_sack_at_timeout: bool,
     /// The window to start from after an idle time, if there is one (RFC 5681 sec. 4.1).
@@ -182,11 +185,12 @@ impl Sender {
             is_rescue_spent: false,
             rescue_from: 0,
             is_first_partial: false,
-            prr: None,
+            repair_rule: RepairRule::Pipe,
             ecn: EcnState::new(spec.ecn),
             options: Options {
                 uses_karn: spec.rtt_samples == RttSamples::Karn,
                 uses_prr: spec.prr,
+                counts_lost_in_pipe: spec.count_lost_in_pipe,
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
                 restart_window,

@@ -1,6 +1,7 @@
 //! What a sender does when packets are missing: `NewReno` (RFC 6582), SACK (RFC 6675), timeout (RFC
 //! 6298); or marked (RFC 3168).
 
+use super::counted_pipe::CountedPipe;
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::{Outlet, Phase, Sender};
@@ -20,6 +21,28 @@ struct News {
     is_more_lost: bool,
     /// Whether it echoes a mark.
     is_marked: bool,
+}
+
+/// How a fast recovery decides how much it sends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RepairRule {
+    /// Up to the window, with the pipe of RFC 6675.
+    Pipe,
+    /// Up to the window, with the pipe of ns-2.
+    CountedPipe(CountedPipe),
+    /// Proportional rate reduction (RFC 9937).
+    Prr(Prr),
+}
+
+impl RepairRule {
+    /// A packet was sent.
+    fn on_sent(&mut self) {
+        match self {
+            RepairRule::Pipe => {}
+            RepairRule::CountedPipe(pipe) => pipe.on_sent(),
+            RepairRule::Prr(prr) => prr.on_sent(),
+        }
+    }
 }
 
 impl Sender {
@@ -115,12 +138,17 @@ impl Sender {
         self.cwnd = self.ssthresh;
         if self.options.uses_prr {
             // RFC 9937 sec. 5, RecoverFS: in flight and not sacked, as of just before this ACK.
-            self.prr = Some(Prr::new(in_flight - self.scoreboard.sacked() + news.delivered));
+            let recover_flight = in_flight - self.scoreboard.sacked() + news.delivered;
+            self.repair_rule = RepairRule::Prr(Prr::new(recover_flight));
             self.continue_recovery(now, news, out);
             return;
         }
         if self.scoreboard.next_lost() == Some(self.una) {
             self.retransmit(now, self.una, out);
+        }
+        if self.options.counts_lost_in_pipe {
+            // Set behind the retransmission, which this pipe leaves out.
+            self.repair_rule = RepairRule::CountedPipe(CountedPipe::new(in_flight));
         }
         self.send_in_recovery(now, out);
     }
@@ -134,7 +162,10 @@ impl Sender {
     }
 
     fn continue_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
-        if let Some(mut prr) = self.prr {
+        if let RepairRule::CountedPipe(pipe) = &mut self.repair_rule {
+            pipe.on_ack(news.acked > 0);
+        }
+        if let RepairRule::Prr(mut prr) = self.repair_rule {
             let pipe = self.scoreboard.pipe(self.next);
             let event = PrrEvent {
                 delivered: news.delivered,
@@ -143,7 +174,7 @@ impl Sender {
                 is_safe: news.acked > 0 && !news.is_more_lost,
             };
             let allowance = prr.allowance(&event);
-            self.prr = Some(prr);
+            self.repair_rule = RepairRule::Prr(prr);
             self.probe.on_window(now, self.cwnd);
             self.cwnd = (pipe + allowance).max(1) as f64;
         }
@@ -153,8 +184,7 @@ impl Sender {
     /// Sends while the window exceeds the pipe: what `NextSeg` names (RFC 6675 sec. 4).
     pub(super) fn send_in_recovery(&mut self, now: Time, out: &mut impl Outlet) {
         loop {
-            let room = self.repair_window().saturating_sub(self.scoreboard.pipe(self.next));
-            if room == 0 {
+            if self.repair_window() <= self.pipe() {
                 self.is_window_limited = true;
                 return;
             }
@@ -169,8 +199,16 @@ impl Sender {
     }
 
     /// The window during a repair, `NewReno`'s inflation included.
-    fn repair_window(&self) -> u64 {
-        (self.cwnd as i64 + self.inflation).max(1) as u64
+    fn repair_window(&self) -> i64 {
+        (self.cwnd as i64 + self.inflation).max(1)
+    }
+
+    /// Packets that a repair takes to be in the network.
+    fn pipe(&self) -> i64 {
+        match self.repair_rule {
+            RepairRule::CountedPipe(pipe) => pipe.packets(),
+            RepairRule::Pipe | RepairRule::Prr(_) => self.scoreboard.pipe(self.next).cast_signed(),
+        }
     }
 
     /// RFC 6675 `NextSeg`; false when there is nothing to send.
@@ -184,7 +222,7 @@ impl Sender {
         if self.has_new_data(now) {
             let packet = self.next;
             self.next += 1;
-            self.count_prr_sent();
+            self.repair_rule.on_sent();
             self.transmit(now, packet, false, out);
             return true;
         }
@@ -201,7 +239,7 @@ impl Sender {
         match last {
             Some(last) if !self.is_rescue_spent && self.una >= self.rescue_from => {
                 self.is_rescue_spent = true;
-                self.count_prr_sent();
+                self.repair_rule.on_sent();
                 self.transmit(now, last, true, out);
                 false // it is not in the pipe either, so ask no further
             }
@@ -219,14 +257,8 @@ impl Sender {
             self.rto_deadline = now.saturating_add(self.rtt.rto());
         }
         self.scoreboard.on_retransmission(sequence);
-        self.count_prr_sent();
+        self.repair_rule.on_sent();
         self.transmit(now, sequence, true, out);
-    }
-
-    fn count_prr_sent(&mut self) {
-        if let Some(prr) = &mut self.prr {
-            prr.on_sent();
-        }
     }
 
     /// Everything up to the recovery point has arrived.
@@ -237,7 +269,7 @@ impl Sender {
         }
         self.phase = Phase::Open;
         self.inflation = 0;
-        self.prr = None;
+        self.repair_rule = RepairRule::Pipe;
     }
 
     /// Growth on a cumulative ACK outside fast recovery. After a timeout an ACK that jumps over packets that
@@ -334,7 +366,7 @@ impl Sender {
         self.cwnd = 1.0; // RFC 5681 sec. 3.1, the loss window
         self.inflation = 0;
         self.duplicates = 0;
-        self.prr = None;
+        self.repair_rule = RepairRule::Pipe;
         self.scoreboard.lose_everything(self.next, self.options.forget_sack_at_timeout);
         self.rto_deadline = now.saturating_add(self.rtt.rto());
         self.send_in_recovery(now, out);

@@ -159,8 +159,12 @@ fn delayed_ack() -> impl Strategy<Value = Option<DelayedAck>> {
 }
 
 fn tcp() -> impl Strategy<Value = TcpSpec> {
-    let recovery =
-        select(vec![(Recovery::NewReno, false), (Recovery::Sack, false), (Recovery::Sack, true)]);
+    let recovery = select(vec![
+        (Recovery::NewReno, false, false),
+        (Recovery::Sack, false, false),
+        (Recovery::Sack, false, true),
+        (Recovery::Sack, true, false),
+    ]);
     let slow_start = select(vec![
         SlowStartSpec::Standard,
         SlowStartSpec::Limited { max_ssthresh: 8 },
@@ -178,10 +182,11 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     let bursts = select(vec![1_u32, 1, 4, 16]);
     let switches = (any::<bool>(), bursts, any::<bool>(), any::<bool>(), ecn, any::<bool>());
     (congestion(), recovery, slow_start, windows, times, switches).prop_map(
-        |(congestion, (recovery, prr), slow_start, windows, times, switches)| TcpSpec {
+        |(congestion, repair, slow_start, windows, times, switches)| TcpSpec {
             congestion,
-            recovery,
-            prr,
+            recovery: repair.0,
+            prr: repair.1,
+            count_lost_in_pipe: repair.2,
             delayed_ack: times.0,
             ack_aggregation: times.1,
             initial_window: windows.0,

@@ -11,6 +11,7 @@ pub(crate) fn reno() -> TcpSpec {
         congestion: CongestionConfig::Reno(RenoParams::default()),
         recovery: Recovery::Sack,
         prr: false,
+        count_lost_in_pipe: false,
         delayed_ack: None,
         ack_aggregation: None,
         initial_window: 2,
