@@ -220,6 +220,30 @@ fn a_run_does_not_warn_of_bursts_where_there_are_none() {
     silent(text.split("[flows.upload]").next().unwrap());
 }
 
+/// Its queue is often empty, as the load is half of the rate, and slow start makes long ones.
+#[test]
+fn a_run_does_not_warn_of_bursts_of_short_flows_one_way() {
+    let text = r#"
+        duration = "60 s"
+        [links.down]
+        rate = "20 Mbit/s"
+        delay = "5 ms"
+        queue = { kind = "codel" }
+        [flows.web]
+        path = ["down"]
+        congestion = { kind = "cubic" }
+        rtt = "30 ms"
+        [flows.web.source]
+        kind = "finite_flows"
+        size = { kind = "pareto", shape = 1.3, mean = "50 kB" }
+        load = 0.5
+        "#;
+    let results = run(text, 1).summary;
+    let link = &results.links.0[0].1;
+    assert!(link.queue_delay_s_p99.unwrap() > 0.015, "several targets: {link:?}");
+    assert!(results.warnings.iter().all(|warning| !warning.contains(BURSTS)), "{results:?}");
+}
+
 /// A tail-drop queue promises no delay but that of its limit.
 #[test]
 fn a_run_warns_of_bursts_only_where_the_discipline_has_a_target() {
