@@ -45,7 +45,7 @@ pub(super) fn shift_round_trips(network: &mut Network, shift: u32) {
         let mut stream = random::stream(u64::from(shift), &phase_of(group));
         for flow in flows.iter_mut().filter(|flow| flow.group == index) {
             let part = random::below(&mut stream, span.picoseconds());
-            flow.rtt = flow.rtt + Time::from_picoseconds(part);
+            flow.rtt += Time::from_picoseconds(part);
         }
     }
 }

@@ -467,7 +467,8 @@ impl Sender {
     /// * an application that pauses leaves a window behind that says nothing about the path now;
     /// * proportional rate reduction makes cwnd follow the pipe, and ssthresh is what it leads to.
     fn congested_window(&self) -> f64 {
-        let window = if self.prr.is_some() { self.ssthresh } else { self.cwnd };
+        let is_reducing = matches!(self.repair_rule, RepairRule::Prr(_));
+        let window = if is_reducing { self.ssthresh } else { self.cwnd };
         let is_limited_by_application = self.objects.is_some() && !self.is_window_limited;
         if is_limited_by_application { window.min(float(self.next - self.una)) } else { window }
     }
