@@ -1759,8 +1759,7 @@ class WestwoodCongestion(TypedDict):
 
 
 class Bbr1Congestion(TypedDict):
-    """BBR, version 1 (Cardwell et al. 2016, as in Linux 6.19): paces at the rate that the path
-    delivers."""
+    """BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the path's delivery rate."""
 
     kind: Literal["bbr1"]
 

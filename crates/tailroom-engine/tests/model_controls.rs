@@ -54,8 +54,8 @@ fn one_flow_fills_the_link_and_leaves_the_queue_short() {
     }
 }
 
-/// One flow of version 1 on 100 Mbit/s and 75 ms, a BDP of 625 packets: a probe puts a quarter of it
-/// into the queue for one RTT of eight and takes it out in the next, 20 packets in the mean. The
+/// One flow of version 1 on 100 Mbit/s and 75 ms, a BDP of 625 packets: a probe puts a quarter of
+/// it into the queue for one RTT of eight and takes it out in the next, 20 packets in the mean. The
 /// phase that drains may leave the three quanta of 8 that its window has beyond the BDP. Pacing 1 %
 /// below the estimate drains six of them a round trip; were they to stay, the queue would have 44.
 #[test]
@@ -82,9 +82,9 @@ access_rate = "1 Gbit/s"
 }
 
 /// Several flows of version 1 in a deep buffer overestimate their rates until their windows hold
-/// them: 2 BDP (667 packets), three quanta of at most 8 a flow and what ACKs have brought before its
-/// time are in flight, so more than a BDP of 333 packets less what `ProbeRTT` and the phases of 3/4
-/// take away is queued. Before its time come at most the packets of a probe: an RTT at 5/4 of a
+/// them: 2 BDP (667 packets), three quanta of at most 8 a flow and what ACKs have brought before
+/// its time are in flight, so more than a BDP of 333 packets less what `ProbeRTT` and the phases of
+/// 3/4 take away is queued. Before its time come at most the packets of a probe: an RTT at 5/4 of a
 /// flow's rate brings a quarter of its BDP more, 83 packets of all flows together.
 #[test]
 fn flows_of_version_1_have_two_bdp_in_flight_in_a_deep_buffer() {

@@ -219,9 +219,9 @@ fn next_uniform(state: &mut u64) -> f64 {
     (*state >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Packets a round trip of CUBIC's law in whole round trips, by brute force: each packet is lost with
-/// `probability`, a round trip of recovery follows, and `alpha_cubic` is 1 from the window before
-/// the loss on if `returns`.
+/// Packets a round trip of CUBIC's law in whole round trips, by brute force: each packet is lost
+/// with `probability`, a round trip of recovery follows, and `alpha_cubic` is 1 from the window
+/// before the loss on if `returns`.
 fn cubic_by_brute_force(probability: f64, returns: bool) -> f64 {
     let (c, beta) = (0.4, 0.7);
     let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);
@@ -258,10 +258,10 @@ fn cubic_by_brute_force(probability: f64, returns: bool) -> f64 {
 }
 
 /// RFC 9438 sec. 4.3: once `W_est` is back at `cwnd_prior`, `alpha_cubic` SHOULD be 1. Linux has
-/// always had 3 (1 - beta) / (1 + beta) instead (`tcp_cubic.c`, `beta_scale`), with which the window
-/// is a ninth smaller where a hundredth of the packets is lost. Here the RFC holds. Losses are found
-/// and repaired packet by packet here and in whole round trips there, and windows of 12 packets are
-/// counted in whole ones: 4 %.
+/// always had 3 (1 - beta) / (1 + beta) instead (`tcp_cubic.c`, `beta_scale`), with which the
+/// window is a ninth smaller where a hundredth of the packets is lost. Here the RFC holds. Losses
+/// are found and repaired packet by packet here and in whole round trips there, and windows of 12
+/// packets are counted in whole ones: 4 %.
 #[test]
 fn cubic_under_heavy_random_loss_returns_to_the_increase_of_reno() {
     let probability = 0.01;

@@ -40,9 +40,10 @@ pub enum IncreaseRule {
     /// The published table (RFC 3649 appendix B): the row with the largest window not above the
     /// current one. The table's own parameters (38, 83000, 1e-3, 1e-7, 0.1) are used.
     Table,
-    /// The same table as Linux reads it (`net/ipv4/tcp_highspeed.c`): a row holds *up to* its window,
-    /// so that above `low_window` a(w) is one larger and b(w) that of the next row; the row of 94717
-    /// packets is missing, so that a(w) stays at 72 above 89053; b(w) in whole 256ths, rounded down.
+    /// The same table as Linux reads it (`net/ipv4/tcp_highspeed.c`): a row holds *up to* its
+    /// window, so that above `low_window` a(w) is one larger and b(w) that of the next row; the row
+    /// of 94717 packets is missing, so that a(w) stays at 72 above 89053; b(w) in whole 256ths,
+    /// rounded down.
     LinuxTable,
     /// The same table as ns-3 reads it (`tcp-highspeed.cc`): a row holds up to its window, as in
     /// Linux, but none is missing, and b(w) has the two decimals that are published.

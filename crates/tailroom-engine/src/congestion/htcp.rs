@@ -34,7 +34,7 @@ pub enum HtcpVariant {
     /// The paper: the time since congestion counts from the loss, growth has fractions, and the
     /// backoff adapts as soon as two congestions come at the same throughput.
     Paper,
-    /// Linux (`net/ipv4/tcp_htcp.c`, 6.19): the time counts from the end of the recovery, alpha
+    /// Linux (`net/ipv4/tcp_htcp.c`): the time counts from the end of the recovery, alpha
     /// before its scaling is a whole number (rounded down), and after a change of throughput the
     /// backoff stays at 0.5 for one congestion more; so it does while the smallest RTT is not above
     /// 10 ms.
@@ -345,8 +345,8 @@ mod tests {
         }
     }
 
-    /// Linux: the time counts from the first ACK after the recovery, and alpha before its scaling is a
-    /// whole number: 1 + 10 / 2 + 1 / 16 and 1 + 10 * 1.57 + 0.616 lose their fractions.
+    /// Linux: the time counts from the first ACK after the recovery, and alpha before its scaling
+    /// is a whole number: 1 + 10 / 2 + 1 / 16 and 1 + 10 * 1.57 + 0.616 lose their fractions.
     #[test]
     fn in_linux_growth_is_counted_from_the_end_of_the_recovery_in_whole_packets() {
         let params = HtcpParams { variant: HtcpVariant::Linux, ..HtcpParams::default() };

@@ -230,7 +230,8 @@ mod tests {
         }
     }
 
-    /// 1 with a half, uniform from 1000 to 3000 with a half: 1 for 460 of 2000, 2 for 1460, 3 for 80.
+    /// 1 with a half, uniform from 1000 to 3000 with a half: 1 for 460 of 2000, 2 for 1460, 3 for
+    /// 80.
     #[test]
     fn between_points_they_are_exact() {
         let point = |value, probability| CdfPoint { value, probability };

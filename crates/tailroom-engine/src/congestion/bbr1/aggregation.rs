@@ -1,7 +1,8 @@
 //! How many more packets are acknowledged at once than the estimated rate would deliver
-//! (`bbr_update_ack_aggregation`). The window holds so many more, so that a flow keeps sending while
-//! no ACK comes.
+//! (`bbr_update_ack_aggregation`). The window holds so many more, so that a flow keeps sending
+//! while no ACK comes.
 
+use super::rounded_down;
 use crate::units::{Time, float};
 
 /// `bbr_extra_acked_win_rtts`: a maximum lasts five to ten round trips.
@@ -62,6 +63,6 @@ impl Aggregation {
     /// (`bbr_ack_aggregation_cwnd`).
     pub(super) fn allowance(&self, bandwidth: f64) -> f64 {
         let excess = float(self.maxima[0].max(self.maxima[1]));
-        excess.min(libm::floor(LONGEST_SILENCE_S * bandwidth))
+        excess.min(rounded_down(LONGEST_SILENCE_S * bandwidth))
     }
 }

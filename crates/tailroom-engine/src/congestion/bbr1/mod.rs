@@ -1,8 +1,8 @@
 //! BBR, version 1, as Linux runs it: `net/ipv4/tcp_bbr.c` of Linux 6.19 (2026), whose functions are
 //! named below. Paces at 1 % below what the path was measured to deliver, and has at most twice the
-//! bandwidth-delay product in flight. Published as Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016 and
-//! draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017), whose sections are named where the
-//! two agree.
+//! bandwidth-delay product in flight. Published as Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016
+//! and draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017), whose sections are named where
+//! the two agree.
 //!
 //! Linux has changed the draft's version since: the pacing margin of 1 % and the flight at the next
 //! departure (4.20), the window's allowance for aggregated ACKs (5.1), two packets more in the
@@ -32,9 +32,9 @@ use crate::random;
 use crate::units::{Time, float};
 
 /// BBR, version 1, has no parameters; it is that of Linux 6.19 (`net/ipv4/tcp_bbr.c`). It takes no
-/// notice of ECN marks, and needs `recovery = "sack"` to measure well. Like a host with segmentation
-/// offload it sends up to a millisecond's worth of packets together, at least two above 1.2 Mbit/s
-/// and at most 64 KB.
+/// notice of ECN marks, and needs `recovery = "sack"` to measure well. Like a host with
+/// segmentation offload it sends up to a millisecond's worth of packets together, at least two
+/// above 1.2 Mbit/s and at most 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr1Params {}
@@ -160,6 +160,17 @@ impl CongestionControl for Bbr1 {
         }
         Some(model.steering())
     }
+}
+
+/// The whole part of a number of packets. A cast takes fewer instructions than `libm::floor`.
+fn rounded_down(packets: f64) -> f64 {
+    (packets as i64) as f64
+}
+
+/// The least whole number that is not below this number of packets.
+fn rounded_up(packets: f64) -> f64 {
+    let whole = rounded_down(packets);
+    if whole < packets { whole + 1.0 } else { whole }
 }
 
 impl Model {
@@ -328,12 +339,12 @@ impl Model {
     /// `bbr_is_next_cycle_phase`; sec. 4.3.4.3.
     fn is_next_phase(&self, event: &PathEvent) -> bool {
         let is_full_length = event.now.since(self.cycle_start) > self.min_rtt.value;
-        let in_flight = self.at_next_departure(event, event.prior_in_flight);
+        let in_flight = || self.at_next_departure(event, event.prior_in_flight);
         if self.pacing_gain > 1.0 {
-            let is_probed = in_flight >= self.inflight(self.pacing_gain) || event.newly_lost > 0;
-            is_full_length && is_probed
+            is_full_length
+                && (event.newly_lost > 0 || in_flight() >= self.inflight(self.pacing_gain))
         } else if self.pacing_gain < 1.0 {
-            is_full_length || in_flight <= self.inflight(1.0)
+            is_full_length || in_flight() <= self.inflight(1.0)
         } else {
             is_full_length
         }
@@ -343,7 +354,7 @@ impl Model {
     /// (`bbr_packets_in_net_at_edt`).
     fn at_next_departure(&self, event: &PathEvent, in_flight: u64) -> f64 {
         let wait = event.next_departure.since(event.now).seconds();
-        let delivered = libm::floor(self.bandwidth() * wait);
+        let delivered = rounded_down(self.bandwidth() * wait);
         let departing = if self.pacing_gain > 1.0 { self.send_quantum } else { 0 };
         (float(in_flight + departing) - delivered).max(0.0)
     }
@@ -424,7 +435,7 @@ impl Model {
         let bytes_per_second = self.pacing_rate * self.packet_bytes;
         let least = if bytes_per_second < MIN_TSO_RATE { 1.0 } else { 2.0 };
         let bytes = (bytes_per_second / QUANTA_PER_SECOND).min(MAX_QUANTUM_BYTES);
-        let packets = libm::floor(bytes / self.packet_bytes);
+        let packets = rounded_down(bytes / self.packet_bytes);
         self.send_quantum = packets.max(least).min(MAX_QUANTUM_PACKETS) as u64;
     }
 
@@ -433,13 +444,13 @@ impl Model {
         if self.min_rtt.value == Time::NEVER {
             return self.initial_cwnd;
         }
-        libm::ceil(gain * bandwidth * self.min_rtt.value.seconds())
+        rounded_up(gain * bandwidth * self.min_rtt.value.seconds())
     }
 
     /// `bbr_quantization_budget`: three quanta more, an even number, and two more to probe with.
     fn with_quanta(&self, flight: f64) -> f64 {
         let budget = flight + 3.0 * float(self.send_quantum);
-        let even = 2.0 * libm::ceil(budget / 2.0);
+        let even = 2.0 * rounded_up(0.5 * budget);
         let probes = self.state == State::ProbeBandwidth && self.cycle_index == 0;
         if probes { even + 2.0 } else { even }
     }

@@ -19,6 +19,7 @@ const SHORTEST_INTERVAL: Time = Time::from_milliseconds(1);
 
 /// What an ACK, or a timeout, says.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Sample {
     pub(super) now: Time,
     /// Packets delivered since the connection began.

@@ -81,8 +81,8 @@ fn the_cycle_has_eight_phases_of_one_rtt() {
 }
 
 /// Sec. 4.3.4.1: 5/4 goes on until 1.25 BDP (50 packets, three quanta of two and two to probe with:
-/// 58), the next quantum of two included, are in flight or something is lost; 3/4 ends as soon as one
-/// BDP and the quanta are.
+/// 58), the next quantum of two included, are in flight or something is lost; 3/4 ends as soon as
+/// one BDP and the quanta are.
 #[test]
 fn the_first_phase_fills_and_the_second_drains() {
     let (mut control, mut path) = probing(1);
@@ -132,8 +132,9 @@ fn what_is_delivered_before_the_next_departure_is_not_in_flight() {
     }
 }
 
-/// Sec. 4.3.4.3 and `bbr_quantization_budget`: 2 * 40 packets, three quanta of two, and the one packet
-/// that an ACK says at a time make 87, and 88 an even number; two more in the phase that probes.
+/// Sec. 4.3.4.3 and `bbr_quantization_budget`: 2 * 40 packets, three quanta of two, and the one
+/// packet that an ACK says at a time make 87, and 88 an even number; two more in the phase that
+/// probes.
 #[test]
 fn the_window_is_two_bdp_and_three_quanta() {
     let (mut control, mut path) = probing(1);
@@ -161,7 +162,7 @@ fn the_window_holds_what_is_acknowledged_together() {
     path.event.delivered += 9;
     path.ack(&mut control, RATE, ms(40.0));
     path.event.newly_delivered = 1;
-    assert_eq!(control.model.aggregation.allowance(RATE), 10.0);
+    assert_close(control.model.aggregation.allowance(RATE), 10.0);
     let window = |control: &Bbr1| control.model.with_quanta(control.model.flight(RATE, 2.0) + 10.0);
     for _ in 0..80 {
         path.ack(&mut control, RATE, ms(40.0));
@@ -172,9 +173,9 @@ fn the_window_holds_what_is_acknowledged_together() {
     for _ in 0..11 {
         path.round(&mut control, RATE, ms(40.0));
     }
-    assert_eq!(control.model.aggregation.allowance(RATE), 1.0);
+    assert_close(control.model.aggregation.allowance(RATE), 1.0);
     // No more than 100 ms' worth of the bandwidth.
-    assert_eq!(control.model.aggregation.allowance(5.0), 0.0);
+    assert_close(control.model.aggregation.allowance(5.0), 0.0);
 }
 
 /// `bbr_update_min_rtt`: 10 s after the smallest RTT was first measured, however often it comes
@@ -272,7 +273,8 @@ fn the_quantum_follows_the_rate() {
 }
 
 /// A path that loses a quarter of what it delivers: two intervals of at least four round trips, the
-/// first from the first loss, and the flow keeps to the rate of both for 48 round trips of `ProbeBW`.
+/// first from the first loss, and the flow keeps to the rate of both for 48 round trips of
+/// `ProbeBW`.
 #[test]
 fn keeps_to_the_rate_of_a_policer() {
     let (mut control, mut path) = (started(1), Path::new(40));
