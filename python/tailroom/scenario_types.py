@@ -1432,7 +1432,7 @@ class FixedWindowCongestion(TypedDict):
     """
 
 
-IncreaseRule: TypeAlias = Literal["continuous", "table", "linux_table"]
+IncreaseRule: TypeAlias = Literal["continuous", "table", "linux_table", "ns3_table"]
 """Source of a(w) and b(w)."""
 
 
@@ -1557,6 +1557,10 @@ class BicCongestion(TypedDict):
     """
 
 
+HtcpVariant: TypeAlias = Literal["paper", "linux"]
+"""Whose rules H-TCP follows."""
+
+
 class HtcpCongestion(TypedDict):
     """H-TCP (Leith, Shorten 2004): growth by the time since the last congestion."""
 
@@ -1583,6 +1587,8 @@ class HtcpCongestion(TypedDict):
 
     Default: True.
     """
+    variant: NotRequired[HtcpVariant]
+    """Whose rules hold where the paper and Linux differ. Default: 'paper'."""
 
 
 class VegasCongestion(TypedDict):
@@ -1759,7 +1765,7 @@ class WestwoodCongestion(TypedDict):
 
 
 class Bbr1Congestion(TypedDict):
-    """BBR, version 1 (Cardwell et al. 2016): paces at the rate that the path delivers."""
+    """BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the path's delivery rate."""
 
     kind: Literal["bbr1"]
 

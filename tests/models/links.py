@@ -94,6 +94,7 @@ def passing(rate_bps: float, peak_rate_bps: float = inf, **others: Any) -> Passi
         "arrivals_per_s": rate_bps / (8 * size),
         "poisson": True,
         "size_bytes_mean": size,
+        "wire_bytes_mean": size,
         "sizes_bytes": (size,),
         "rtt_s": 0.01,
         "peak_rate_bps": peak_rate_bps,

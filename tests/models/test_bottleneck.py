@@ -1,11 +1,17 @@
 """What a model reads of a scenario."""
 
+from collections.abc import Callable
+from math import exp, gamma
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy import special, stats
 
 import tailroom as tr
 from tailroom.models import Bottleneck, read_bottleneck
+from tailroom.models.bottleneck import PassingFlows
 from tailroom.scenario import ScenarioText
 
 MIXED = """\
@@ -111,3 +117,98 @@ def test_the_bdp_is_capacity_times_mean_round_trip(narrow: Bottleneck) -> None:
     mean_rtt_s = (0.04 + 0.06 + 0.08 + 0.1 + 1000 * 0.05) / 1004
     assert narrow.mean_rtt_s == pytest.approx(mean_rtt_s)
     assert narrow.bdp_packets == pytest.approx(12_500 * mean_rtt_s)
+
+
+PASSING = """\
+duration = "10 s"
+
+[links.only]
+rate = "1 Gbit/s"
+delay = "10 ms"
+queue = { kind = "fair", limit = "1000 packets" }
+
+[flows.short]
+path = ["only"]
+rtt = "20 ms"
+congestion = { kind = "reno" }
+source = { kind = "finite_flows", load = 0.9, size = %s }
+packet_size = "1500 B"
+header_size = "40 B"
+"""
+PAYLOAD, HEADER = 1460, 40
+
+Exceeds = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+def passing_of(path: Path, size: str, seed: int) -> PassingFlows:
+    path.write_text(PASSING % size, encoding="utf-8")
+    return read_bottleneck(ScenarioText.of(path, {}), seed=seed).passing[0]
+
+
+def bounded_pareto(shape: float, least: float, most: float) -> Exceeds:
+    """P(X > x), from least on."""
+    floor = (least / most) ** shape
+    return lambda x: np.clip(((least / np.maximum(x, least)) ** shape - floor) / (1 - floor), 0, 1)
+
+
+LOGNORMAL_MEDIAN = 100e3 * exp(-(1.5**2) / 2)
+WEIBULL_SCALE = 100e3 / gamma(1 + 1 / 0.5)
+BRUTE_FORCE: dict[str, Exceeds] = {
+    '{ kind = "uniform", from = "1 kB", to = "199 kB" }': stats.uniform(1e3, 198e3).sf,
+    '{ kind = "exponential", mean = "100 kB" }': stats.expon(scale=100e3).sf,
+    '{ kind = "lognormal", mean = "100 kB", sigma = 1.5 }': stats.lognorm(
+        1.5, scale=LOGNORMAL_MEDIAN
+    ).sf,
+    '{ kind = "bounded_pareto", shape = 1.1, min = "1 kB", max = "1 GB" }': bounded_pareto(
+        1.1, 1e3, 1e9
+    ),
+    '{ kind = "weibull", mean = "100 kB", shape = 0.5 }': stats.weibull_min(
+        0.5, scale=WEIBULL_SCALE
+    ).sf,
+}
+
+
+@pytest.mark.parametrize("size", BRUTE_FORCE)
+def test_headers_are_those_of_the_mean_number_of_packets(tmp_path: Path, size: str) -> None:
+    # The mean of a whole number is the sum of the probabilities to exceed 0, 1, 2, ...
+    packets = BRUTE_FORCE[size](PAYLOAD * np.arange(3_000_000.0)).sum()
+    found = passing_of(tmp_path / "scenario.toml", size, 1)
+    headers = found.wire_bytes_mean - found.size_bytes_mean
+    assert headers == pytest.approx(HEADER * packets, rel=1e-7)
+
+
+@pytest.mark.parametrize("shape", [1.05, 1.2, 2.5])
+def test_headers_of_a_pareto_distribution_are_a_zeta_function(tmp_path: Path, shape: float) -> None:
+    # P(X > k p) = (least / p)^shape / k^shape, where the least is smaller than a packet.
+    least = 2_000 * (shape - 1) / shape
+    packets = 1 + (least / PAYLOAD) ** shape * special.zeta(shape)
+    size = f'{{ kind = "pareto", mean = "2 kB", shape = {shape} }}'
+    found = passing_of(tmp_path / "scenario.toml", size, 1)
+    assert found.wire_bytes_mean == pytest.approx(2_000 + HEADER * packets, rel=1e-9)
+
+
+def test_a_mix_and_a_fixed_size_are_counted_exactly(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    mix = '{ kind = "mix", values = ["1 kB", "1461 B", "1 MB"], weights = [5, 3, 2] }'
+    packets = (5 * 1 + 3 * 2 + 2 * 685) / 10
+    expected = (5 * 1_000 + 3 * 1_461 + 2 * 1_000_000) / 10 + HEADER * packets
+    assert passing_of(path, mix, 1).wire_bytes_mean == pytest.approx(expected, rel=1e-12)
+    assert passing_of(path, '"1460 B"', 1).wire_bytes_mean == 1_500
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        '{ kind = "pareto", mean = "100 kB", shape = 1.05 }',
+        '{ kind = "pareto", mean = "100 kB", shape = 1.2 }',
+        '{ kind = "lognormal", mean = "100 kB", sigma = 3.0 }',
+        '{ kind = "weibull", mean = "100 kB", shape = 0.3 }',
+    ],
+)
+def test_a_stated_load_is_the_load_of_every_seed(tmp_path: Path, size: str) -> None:
+    # Processor sharing: load / (1 - load) flows, 9 of them at a load of 0.9.
+    for seed in range(1, 6):
+        path = tmp_path / "scenario.toml"
+        assert passing_of(path, size, seed).rate_bps == pytest.approx(0.9e9, rel=1e-4)
+        said = tr.predict(path, seed=seed)["processor_sharing"]
+        assert said.details["present_flows_mean"] == pytest.approx(9, rel=1e-3)

@@ -340,7 +340,7 @@ def test_streams_alone_are_the_queue_itself() -> None:
 def test_streams_and_passing_flows_add_what_they_send() -> None:
     alone = link(flows([0.05], count=5), 100, 10_000)
     passing = PassingFlows(
-        "passing", "finite_flows", "reno", {}, 25.0, True, 10_000.0, (), 0.05, inf, 1000, 0, 10, inf
+        "passing", "finite_flows", "reno", {}, 25.0, True, 1e4, 1e4, (), 0.05, inf, 1000, 0, 10, inf
     )  # 2 Mbit/s, a fortieth of the link
     at = replace(alone, streams=(poisson(0.6, alone),), passing=(passing,))
     found = solve(at)

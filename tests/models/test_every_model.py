@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from math import inf, isfinite
+from math import ceil, inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -89,18 +89,21 @@ def comers(draw: st.DrawFn, rate_bps: float, control: str | None) -> PassingFlow
     offered = rate_bps * draw(st.floats(1e-4, 1.2))
     sizes = tuple(draw(st.lists(logarithmic(100, 1e8), min_size=1, max_size=5)))
     mean = sum(sizes) / len(sizes)
+    header = draw(st.sampled_from([0, 40]))
+    packets = sum(ceil(size / (PACKET - header)) for size in sizes) / len(sizes)
     return passing(
         offered,
         draw(st.just(inf) | logarithmic(1e4, 1e11)),
         process=draw(st.sampled_from(["finite_flows", "web", "streaming", "trace"])),
         congestion=control,
         size_bytes_mean=mean,
+        wire_bytes_mean=mean + header * packets,
         sizes_bytes=sizes,
         arrivals_per_s=offered / (8 * mean),
         poisson=draw(st.booleans()),
         rtt_s=draw(logarithmic(1e-3, 1)),
         initial_window=draw(st.sampled_from([1, 10])),
-        header_bytes=draw(st.sampled_from([0, 40])),
+        header_bytes=header,
     )
 
 

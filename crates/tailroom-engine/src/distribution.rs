@@ -3,6 +3,8 @@
 //! A draw is the same on every machine: what is not plain arithmetic comes from `libm`, as do the
 //! tails of `rand_distr`'s exponential and normal samplers (ziggurat, Marsaglia and Tsang 2000).
 
+mod steps;
+
 use std::sync::Arc;
 
 use rand_core::Rng;
@@ -188,6 +190,12 @@ impl Distribution {
         }
     }
 
+    /// The mean of a draw divided by `step` and rounded up, at least 1: how many packets with a
+    /// payload of `step` a flow has. To nine digits or more.
+    pub fn mean_steps(&self, step: f64) -> f64 {
+        steps::mean_steps(self, step)
+    }
+
     /// The greatest lower bound.
     pub fn minimum(&self) -> f64 {
         match self {
@@ -244,6 +252,12 @@ fn bounded_pareto(shape: f64, minimum: f64, maximum: f64, probability: f64) -> f
     };
     // Rounding may lead past the bound.
     (minimum * libm::exp(power)).min(maximum)
+}
+
+/// P(X > x) of a bounded Pareto distribution, for an x between its bounds.
+fn bounded_exceedance(shape: f64, minimum: f64, maximum: f64, x: f64) -> f64 {
+    let whole = drop_over(shape, libm::log(maximum / minimum));
+    libm::pow(minimum / x, shape) * drop_over(shape, libm::log(maximum / x)) / whole
 }
 
 /// The integral of exp(-rate * x) from 0 to `span`.

@@ -146,6 +146,8 @@ pub enum SourceOutline {
         poisson: bool,
         /// Mean payload of one; of media flows, bytes on the wire.
         size_bytes_mean: f64,
+        /// The same with a header for each packet.
+        wire_bytes_mean: f64,
         /// Payload of a thousand drawn ones; empty for media flows.
         sizes_bytes: Vec<f64>,
         /// Mean two-way propagation delay.
@@ -279,19 +281,29 @@ fn source(network: &Network, spec: &GroupSpec) -> SourceOutline {
         SourceSpec::OnOff { .. } => stream("on_off", true),
         // A load that the rest of the link takes as given, although a window may hold it back.
         SourceSpec::Objects(_) => stream("objects", true),
-        SourceSpec::FiniteFlows(flows) => finite_flows(&drawn, flows),
-        SourceSpec::Web(pages) => web(&drawn, pages),
+        SourceSpec::FiniteFlows(flows) => finite_flows(&drawn, spec, flows),
+        SourceSpec::Web(pages) => web(&drawn, spec, pages),
         SourceSpec::Streaming(media) => streaming(network, media),
-        SourceSpec::Trace(list) => trace(network, list),
+        SourceSpec::Trace(list) => trace(network, spec, list),
     }
 }
 
-fn finite_flows(drawn: &Drawn<'_>, flows: &FiniteFlowsSpec) -> SourceOutline {
+/// Mean bytes on the wire of a flow of this size: every packet has a header.
+fn wire_bytes(spec: &GroupSpec, size: &Distribution) -> f64 {
+    size.mean() + f64::from(spec.header_size) * size.mean_steps(payload_bytes(spec))
+}
+
+fn payload_bytes(spec: &GroupSpec) -> f64 {
+    f64::from(spec.packet_size) - f64::from(spec.header_size)
+}
+
+fn finite_flows(drawn: &Drawn<'_>, spec: &GroupSpec, flows: &FiniteFlowsSpec) -> SourceOutline {
     SourceOutline::Passing {
         process: "finite_flows",
         arrivals_per_s: per_second(drawn.network, &flows.arrivals),
         poisson: is_poisson(&flows.arrivals),
         size_bytes_mean: flows.size.mean(),
+        wire_bytes_mean: wire_bytes(spec, &flows.size),
         sizes_bytes: drawn.sizes(DRAWS, "size", &flows.size),
         rtt_s: seconds(flows.rtt.mean()),
         peak_rate_bps: flows.peak_rate.as_ref().map(Distribution::mean),
@@ -299,18 +311,21 @@ fn finite_flows(drawn: &Drawn<'_>, flows: &FiniteFlowsSpec) -> SourceOutline {
 }
 
 /// A page is one main object and what it embeds; each is a flow.
-fn web(drawn: &Drawn<'_>, web: &WebSpec) -> SourceOutline {
+fn web(drawn: &Drawn<'_>, spec: &GroupSpec, web: &WebSpec) -> SourceOutline {
     let embedded = web.embedded_objects.mean();
     let page = 1.0 + embedded;
     let of_main = libm::round(DRAWS as f64 / page) as usize;
     let main = drawn.sizes(of_main, "main object", &web.main_object);
     let others = drawn.sizes(DRAWS - of_main, "embedded object", &web.embedded_object);
     let page_bytes = web.main_object.mean() + embedded * web.embedded_object.mean();
+    let embedded_wire_bytes = embedded * wire_bytes(spec, &web.embedded_object);
+    let page_wire_bytes = wire_bytes(spec, &web.main_object) + embedded_wire_bytes;
     SourceOutline::Passing {
         process: "web",
         arrivals_per_s: per_second(drawn.network, &web.arrivals) * web.pages.mean() * page,
         poisson: false,
         size_bytes_mean: page_bytes / page,
+        wire_bytes_mean: page_wire_bytes / page,
         sizes_bytes: [main, others].concat(),
         rtt_s: seconds(web.rtt.mean()),
         peak_rate_bps: web.peak_rate.as_ref().map(Distribution::mean),
@@ -318,25 +333,32 @@ fn web(drawn: &Drawn<'_>, web: &WebSpec) -> SourceOutline {
 }
 
 fn streaming(network: &Network, media: &StreamingSpec) -> SourceOutline {
+    let wire_bytes = seconds(media.duration.mean()) * media.rate.mean() / 8.0;
     SourceOutline::Passing {
         process: "streaming",
         arrivals_per_s: per_second(network, &media.arrivals),
         poisson: is_poisson(&media.arrivals),
-        size_bytes_mean: seconds(media.duration.mean()) * media.rate.mean() / 8.0,
+        size_bytes_mean: wire_bytes,
+        wire_bytes_mean: wire_bytes,
         sizes_bytes: Vec::new(),
         rtt_s: seconds(media.rtt.mean()),
         peak_rate_bps: Some(media.rate.mean()),
     }
 }
 
-fn trace(network: &Network, trace: &TraceSpec) -> SourceOutline {
+fn trace(network: &Network, spec: &GroupSpec, trace: &TraceSpec) -> SourceOutline {
     let count = trace.flows.len().max(1);
     let bytes = || trace.flows.iter().map(|flow| flow.bytes as f64);
+    let mean = |bytes: f64| bytes / count as f64;
+    let packets = bytes().map(|bytes| libm::ceil(bytes / payload_bytes(spec)).max(1.0));
     SourceOutline::Passing {
         process: "trace",
         arrivals_per_s: count as f64 / network.duration.seconds(),
         poisson: false,
-        size_bytes_mean: bytes().sum::<f64>() / count as f64,
+        size_bytes_mean: mean(bytes().sum()),
+        wire_bytes_mean: mean(
+            bytes().sum::<f64>() + f64::from(spec.header_size) * packets.sum::<f64>(),
+        ),
         sizes_bytes: bytes().step_by(count.div_ceil(DRAWS)).collect(),
         rtt_s: seconds(trace.mean_rtt()),
         peak_rate_bps: trace.peak_rate.as_ref().map(Distribution::mean),

@@ -216,6 +216,7 @@ fn path_step() -> impl Strategy<Value = PathStep> {
                 rate,
                 is_cwnd_limited: limited,
                 repair,
+                next_departure: Time::from_milliseconds(prior_in_flight),
             };
             PathStep::Ack { after_ms, event }
         },

@@ -36,31 +36,47 @@ fn the_table_is_the_published_one() {
     assert_eq!(rebuilt, published);
 }
 
-/// RFC 3649: a row holds from its window on. Linux (`net/ipv4/tcp_highspeed.c`): the row `i` with
-/// the smallest window that is not below the current one, whose a(w) is i + 1, of 72 rows.
+/// a(w) and b(w) of the table as `increase` reads it.
+fn row_of(increase: IncreaseRule, window: f64) -> (f64, f64) {
+    let params = HighspeedParams { increase, ..HighspeedParams::default() };
+    let mut control = Highspeed::new(&params);
+    let event = CongestionEvent {
+        now: Time::ZERO,
+        kind: CongestionKind::Loss,
+        cwnd_packets: window,
+        is_slow_start: false,
+    };
+    (control.increase(window), 1.0 - control.on_congestion(&event) / window)
+}
+
+/// RFC 3649: a row holds from its window on. Linux (`net/ipv4/tcp_highspeed.c`, the same from
+/// 2.6.24 to 5.18): the row `i` with the smallest window that is not below the current one, whose
+/// a(w) is i + 1, of 72 rows; the last is 89053, with 24 of 256. ns-3 (`tcp-highspeed.cc`): the
+/// same rows up to their windows, and a 73rd with 0.09.
 #[test]
-fn linux_reads_the_table_one_row_further() {
-    for (window, ours, linux) in [
-        (30.0, (1.0, 0.5), (1.0, 0.5)),
-        (100.0, (1.0, 0.5), (2.0, 0.44)),
-        (117.9, (1.0, 0.5), (2.0, 0.44)),
-        (1_000.0, (7.0, 0.34), (8.0, 0.33)),
-        (83_000.0, (70.0, 0.10), (71.0, 0.10)),
-        (200_000.0, (73.0, 0.09), (72.0, 0.10)),
+fn linux_and_ns3_read_the_table_one_row_further() {
+    for (window, ours, linux, ns3) in [
+        (30.0, (1.0, 0.5), (1.0, 128.0), (1.0, 0.5)),
+        (100.0, (1.0, 0.5), (2.0, 112.0), (2.0, 0.44)),
+        (117.9, (1.0, 0.5), (2.0, 112.0), (2.0, 0.44)),
+        (1_000.0, (7.0, 0.34), (8.0, 83.0), (8.0, 0.33)),
+        (5_400.0, (20.0, 0.25), (21.0, 61.0), (21.0, 0.24)),
+        (12_000.0, (31.0, 0.20), (32.0, 51.0), (32.0, 0.20)),
+        (40_000.0, (55.0, 0.14), (56.0, 35.0), (56.0, 0.14)),
+        (83_000.0, (70.0, 0.10), (71.0, 25.0), (71.0, 0.10)),
+        (89_000.0, (71.0, 0.10), (72.0, 24.0), (72.0, 0.10)),
+        (89_054.0, (72.0, 0.10), (72.0, 24.0), (73.0, 0.09)),
+        (200_000.0, (73.0, 0.09), (72.0, 24.0), (73.0, 0.09)),
     ] {
-        for (increase, expected) in [(IncreaseRule::Table, ours), (IncreaseRule::LinuxTable, linux)]
-        {
-            let params = HighspeedParams { increase, ..HighspeedParams::default() };
-            let mut control = Highspeed::new(&params);
-            assert!((control.increase(window) - expected.0).abs() < 1e-12, "{window}");
-            let event = CongestionEvent {
-                now: Time::ZERO,
-                kind: CongestionKind::Loss,
-                cwnd_packets: window,
-                is_slow_start: false,
-            };
-            let decrease = 1.0 - control.on_congestion(&event) / window;
-            assert!((decrease - expected.1).abs() < 1e-12, "{window}: {decrease}");
+        let linux = (linux.0, linux.1 / 256.0);
+        for (rule, expected) in [
+            (IncreaseRule::Table, ours),
+            (IncreaseRule::LinuxTable, linux),
+            (IncreaseRule::Ns3Table, ns3),
+        ] {
+            let (increase, decrease) = row_of(rule, window);
+            assert!((increase - expected.0).abs() < 1e-12, "{rule:?} at {window}: {increase}");
+            assert!((decrease - expected.1).abs() < 1e-12, "{rule:?} at {window}: {decrease}");
         }
     }
 }

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 from tailroom import _engine
@@ -63,6 +62,8 @@ class PassingFlows:
     """Whether they arrive as a Poisson process."""
     size_bytes_mean: float
     """Mean payload; of media flows, bytes on the wire."""
+    wire_bytes_mean: float
+    """Mean size of a flow on the wire, headers included."""
     sizes_bytes: tuple[float, ...]
     """A thousand drawn ones."""
     rtt_s: float
@@ -73,15 +74,6 @@ class PassingFlows:
     header_bytes: int
     initial_window: int
     max_window: float
-
-    @cached_property
-    def wire_bytes_mean(self) -> float:
-        """Mean size of a flow on the wire, headers included."""
-        if not self.sizes_bytes:
-            return self.size_bytes_mean
-        payload = self.packet_bytes - self.header_bytes
-        packets = sum(ceil(size / payload) for size in self.sizes_bytes) / len(self.sizes_bytes)
-        return self.size_bytes_mean + packets * self.header_bytes
 
     @property
     def rate_bps(self) -> float:
@@ -322,6 +314,7 @@ def _passing(group: dict[str, Any]) -> list[PassingFlows]:
             arrivals_per_s=source["arrivals_per_s"],
             poisson=source["poisson"],
             size_bytes_mean=source["size_bytes_mean"],
+            wire_bytes_mean=source["wire_bytes_mean"],
             sizes_bytes=tuple(source["sizes_bytes"]),
             rtt_s=source["rtt_s"],
             peak_rate_bps=source["peak_rate_bps"] or inf,

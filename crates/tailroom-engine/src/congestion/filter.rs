@@ -122,6 +122,11 @@ impl Plateau {
         Plateau { baseline, ..Plateau::default() }
     }
 
+    /// Forgets the rate that the next round trip is compared with.
+    pub fn forget_rate(&mut self) {
+        self.baseline = 0.0;
+    }
+
     /// Takes the rate at the end of a round trip.
     pub fn on_round(&mut self, rate: f64) {
         if self.is_reached {

@@ -40,9 +40,14 @@ pub enum IncreaseRule {
     /// The published table (RFC 3649 appendix B): the row with the largest window not above the
     /// current one. The table's own parameters (38, 83000, 1e-3, 1e-7, 0.1) are used.
     Table,
-    /// The same table as Linux and ns-3 read it: a row holds *up to* its window, so that above
-    /// `low_window` a(w) is one larger and b(w) that of the next row.
+    /// The same table as Linux reads it (`net/ipv4/tcp_highspeed.c`): a row holds *up to* its
+    /// window, so that above `low_window` a(w) is one larger and b(w) that of the next row; the row
+    /// of 94717 packets is missing, so that a(w) stays at 72 above 89053; b(w) in whole 256ths,
+    /// rounded down.
     LinuxTable,
+    /// The same table as ns-3 reads it (`tcp-highspeed.cc`): a row holds up to its window, as in
+    /// Linux, but none is missing, and b(w) has the two decimals that are published.
+    Ns3Table,
 }
 
 impl Default for HighspeedParams {
@@ -120,6 +125,21 @@ pub struct TableRow {
     pub decrease: f64,
 }
 
+/// Denominator of Linux's b(w) (`hstcp_aimd_vals`: "fixed-point MD scaled <<8").
+const LINUX_DECREASE_UNIT: f64 = 256.0;
+
+/// The table of Linux: without the last row, and with b(w) in 256ths.
+fn linux_table() -> Vec<TableRow> {
+    let params = HighspeedParams::default();
+    let mut rows = published_table();
+    rows.pop();
+    for row in &mut rows {
+        let parts = libm::floor(LINUX_DECREASE_UNIT * params.decrease(row.window));
+        row.decrease = parts / LINUX_DECREASE_UNIT;
+    }
+    rows
+}
+
 /// RFC 3649 appendix B, rebuilt by the rule that generated it: a row each time the simplified
 /// a(w) = w^2 * 2b / ((2-b) * w^1.2 * 12.8) has passed that of the row before by more than 1.
 pub fn published_table() -> Vec<TableRow> {
@@ -170,13 +190,11 @@ const FLAT_CELL_RATIO: f64 = 1.002;
 impl Highspeed {
     /// Starts the control.
     pub fn new(params: &HighspeedParams) -> Self {
-        let mut table = match params.increase {
+        let table = match params.increase {
             IncreaseRule::Continuous => Vec::new(),
-            IncreaseRule::Table | IncreaseRule::LinuxTable => published_table(),
+            IncreaseRule::Table | IncreaseRule::Ns3Table => published_table(),
+            IncreaseRule::LinuxTable => linux_table(),
         };
-        if params.increase == IncreaseRule::LinuxTable {
-            table.pop(); // Linux leaves out the last row
-        }
         Highspeed {
             cell_from: 0.0,
             cell_to: 0.0,
@@ -226,7 +244,7 @@ impl Law {
     /// The table row for `window`; none without a table, or below the first row of the published.
     fn row_at(&self, window: f64) -> Option<&TableRow> {
         let above = self.rows_up_to(window);
-        if self.params.increase == IncreaseRule::LinuxTable {
+        if matches!(self.params.increase, IncreaseRule::LinuxTable | IncreaseRule::Ns3Table) {
             return self.table.get(above).or(self.table.last());
         }
         self.table.get(above.checked_sub(1)?)

@@ -23,6 +23,22 @@ pub struct HtcpParams {
     /// Back off to 0.5 when the throughput before congestion has changed by more than a fifth since
     /// the congestion before, so that flows that come or go converge quickly.
     pub throughput_check: bool,
+    /// Whose rules hold where the paper and Linux differ.
+    pub variant: HtcpVariant,
+}
+
+/// Whose rules H-TCP follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HtcpVariant {
+    /// The paper: the time since congestion counts from the loss, growth has fractions, and the
+    /// backoff adapts as soon as two congestions come at the same throughput.
+    Paper,
+    /// Linux (`net/ipv4/tcp_htcp.c`): the time counts from the end of the recovery, alpha
+    /// before its scaling is a whole number (rounded down), and after a change of throughput the
+    /// backoff stays at 0.5 for one congestion more; so it does while the smallest RTT is not above
+    /// 10 ms.
+    Linux,
 }
 
 impl Default for HtcpParams {
@@ -32,6 +48,7 @@ impl Default for HtcpParams {
             rtt_scaling: true,
             adaptive_backoff: true,
             throughput_check: true,
+            variant: HtcpVariant::Paper,
         }
     }
 }
@@ -50,13 +67,15 @@ const RTT_MEMORY: f64 = 0.95; // Linux: what the largest RTT keeps of its excess
 const NEW_THROUGHPUT_WEIGHT: f64 = 0.25; // Linux
 /// Round trips after congestion whose throughput does not yet count.
 const UNSETTLED_ROUNDS: u32 = 3; // Linux
+/// RTTs up to this say nothing about the queue.
+const LEAST_ADAPTIVE_RTT: Time = Time::from_milliseconds(10); // Linux, htcp_beta_update
 
-/// A running H-TCP. Linux takes the smoothed RTT in place of its samples, adapts the backoff only
-/// above 10 ms, and not before the second congestion after a change of throughput: not so here.
+/// A running H-TCP.
 #[derive(Debug)]
 pub struct Htcp {
     params: HtcpParams,
-    /// When congestion came last, or congestion avoidance began; [`Time::NEVER`] before that.
+    /// From when on growth is counted: the last congestion, or the begin of congestion avoidance.
+    /// [`Time::NEVER`] before that; in Linux until the recovery is over.
     last_congestion: Time,
     min_rtt: Time,
     max_rtt: Time,
@@ -64,6 +83,8 @@ pub struct Htcp {
     throughput: ThroughputMeter,
     /// Packets a second before the last congestion; 0 before the first one.
     last_throughput: f64,
+    /// Linux's `modeswitch`: the throughput has not changed for two congestions.
+    is_settled: bool,
 }
 
 /// The largest smoothed throughput since the last congestion.
@@ -112,6 +133,7 @@ impl Htcp {
             backoff: LEAST_BACKOFF,
             throughput: ThroughputMeter::default(),
             last_throughput: 0.0,
+            is_settled: false,
         }
     }
 
@@ -121,6 +143,9 @@ impl Htcp {
         let since = now.since(self.last_congestion);
         let excess = since.since(self.params.low_speed_period.time()).seconds();
         let mut growth = 1.0 + excess * (LINEAR_GROWTH + SQUARE_GROWTH * excess);
+        if self.params.variant == HtcpVariant::Linux {
+            growth = libm::floor(growth);
+        }
         if self.params.rtt_scaling && self.min_rtt != Time::NEVER {
             let scale = self.min_rtt.seconds() / REFERENCE_RTT_S;
             // As in Linux, scaling never makes a flow slower than standard TCP.
@@ -136,9 +161,12 @@ impl Htcp {
         let change = (throughput - self.last_throughput).abs();
         let has_changed = change > THROUGHPUT_CHANGE * self.last_throughput;
         self.last_throughput = throughput;
+        let is_steady = !(self.params.throughput_check && has_changed);
         let is_adaptive = self.params.adaptive_backoff
-            && !(self.params.throughput_check && has_changed)
-            && self.max_rtt > Time::ZERO;
+            && is_steady
+            && self.max_rtt > Time::ZERO
+            && self.lets_adapt();
+        self.is_settled = is_steady;
         self.backoff = if is_adaptive {
             let ratio = self.min_rtt.seconds() / self.max_rtt.seconds();
             ratio.clamp(LEAST_BACKOFF, LARGEST_BACKOFF)
@@ -149,6 +177,14 @@ impl Htcp {
         if excess > 0.0 {
             self.max_rtt = self.min_rtt + Time::from_seconds(RTT_MEMORY * excess);
         }
+    }
+}
+
+impl Htcp {
+    /// What Linux asks for besides.
+    fn lets_adapt(&self) -> bool {
+        self.params.variant == HtcpVariant::Paper
+            || self.is_settled && self.min_rtt > LEAST_ADAPTIVE_RTT
     }
 }
 
@@ -170,7 +206,11 @@ impl CongestionControl for Htcp {
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
         self.adapt_backoff();
-        self.last_congestion = event.now;
+        self.last_congestion = match self.params.variant {
+            HtcpVariant::Paper => event.now,
+            // The next ACK that lets the window grow is the first after the recovery.
+            HtcpVariant::Linux => Time::NEVER,
+        };
         self.throughput = ThroughputMeter::default();
         self.backoff * event.cwnd_packets
     }
@@ -302,6 +342,43 @@ mod tests {
         let mut event = ack(1);
         for _ in 0..3 {
             assert_near(epoch(&mut control, &mut event, 100, [MS(100), MS(120)]), 0.5);
+        }
+    }
+
+    /// Linux: the time counts from the first ACK after the recovery, and alpha before its scaling
+    /// is a whole number: 1 + 10 / 2 + 1 / 16 and 1 + 10 * 1.57 + 0.616 lose their fractions.
+    #[test]
+    fn in_linux_growth_is_counted_from_the_end_of_the_recovery_in_whole_packets() {
+        let params = HtcpParams { variant: HtcpVariant::Linux, ..HtcpParams::default() };
+        for (since, expected) in [(1_000, 1.0), (1_500, 6.0), (2_570, 17.0)] {
+            let mut control = Htcp::new(&params);
+            control.on_congestion(&congestion(CongestionKind::Loss, 100.0)); // at time zero
+            let rtt = Some(MS(100));
+            let event = |now| AckEvent { now, rtt, min_rtt: MS(100), ..ack(1) };
+            control.on_ack(10_000.0, &event(MS(150)));
+            let grown = control.on_ack(10_000.0, &event(MS(150 + since))) - 10_000.0;
+            assert_near(grown * 10_000.0, expected);
+        }
+    }
+
+    /// Linux (`htcp_beta_update`): after a change of throughput, the first congestion included, the
+    /// backoff adapts at the second congestion without one; below 10 ms never.
+    #[test]
+    fn in_linux_the_backoff_adapts_one_congestion_later() {
+        let linux = HtcpParams { variant: HtcpVariant::Linux, ..HtcpParams::default() };
+        let rtts = [MS(100), MS(125)];
+        for (params, expected) in [
+            (HtcpParams::default(), [0.5, 0.8, 0.8, 0.5, 0.8, 0.8]),
+            (linux.clone(), [0.5, 0.5, 0.8, 0.5, 0.5, 0.8]),
+        ] {
+            let (mut control, mut event) = (Htcp::new(&params), ack(1));
+            for (packets, expected) in [100, 100, 100, 150, 150, 150].into_iter().zip(expected) {
+                assert_near(epoch(&mut control, &mut event, packets, rtts), expected);
+            }
+        }
+        let (mut control, mut event) = (Htcp::new(&linux), ack(1));
+        for _ in 0..4 {
+            assert_near(epoch(&mut control, &mut event, 100, [MS(10), MS(12)]), 0.5);
         }
     }
 }

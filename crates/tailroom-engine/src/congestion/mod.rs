@@ -373,7 +373,7 @@ registry! {
     hybla::Hybla(HyblaParams) = "hybla",
     /// Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry.
     westwood::Westwood(WestwoodParams) = "westwood",
-    /// BBR, version 1 (Cardwell et al. 2016): paces at the rate that the path delivers.
+    /// BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the path's delivery rate.
     bbr1::Bbr1(Bbr1Params) = "bbr1",
     /// BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %.
     bbr3::Bbr3(Bbr3Params) = "bbr3",

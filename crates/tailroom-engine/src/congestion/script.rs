@@ -138,6 +138,7 @@ impl Path {
             rate: None,
             is_cwnd_limited: false,
             repair: Repair::None,
+            next_departure: Time::ZERO,
         };
         Path { event, flight, lost: 0, is_app_limited: false }
     }

@@ -73,6 +73,8 @@ pub struct PathEvent {
     pub is_cwnd_limited: bool,
     /// What is being repaired now.
     pub repair: Repair,
+    /// When the pacer lets the next packet leave; not after `now` if it may leave at once.
+    pub next_departure: Time,
 }
 
 /// A packet that is newly taken for lost.

@@ -10,7 +10,7 @@ use super::distribution::{CdfTexts, DistributionFile};
 use super::document::Document;
 use super::error::{Fault, Path, suggestion};
 use super::file::{LinkFile, ScenarioFile};
-use super::finite_flows::{mean_excess, resolve_passing};
+use super::finite_flows::resolve_passing;
 use super::flows::{FlowsFile, SizesFile, SizesName, SourceFile, Spread};
 use super::mahimahi::Trace;
 use super::memory;
@@ -196,7 +196,7 @@ fn resolve_source(
         SourceFile::Bulk { bytes } => SourceSpec::Bulk { bytes: bytes.map(Size::bytes) },
         SourceFile::Objects { size, arrivals_per_second } => {
             let size = size.resolve(&at.key("size"), cdfs)?;
-            let object_bits = 8.0 * full_packets_bytes(inputs, name, group, &size);
+            let object_bits = 8.0 * full_packets_bytes(group, &size);
             let per_second = *arrivals_per_second;
             let rate_bps = per_second * object_bits;
             SourceSpec::Objects(Box::new(ObjectsSpec { size, per_second, rate_bps }))
@@ -226,20 +226,10 @@ fn resolve_source(
 }
 
 /// Mean bytes on the wire of what is sent in full packets.
-fn full_packets_bytes(
-    inputs: Inputs<'_>,
-    name: &str,
-    group: &FlowsFile,
-    size: &Distribution,
-) -> f64 {
+fn full_packets_bytes(group: &FlowsFile, size: &Distribution) -> f64 {
     let packet = group.packet_size.bytes() as f64;
     let payload = packet - group.header_size.bytes() as f64;
-    let excess =
-        mean_excess(inputs.file.seed, &format!("mean size of objects of {name}"), |stream| {
-            let packets = libm::ceil(size.sample(stream)).max(1.0) / payload;
-            (packets, libm::ceil(packets))
-        });
-    packet * (size.mean() / payload + excess)
+    packet * size.mean_steps(payload)
 }
 
 /// Refuses on periods so short that a run would spend its time on counting them.

@@ -34,6 +34,12 @@ impl Pacer {
         (self.next > now).then_some(self.next)
     }
 
+    /// When the next packet may leave; in the past if it may leave at once.
+    #[inline]
+    pub fn next_departure(&self) -> Time {
+        self.next
+    }
+
     /// A packet leaves at `now`. Before the first RTT sample nothing is paced: the initial window is
     /// a burst.
     #[inline]

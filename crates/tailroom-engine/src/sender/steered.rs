@@ -169,6 +169,7 @@ impl Sender {
                 Phase::Recovery => Repair::FastRecovery,
                 Phase::Timeout => Repair::Timeout,
             },
+            next_departure: self.pacer.next_departure(),
         };
         let steering = self.congestion.on_path(&event);
         if steering.holds_back {

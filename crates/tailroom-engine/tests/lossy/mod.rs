@@ -51,6 +51,17 @@ pub(crate) fn packets_per_round_trip(
     flow.throughput_bps / 8.0 / PACKET_BYTES as f64 * RTT_S
 }
 
+/// Packets a round trip of a flow that loses each packet with this probability, some 20,000 of
+/// them; small windows time out.
+#[allow(dead_code, reason = "not every test of responses needs it")]
+pub(crate) fn random_packets_per_round_trip(tcp: &TcpSpec, probability: f64, expected: f64) -> f64 {
+    let duration = 20_000.0 / probability / (expected / RTT_S);
+    let loss = LossSpec::Bernoulli { probability };
+    let network = lossy(tcp.clone(), loss, duration, 7);
+    let run = Simulation::new(&network).finish().expect("the account of packets balances");
+    run.summary.flows[0].throughput_bps / 8.0 / PACKET_BYTES as f64 * RTT_S
+}
+
 #[track_caller]
 pub(crate) fn assert_response(found: f64, expected: f64, tolerance: f64, case: &str) {
     let error = found / expected - 1.0;
