@@ -14,6 +14,7 @@ use crate::flow_admission::FlowAdmissionSpec;
 use crate::packet::Ecn;
 use crate::probe::arrivals::ArrivalLogSpec;
 use crate::probe::flow::Marks;
+use crate::quantity::limit::{Limit, QueueLimit};
 use crate::queue::{LinkFacts, QueueConfig};
 use crate::schedule::{Schedule, TieBreak};
 use crate::units::{Rate, Time};
@@ -72,6 +73,13 @@ pub struct LinkSpec {
     /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the
     /// congestion-controlled flows that cross the link (0 when none does).
     pub bdp_bytes: f64,
+}
+
+impl LinkSpec {
+    /// What an amount of the link's discipline comes to in packets or bytes.
+    pub fn limit(&self, amount: QueueLimit) -> Limit {
+        amount.at_link(self.rate, self.bdp_bytes)
+    }
 }
 
 /// From `at` on the link runs at `rate`; 0 bit/s means that it stands still.
@@ -606,6 +614,7 @@ impl Network {
             name: self.links[index].name.clone(),
             seed: self.seed,
             rate: self.links[index].rate,
+            bdp_bytes: self.links[index].bdp_bytes,
             packet_bytes: largest.or(largest_ack).unwrap_or(1_500),
             groups: groups.map(|at| (self.groups[at].name.clone(), self.members(at))).collect(),
         }

@@ -152,7 +152,7 @@ fn link_summary(
     let probe = &link.probe;
     let totals = probe.totals();
     let mean_bytes = ratio(totals.departed_bytes as f64, totals.departures as f64);
-    let (limit_packets, limit_bytes) = match spec.queue.parameters().limit().at_rate(spec.rate) {
+    let (limit_packets, limit_bytes) = match spec.limit(spec.queue.parameters().limit()) {
         Limit::Packets(packets) => {
             (Some(packets as f64), mean_bytes.map(|bytes| bytes * packets as f64))
         }

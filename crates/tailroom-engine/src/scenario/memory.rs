@@ -108,7 +108,7 @@ fn highest_rate(link: &LinkSpec) -> f64 {
 }
 
 fn buffer_packets(link: &LinkSpec, smallest_packet: u32) -> f64 {
-    link.queue.parameters().limit().at_rate(link.rate).in_packets(smallest_packet)
+    link.limit(link.queue.parameters().limit()).in_packets(smallest_packet)
 }
 
 fn groups_bytes(network: &Network) -> f64 {
