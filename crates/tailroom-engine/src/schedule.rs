@@ -119,6 +119,12 @@ impl Event {
         if stage == WAKE { Stage::Wake } else { Stage::Arrival((stage - 1) as u8) }
     }
 
+    /// When the packet left its sender.
+    #[inline]
+    pub fn sent(self) -> Time {
+        Time::from_picoseconds(self.time - (self.age_and_size >> 17))
+    }
+
     /// Size on the wire.
     #[inline]
     pub fn bytes(self) -> u32 {
@@ -160,7 +166,7 @@ impl Event {
         Packet {
             sequence: expected.wrapping_add_signed(i64::from(ahead >> SEQUENCE_SHIFT)),
             bytes: self.bytes(),
-            sent: Time::from_picoseconds(self.time - (self.age_and_size >> 17)),
+            sent: self.sent(),
             is_retransmission: self.age_and_size >> 16 & 1 == 1,
             ecn: self.ecn(),
             is_cwr: self.sequence_and_ecn() & CWR_BIT != 0,

@@ -59,9 +59,9 @@ pub struct FlowAccount {
     pub received: u64,
     /// Packets dropped by a queue or lost on a wire.
     pub lost: u64,
-    /// The same, inside the measured window.
+    /// Those of them that were sent inside the measured window.
     pub lost_measured: u64,
-    /// Packets that left the last shared link with a mark, inside the measured window.
+    /// Packets sent inside the measured window that left the last shared link with a mark.
     pub marked_measured: u64,
     /// ACKs that are on the shared links of a reverse path.
     pub acks_on_the_way: u64,
@@ -429,10 +429,11 @@ impl Simulation {
 
     #[inline(never)]
     fn take_dropped(&mut self, link: usize, now: Time) {
-        let Simulation { flows, links, circuits, acks, passing, is_measuring, .. } = self;
+        let measure_from = self.link_marks.marks.measure_from;
+        let Simulation { flows, links, circuits, acks, passing, .. } = self;
         links[link].drain_dropped(now, |dropped| {
             let packet = dropped.packet;
-            lose(flows, acks, packet, *is_measuring);
+            lose(flows, acks, packet, measure_from);
             passing.let_go(packet.flow(), flows);
             circuits.class_of(packet)
         });
@@ -442,7 +443,8 @@ impl Simulation {
     #[inline]
     fn follow(&mut self, step: Step) {
         let Step { packet: event, fate, exit, clocks_source } = step;
-        let Simulation { flows, schedule, acks, passing, is_measuring, .. } = self;
+        let Simulation { flows, schedule, acks, passing, link_marks, .. } = self;
+        let measure_from = link_marks.marks.measure_from;
         let index = event.flow();
         match fate {
             // The link stands still for good: the packet stays where it is.
@@ -450,8 +452,9 @@ impl Simulation {
             Fate::Delivered(at) if exit == Exit::Receiver => {
                 let flow = &mut flows[index as usize];
                 flow.account.received += 1;
-                let is_marked = event.ecn() == Ecn::Ce;
-                flow.account.marked_measured += u64::from(is_marked && *is_measuring);
+                if event.ecn() == Ecn::Ce {
+                    flow.account.marked_measured += u64::from(event.sent() >= measure_from);
+                }
                 let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
                 ends.deliver(at, event, &mut door);
                 if flow.arm(index, schedule) {
@@ -470,7 +473,7 @@ impl Simulation {
             }
             Fate::Delivered(at) => schedule.push(event.at_next_link(at)),
             Fate::Dropped | Fate::Lost => {
-                lose(flows, acks, event, *is_measuring);
+                lose(flows, acks, event, measure_from);
                 passing.let_go(index, flows);
             }
             Fate::Held => {}
@@ -613,11 +616,11 @@ impl Simulation {
 }
 
 /// A packet or an ACK was dropped by a queue or lost on a wire.
-fn lose(flows: &mut [Flow], acks: &mut AckStore, event: Event, is_measuring: bool) {
+fn lose(flows: &mut [Flow], acks: &mut AckStore, event: Event, measure_from: Time) {
     let flow = &mut flows[event.flow() as usize];
     if matches!(event.stage(), Stage::Arrival(hop) if hop < flow.forward_hops) {
         flow.account.lost += 1;
-        flow.account.lost_measured += u64::from(is_measuring);
+        flow.account.lost_measured += u64::from(event.sent() >= measure_from);
     } else {
         flow.account.acks_on_the_way -= 1;
         let _ = acks.take(event.slot());
