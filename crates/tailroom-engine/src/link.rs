@@ -215,10 +215,12 @@ impl Link {
         self.buffer.waiting()
     }
 
-    /// Memory of the packets that a scheduler holds, or the meter of an admission control.
-    pub fn memory_bytes(&self) -> u64 {
-        let metered = self.admission.as_ref().map_or(0, |admission| admission.memory_bytes());
-        metered + self.buffer.memory_bytes()
+    /// Memory of the packets that wait, and of the meter of an admission control; with what they take
+    /// at once after so many more packets, if that is much.
+    pub fn memory_bytes_within(&self, packets: u64) -> u64 {
+        let meter = self.admission.as_ref();
+        let metered = meter.map_or(0, |admission| admission.memory_bytes_within(packets));
+        metered + self.buffer.memory_bytes() + self.waiting.memory_bytes_within(packets)
     }
 
     /// What the discipline reports of itself.

@@ -584,7 +584,7 @@ impl Network {
             let group = &self.groups[group];
             let last = group.path.last().map_or(Time::ZERO, |&link| self.links[link].delay);
             let wiring = Wiring::new(self, group, rtt, access_rate);
-            let reaction = wiring.shortest_reaction() + last;
+            let reaction = wiring.shortest_reaction().saturating_add(last);
             let hops = group.path.len() + group.reverse_path.len();
             let passages = group.path.iter().chain(&group.reverse_path).take(hops - 1);
             passages.map(|&link| self.links[link].delay).fold(reaction, Time::min)
@@ -596,7 +596,8 @@ impl Network {
     /// the data.
     pub fn propagation(&self, group: &GroupSpec) -> (Time, Time) {
         let sum = |path: &[usize]| {
-            path.iter().fold(Time::ZERO, |sum, &link| sum + self.links[link].delay)
+            let delays = path.iter().map(|&link| self.links[link].delay);
+            delays.fold(Time::ZERO, Time::saturating_add)
         };
         let forward = sum(&group.path);
         let has_reverse_path = !group.reverse_path.is_empty();
