@@ -2003,7 +2003,11 @@ class Flows(TypedDict):
     rtt_samples: NotRequired[RttSamples]
     """Which packets give RTT samples (RFC 6298 sec. 3). Default: 'timestamps'."""
     max_window: NotRequired[int]
-    """Upper bound of the window, in packets. Left out, there is none."""
+    """Upper bound of the window, in packets.
+
+    Left out, it is 100,000,000, more than a connection can have in flight (RFC 7323: 2^30
+    bytes).
+    """
     slow_start: NotRequired[SlowStart]
     """How the window grows below ssthresh. Default: {'kind': 'standard'}."""
     slow_start_after_idle: NotRequired[bool]

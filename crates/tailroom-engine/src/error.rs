@@ -19,17 +19,27 @@ pub enum RunError {
         /// What it shows.
         found: u64,
     },
+    /// A network that no scenario describes has more of something than a run can hold.
+    #[error("{place}: {problem}")]
+    Network {
+        /// Where.
+        place: String,
+        /// What is wrong, what is possible, what to do.
+        problem: String,
+    },
     /// Packets pile up without bound, although the estimate before the run was within the limit.
     #[error(
-        "at {time} the packets under way need {needed_bytes} bytes, more than memory_limit \
+        "at {time} the packets under way need at least {needed_bytes} bytes, more than memory_limit \
          ({limit_bytes} bytes); a flow whose access_rate is not above its bottleneck's rate never \
-         sees a loss and lets its window grow: raise access_rate, or set max_window; where flows come \
-         and go, they may come faster than the link can serve them: lower their load"
+         sees a loss and lets its window grow: raise access_rate, or set max_window; a window may be \
+         larger than any path needs: lower initial_window, or what the congestion control asks for; \
+         where flows come and go, they may come faster than the link can serve them: lower their load"
     )]
     Memory {
         /// When.
         time: Time,
-        /// What the pending events take.
+        /// What the packets and flows under way take; just above the limit where there was no memory for
+        /// one more event.
         needed_bytes: u64,
         /// What the scenario allows.
         limit_bytes: u64,

@@ -42,14 +42,14 @@ impl Wiring {
     pub fn new(network: &Network, group: &GroupSpec, rtt: Time, access_rate: Option<Rate>) -> Self {
         let has_reverse_path = !group.reverse_path.is_empty();
         let (forward, backward) = network.propagation(group);
-        let private = rtt.since(forward + backward);
+        let private = rtt.since(forward.saturating_add(backward));
         let side = group.sender_side.unwrap_or(SenderSide::HALF);
         let PrivateDelays { to_first_link, to_receiver, from_receiver, to_sender } =
             PrivateDelays::new(private, side);
         let (from_receiver, to_sender) = if has_reverse_path {
             (from_receiver, to_sender)
         } else {
-            (from_receiver + backward + to_sender, Time::ZERO)
+            (from_receiver.saturating_add(backward).saturating_add(to_sender), Time::ZERO)
         };
         Wiring {
             send_jitter: SendJitter::none(),
@@ -90,7 +90,7 @@ impl Wiring {
                 self.access_free_at
             }
         };
-        departure + self.to_first_link
+        departure.saturating_add(self.to_first_link)
     }
 
     /// When a packet that leaves the last shared link at `time` reaches the receiver.
@@ -109,7 +109,7 @@ impl Wiring {
 
     /// When an ACK that leaves the reverse path's last link at `time` reaches the sender.
     pub fn reach_sender(&self, time: Time) -> Time {
-        self.aggregate(time + self.to_sender)
+        self.aggregate(time.saturating_add(self.to_sender))
     }
 
     /// The next multiple of the aggregation interval.
@@ -129,7 +129,8 @@ impl Wiring {
 
     /// The shortest time from leaving the last forward link to a reaction at the first.
     pub fn shortest_reaction(&self) -> Time {
-        self.to_receiver + self.from_receiver + self.to_sender + self.to_first_link
+        let there = self.to_receiver.saturating_add(self.to_first_link);
+        there.saturating_add(self.from_receiver).saturating_add(self.to_sender)
     }
 }
 
@@ -468,15 +469,27 @@ impl Ends {
 }
 
 impl Ends {
-    /// A data packet leaves the last shared link at `time`.
+    /// A data packet that left its sender at `sent` leaves the last shared link at `time`.
     #[inline]
-    pub fn deliver(&mut self, time: Time, event: Event, entrance: &mut impl Entrance) {
+    pub fn deliver(&mut self, time: Time, event: Event, sent: Time, entrance: &mut impl Entrance) {
         match self {
             Ends::Tcp(connection) => {
                 let packet = event.packet(connection.receiver.next());
-                connection.deliver(time, packet, entrance);
+                connection.deliver(time, Packet { sent, ..packet }, entrance);
             }
-            Ends::Unresponsive(source) => source.deliver(time, event.packet(0)),
+            Ends::Unresponsive(source) => {
+                source.deliver(time, Packet { sent, ..event.packet(0) });
+            }
+        }
+    }
+
+    /// Memory that a connection takes for what is in flight; what nothing controls remembers nothing.
+    pub fn memory_bytes(&self) -> u64 {
+        match self {
+            Ends::Tcp(connection) => {
+                connection.sender.memory_bytes() + connection.receiver.memory_bytes()
+            }
+            Ends::Unresponsive(_) => 0,
         }
     }
 

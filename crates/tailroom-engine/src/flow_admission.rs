@@ -78,9 +78,9 @@ impl FlowAdmission {
         self.fair_rate < least || self.priority_load > most
     }
 
-    /// Memory of the packets in the meter.
-    pub fn memory_bytes(&self) -> u64 {
-        self.meter.memory_bytes()
+    /// Memory of the packets in the meter; see [`Link::memory_bytes_within`].
+    pub fn memory_bytes_within(&self, packets: u64) -> u64 {
+        self.meter.memory_bytes_within(packets)
     }
 
     /// Ends the intervals up to `now`.

@@ -122,7 +122,7 @@ impl Link {
         let start = now.max(self.busy_until);
         self.busy_until = self.serializer.finish(start, bytes);
         let waited = start.since(now);
-        self.probe.on_service(flow, bytes, waited, self.busy_until);
+        self.probe.on_service(flow, bytes, start, waited, self.busy_until);
         if class > 0 {
             self.probe.on_class_arrival(class);
             self.probe.on_class_service(class, waited, self.busy_until);
@@ -184,7 +184,7 @@ impl Link {
         self.in_transmission_bytes = packet.bytes();
         self.busy_until = self.serializer.finish(now, packet.bytes());
         let waited = now - packet.time();
-        self.probe.on_service(packet.flow(), packet.bytes(), waited, self.busy_until);
+        self.probe.on_service(packet.flow(), packet.bytes(), now, waited, self.busy_until);
         if self.probe.tells_classes() {
             self.probe.on_class_service(class_of(packet), waited, self.busy_until);
         }
@@ -215,10 +215,12 @@ impl Link {
         self.buffer.waiting()
     }
 
-    /// Memory of the packets that a scheduler holds, or the meter of an admission control.
-    pub fn memory_bytes(&self) -> u64 {
-        let metered = self.admission.as_ref().map_or(0, |admission| admission.memory_bytes());
-        metered + self.buffer.memory_bytes()
+    /// Memory of the packets that wait, and of the meter of an admission control; with what they take
+    /// at once after so many more packets, if that is much.
+    pub fn memory_bytes_within(&self, packets: u64) -> u64 {
+        let meter = self.admission.as_ref();
+        let metered = meter.map_or(0, |admission| admission.memory_bytes_within(packets));
+        metered + self.buffer.memory_bytes() + self.waiting.memory_bytes_within(packets)
     }
 
     /// What the discipline reports of itself.
@@ -270,11 +272,20 @@ impl Link {
         self.probe.accepted_bytes() - backlog_bytes
     }
 
+    /// What the link has left unused since the start of the run, in bit * ps / s. It sends all it can
+    /// while it has something to send, so that the rest of its capacity is what it has sent, a packet in
+    /// transmission counted by the bits that have left.
+    fn idle_capacity(&mut self, now: Time) -> u128 {
+        let (bytes, busy_until) = self.probe.transmissions(self.busy_until);
+        self.serializer.idle_capacity(bytes, busy_until, now)
+    }
+
     /// Starts the statistics afresh at `now`.
     pub fn begin_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);
+        let idle = self.idle_capacity(now);
         self.count_marks();
-        self.probe.begin(now, packets, bytes);
+        self.probe.begin(now, packets, bytes, idle);
         self.restart_gauges(now);
     }
 
@@ -288,17 +299,19 @@ impl Link {
     /// Closes the statistics at `now`.
     pub fn end_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);
+        let idle = self.idle_capacity(now);
         self.count_marks();
-        self.probe.end(now, self.queue_packets(), packets, bytes);
+        self.probe.end(now, self.queue_packets(), packets, bytes, idle);
         self.buffer.waiting().for_each(|packet| self.probe.on_pass(packet));
     }
 
     /// Records a sample of the time series at `now`.
     pub fn sample(&mut self, now: Time) {
-        let (_, bytes) = self.backlog(now);
+        self.settle(now);
+        let idle = self.idle_capacity(now);
         self.count_marks();
         let gauges = self.gauges(now);
-        self.probe.sample(now, self.queue_packets(), bytes, gauges);
+        self.probe.sample(now, self.queue_packets(), idle, gauges);
     }
 
     /// Packets that wait.
@@ -314,6 +327,13 @@ impl Link {
     /// Bits that the link could carry in `[from, to)`.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         self.serializer.capacity_bits(from, to)
+    }
+
+    /// The share of its capacity in `[from, to)` that a link uses if it leaves so much unused, in
+    /// bit * ps / s; 0 where it can carry nothing.
+    pub fn used_fraction(&self, from: Time, to: Time, idle: u128) -> f64 {
+        let capacity = self.serializer.capacity(from, to);
+        if capacity == 0 { 0.0 } else { (capacity - idle) as f64 / capacity as f64 }
     }
 
     /// Lets every transmission that begins up to `now` begin, behind an admission rule: at equal times

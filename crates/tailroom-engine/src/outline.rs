@@ -187,7 +187,7 @@ fn amounts(spec: &LinkSpec) -> Vec<AmountOutline> {
     let mut queue = spec.queue.clone();
     let named = queue.parameters_mut().amounts().into_iter();
     named
-        .map(|(key, amount)| match amount.at_rate(spec.rate) {
+        .map(|(key, amount)| match spec.limit(*amount) {
             Limit::Packets(packets) => {
                 AmountOutline { key, packets: Some(packets as f64), bytes: None }
             }

@@ -63,6 +63,11 @@ impl Receiver {
         }
     }
 
+    /// Memory that the received ranges take.
+    pub fn memory_bytes(&self) -> u64 {
+        (self.ranges.capacity() * size_of::<Range>()) as u64
+    }
+
     /// When a delayed ACK is due; [`Time::NEVER`] if none is held back.
     #[inline]
     pub fn deadline(&self) -> Time {
@@ -126,7 +131,7 @@ impl Receiver {
             let is_last = self.next == self.packets;
             if self.unacknowledged < delayed.packets && !self.acks_at_once && !is_last {
                 if self.unacknowledged == 1 {
-                    self.ack_deadline = now + delayed.timeout;
+                    self.ack_deadline = now.saturating_add(delayed.timeout);
                 }
                 return None;
             }

@@ -16,13 +16,17 @@ pub struct Serializer {
 }
 
 /// Rates over time; before the first change the link's own rate holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct RateSchedule {
     initial: u64,
     changes: Vec<RateChange>,
     period: Option<Time>,
     /// What every period but the first can carry, in bit * ps / s.
     period_capacity: u128,
+    /// What the link could have carried up to `accounted_until` while it had nothing to send, in
+    /// bit * ps / s.
+    idle: u128,
+    accounted_until: Time,
 }
 
 impl Serializer {
@@ -33,7 +37,7 @@ impl Serializer {
                 initial: spec.rate.bits_per_second(),
                 changes: spec.rate_changes.clone(),
                 period: spec.rate_period,
-                period_capacity: 0,
+                ..RateSchedule::default()
             };
             if let Some(period) = spec.rate_period {
                 schedule.period_capacity = schedule.capacity(period, period + period);
@@ -56,11 +60,14 @@ impl Serializer {
     }
 
     /// When the transmission of `bytes` that begins at `start` ends; [`Time::NEVER`] if the
-    /// schedule leaves the link standing still for good.
+    /// schedule leaves the link standing still for good, or if it begins after all runs.
     #[inline]
     pub fn finish(&mut self, start: Time, bytes: u32) -> Time {
-        if let Some(schedule) = &self.schedule {
-            return schedule.finish(start, bytes);
+        if start >= Time::AFTER_ALL_RUNS {
+            return Time::NEVER;
+        }
+        if let Some(schedule) = &mut self.schedule {
+            return schedule.send(start, bytes);
         }
         self.prepare(bytes);
         self.carry += self.remainder;
@@ -69,6 +76,7 @@ impl Serializer {
             self.carry -= self.rate;
             span += 1;
         }
+        // Below 2^62 + 2^59: 65,535 bytes last at most six days, at 1 bit/s.
         Time::from_picoseconds(start.picoseconds() + span)
     }
 
@@ -85,6 +93,29 @@ impl Serializer {
             None => self.rate as f64 * to.since(from).seconds(),
             Some(schedule) => schedule.capacity(from, to) as f64 / PICOSECONDS_PER_SECOND as f64,
         }
+    }
+
+    /// What can be carried in `[from, to)`, in bit * ps / s: exact.
+    pub fn capacity(&self, from: Time, to: Time) -> u128 {
+        match &self.schedule {
+            None => u128::from(self.rate) * u128::from(to.since(from).picoseconds()),
+            Some(schedule) => schedule.capacity(from, to),
+        }
+    }
+
+    /// What could have been carried in `[0, now)` while there was nothing to send, in bit * ps / s.
+    /// `bytes` are all whose transmission ends at `busy_until` or before.
+    ///
+    /// Exact at a constant rate, without a count per packet: each transmission takes the time of its
+    /// bits, except for the fraction that is carried. With a schedule, each ends at a whole
+    /// picosecond and uses what the link can carry until then.
+    pub fn idle_capacity(&mut self, bytes: u64, busy_until: Time, now: Time) -> u128 {
+        if let Some(schedule) = &mut self.schedule {
+            return schedule.idle_until(now);
+        }
+        let work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        let used = work - u128::from(self.carry) - self.capacity(now, busy_until.max(now));
+        self.capacity(Time::ZERO, now) - used
     }
 
     /// Divides once for a run of packets of one size.
@@ -128,6 +159,23 @@ impl RateSchedule {
             time += span;
         }
         sum
+    }
+
+    /// What the link could have carried up to `now` while it had nothing to send.
+    fn idle_until(&mut self, now: Time) -> u128 {
+        if now > self.accounted_until {
+            self.idle += self.capacity(self.accounted_until, now);
+            self.accounted_until = now;
+        }
+        self.idle
+    }
+
+    /// A transmission begins at `start`, at the end of the one before or later.
+    fn send(&mut self, start: Time, bytes: u32) -> Time {
+        self.idle_until(start);
+        let finish = self.finish(start, bytes);
+        self.accounted_until = self.accounted_until.max(finish);
+        finish
     }
 
     fn finish(&self, start: Time, bytes: u32) -> Time {
@@ -186,7 +234,7 @@ mod tests {
                 },
             ],
             period: None,
-            period_capacity: 0,
+            ..RateSchedule::default()
         };
         // 1000 B: half in 4 us at 1 Gbit/s, none until 1 ms, the other half in 8 us.
         assert_eq!(schedule.finish(Time::ZERO, 1_000), Time::from_picoseconds(1_008_000_000));
@@ -208,6 +256,7 @@ mod tests {
             ],
             period: Some(Time::from_milliseconds(1_000)),
             period_capacity: 6_000 * u128::from(PICOSECONDS_PER_SECOND),
+            ..RateSchedule::default()
         };
         // 750 bytes a period: 1500 bytes take exactly two.
         assert_eq!(schedule.finish(Time::ZERO, 1_500), Time::from_milliseconds(2_000));

@@ -1,12 +1,15 @@
 //! The run: takes arrivals at shared links in order of time and lets each packet cause what it causes.
 
 mod circuits;
+mod conservation;
+mod limits;
 pub mod passing_flows;
+mod stores;
 
 use crate::error::RunError;
 use crate::flow::{Ends, Entrance};
 use crate::link::{Fate, Link};
-use crate::packet::{Ack, Ecn, Packet, StoredAck};
+use crate::packet::{Ack, Ecn, Packet};
 use crate::probe::flow::Marks;
 use crate::probe::sharing::INTERVAL;
 use crate::results::{self, Results};
@@ -14,10 +17,9 @@ use crate::schedule::{Event, Schedule, Stage, TieBreak};
 use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
 use circuits::{Circuits, Exit};
+use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use passing_flows::PassingFlows;
-
-/// A power of two: a million events add at most some tens of MB.
-const EVENTS_BETWEEN_MEMORY_CHECKS: u64 = 1 << 20;
+use stores::Stores;
 
 /// A run in progress.
 #[derive(Debug)]
@@ -31,11 +33,13 @@ pub struct Simulation {
     flows: Vec<Flow>,
     passing: PassingFlows,
     circuits: Circuits,
-    acks: AckStore,
+    stores: Stores,
     events: u64,
     is_measuring: bool,
     /// Whether a control may fail: those of the registry do not.
     has_custom_controls: bool,
+    /// What the network has too much of, if anything.
+    fault: Option<RunError>,
 }
 
 /// A flow, and where it stands in the simulation.
@@ -59,9 +63,9 @@ pub struct FlowAccount {
     pub received: u64,
     /// Packets dropped by a queue or lost on a wire.
     pub lost: u64,
-    /// The same, inside the measured window.
+    /// Those of them that were sent inside the measured window.
     pub lost_measured: u64,
-    /// Packets that left the last shared link with a mark, inside the measured window.
+    /// Packets sent inside the measured window that left the last shared link with a mark.
     pub marked_measured: u64,
     /// ACKs that are on the shared links of a reverse path.
     pub acks_on_the_way: u64,
@@ -113,37 +117,10 @@ struct LinkMarks {
     marks: Marks,
 }
 
-/// ACKs that are in shared queues; events carry their slot.
-#[derive(Debug, Default)]
-struct AckStore {
-    stored: Vec<StoredAck>,
-    free: Vec<u32>,
-}
-
-impl AckStore {
-    fn put(&mut self, ack: Ack<'_>) -> u32 {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.stored.push(StoredAck::default());
-            self.stored.len() as u32 - 1
-        });
-        self.stored[slot as usize] = StoredAck::from(ack);
-        slot
-    }
-
-    fn take(&mut self, slot: u32) -> StoredAck {
-        self.free.push(slot);
-        self.stored[slot as usize]
-    }
-
-    fn held(&self) -> usize {
-        self.stored.len() - self.free.len()
-    }
-}
-
 /// Puts what a flow sends into the schedule.
 struct Door<'a> {
     schedule: &'a mut Schedule,
-    acks: &'a mut AckStore,
+    stores: &'a mut Stores,
     flow: u32,
     forward_hops: u8,
     ack_bytes: u32,
@@ -154,11 +131,15 @@ impl Entrance for Door<'_> {
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
     fn packet(&mut self, time: Time, packet: &Packet) {
-        self.schedule.push(Event::arrival(time, self.flow, 0, packet));
+        let mut event = Event::arrival(time, self.flow, 0, packet);
+        if event.is_old() {
+            event = self.stores.old_packets.keep(event, packet.sent, self.schedule);
+        }
+        self.schedule.push(event);
     }
 
     fn ack(&mut self, time: Time, ack: Ack<'_>) {
-        let slot = self.acks.put(ack);
+        let slot = self.stores.acks.put(ack);
         *self.acks_on_the_way += 1;
         let event = Event::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
         self.schedule.push(event);
@@ -185,12 +166,12 @@ impl Flow {
         &'a mut self,
         flow: u32,
         schedule: &'a mut Schedule,
-        acks: &'a mut AckStore,
+        stores: &'a mut Stores,
     ) -> (&'a mut Ends, Door<'a>) {
         let Flow { ends, forward_hops, ack_bytes, account, .. } = self;
         let door = Door {
             schedule,
-            acks,
+            stores,
             flow,
             forward_hops: *forward_hops,
             ack_bytes: *ack_bytes,
@@ -213,6 +194,11 @@ impl Flow {
             self.set_wake(wake, flow, schedule);
         }
         is_quiet
+    }
+
+    /// Memory that it takes.
+    fn memory_bytes(&self) -> u64 {
+        size_of::<Flow>() as u64 + self.ends.memory_bytes()
     }
 
     /// Whether all that it sent has been received or lost, and all ACKs have come back.
@@ -246,7 +232,7 @@ impl Simulation {
         let links: Vec<Link> =
             (0..network.links.len()).map(|index| Link::new(network, index)).collect();
         let mut simulation = Simulation {
-            schedule: network.schedule(tie_break),
+            schedule: network.schedule(tie_break).with_memory(network.memory_limit_bytes),
             passing: PassingFlows::new(network, &links),
             links,
 
@@ -258,10 +244,11 @@ impl Simulation {
             },
             flows: flows.collect(),
             circuits: Circuits::new(network),
-            acks: AckStore::default(),
+            stores: Stores::default(),
             events: 0,
             is_measuring: false,
             has_custom_controls: network.has_custom_controls(),
+            fault: limits::check(network).err(),
             network: network.clone(),
         };
         simulation.start_flows();
@@ -269,9 +256,9 @@ impl Simulation {
     }
 
     fn start_flows(&mut self) {
-        let Simulation { flows, schedule, acks, .. } = self;
+        let Simulation { flows, schedule, stores, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
-            let (ends, mut door) = flow.ends_and_door(index as u32, schedule, acks);
+            let (ends, mut door) = flow.ends_and_door(index as u32, schedule, stores);
             ends.emit_next(&mut door);
             flow.arm(index as u32, schedule);
         }
@@ -285,28 +272,42 @@ impl Simulation {
     /// Runs until `time` or the end of the run: every event before it is done.
     ///
     /// # Errors
-    /// [`RunError::Memory`] when pending packets need more than the network's limit;
-    /// [`RunError::Control`] as soon as a congestion control fails.
+    /// [`RunError::Network`] if the network has more of something than a run can hold;
+    /// [`RunError::Memory`] when pending packets need more than the network's limit, as soon as an
+    /// event needs more for the packets that it sends; [`RunError::Control`] as soon as a congestion
+    /// control fails. A run that has failed fails again.
     pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
-        let until = time.min(self.network.duration);
+        let done = match &self.fault {
+            None => self.take_events(time.min(self.network.duration)),
+            Some(fault) => Err(fault.clone()),
+        };
+        if let Err(fault) = &done {
+            self.fault = Some(fault.clone());
+        }
+        done
+    }
+
+    fn take_events(&mut self, until: Time) -> Result<(), RunError> {
         self.check_controls()?;
         loop {
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.services.next;
             let other = service.min(self.passing.next_arrival());
-            let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
+            let (time, step) = if let Some(event) = self.schedule.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
                     Stage::Arrival(position) => {
                         let Some(step) = self.arrive(event, position) else { continue };
-                        step
+                        (event.time(), step)
                     }
                     Stage::Wake => {
                         self.on_wake(event);
-                        self.check_control(event.flow() as usize)?;
+                        self.check_event(event.time(), event.flow())?;
                         continue;
                     }
                 }
+            } else if self.schedule.is_overfull() {
+                return Err(self.memory_error(self.schedule.now()));
             } else if other >= until {
                 return Ok(());
             } else if other < service {
@@ -316,14 +317,23 @@ impl Simulation {
             } else {
                 self.begin_event(service)?;
                 let Some(step) = self.serve(self.services.first) else { continue };
-                step
+                (service, step)
             };
             self.follow(step);
-            self.check_control(step.packet.flow() as usize)?;
+            self.check_event(time, step.packet.flow())?;
         }
     }
 
-    /// Ends the run with the event in which a control fails, so that it ends the same way each time.
+    /// Ends the run with the event in which a control fails, or memory is used up, so that it ends the
+    /// same way each time.
+    #[inline]
+    fn check_event(&self, time: Time, flow: u32) -> Result<(), RunError> {
+        if self.schedule.is_overfull() {
+            return Err(self.memory_error(time));
+        }
+        self.check_control(flow as usize)
+    }
+
     #[inline]
     fn check_control(&self, flow: usize) -> Result<(), RunError> {
         if self.has_custom_controls { self.control_result(flow) } else { Ok(()) }
@@ -352,22 +362,11 @@ impl Simulation {
     fn begin_event(&mut self, time: Time) -> Result<(), RunError> {
         self.events += 1;
         if self.events.is_multiple_of(EVENTS_BETWEEN_MEMORY_CHECKS) {
+            self.check_arrival_logs()?;
             self.check_memory(time)?;
         }
         if time >= self.link_marks.next {
             self.pass_link_marks(time);
-        }
-        Ok(())
-    }
-
-    fn check_memory(&self, time: Time) -> Result<(), RunError> {
-        self.check_arrival_logs()?;
-        let held_bytes: u64 = self.links.iter().map(Link::memory_bytes).sum();
-        let flow_bytes = (self.flows.len() * size_of::<Flow>()) as u64;
-        let needed_bytes = self.schedule.memory_bytes() + held_bytes + flow_bytes;
-        let limit_bytes = self.network.memory_limit_bytes;
-        if needed_bytes > limit_bytes {
-            return Err(RunError::Memory { time, needed_bytes, limit_bytes });
         }
         Ok(())
     }
@@ -429,10 +428,11 @@ impl Simulation {
 
     #[inline(never)]
     fn take_dropped(&mut self, link: usize, now: Time) {
-        let Simulation { flows, links, circuits, acks, passing, is_measuring, .. } = self;
+        let measure_from = self.link_marks.marks.measure_from;
+        let Simulation { flows, links, circuits, stores, passing, .. } = self;
         links[link].drain_dropped(now, |dropped| {
             let packet = dropped.packet;
-            lose(flows, acks, packet, *is_measuring);
+            lose(flows, stores, packet, measure_from);
             passing.let_go(packet.flow(), flows);
             circuits.class_of(packet)
         });
@@ -442,42 +442,52 @@ impl Simulation {
     #[inline]
     fn follow(&mut self, step: Step) {
         let Step { packet: event, fate, exit, clocks_source } = step;
-        let Simulation { flows, schedule, acks, passing, is_measuring, .. } = self;
+        let Simulation { flows, schedule, stores, passing, link_marks, .. } = self;
+        let measure_from = link_marks.marks.measure_from;
         let index = event.flow();
         match fate {
-            // The link stands still for good: the packet stays where it is.
-            Fate::Delivered(Time::NEVER) => schedule.push(event.never()),
+            // The link stands still for good, or the run is over by then: the packet stays there.
+            Fate::Delivered(at) if at >= Time::AFTER_ALL_RUNS => schedule.push(event.never()),
             Fate::Delivered(at) if exit == Exit::Receiver => {
+                let (event, sent) = sent_at(event, stores);
                 let flow = &mut flows[index as usize];
                 flow.account.received += 1;
-                let is_marked = event.ecn() == Ecn::Ce;
-                flow.account.marked_measured += u64::from(is_marked && *is_measuring);
-                let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
-                ends.deliver(at, event, &mut door);
+                if event.ecn() == Ecn::Ce {
+                    flow.account.marked_measured += u64::from(sent >= measure_from);
+                }
+                let (ends, mut door) = flow.ends_and_door(index, schedule, stores);
+                ends.deliver(at, event, sent, &mut door);
                 if flow.arm(index, schedule) {
                     passing.let_go(index, flows);
                 }
             }
             Fate::Delivered(at) if exit == Exit::Sender => {
                 let flow = &mut flows[index as usize];
-                let ack = acks.take(event.slot());
+                let ack = stores.acks.take(event.slot());
                 flow.account.acks_on_the_way -= 1;
-                let (ends, mut door) = flow.ends_and_door(index, schedule, acks);
+                let (ends, mut door) = flow.ends_and_door(index, schedule, stores);
                 ends.deliver_ack(at, ack.ack(), &mut door);
                 if flow.arm(index, schedule) {
                     passing.let_go(index, flows);
                 }
             }
-            Fate::Delivered(at) => schedule.push(event.at_next_link(at)),
+            Fate::Delivered(at) => {
+                let mut next = event.at_next_link(at);
+                if next.is_old() {
+                    let forward_hops = flows[index as usize].forward_hops;
+                    next = grow_old(event, next, forward_hops, stores, schedule);
+                }
+                schedule.push(next);
+            }
             Fate::Dropped | Fate::Lost => {
-                lose(flows, acks, event, *is_measuring);
+                lose(flows, stores, event, measure_from);
                 passing.let_go(index, flows);
             }
             Fate::Held => {}
         }
         // A source's next packet is known once this one is out; it cannot arrive earlier.
         if clocks_source {
-            let (ends, mut door) = flows[index as usize].ends_and_door(index, schedule, acks);
+            let (ends, mut door) = flows[index as usize].ends_and_door(index, schedule, stores);
             if ends.emit_next(&mut door) {
                 passing.let_go(index, flows);
             }
@@ -490,7 +500,8 @@ impl Simulation {
             return; // an earlier one has taken its place
         }
         flow.wake_at = Time::NEVER;
-        let (ends, mut door) = flow.ends_and_door(event.flow(), &mut self.schedule, &mut self.acks);
+        let (ends, mut door) =
+            flow.ends_and_door(event.flow(), &mut self.schedule, &mut self.stores);
         if let Ends::Tcp(connection) = ends {
             connection.wake(event.time(), &mut door);
         }
@@ -534,6 +545,9 @@ impl Simulation {
         self.run_until(end)?;
         self.run_flows_out(end);
         self.check_controls()?;
+        if self.schedule.is_overfull() {
+            return Err(self.memory_error(end));
+        }
         self.check_arrival_logs()?;
         self.pass_link_marks(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
@@ -556,70 +570,51 @@ impl Simulation {
     /// Lets flows do what is due before `end` but sends nothing that reaches a link by then: no
     /// event calls for it, and their counts would stop short of the window.
     fn run_flows_out(&mut self, end: Time) {
-        let Simulation { flows, schedule, acks, .. } = self;
+        let Simulation { flows, schedule, stores, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
-            let (ends, mut door) = flow.ends_and_door(index as u32, schedule, acks);
+            let (ends, mut door) = flow.ends_and_door(index as u32, schedule, stores);
             match ends {
                 Ends::Tcp(connection) => connection.run_out(end, &mut door),
                 Ends::Unresponsive(source) => source.run_out(&mut door),
             }
         }
     }
+}
 
-    /// Sent = received + lost + on the way, for each flow and for the ACKs; arrived = dropped + taken
-    /// in, for each link, and its queue was accounted for at every instant.
-    fn check_conservation(&mut self) -> Result<(), RunError> {
-        let mut on_the_way = vec![0_u64; self.flows.len()];
-        let mut acks_on_the_way = 0;
-        for event in self.schedule.pending().chain(self.links.iter().flat_map(Link::held)) {
-            let Stage::Arrival(hop) = event.stage() else { continue };
-            if hop < self.flows[event.flow() as usize].forward_hops {
-                on_the_way[event.flow() as usize] += 1;
-            } else {
-                acks_on_the_way += 1;
-            }
-        }
-        for (index, flow) in self.flows.iter().enumerate() {
-            let sent = match &flow.ends {
-                Ends::Tcp(connection) => connection.sender.probe.counters.sent,
-                Ends::Unresponsive(source) => source.sent.counters.sent,
-            };
-            let found = flow.account.received + flow.account.lost + on_the_way[index];
-            if sent != found {
-                let place = format!("flow {}", self.name_of(index));
-                return Err(RunError::Conservation { place, expected: sent, found });
-            }
-        }
-        if self.acks.held() != acks_on_the_way {
-            let (expected, found) = (self.acks.held() as u64, acks_on_the_way as u64);
-            return Err(RunError::Conservation { place: "the ACK paths".into(), expected, found });
-        }
-        let window = self.network.duration.since(self.network.measure_from).picoseconds();
-        for (link, spec) in self.links.iter().zip(&self.network.links) {
-            let (arrivals, drops, accepted) = link.probe.account();
-            let place = format!("link {}", spec.name);
-            let held = link.held().count() as u64;
-            if arrivals != drops + accepted + held {
-                let found = drops + accepted + held;
-                return Err(RunError::Conservation { place, expected: arrivals, found });
-            }
-            let found = link.probe.queue_over_time.histogram().total() as u64;
-            if found != window {
-                return Err(RunError::Conservation { place, expected: window, found });
-            }
-        }
-        Ok(())
+/// When a packet was sent that has come to the end of its way, and its event with its sequence number.
+#[inline]
+fn sent_at(event: Event, stores: &mut Stores) -> (Event, Time) {
+    if event.is_old() { stores.old_packets.take(event) } else { (event, event.sent()) }
+}
+
+/// The event of a packet or an ACK that goes on as `next`, which may have just become too old to say
+/// when it was sent.
+#[cold]
+fn grow_old(
+    event: Event,
+    next: Event,
+    forward_hops: u8,
+    stores: &mut Stores,
+    schedule: &mut Schedule,
+) -> Event {
+    // Nobody asks how old an ACK is.
+    let is_packet = matches!(next.stage(), Stage::Arrival(hop) if hop < forward_hops);
+    if is_packet && !event.is_old() {
+        stores.old_packets.keep(next, event.sent(), schedule)
+    } else {
+        next
     }
 }
 
 /// A packet or an ACK was dropped by a queue or lost on a wire.
-fn lose(flows: &mut [Flow], acks: &mut AckStore, event: Event, is_measuring: bool) {
+fn lose(flows: &mut [Flow], stores: &mut Stores, event: Event, measure_from: Time) {
     let flow = &mut flows[event.flow() as usize];
     if matches!(event.stage(), Stage::Arrival(hop) if hop < flow.forward_hops) {
+        let (_, sent) = sent_at(event, stores);
         flow.account.lost += 1;
-        flow.account.lost_measured += u64::from(is_measuring);
+        flow.account.lost_measured += u64::from(sent >= measure_from);
     } else {
         flow.account.acks_on_the_way -= 1;
-        let _ = acks.take(event.slot());
+        let _ = stores.acks.take(event.slot());
     }
 }

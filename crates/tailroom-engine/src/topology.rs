@@ -15,6 +15,7 @@ use crate::packet::Ecn;
 use crate::private_delay::SenderSide;
 use crate::probe::arrivals::ArrivalLogSpec;
 use crate::probe::flow::Marks;
+use crate::quantity::limit::{Limit, QueueLimit};
 use crate::queue::{LinkFacts, QueueConfig};
 use crate::schedule::{Schedule, TieBreak};
 use crate::units::{Rate, Time};
@@ -73,6 +74,13 @@ pub struct LinkSpec {
     /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the
     /// congestion-controlled flows that cross the link (0 when none does).
     pub bdp_bytes: f64,
+}
+
+impl LinkSpec {
+    /// What an amount of the link's discipline comes to in packets or bytes.
+    pub fn limit(&self, amount: QueueLimit) -> Limit {
+        amount.at_link(self.rate, self.bdp_bytes)
+    }
 }
 
 /// From `at` on the link runs at `rate`; 0 bit/s means that it stands still.
@@ -583,7 +591,7 @@ impl Network {
             let group = &self.groups[group];
             let last = group.path.last().map_or(Time::ZERO, |&link| self.links[link].delay);
             let wiring = Wiring::new(self, group, rtt, access_rate);
-            let reaction = wiring.shortest_reaction() + last;
+            let reaction = wiring.shortest_reaction().saturating_add(last);
             let hops = group.path.len() + group.reverse_path.len();
             let passages = group.path.iter().chain(&group.reverse_path).take(hops - 1);
             passages.map(|&link| self.links[link].delay).fold(reaction, Time::min)
@@ -595,7 +603,8 @@ impl Network {
     /// the data.
     pub fn propagation(&self, group: &GroupSpec) -> (Time, Time) {
         let sum = |path: &[usize]| {
-            path.iter().fold(Time::ZERO, |sum, &link| sum + self.links[link].delay)
+            let delays = path.iter().map(|&link| self.links[link].delay);
+            delays.fold(Time::ZERO, Time::saturating_add)
         };
         let forward = sum(&group.path);
         let has_reverse_path = !group.reverse_path.is_empty();
@@ -630,6 +639,7 @@ impl Network {
             name: self.links[index].name.clone(),
             seed: self.seed,
             rate: self.links[index].rate,
+            bdp_bytes: self.links[index].bdp_bytes,
             packet_bytes: largest.or(largest_ack).unwrap_or(1_500),
             groups: groups.map(|at| (self.groups[at].name.clone(), self.members(at))).collect(),
         }

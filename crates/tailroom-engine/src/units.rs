@@ -24,6 +24,9 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than any instant of a run: the deadline of a timer that is off.
     pub const NEVER: Time = Time(u64::MAX);
+    /// 53 days, later than the end of any run: what is due from here on does not happen. A span that a
+    /// scenario may name (30 days at most) can be added to any earlier time without an overflow.
+    pub const AFTER_ALL_RUNS: Time = Time(1 << 62);
 
     /// From whole picoseconds.
     pub const fn from_picoseconds(picoseconds: u64) -> Self {

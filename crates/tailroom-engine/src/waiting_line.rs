@@ -78,6 +78,14 @@ impl WaitingLine {
         Some(packet)
     }
 
+    /// Memory that the ring takes, or will take after so many more packets, if it is large.
+    pub fn memory_bytes_within(&self, packets: u64) -> u64 {
+        let places = self.ring.len() as u64;
+        let doubles = places >= packets && self.len() + packets > places;
+        let places = if doubles { 2 * places } else { places };
+        places * size_of::<Waiting>() as u64
+    }
+
     #[inline]
     fn slot(&self, position: u64) -> usize {
         position as usize & (self.ring.len() - 1)

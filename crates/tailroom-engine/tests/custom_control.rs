@@ -65,8 +65,35 @@ impl CongestionControl for Limited {
     }
 }
 
+/// A window that is the same after every ACK.
+#[derive(Default, Deserialize)]
+struct GreedyParams {
+    window: f64,
+}
+
+impl Parameters for GreedyParams {}
+
+struct Greedy {
+    window: f64,
+}
+
+impl CongestionControl for Greedy {
+    fn on_ack(&mut self, _cwnd_packets: f64, _event: &AckEvent) -> f64 {
+        self.window
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        event.cwnd_packets / 2.0
+    }
+
+    fn has_own_slow_start(&self) -> bool {
+        true
+    }
+}
+
 fn network(control: &str) -> Network {
     let mut controls = Controls::default();
+    controls.register("greedy", |params: &GreedyParams| Greedy { window: params.window });
     controls.register("limited", |params: &LimitedParams| Limited { acks: params.acks });
     let scenario = scenario::parse(&SCENARIO.replace("CONTROL", control), &[], None, &NoFiles);
     let found = scenario.and_then(|scenario| scenario.with_controls(&controls)?.resolve());
@@ -111,7 +138,7 @@ fn a_window_that_is_none_ends_the_run_in_the_slice_where_it_came() {
     assert!(flow == "two.0" || flow == "two.1", "{flow}");
     assert_eq!(
         fault.problem,
-        "on_ack returned NaN; a window is a finite number of packets, at least 0"
+        "on_ack returned NaN; a window is a finite number of packets, at least 0 and at most 100000000"
     );
     // A flow runs ahead of its links by less than the round trip: 30 ms, and 20 packets of 1.2 ms.
     assert!(ended < fault.time + slice && fault.time < ended + Time::from_milliseconds(54));
@@ -119,4 +146,30 @@ fn a_window_that_is_none_ends_the_run_in_the_slice_where_it_came() {
     for slice in [Time::from_milliseconds(7), Time::from_milliseconds(20_000)] {
         assert_eq!(failure(slice).0, error, "however the run is cut");
     }
+}
+
+fn greedy(window: &str) -> RunError {
+    let parameters = format!("parameters = {{ window = {window} }}");
+    let control = format!("{{ kind = \"custom\", control = \"greedy\", {parameters} }}");
+    let mut network = network(&control);
+    network.memory_limit_bytes = 10_000_000;
+    Simulation::new(&network).finish().expect_err("such a window does not fit")
+}
+
+/// All of a window is sent in the event in which the control returns it.
+#[test]
+fn a_window_that_no_memory_could_hold_ends_the_run_in_its_event() {
+    for (window, shown) in [("1e9", "1000000000"), ("1e300", "1e300")] {
+        let RunError::Control { control, fault, .. } = greedy(window) else { panic!("{window}") };
+        assert_eq!(control, "greedy");
+        let expected = format!(
+            "on_ack returned {shown}; a window is a finite number of packets, at least 0 and at most \
+             100000000"
+        );
+        assert_eq!(fault.problem, expected);
+    }
+    let fault = greedy("9e7");
+    let RunError::Memory { needed_bytes, .. } = fault else { panic!("{fault}") };
+    assert!((10_000_001..74_000_000).contains(&needed_bytes), "{needed_bytes}");
+    assert_eq!(greedy("9e7"), fault);
 }

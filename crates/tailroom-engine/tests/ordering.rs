@@ -19,8 +19,12 @@ use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::schedule::TieBreak;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{DelayedAck, GroupSpec, Network, RateChange, SourceSpec, TcpSpec};
+use tailroom_engine::topology::{
+    DelayedAck, GroupSpec, LossSpec, Network, RateChange, SourceSpec, TcpSpec,
+};
 use tailroom_engine::units::{Rate, Time};
+
+const MS: fn(u64) -> Time = Time::from_milliseconds;
 
 /// What to tell whoever meets a failure.
 const REPLAY: &str = "the case is kept in tests/ordering.regressions; \
@@ -262,6 +266,32 @@ fn a_tie_break_by_insertion_is_noticed() {
     let right = comparable(reference::run(&network));
     assert!(difference(&wrong, &right).is_some());
     assert_ne!(wrong.packet_log, right.packet_log);
+}
+
+/// Two slow links in a row there and one back: a packet takes 1 s at the first, where up to 401 s of
+/// them wait, more than the 140 s that an event's age can say.
+#[test]
+fn engine_and_reference_agree_where_packets_take_minutes() {
+    let slow = |name, rate, packets| networks::link(name, rate, MS(5), Limit::Packets(packets));
+    let mut network = full_of_ties();
+    network.links = vec![slow("first", 8_000, 400), slow("second", 6_000, 300)];
+    network.links.push(slow("back", 500, 500));
+    network.links.iter_mut().for_each(|link| link.packet_log = 100_000);
+    network.links[1].loss = LossSpec::Periodic { every: 7 };
+    for group in &mut network.groups {
+        group.path = vec![0, 1];
+    }
+    network.groups[0].reverse_path = vec![2];
+    network.groups[1].source = SourceSpec::Cbr { rate: Rate::from_bits_per_second(10_000) };
+    network.groups[0].tcp =
+        Some(TcpSpec { min_rto: MS(60_000), initial_window: 100, ..transport::reno() });
+    (network.duration, network.measure_from) = (MS(3_000_000), MS(700_000));
+    network.series_interval = Some(MS(50_000));
+    let results = run(&network);
+    let difference = difference(&results, &comparable(reference::run(&network)));
+    assert!(difference.is_none(), "{}", difference.unwrap_or_default());
+    let background = results.summary.groups.get("background").expect("the group exists");
+    assert!(background.one_way_delay_s_mean > Some(400.0), "{background:?}");
 }
 
 /// A link that stops for good keeps its packets; its flows time out and give up nothing.

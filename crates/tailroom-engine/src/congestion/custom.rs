@@ -16,6 +16,7 @@ use toml::Table;
 
 use super::steering::{Beginning, LostPacket, PathEvent, Steering};
 use super::{AckEvent, Congestion, CongestionControl, CongestionEvent, Parameters};
+use crate::sender::MAX_WINDOW_PACKETS;
 use crate::units::Time;
 
 /// A control of your own: `congestion = "mymodule:MyControl"` is short for it.
@@ -175,7 +176,7 @@ pub struct Custom {
 }
 
 /// What every control is asked for.
-const A_WINDOW: &str = "a window is a finite number of packets, at least 0";
+const A_WINDOW: &str = "a window is a finite number of packets, at least 0 and at most 100000000";
 
 impl fmt::Debug for Custom {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -205,7 +206,8 @@ impl Custom {
     #[inline]
     fn accept(&mut self, method: &str, time: Time, window: f64, otherwise: f64) -> f64 {
         self.ask_for_failure(time);
-        if self.fault.is_none() && window.is_finite() && window >= 0.0 {
+        let windows = 0.0..=MAX_WINDOW_PACKETS as f64;
+        if self.fault.is_none() && windows.contains(&window) {
             return window.max(1.0);
         }
         self.refuse(method, time, window);
@@ -235,7 +237,11 @@ impl Custom {
 
     #[cold]
     fn refuse(&mut self, method: &str, time: Time, window: f64) {
-        let problem = || format!("{method} returned {window}; {A_WINDOW}");
+        let problem = || {
+            let digits = window.abs() < 1e16 || !window.is_finite();
+            let window = if digits { format!("{window}") } else { format!("{window:e}") };
+            format!("{method} returned {window}; {A_WINDOW}")
+        };
         self.fault.get_or_insert_with(|| Box::new(ControlFault { time, problem: problem() }));
     }
 }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::sender::MAX_WINDOW_PACKETS;
+
 use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
 
 /// Parameters of the fixed window.
@@ -11,7 +13,7 @@ use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
 pub struct FixedWindowParams {
     /// The window, in packets (default 10, the initial window of RFC 6928). It holds from the first
     /// ACK on; give the flow an initial window of the same size to have it from the first packet.
-    #[schemars(range(min = 1.0))]
+    #[schemars(range(min = 1.0, max = 100_000_000.0))]
     pub window: f64,
 }
 
@@ -23,10 +25,10 @@ impl Default for FixedWindowParams {
 
 impl Parameters for FixedWindowParams {
     fn validate(&self) -> Result<(), String> {
-        if self.window >= 1.0 && self.window.is_finite() {
+        if (1.0..=MAX_WINDOW_PACKETS as f64).contains(&self.window) {
             return Ok(());
         }
-        Err("window must be finite and at least 1 packet".into())
+        Err(format!("window must be at least 1 packet and at most {MAX_WINDOW_PACKETS}"))
     }
 }
 

@@ -37,8 +37,8 @@ pub struct LinkSample {
     pub time: Time,
     /// Packets waiting at that instant.
     pub queue_packets: u64,
-    /// Bytes that left since the sample before.
-    pub departed_bytes: u64,
+    /// What the link left unused since the sample before, in bit * ps / s.
+    pub idle_capacity: u128,
     /// Drops since the sample before.
     pub drops: u64,
     /// Marks since the sample before.
@@ -76,6 +76,8 @@ pub struct LinkTotals {
     pub arrivals: u64,
     /// Packets the discipline dropped, by the number of the [`DropReason`].
     pub drops: [u64; DropReason::COUNT],
+    /// Those of them that had arrived before the window.
+    pub earlier_arrivals_dropped: u64,
     /// Packets the discipline marked.
     pub marks: u64,
     /// Packets lost on the wire.
@@ -84,6 +86,8 @@ pub struct LinkTotals {
     pub departures: u64,
     /// Bytes of the packets whose last bit left.
     pub departed_bytes: u64,
+    /// What the link left unused, in bit * ps / s.
+    pub idle_capacity: u128,
 }
 
 /// What the packets of one group of flows meet at a link, since the statistics began.
@@ -93,6 +97,8 @@ pub struct ClassProbe {
     pub arrivals: u64,
     /// Packets the discipline dropped.
     pub drops: u64,
+    /// Those of them that had arrived before the statistics began.
+    pub earlier_arrivals_dropped: u64,
     /// What the others waited.
     pub waits: Waits,
 }
@@ -103,6 +109,22 @@ pub struct Waits {
     sum: u128,
     /// In picoseconds.
     pub histogram: Histogram<9>,
+}
+
+impl LinkTotals {
+    /// Packets of the window that were dropped, over packets of the window; `None` if none arrived.
+    pub fn loss_fraction(&self) -> Option<f64> {
+        let drops = self.drops.iter().sum::<u64>() - self.earlier_arrivals_dropped;
+        (self.arrivals > 0).then(|| drops as f64 / self.arrivals as f64)
+    }
+}
+
+impl ClassProbe {
+    /// The same for the packets of the class.
+    pub fn loss_fraction(&self) -> Option<f64> {
+        let drops = self.drops - self.earlier_arrivals_dropped;
+        (self.arrivals > 0).then(|| drops as f64 / self.arrivals as f64)
+    }
 }
 
 impl Waits {
@@ -136,12 +158,31 @@ impl Waits {
     }
 }
 
+/// What is counted at marks, and for packets whose way through a link is not the usual one: away from
+/// what every packet touches.
+#[derive(Debug)]
+struct RareCounts {
+    measured_from: Time,
+    /// Packets dropped since then that had arrived before.
+    earlier_arrivals_dropped: u64,
+    /// See [`LinkTotals::idle_capacity`]; since the start of the run, at the window's edges and at the
+    /// sample before.
+    idle_before: u128,
+    idle_after: u128,
+    idle_at_sample: u128,
+    /// Bytes taken in that will not have left when the last run ends, and when the link would begin to
+    /// send them.
+    stuck_bytes: u64,
+    stuck_from: Time,
+}
+
 /// The measurements of one link.
 #[derive(Debug)]
 pub struct LinkProbe {
     now: Counters,
     before: Counters,
     last_sample: Counters,
+    rare: Box<RareCounts>,
     changed_at: Time,
     /// Packets waiting, over time.
     pub queue_over_time: OverTime<10>,
@@ -178,6 +219,15 @@ impl LinkProbe {
             now: Counters::default(),
             before: Counters::default(),
             last_sample: Counters::default(),
+            rare: Box::new(RareCounts {
+                measured_from: Time::ZERO,
+                earlier_arrivals_dropped: 0,
+                idle_before: 0,
+                idle_after: 0,
+                idle_at_sample: 0,
+                stuck_bytes: 0,
+                stuck_from: Time::NEVER,
+            }),
             changed_at: Time::ZERO,
             queue_over_time: OverTime::default(),
             queue_seen: Histogram::default(),
@@ -258,8 +308,22 @@ impl LinkProbe {
         if let Some(class) = self.later_class(class) {
             class.drops += 1;
         }
+        if packet.time() < now {
+            self.note_late_drop(packet, class);
+        }
         if self.watches_packets {
             self.watch_drop(now, packet, reason);
+        }
+    }
+
+    /// A packet is dropped after it has waited.
+    #[inline(never)]
+    fn note_late_drop(&mut self, packet: Event, class: u32) {
+        if packet.time() < self.rare.measured_from {
+            self.rare.earlier_arrivals_dropped += 1;
+            if let Some(class) = self.later_class(class) {
+                class.earlier_arrivals_dropped += 1;
+            }
         }
     }
 
@@ -277,18 +341,40 @@ impl LinkProbe {
         self.now.marks += marks;
     }
 
-    /// A packet was, or will be, sent; it waits `delay` and has left by `departure`.
+    /// A packet was, or will be, sent from `start` on; it waits `delay` and has left by `departure`.
     #[inline]
-    pub(crate) fn on_service(&mut self, flow: u32, bytes: u32, delay: Time, departure: Time) {
+    pub(crate) fn on_service(
+        &mut self,
+        flow: u32,
+        bytes: u32,
+        start: Time,
+        delay: Time,
+        departure: Time,
+    ) {
         self.now.accepted += 1;
         self.now.accepted_bytes += u64::from(bytes);
         // A packet on a link that stands still for good has no delay yet.
         if departure < Time::NEVER {
             self.waits.add(delay);
+        } else {
+            self.note_stuck(start, bytes);
         }
         if self.log_limit > 0 {
             self.record(departure, flow, LogEvent::Departure);
         }
+    }
+
+    #[cold]
+    fn note_stuck(&mut self, start: Time, bytes: u32) {
+        self.rare.stuck_bytes += u64::from(bytes);
+        self.rare.stuck_from = self.rare.stuck_from.min(start);
+    }
+
+    /// Bytes taken in whose transmissions have an end, and when the last one ends if the link is busy
+    /// until `busy_until`.
+    pub(crate) fn transmissions(&self, busy_until: Time) -> (u64, Time) {
+        let bytes = self.now.accepted_bytes - self.rare.stuck_bytes;
+        (bytes, busy_until.min(self.rare.stuck_from))
     }
 
     /// Books the time since the last change under the length that the queue had; returns its bin.
@@ -335,8 +421,10 @@ impl LinkProbe {
     }
 
     /// Starts the statistics afresh at `now`; series and log go on.
-    pub(crate) fn begin(&mut self, now: Time, backlog: u64, backlog_bytes: u64) {
+    pub(crate) fn begin(&mut self, now: Time, backlog: u64, backlog_bytes: u64, idle: u128) {
         self.before = self.snapshot(backlog, backlog_bytes);
+        (self.rare.measured_from, self.rare.idle_before) = (now, idle);
+        self.rare.earlier_arrivals_dropped = 0;
         self.changed_at = now;
         self.burst_length = 0;
         self.burst_flow = u32::MAX;
@@ -344,7 +432,7 @@ impl LinkProbe {
         self.queue_seen.clear();
         self.waits.clear();
         for class in &mut self.later_classes {
-            (class.arrivals, class.drops) = (0, 0);
+            (class.arrivals, class.drops, class.earlier_arrivals_dropped) = (0, 0, 0);
             class.waits.clear();
         }
         self.bursts.clear();
@@ -354,7 +442,15 @@ impl LinkProbe {
     }
 
     /// Closes the statistics at `now`.
-    pub(crate) fn end(&mut self, now: Time, queue: u64, backlog: u64, backlog_bytes: u64) {
+    pub(crate) fn end(
+        &mut self,
+        now: Time,
+        queue: u64,
+        backlog: u64,
+        backlog_bytes: u64,
+        idle: u128,
+    ) {
+        self.rare.idle_after = idle;
         self.account_queue(now, queue);
         self.close_burst();
         if let Some(dispersion) = &mut self.dispersion {
@@ -367,16 +463,14 @@ impl LinkProbe {
         &mut self,
         time: Time,
         queue_packets: u64,
-        backlog_bytes: u64,
+        idle: u128,
         gauges: Vec<Gauge>,
     ) {
-        let now = self.snapshot(0, backlog_bytes);
-        let last = self.last_sample;
-        let departed = |counters: Counters| counters.accepted_bytes - counters.backlog_bytes;
+        let (now, last) = (self.now, self.last_sample);
         self.samples.push(LinkSample {
             time,
             queue_packets,
-            departed_bytes: departed(now) - departed(last),
+            idle_capacity: idle - std::mem::replace(&mut self.rare.idle_at_sample, idle),
             drops: now.dropped() - last.dropped(),
             marks: now.marks - last.marks,
             gauges,
@@ -390,6 +484,8 @@ impl LinkProbe {
         LinkTotals {
             arrivals: now.arrivals - before.arrivals,
             drops: std::array::from_fn(|reason| now.drops[reason] - before.drops[reason]),
+            earlier_arrivals_dropped: self.rare.earlier_arrivals_dropped,
+            idle_capacity: self.rare.idle_after - self.rare.idle_before,
             marks: now.marks - before.marks,
             random_losses: now.random_losses - before.random_losses,
             departures: (now.accepted - now.backlog) - (before.accepted - before.backlog),
@@ -415,10 +511,13 @@ impl LinkProbe {
         }
         let totals = self.totals();
         let (arrivals, drops) = (totals.arrivals, totals.drops.iter().sum());
-        let mut first = ClassProbe { arrivals, drops, waits: self.waits.clone() };
+        let earlier_arrivals_dropped = totals.earlier_arrivals_dropped;
+        let waits = self.waits.clone();
+        let mut first = ClassProbe { arrivals, drops, earlier_arrivals_dropped, waits };
         for class in &self.later_classes {
             first.arrivals -= class.arrivals;
             first.drops -= class.drops;
+            first.earlier_arrivals_dropped -= class.earlier_arrivals_dropped;
             first.waits.subtract(&class.waits);
         }
         first

@@ -30,9 +30,9 @@ pub struct Departure {
     pub completed_at: Option<Time>,
     /// Counts inside the measured window.
     pub window: FlowCounters,
-    /// Packets lost inside the measured window.
+    /// Packets sent inside the measured window that were lost.
     pub lost: u64,
-    /// Packets that arrived with a mark inside the measured window.
+    /// Packets sent inside the measured window that arrived with a mark.
     pub marked: u64,
 }
 
@@ -114,9 +114,9 @@ pub struct PopulationProbe {
     pub arrived_wire_bytes: u128,
     /// Sum of the counts inside the window, of every flow.
     pub totals: FlowCounters,
-    /// Packets lost inside the window.
+    /// Packets sent inside the window that were lost.
     pub lost: u64,
-    /// Packets that arrived with a mark inside the window.
+    /// Packets sent inside the window that arrived with a mark.
     pub marked: u64,
     /// By size, bounded by [`SIZE_CLASSES`]; flows that arrived inside the window.
     pub classes: [SizeClass; SIZE_CLASSES.len()],

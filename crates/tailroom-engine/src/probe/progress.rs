@@ -4,7 +4,8 @@
 pub fn jain_index(shares: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let sum: f64 = shares.clone().sum();
     let squares: f64 = shares.clone().map(|share| share * share).sum();
-    (squares > 0.0).then(|| sum * sum / (shares.count() as f64 * squares))
+    // Equal shares may give a rounding error more than 1.
+    (squares > 0.0).then(|| (sum * sum / (shares.count() as f64 * squares)).min(1.0))
 }
 
 /// Index of the first interval, not before `from`, that ends a window of `window` intervals over which

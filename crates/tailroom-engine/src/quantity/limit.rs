@@ -73,6 +73,8 @@ pub(crate) enum Amount {
 const PACKETS: &[Unit] = &[("packets", 1), ("packet", 1)];
 const BDP: Unit = ("bdp", 1);
 const EXAMPLES: &[&str] = &["1249 packets", "1.25 MB", "20 ms", "0.1 bdp"];
+/// Parts of a byte in which a bandwidth-delay product is counted before it is multiplied.
+const BDP_PARTS: u128 = 1 << 20;
 /// Beyond any buffer that fits in memory.
 const MAX_PACKETS: u64 = 1_000_000_000_000;
 
@@ -96,16 +98,20 @@ impl QueueLimit {
         QueueLimit(Amount::Span(span))
     }
 
-    /// What it holds at a link of this rate.
-    ///
-    /// # Panics
-    /// If it is in bandwidth-delay products, which a scenario turns into bytes when it is resolved.
-    pub fn at_rate(self, rate: Rate) -> Limit {
+    /// What it holds at a link of this rate and bandwidth-delay product, rounded down. A scenario has
+    /// turned bandwidth-delay products into bytes before, exactly; at a link whose product is 0 they
+    /// hold nothing.
+    pub fn at_link(self, rate: Rate, bdp_bytes: f64) -> Limit {
         match self.0 {
             Amount::Packets(packets) => Limit::Packets(packets),
             Amount::Bytes(bytes) => Limit::Bytes(bytes),
             Amount::Span(span) => Limit::Bytes(rate.bytes_in(span)),
-            Amount::Bdp(_) => panic!("a limit in bdp must be resolved first"),
+            Amount::Bdp(factor) => {
+                let product = (bdp_bytes * BDP_PARTS as f64) as u128;
+                let bytes = factor.times_ratio(product, BDP_PARTS);
+                let bytes = bytes.and_then(|bytes| u64::try_from(bytes.floor).ok());
+                Limit::Bytes(bytes.unwrap_or(u64::MAX))
+            }
         }
     }
 
@@ -207,6 +213,18 @@ mod tests {
         assert_eq!(amount("1.25 MB"), Amount::Bytes(1_250_000));
         assert_eq!(amount("20 ms"), Amount::Span(Time::from_milliseconds(20)));
         assert!(matches!(amount("0.1 bdp"), Amount::Bdp(_)));
+    }
+
+    /// 1 Gbit/s and 100 ms hold 12.5 MB.
+    #[test]
+    fn a_limit_in_bdp_is_that_share_of_the_links_product() {
+        let at_link = |text: &str, bdp_bytes: f64| {
+            QueueLimit::read(text).unwrap().at_link(Rate::from_bits_per_second(1), bdp_bytes)
+        };
+        assert_eq!(at_link("0.1 bdp", 12.5e6), Limit::Bytes(1_250_000));
+        assert_eq!(at_link("2.5 bdp", 1_000.5), Limit::Bytes(2_501));
+        assert_eq!(at_link("1 bdp", 0.0), Limit::Bytes(0));
+        assert_eq!(at_link("1000000 bdp", 1e300), Limit::Bytes(u64::MAX));
     }
 
     #[test]

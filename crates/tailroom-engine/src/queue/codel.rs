@@ -249,7 +249,7 @@ impl Codel {
     /// Starts the discipline.
     pub fn new(params: &CodelParams, link: &LinkFacts) -> Self {
         Codel {
-            limit: params.limit.at_rate(link.rate),
+            limit: link.limit(params.limit),
             settings: Settings::new(params.target, params.interval, link),
             control: Control::default(),
             line: PacketList::default(),

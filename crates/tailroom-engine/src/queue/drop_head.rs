@@ -39,7 +39,7 @@ pub struct DropHead {
 impl DropHead {
     /// Starts the discipline.
     pub fn new(params: &DropHeadParams, link: &LinkFacts) -> Self {
-        DropHead { limit: params.limit.at_rate(link.rate), line: PacketList::default() }
+        DropHead { limit: link.limit(params.limit), line: PacketList::default() }
     }
 }
 

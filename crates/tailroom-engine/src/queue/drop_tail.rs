@@ -35,7 +35,7 @@ pub struct DropTail {
 impl DropTail {
     /// Starts the discipline.
     pub fn new(params: &DropTailParams, link: &LinkFacts) -> Self {
-        DropTail { limit: params.limit.at_rate(link.rate) }
+        DropTail { limit: link.limit(params.limit) }
     }
 }
 

@@ -288,7 +288,7 @@ impl DualPi2 {
         let after_a_turn = (classic_weight - l4s_weight).min(0);
         let first_credit = after_a_turn * i64::from(link.packet_bytes);
         DualPi2 {
-            limit: params.limit.at_rate(link.rate),
+            limit: link.limit(params.limit),
             controller: Controller::new(params),
             threshold: params.l4s_threshold.time(),
             ramp_s: params.ramp.time().seconds(),

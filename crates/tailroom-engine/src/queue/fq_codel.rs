@@ -79,7 +79,7 @@ impl FqCodel {
     pub fn new(params: &FqCodelParams, link: &LinkFacts) -> Self {
         let (flows, quantum) = (params.flows, params.quantum);
         FqCodel {
-            limit: params.limit.at_rate(link.rate),
+            limit: link.limit(params.limit),
             settings: Settings::new(params.target, params.interval, link),
             queues: FlowQueues::new(flows, quantum, Control::default(), &mut link.random()),
         }

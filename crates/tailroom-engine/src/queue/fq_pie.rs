@@ -119,7 +119,7 @@ impl FqPie {
         let mut random = link.random();
         let control = Control::new(&settings);
         FqPie {
-            limit: params.limit.at_rate(link.rate),
+            limit: link.limit(params.limit),
             settings,
             queues: FlowQueues::new(params.flows, params.quantum, control, &mut random),
             random,

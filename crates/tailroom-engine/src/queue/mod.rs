@@ -122,6 +122,8 @@ pub struct LinkFacts {
     pub seed: u64,
     /// Rate until the first change.
     pub rate: Rate,
+    /// Bandwidth-delay product in bytes, 0 where no flow under congestion control crosses the link.
+    pub bdp_bytes: f64,
     /// Size of the largest data packet that crosses the link.
     pub packet_bytes: u32,
     /// The groups of flows that cross the link, by name.
@@ -129,6 +131,11 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
+    /// What an amount of a discipline comes to at this link.
+    pub fn limit(&self, amount: QueueLimit) -> Limit {
+        amount.at_link(self.rate, self.bdp_bytes)
+    }
+
     /// The discipline's own stream of random numbers.
     pub fn random(&self) -> Xoshiro256PlusPlus {
         stream(self.seed, &format!("queue of {}", self.name))

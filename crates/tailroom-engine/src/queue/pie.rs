@@ -318,7 +318,7 @@ impl Pie {
     pub fn new(params: &PieParams, link: &LinkFacts) -> Self {
         let settings = Settings::new(params, link);
         Pie {
-            limit: params.limit.at_rate(link.rate),
+            limit: link.limit(params.limit),
             settings,
             control: Control::new(&settings),
             line: PacketList::default(),

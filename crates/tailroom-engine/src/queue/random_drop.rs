@@ -42,7 +42,7 @@ pub struct RandomDrop {
 impl RandomDrop {
     /// Starts the discipline.
     pub fn new(params: &RandomDropParams, link: &LinkFacts) -> Self {
-        let limit = params.limit.at_rate(link.rate);
+        let limit = link.limit(params.limit);
         RandomDrop { limit, line: PacketList::default(), random: link.random() }
     }
 }

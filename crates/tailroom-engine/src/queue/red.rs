@@ -103,7 +103,7 @@ impl RedParams {
     /// In what the average counts.
     fn counted(&self, amount: QueueLimit, link: &LinkFacts) -> f64 {
         let mean = self.mean_packet_bytes(link) as f64;
-        match (amount.at_rate(link.rate), self.mode) {
+        match (link.limit(amount), self.mode) {
             (Limit::Packets(packets), RedMode::Packets) => packets as f64,
             (Limit::Packets(packets), RedMode::Bytes) => packets as f64 * mean,
             (Limit::Bytes(bytes), RedMode::Packets) => bytes as f64 / mean,

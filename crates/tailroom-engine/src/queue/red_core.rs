@@ -37,7 +37,7 @@ impl RedCore {
     pub(super) fn new(params: &RedParams, link: &LinkFacts) -> Self {
         let (min_threshold, max_threshold) = params.thresholds(link);
         RedCore {
-            limit: params.limit.at_rate(link.rate),
+            limit: link.limit(params.limit),
             rate: link.rate,
             mean_packet_bytes: params.mean_packet_bytes(link),
             mode: params.mode,

@@ -12,6 +12,7 @@ pub(super) fn link(bits_per_second: u64) -> LinkFacts {
         name: "link".into(),
         seed: 1,
         rate: Rate::from_bits_per_second(bits_per_second),
+        bdp_bytes: 0.0,
         packet_bytes: 1_000,
         groups: vec![("flows".into(), 0..1_000)],
     }

@@ -39,7 +39,7 @@ impl Parameters for StepMarkParams {
     }
 
     fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
-        let (limit, threshold) = (self.limit.at_rate(link.rate), self.threshold.at_rate(link.rate));
+        let (limit, threshold) = (link.limit(self.limit), link.limit(self.threshold));
         if threshold.in_bytes(link.packet_bytes) >= limit.in_bytes(link.packet_bytes) {
             let problem = format!("{} is not below the limit of {}", self.threshold, self.limit);
             let remedy = format!(
@@ -64,8 +64,8 @@ impl StepMark {
     /// Starts the discipline.
     pub fn new(params: &StepMarkParams, link: &LinkFacts) -> Self {
         StepMark {
-            limit: params.limit.at_rate(link.rate),
-            threshold: params.threshold.at_rate(link.rate),
+            limit: link.limit(params.limit),
+            threshold: link.limit(params.threshold),
             drop_others: params.drop_others,
         }
     }

@@ -129,7 +129,7 @@ pub fn collect(
     };
     Results {
         summary,
-        link_series: network.series_interval.map(|interval| link_series(network, links, interval)),
+        link_series: network.series_interval.map(|interval| link_series(links, interval)),
         flow_series: network.series_interval.map(|interval| flow_series(&data, interval)),
         packet_log: packet_log(network, links, passing.populations),
         flow_counts: flow_counts(passing.sharing),
@@ -152,7 +152,7 @@ fn link_summary(
     let probe = &link.probe;
     let totals = probe.totals();
     let mean_bytes = ratio(totals.departed_bytes as f64, totals.departures as f64);
-    let (limit_packets, limit_bytes) = match spec.queue.parameters().limit().at_rate(spec.rate) {
+    let (limit_packets, limit_bytes) = match spec.limit(spec.queue.parameters().limit()) {
         Limit::Packets(packets) => {
             (Some(packets as f64), mean_bytes.map(|bytes| bytes * packets as f64))
         }
@@ -163,9 +163,12 @@ fn link_summary(
     let episodes = episodes(network, data, index);
     LinkSummary {
         capacity_bps,
-        utilization: ratio(totals.departed_bytes as f64 * 8.0, capacity_bps * span.seconds())
-            .unwrap_or(0.0),
-        loss_fraction: ratio(drops as f64, totals.arrivals as f64),
+        utilization: link.used_fraction(
+            network.measure_from,
+            network.duration,
+            totals.idle_capacity,
+        ),
+        loss_fraction: totals.loss_fraction(),
         arrivals_packets: totals.arrivals,
         drops_packets: drops,
         drops_overflow_packets: drops_overflow,
@@ -314,7 +317,7 @@ fn group_links(network: &Network, links: &[Link], index: usize) -> Named<GroupLi
         let summary = GroupLinkSummary {
             arrivals_packets: probe.arrivals,
             drops_packets: probe.drops,
-            loss_fraction: ratio(probe.drops as f64, probe.arrivals as f64),
+            loss_fraction: probe.loss_fraction(),
             queue_delay_s_mean: probe.waits.mean_s(),
             queue_delay_s_p99: probe.waits.quantile_s(0.99),
         };
@@ -341,7 +344,7 @@ fn convergence_time(network: &Network, data: &[FlowData<'_>]) -> Option<f64> {
     Some(Time::from_picoseconds(time).since(last_start).seconds())
 }
 
-fn link_series(network: &Network, links: &[Link], interval: Time) -> LinkSeries {
+fn link_series(links: &[Link], interval: Time) -> LinkSeries {
     let mut series = LinkSeries::default();
     for sample in 0..links.first().map_or(0, |link| link.probe.samples.len()) {
         for (index, link) in links.iter().enumerate() {
@@ -350,10 +353,7 @@ fn link_series(network: &Network, links: &[Link], interval: Time) -> LinkSeries 
             series.time_s.push(row.time.seconds());
             series.link.push(index as u32);
             series.queue_packets.push(row.queue_packets as f64);
-            let capacity = link.capacity_bits(from, row.time.min(network.duration));
-            series
-                .utilization
-                .push(ratio(row.departed_bytes as f64 * 8.0, capacity).unwrap_or(0.0));
+            series.utilization.push(link.used_fraction(from, row.time, row.idle_capacity));
             series.drops_packets.push(row.drops as f64);
             series.marks_packets.push(row.marks as f64);
             push_gauges(&mut series.discipline_state, &row.gauges, series.time_s.len() - 1);

@@ -86,9 +86,10 @@ impl<T: Serialize> Serialize for Named<T> {
 pub struct LinkSummary {
     /// Mean capacity over the window, from the schedule of rates.
     pub capacity_bps: f64,
-    /// Bits that left, headers included, over capacity times time.
+    /// Bits sent in the window, headers included, over what the link could carry in it. Of a packet in
+    /// transmission at an edge of the window the bits on the inner side count.
     pub utilization: f64,
-    /// Drops over arrivals.
+    /// Of the packets that arrived in the window, those dropped by the end of the run.
     pub loss_fraction: Option<f64>,
     /// Packets that reached the buffer.
     pub arrivals_packets: u64,
@@ -165,11 +166,11 @@ pub struct FlowSummary {
     pub goodput_bps: f64,
     /// Everything sent, headers and retransmissions included, per second.
     pub throughput_bps: f64,
-    /// Throughput over the smallest capacity on the path.
+    /// Throughput over the smallest capacity on the path; above 1 where more is sent than that.
     pub share: f64,
-    /// Packets dropped or lost on the path over packets sent.
+    /// Of the packets sent in the window, those dropped or lost on the path by the end of the run.
     pub loss_fraction: Option<f64>,
-    /// Packets that arrived with a mark over packets sent.
+    /// Of the packets sent in the window, those that arrived with a mark.
     pub marked_fraction: Option<f64>,
     /// Packets sent again.
     pub retransmissions: u64,
@@ -205,9 +206,9 @@ pub struct GroupSummary {
     pub throughput_bps: f64,
     /// Sum over flows.
     pub share: f64,
-    /// Packets dropped or lost over packets sent, of all flows together.
+    /// Packets dropped or lost over packets sent, of all flows together; as for a flow.
     pub loss_fraction: Option<f64>,
-    /// Packets that arrived with a mark over packets sent, of all flows together.
+    /// Packets that arrived with a mark over packets sent, of all flows together; as for a flow.
     pub marked_fraction: Option<f64>,
     /// Sum over flows.
     pub retransmissions: u64,
@@ -244,7 +245,7 @@ pub struct GroupLinkSummary {
     pub arrivals_packets: u64,
     /// Packets that the queue discipline dropped.
     pub drops_packets: u64,
-    /// Drops over arrivals.
+    /// Of the packets that arrived in the window, those dropped by the end of the run.
     pub loss_fraction: Option<f64>,
     /// Mean time that accepted packets wait before transmission.
     pub queue_delay_s_mean: Option<f64>,
@@ -261,7 +262,7 @@ pub struct LinkSeries {
     pub link: Vec<u32>,
     /// Packets waiting at that instant.
     pub queue_packets: Vec<f64>,
-    /// Bits that left since the sample before, over what the link could carry.
+    /// Bits sent since the sample before, over what the link could carry.
     pub utilization: Vec<f64>,
     /// Drops since the sample before.
     pub drops_packets: Vec<f64>,

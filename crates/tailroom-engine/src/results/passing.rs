@@ -63,7 +63,7 @@ pub struct SizeClassSummary {
     pub completed_flows: u64,
     /// Flows that did not.
     pub unfinished_flows: u64,
-    /// Packets lost over packets sent, in the window.
+    /// Of the packets sent in the window, those lost by the end of the run.
     pub loss_fraction: Option<f64>,
     /// Mean time from arrival until the last byte is acknowledged.
     pub completion_time_s_mean: Option<f64>,

@@ -328,7 +328,7 @@ pub(super) struct TcpFile {
     pub(super) ack_size: Size,
     /// Initial window, in packets (RFC 6928: 10).
     #[serde(default = "ten")]
-    #[schemars(range(min = 1, max = 1_000_000_000))]
+    #[schemars(range(min = 1, max = 100_000_000))]
     pub(super) initial_window: u32,
     /// Initial slow-start threshold, in packets. Left out, slow start goes on until the first loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -349,9 +349,10 @@ pub(super) struct TcpFile {
     /// Which packets give RTT samples (RFC 6298 sec. 3).
     #[serde(default)]
     pub(super) rtt_samples: RttSamplesFile,
-    /// Upper bound of the window, in packets. Left out, there is none.
+    /// Upper bound of the window, in packets. Left out, it is 100,000,000, more than a
+    /// connection can have in flight (RFC 7323: 2^30 bytes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1_000_000_000))]
+    #[schemars(range(min = 1, max = 100_000_000))]
     pub(super) max_window: Option<u64>,
     /// How the window grows below ssthresh.
     #[serde(default)]

@@ -5,6 +5,7 @@
 //! slow start overshoots, and never more than the windows of the flows that cross it.
 
 use super::error::{Fault, Path};
+use crate::congestion::CongestionConfig;
 use crate::quantity::Size;
 use crate::sender::rate_sample::RECORD_BYTES;
 use crate::topology::{GroupSpec, LinkSpec, Network, SourceSpec};
@@ -18,6 +19,8 @@ const FLOW_SERIES_ROW: f64 = 44.0;
 const LOG_ENTRY: f64 = 24.0;
 const LOGGED_ARRIVAL: f64 = 57.0;
 const RATE_CHANGE: f64 = 16.0;
+// RFC 6928.
+const STANDARD_WINDOW: f64 = 10.0;
 // A histogram of delays up to a second.
 const GROUP_AT_LINK: f64 = 140_000.0;
 const MARGIN: f64 = 1.5;
@@ -26,6 +29,7 @@ const MARGIN: f64 = 1.5;
 pub(super) fn check(network: &Network, limit: Size) -> Result<(), Fault> {
     let parts = [
         (packets_bytes(network), "a smaller rate, rtt or queue limit"),
+        (bursts_bytes(network), "a smaller initial_window, or a smaller fixed window"),
         (network.flows.len() as f64 * FLOW, "fewer flows"),
         (groups_bytes(network), "fewer groups of flows"),
         (series_bytes(network), "a longer series interval"),
@@ -82,6 +86,24 @@ fn packets_bytes(network: &Network) -> f64 {
     (PACKET + record) * packets.sum::<f64>()
 }
 
+/// What flows send before the first ACK can tell them of a loss, beyond an initial window of RFC 6928,
+/// which is small beside a flow.
+fn bursts_bytes(network: &Network) -> f64 {
+    let groups = network.groups.iter().enumerate().map(|(index, group)| {
+        let Some(tcp) = &group.tcp else { return 0.0 };
+        let fixed = match &tcp.congestion {
+            CongestionConfig::FixedWindow(params) => params.window,
+            _ => 0.0,
+        };
+        // A control that models the path sends at a rate, whatever its window.
+        let initial = if tcp.congestion.models_path() { 0 } else { tcp.initial_window };
+        let window = f64::from(initial).max(fixed).min(largest_window(group));
+        let count = network.members(index).len().max(1) as f64;
+        count * (window - STANDARD_WINDOW).max(0.0)
+    });
+    PACKET * groups.sum::<f64>()
+}
+
 fn smallest_packet(group: &GroupSpec, link: usize) -> u32 {
     match &group.tcp {
         Some(tcp) if group.reverse_path.contains(&link) => tcp.ack_size.min(group.packet_size),
@@ -108,7 +130,7 @@ fn highest_rate(link: &LinkSpec) -> f64 {
 }
 
 fn buffer_packets(link: &LinkSpec, smallest_packet: u32) -> f64 {
-    link.queue.parameters().limit().at_rate(link.rate).in_packets(smallest_packet)
+    link.limit(link.queue.parameters().limit()).in_packets(smallest_packet)
 }
 
 fn groups_bytes(network: &Network) -> f64 {

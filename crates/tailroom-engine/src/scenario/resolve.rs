@@ -20,6 +20,7 @@ use crate::distribution::Distribution;
 use crate::private_delay::SenderSide;
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::random;
+use crate::schedule::MAX_HOPS;
 use crate::serializer::Serializer;
 use crate::topology::{
     FlowSpec, GroupSpec, MAX_FLOWS, Network, ObjectsSpec, PacketSizes, SourceSpec,
@@ -143,6 +144,12 @@ fn resolve_group(inputs: Inputs<'_>, name: &str, group: &FlowsFile) -> Result<Gr
         );
         let remedy = "raise packet_size or lower header_size";
         return Err(Fault::new(&at.key("packet_size"), problem, remedy));
+    }
+    let hops = group.path.len() + group.tcp.reverse_path.len();
+    if hops > MAX_HOPS {
+        let problem = format!("path and reverse_path have {hops} links together");
+        let remedy = format!("shorten one of them: a flow and its ACKs may cross {MAX_HOPS}");
+        return Err(Fault::new(&at.key("reverse_path"), problem, remedy));
     }
     let tcp = resolve_transport(document, &at, name, group)?;
     let rates = group.path.iter().filter_map(|link| inputs.link_rate(link));

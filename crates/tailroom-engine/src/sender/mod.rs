@@ -70,6 +70,10 @@ enum Phase {
 /// Smallest ssthresh, in packets (RFC 5681 sec. 3.1).
 const MIN_SSTHRESH: f64 = 2.0;
 
+/// Largest window, in packets. An event carries 29 bits of a sequence number, which tell packets apart
+/// that are 2^28 from one another or less; a window of TCP is at most 2^30 bytes (RFC 7323 sec. 2.3).
+pub const MAX_WINDOW_PACKETS: u64 = 100_000_000;
+
 /// A TCP sender.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts; the states are in `Phase`")]
@@ -138,7 +142,9 @@ struct Options {
 impl Sender {
     /// A sender that will start at `demand.start`; `seed` is for its control's random choices.
     pub fn new(spec: &TcpSpec, demand: Demand, seed: u64, marks: Marks) -> Self {
-        let max_window = spec.max_window.map_or(f64::INFINITY, |packets| packets as f64);
+        let max_window =
+            spec.max_window.map_or(MAX_WINDOW_PACKETS, |packets| packets.min(MAX_WINDOW_PACKETS))
+                as f64;
         let cwnd = f64::from(spec.initial_window).min(max_window);
         let mut congestion = Congestion::new(&spec.congestion);
         let steering = congestion.begin(&Beginning {
@@ -236,6 +242,12 @@ impl Sender {
     #[cfg(test)]
     pub(crate) fn control(&self) -> &Congestion {
         &self.congestion
+    }
+
+    /// Memory that it takes for packets in flight.
+    pub fn memory_bytes(&self) -> u64 {
+        let records = self.steered.as_ref().map_or(0, |steered| steered.memory_bytes());
+        records + self.scoreboard.memory_bytes()
     }
 
     /// The rate at which packets leave, in packets/s, if the control sets one.

@@ -53,7 +53,7 @@ impl Pacer {
     #[cold]
     fn postpone(&mut self, now: Time, packets_per_rtt: f64, srtt: Time) {
         let gap = srtt.picoseconds() as f64 / packets_per_rtt;
-        self.next = self.next.max(now) + Time::from_picoseconds(gap as u64);
+        self.next = self.next.max(now).saturating_add(Time::from_picoseconds(gap as u64));
     }
 
     /// A packet leaves at `now` as one of a block: `blocks` of them fill a round trip, and the next
@@ -68,7 +68,7 @@ impl Pacer {
         self.in_block += 1.0;
         if self.in_block >= cwnd_packets / blocks {
             let part = srtt.picoseconds() as f64 / blocks;
-            self.next = self.block_start + Time::from_picoseconds(part as u64);
+            self.next = self.block_start.saturating_add(Time::from_picoseconds(part as u64));
             self.in_block = 0.0;
         }
     }

@@ -85,6 +85,11 @@ pub struct RateSampler {
 }
 
 impl RateSampler {
+    /// Memory that the records of packets in flight take.
+    pub fn memory_bytes(&self) -> u64 {
+        (self.records.capacity() * RECORD_BYTES) as u64
+    }
+
     /// Packets acknowledged since the connection began.
     pub fn delivered(&self) -> u64 {
         self.delivered

@@ -35,6 +35,11 @@ impl Scoreboard {
         self.ranges.is_empty() && self.lost == 0 && self.retransmitted == 0
     }
 
+    /// Memory that the sacked ranges take.
+    pub fn memory_bytes(&self) -> u64 {
+        (self.ranges.capacity() * size_of::<Range>()) as u64
+    }
+
     /// Packets sacked above the cumulative ACK.
     #[inline]
     pub fn sacked(&self) -> u64 {

@@ -33,6 +33,11 @@ impl Steered {
         self.steering = steering;
     }
 
+    /// Memory that it takes for packets in flight.
+    pub fn memory_bytes(&self) -> u64 {
+        self.sampler.memory_bytes()
+    }
+
     /// The rate at which packets leave, in packets/s.
     pub fn pacing_rate(&self) -> f64 {
         self.steering.pacing_rate

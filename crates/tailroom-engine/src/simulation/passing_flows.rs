@@ -1,6 +1,7 @@
 //! Flows that come and go, in a run: each becomes a connection when it arrives, and is forgotten when
 //! all it sent has been accounted for.
 
+use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
 use super::{Flow, FlowAccount, Simulation};
 use crate::error::RunError;
 use crate::flow::{Connection, Ends};
@@ -235,7 +236,7 @@ impl Simulation {
     /// A flow arrives and gets a number.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, passing, flows, circuits, schedule, links, acks, .. } = self;
+        let Simulation { network, passing, flows, circuits, schedule, links, stores, .. } = self;
         let time = passing.next_arrival();
         let path = passing.populations.next_group().map(|group| &network.groups[group].path);
         if path.into_iter().flatten().any(|&link| links[link].refuses_flow(time)) {
@@ -265,7 +266,7 @@ impl Simulation {
         };
         let ends = Ends::of_plan(network, group, &plan, marks);
         let mut flow = Flow::new(ends, group);
-        let (ends, mut door) = flow.ends_and_door(number, schedule, acks);
+        let (ends, mut door) = flow.ends_and_door(number, schedule, stores);
         ends.emit_next(&mut door);
         flow.arm(number, schedule);
         circuits.assign(number, index);
@@ -273,6 +274,7 @@ impl Simulation {
             Some(place) => *place = flow,
             None => flows.push(flow),
         }
-        Ok(())
+        let is_due = (number as usize + 1).is_multiple_of(FLOWS_BETWEEN_MEMORY_CHECKS);
+        if is_due || self.schedule.is_overfull() { self.check_memory(time) } else { Ok(()) }
     }
 }

@@ -8,9 +8,6 @@ use crate::random::{stream, uniform};
 use crate::serializer::Serializer;
 use crate::units::{Rate, Time};
 
-/// After the end of any run, and far enough from the end of time to add to it.
-const AFTER_ALL_RUNS: Time = Time::from_picoseconds(1 << 62);
-
 /// An on-off source.
 ///
 /// Its packets are those of a constant-rate source whose clock stands still in off periods: what is
@@ -64,11 +61,11 @@ impl OnOff {
 
 impl TrafficSource for OnOff {
     fn next_emission(&mut self) -> Emission {
-        while self.next >= self.on_end && self.behind < AFTER_ALL_RUNS {
+        while self.next >= self.on_end && self.behind < Time::AFTER_ALL_RUNS {
             self.behind = self.behind.saturating_add(self.off.draw());
             self.on_end = self.on_end.saturating_add(self.on.draw());
         }
-        let time = self.next.saturating_add(self.behind).min(AFTER_ALL_RUNS);
+        let time = self.next.saturating_add(self.behind).min(Time::AFTER_ALL_RUNS);
         self.next = self.spacing.finish(self.next, self.bytes);
         Emission { time, bytes: self.bytes }
     }

@@ -66,7 +66,8 @@ impl TrafficSource for Poisson {
     fn next_emission(&mut self) -> Emission {
         // Ziggurat (Marsaglia and Tsang 2000): a logarithm only in the tail.
         let gap: f64 = Exp1.sample(&mut self.gaps);
-        self.next += Time::from_picoseconds(libm::round(gap * self.mean_gap_ps) as u64);
+        let gap = Time::from_picoseconds(libm::round(gap * self.mean_gap_ps) as u64);
+        self.next = self.next.saturating_add(gap);
         Emission { time: self.next, bytes: self.draw_bytes() }
     }
 }

@@ -478,7 +478,8 @@ impl<'a> Reference<'a> {
         match fate {
             Fate::Dropped | Fate::Lost => {
                 self.accounts[flow].lost += 1;
-                self.accounts[flow].lost_measured += u64::from(self.is_measuring);
+                let is_measured = packet.sent >= self.marks.measure_from;
+                self.accounts[flow].lost_measured += u64::from(is_measured);
             }
             // The link stands still for good.
             Fate::Held | Fate::Delivered(Time::NEVER) => {}
@@ -487,7 +488,8 @@ impl<'a> Reference<'a> {
             }
             Fate::Delivered(at) => {
                 self.accounts[flow].received += 1;
-                let is_marked = packet.ecn == Ecn::Ce && self.is_measuring;
+                let is_measured = packet.sent >= self.marks.measure_from;
+                let is_marked = packet.ecn == Ecn::Ce && is_measured;
                 self.accounts[flow].marked_measured += u64::from(is_marked);
                 let at = match &self.flows[flow] {
                     Flow::Tcp(tcp) => tcp.wiring.reach_receiver(at),

@@ -1,5 +1,7 @@
 //! Runs a scenario from its text.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use tailroom_engine::results::Results;
 use tailroom_engine::scenario::{self, FileLoader};
 use tailroom_engine::simulation::Simulation;
@@ -24,4 +26,10 @@ pub(crate) fn network(text: &str, seed: u64) -> Network {
 pub(crate) fn run(text: &str, seed: u64) -> Results {
     let simulation = Simulation::new(&network(text, seed));
     simulation.finish().expect("the account of packets balances")
+}
+
+/// Why a scenario that names no files is refused.
+pub(crate) fn refusal(text: &str) -> String {
+    let resolved = scenario::parse(text, &[], None, &NoFiles).and_then(|found| found.resolve());
+    resolved.expect_err("the scenario is wrong").to_string()
 }

@@ -128,7 +128,7 @@ impl Fair {
         };
         let buckets = params.buckets.map(|count| Buckets { count, salt: link.random().next_u64() });
         Fair {
-            limit: params.limit.at_rate(link.rate),
+            limit: link.limit(params.limit),
             drop_from: params.drop_from,
             buckets,
             shares,

@@ -8,176 +8,13 @@
 //! The order is (time, flow, hop, insertion), a wake-up before arrivals: the reference loop of the
 //! tests, a plain heap over every stage of every packet, must give the same results.
 
+mod event;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::packet::{Ecn, Packet};
 use crate::units::Time;
-
-/// What happens when an event's time has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// A packet (or an ACK) reaches the link at this position of its flow's circuit: the forward
-    /// path first, then the reverse path.
-    Arrival(u8),
-    /// A timer of a flow may be due.
-    Wake,
-}
-
-/// One event in 24 bytes: at 100 Gbit/s and 100 ms a million of them are pending.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Event {
-    time: u64,
-    /// Age of the packet (47 bits), retransmission (1 bit), bytes (16 bits).
-    age_and_size: u64,
-    /// Flow (24 bits), stage (8 bits), low bits of the sequence number (29 bits), CWR (1 bit), ECN field
-    /// (2 bits). One word: a processor waits for two halves that it has just written to come back as one.
-    place_and_sequence: u64,
-}
-
-/// Oldest packet that an event can carry, 140 s; an older one is taken as that old.
-const MAX_AGE: u64 = (1 << 47) - 1;
-/// Bits below the sequence number, and what they hold.
-const SEQUENCE_SHIFT: u32 = 3;
-const CWR_BIT: u32 = 0b100;
-const ECN_BITS: u32 = 0b011;
-/// Below the flow, and the stage beside it.
-const STAGE_SHIFT: u32 = 32;
-const FLOW_SHIFT: u32 = 40;
-/// Before the arrivals, which have their hop + 1: a wake-up may cause arrivals at its own instant.
-const WAKE: u64 = 0;
-
-impl Event {
-    /// `packet` of `flow` (below 2^24) reaches the link at position `hop` (below 255) of its circuit.
-    #[inline]
-    pub fn arrival(time: Time, flow: u32, hop: u8, packet: &Packet) -> Self {
-        let age = time.since(packet.sent).picoseconds().min(MAX_AGE);
-        Event {
-            time: time.picoseconds(),
-            age_and_size: age << 17
-                | u64::from(packet.is_retransmission) << 16
-                | u64::from(packet.bytes & 0xffff),
-            place_and_sequence: u64::from(flow) << FLOW_SHIFT
-                | (u64::from(hop) + 1) << STAGE_SHIFT
-                | u64::from((packet.sequence as u32) << SEQUENCE_SHIFT)
-                | u64::from(packet.is_cwr) << 2
-                | packet.ecn as u64,
-        }
-    }
-
-    /// The ACK that is stored in `slot` reaches a link.
-    pub fn ack_arrival(time: Time, flow: u32, hop: u8, bytes: u32, slot: u32) -> Self {
-        let sequence = u64::from(slot);
-        // Pure ACKs are not ECN-capable (RFC 3168 sec. 6.1.4).
-        let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };
-        Event::arrival(time, flow, hop, &packet)
-    }
-
-    /// A timer of `flow` may be due.
-    pub fn wake(time: Time, flow: u32) -> Self {
-        Event {
-            time: time.picoseconds(),
-            age_and_size: 0,
-            place_and_sequence: u64::from(flow) << FLOW_SHIFT | WAKE << STAGE_SHIFT,
-        }
-    }
-
-    /// The same packet at the next link of its circuit.
-    #[inline]
-    #[must_use]
-    pub fn at_next_link(self, time: Time) -> Self {
-        let age = (self.age_and_size >> 17) + (time.picoseconds() - self.time);
-        Event {
-            time: time.picoseconds(),
-            age_and_size: age.min(MAX_AGE) << 17 | self.age_and_size & 0x1_ffff,
-            place_and_sequence: self.place_and_sequence + (1 << STAGE_SHIFT),
-        }
-    }
-
-    /// The same packet, stuck on a link.
-    #[must_use]
-    pub fn never(self) -> Self {
-        Event { time: u64::MAX, ..self }
-    }
-
-    /// When it happens.
-    #[inline]
-    pub fn time(self) -> Time {
-        Time::from_picoseconds(self.time)
-    }
-
-    /// Whose it is.
-    #[inline]
-    pub fn flow(self) -> u32 {
-        (self.place_and_sequence >> FLOW_SHIFT) as u32
-    }
-
-    /// What it is.
-    #[inline]
-    pub fn stage(self) -> Stage {
-        let stage = self.place_and_sequence >> STAGE_SHIFT & 0xff;
-        if stage == WAKE { Stage::Wake } else { Stage::Arrival((stage - 1) as u8) }
-    }
-
-    /// Size on the wire.
-    #[inline]
-    pub fn bytes(self) -> u32 {
-        (self.age_and_size & 0xffff) as u32
-    }
-
-    /// Whether both are the same arrival of the same packet, whatever has marked it since.
-    pub fn is_same_packet(self, other: Event) -> bool {
-        let unmarked = |event: Event| {
-            let place_and_sequence = event.place_and_sequence & !u64::from(ECN_BITS);
-            Event { place_and_sequence, ..event }
-        };
-        unmarked(self) == unmarked(other)
-    }
-
-    /// The slot (below 2^29) of the ACK.
-    pub fn slot(self) -> u32 {
-        self.sequence_and_ecn() >> SEQUENCE_SHIFT
-    }
-
-    /// The packet's ECN field.
-    #[inline]
-    pub fn ecn(self) -> Ecn {
-        Ecn::from_bits(self.sequence_and_ecn() & ECN_BITS)
-    }
-
-    /// Sets the ECN field to Congestion Experienced.
-    #[inline]
-    pub fn set_congestion_experienced(&mut self) {
-        self.place_and_sequence |= Ecn::Ce as u64;
-    }
-
-    /// The data packet that arrives; of its sequence number the nearest to `expected` that has the
-    /// right low bits.
-    #[inline]
-    pub fn packet(self, expected: u64) -> Packet {
-        let sequence = self.sequence_and_ecn() & !(CWR_BIT | ECN_BITS);
-        let ahead = sequence.wrapping_sub((expected as u32) << SEQUENCE_SHIFT).cast_signed();
-        Packet {
-            sequence: expected.wrapping_add_signed(i64::from(ahead >> SEQUENCE_SHIFT)),
-            bytes: self.bytes(),
-            sent: Time::from_picoseconds(self.time - (self.age_and_size >> 17)),
-            is_retransmission: self.age_and_size >> 16 & 1 == 1,
-            ecn: self.ecn(),
-            is_cwr: self.sequence_and_ecn() & CWR_BIT != 0,
-        }
-    }
-
-    #[inline]
-    fn sequence_and_ecn(self) -> u32 {
-        self.place_and_sequence as u32
-    }
-
-    /// Of two events of one instant the smaller comes first.
-    #[inline]
-    fn flow_and_stage(self) -> u32 {
-        (self.place_and_sequence >> STAGE_SHIFT) as u32
-    }
-}
+pub use event::{Event, MAX_HOPS, Stage};
 
 /// An event in one of the heaps, ordered by (time, flow, hop, insertion).
 #[derive(Clone, Copy, Debug)]
@@ -221,13 +58,28 @@ impl TieBreak {
     }
 }
 
+/// Most events of a bucket that sort keys can number; any more wait in the heap.
+const MOST_IN_BUCKET: usize = if cfg!(test) { 200 } else { 1 << INDEX_BITS };
+/// Memory that a chunk, an event of the open bucket and one of a heap take.
+const CHUNK_BYTES: u64 = (CHUNK * size_of::<Event>() + size_of::<u32>()) as u64;
+const OPEN_EVENT_BYTES: u64 = (size_of::<Event>() + size_of::<u64>() + 2 * size_of::<u32>()) as u64;
+const HEAP_EVENT_BYTES: u64 = size_of::<Ordered>() as u64;
 /// Events a chunk holds: 768 bytes, so that a bucket of 1000 wastes little and copies in runs.
 const CHUNK: usize = 32;
 const NO_CHUNK: u32 = u32::MAX;
+/// As many as 32 bits can number the events of: 100 GB.
+const MOST_CHUNKS: usize = (1 << 27) - 1;
 /// Bits of a sort key that hold the position in the open bucket.
 const INDEX_BITS: u32 = 24;
 /// Widest bucket, 2^39 ps = 0.55 s: offset and position share a 64-bit key.
 const MAX_SHIFT: u32 = 39;
+
+/// Whether the bucket that lies so far ahead of the open one is that or one before: there the distance
+/// wraps around to a huge one, and the heap sorts the event in.
+#[inline]
+fn is_past(ahead: u64) -> bool {
+    ahead == 0 || ahead > u64::MAX / 2
+}
 
 /// The event of the open bucket that a sort key stands for.
 #[inline]
@@ -260,6 +112,11 @@ pub struct Schedule {
     near: BinaryHeap<Reverse<Ordered>>,
     far: BinaryHeap<Reverse<Ordered>>,
     inserted: u64,
+    memory_limit_bytes: u64,
+    /// What is stored beside the events.
+    claimed_bytes: u64,
+    /// Whether an event was lost because there was no memory for it.
+    is_overfull: bool,
 }
 
 impl Schedule {
@@ -294,7 +151,41 @@ impl Schedule {
             near: BinaryHeap::new(),
             far: BinaryHeap::new(),
             inserted: 0,
+            memory_limit_bytes: u64::MAX,
+            claimed_bytes: 0,
+            is_overfull: false,
         }
+    }
+
+    /// The same schedule, which takes at most so much memory for events.
+    #[must_use]
+    pub fn with_memory(self, limit_bytes: u64) -> Self {
+        Schedule { memory_limit_bytes: limit_bytes, ..self }
+    }
+
+    /// Whether there was no memory for an event. It is lost, and so are others: the run cannot go on.
+    /// One event may cause a whole window of others, so the memory must be watched here.
+    #[inline]
+    pub fn is_overfull(&self) -> bool {
+        self.is_overfull
+    }
+
+    /// The beginning of the open bucket.
+    pub fn now(&self) -> Time {
+        Time::from_picoseconds(self.open << self.shift)
+    }
+
+    /// Takes memory for something beside the events; false if there is none, and the run cannot go on.
+    pub fn claim(&mut self, bytes: u64) -> bool {
+        let fits = !self.is_overfull && bytes <= self.spare_bytes();
+        self.is_overfull |= !fits;
+        self.claimed_bytes += if fits { bytes } else { 0 };
+        fits
+    }
+
+    /// How much more memory events may take.
+    fn spare_bytes(&self) -> u64 {
+        self.memory_limit_bytes.saturating_sub(self.memory_bytes())
     }
 
     /// Adds an event; its time must not lie before the last event taken.
@@ -326,9 +217,8 @@ impl Schedule {
     fn grow(&mut self, slot: usize) -> u32 {
         let chunk = if self.free_chunk == NO_CHUNK {
             let length = self.events.len() + CHUNK;
-            if length > self.events.capacity() {
-                // An eighth more, not twice as much: the pool is most of a run's memory.
-                self.events.reserve_exact(CHUNK + self.events.len() / 8);
+            if length > self.events.capacity() && !self.enlarge_pool() {
+                return 0; // over an event of another bucket, which matters no more
             }
             self.events.resize(length, Event::default());
             self.next_chunk.push(NO_CHUNK);
@@ -349,18 +239,50 @@ impl Schedule {
         chunk * CHUNK as u32
     }
 
+    /// Makes room for a chunk; false if there is no memory for it.
+    fn enlarge_pool(&mut self) -> bool {
+        let fits = self.spare_bytes() / CHUNK_BYTES;
+        let is_first = self.events.is_empty();
+        if (fits == 0 && !is_first) || self.next_chunk.len() >= MOST_CHUNKS {
+            self.is_overfull = true;
+            return false;
+        }
+        // An eighth more, not twice as much: the pool is most of a run's memory.
+        let chunks = (self.events.len() / 8).div_ceil(CHUNK).min(fits as usize).max(1);
+        self.events.reserve_exact(chunks * CHUNK);
+        true
+    }
+
+    /// Makes room for more events in the open bucket; false if there is no memory for them.
+    #[cold]
+    fn enlarge_current(&mut self) -> bool {
+        let fits = (self.spare_bytes() / OPEN_EVENT_BYTES) as usize;
+        if fits < CHUNK && !self.current.is_empty() {
+            self.is_overfull = true;
+            return false;
+        }
+        self.current.reserve_exact(self.current.len().max(1_024).min(fits).max(CHUNK));
+        true
+    }
+
     #[cold]
     fn push_to_heap(&mut self, event: Event, ahead: u64) {
+        let heap = if is_past(ahead) { &self.near } else { &self.far };
+        let (length, is_full) = (heap.len(), heap.len() == heap.capacity());
+        let fits = if is_full { (self.spare_bytes() / HEAP_EVENT_BYTES) as usize } else { 1 };
+        if fits == 0 && length > 0 {
+            self.is_overfull = true;
+            return;
+        }
+        let more = (length / 8).max(64).min(fits).max(1);
         self.inserted += 1;
         let order = self.tie_break.order(event);
         let ordered = Reverse(Ordered { key: (event.time, order, self.inserted), event });
-        // A bucket before the open one wraps around to a huge distance: it can only be the open
-        // bucket's past, which the heap sorts in.
-        if ahead == 0 || ahead > u64::MAX / 2 {
-            self.near.push(ordered);
-        } else {
-            self.far.push(ordered);
+        let heap = if is_past(ahead) { &mut self.near } else { &mut self.far };
+        if is_full {
+            heap.reserve_exact(more);
         }
+        heap.push(ordered);
     }
 
     /// Takes the next event if it comes before `until`.
@@ -420,13 +342,25 @@ impl Schedule {
         {
             let Some(Reverse(first)) = self.far.pop() else { break };
             if first.key.0 >> self.shift == next {
-                self.current.push(first.event);
+                self.add_to_current(first.event);
             } else {
                 self.push_to_wheel(first.event);
             }
         }
+        if self.is_overfull {
+            return false;
+        }
         self.sort();
         true
+    }
+
+    /// Adds an event to the bucket that is being opened.
+    fn add_to_current(&mut self, event: Event) {
+        if self.current.len() >= MOST_IN_BUCKET {
+            self.push_to_heap(event, 0);
+        } else if self.current.len() < self.current.capacity() || self.enlarge_current() {
+            self.current.push(event);
+        }
     }
 
     /// Number of the first occupied bucket after the open one, or `u64::MAX`.
@@ -459,7 +393,14 @@ impl Schedule {
         self.occupied[slot / 64] &= !(1 << (slot % 64));
         while chunk != NO_CHUNK {
             let from = chunk as usize * CHUNK;
-            self.current.extend_from_slice(&self.events[from..self.chunk_end(from, tail)]);
+            let end = self.chunk_end(from, tail);
+            let has_room =
+                self.current.len() + CHUNK <= self.current.capacity().min(MOST_IN_BUCKET);
+            if has_room {
+                self.current.extend_from_slice(&self.events[from..end]);
+            } else {
+                (from..end).for_each(|at| self.add_to_current(self.events[at]));
+            }
             let next = self.next_chunk[chunk as usize];
             self.next_chunk[chunk as usize] = self.free_chunk;
             self.free_chunk = chunk;
@@ -469,7 +410,6 @@ impl Schedule {
 
     /// Sorts the open bucket by (time, flow, hop, insertion).
     fn sort(&mut self) {
-        assert!(self.current.len() < 1 << INDEX_BITS, "a bucket holds at most 2^24 events");
         self.distribute();
         if !self.insertion_sort() {
             let Schedule { keys, current, tie_break, .. } = self;
@@ -536,8 +476,11 @@ impl Schedule {
 
     /// Memory that the pending events take.
     pub fn memory_bytes(&self) -> u64 {
-        let heaps = (self.near.capacity() + self.far.capacity()) * size_of::<Ordered>();
-        (self.events.capacity() * size_of::<Event>() + heaps) as u64
+        let chunks = (self.events.capacity() / CHUNK) as u64;
+        let in_heaps = (self.near.capacity() + self.far.capacity()) as u64;
+        let open = self.current.capacity() as u64;
+        let events = chunks * CHUNK_BYTES + in_heaps * HEAP_EVENT_BYTES;
+        events + open * OPEN_EVENT_BYTES + self.claimed_bytes
     }
 
     /// Every event still pending, in no particular order: for the final account of packets.
@@ -580,32 +523,6 @@ mod tests {
 
     fn numbered(time: u64, flow: u32, number: u32) -> Event {
         Event::ack_arrival(Time::from_picoseconds(time), flow, 0, 0, number)
-    }
-
-    #[test]
-    fn a_packet_survives_packing() {
-        let sequence = 5 << 32 | 0xffff_fff0;
-        let sent = Time::from_milliseconds(1);
-        let packet = Packet {
-            sequence,
-            bytes: 65_535,
-            sent,
-            is_retransmission: true,
-            ecn: Ecn::Ect1,
-            is_cwr: true,
-        };
-        let event = Event::arrival(Time::from_milliseconds(5_000), 16_777_215, 249, &packet);
-        let moved = event.at_next_link(Time::from_milliseconds(6_000));
-        for expected in [sequence - 1_000_000, sequence, sequence + 1_000_000] {
-            assert_eq!(event.packet(expected), packet);
-            assert_eq!(moved.packet(expected), packet);
-        }
-        let mut marked = moved;
-        marked.set_congestion_experienced();
-        assert_eq!(marked.packet(sequence), Packet { ecn: Ecn::Ce, ..packet });
-        assert_eq!((event.flow(), event.stage()), (16_777_215, Stage::Arrival(249)));
-        assert_eq!((moved.flow(), moved.stage()), (16_777_215, Stage::Arrival(250)));
-        assert_eq!(size_of::<Event>(), 24);
     }
 
     /// Random pushes and pops against a sorted list, with many ties and far events.

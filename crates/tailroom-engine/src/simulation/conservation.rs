@@ -1,0 +1,56 @@
+//! The account of packets at the end of a run: none has appeared or vanished.
+
+use super::Simulation;
+use crate::error::RunError;
+use crate::flow::Ends;
+use crate::link::Link;
+use crate::schedule::Stage;
+
+impl Simulation {
+    /// Sent = received + lost + on the way, for each flow and for the ACKs; arrived = dropped + taken
+    /// in, for each link, and its queue was accounted for at every instant.
+    pub(super) fn check_conservation(&mut self) -> Result<(), RunError> {
+        let mut on_the_way = vec![0_u64; self.flows.len()];
+        let (mut acks_on_the_way, mut old_packets) = (0, 0);
+        for event in self.schedule.pending().chain(self.links.iter().flat_map(Link::held)) {
+            let Stage::Arrival(hop) = event.stage() else { continue };
+            if hop < self.flows[event.flow() as usize].forward_hops {
+                on_the_way[event.flow() as usize] += 1;
+                old_packets += usize::from(event.is_old());
+            } else {
+                acks_on_the_way += 1;
+            }
+        }
+        for (index, flow) in self.flows.iter().enumerate() {
+            let sent = match &flow.ends {
+                Ends::Tcp(connection) => connection.sender.probe.counters.sent,
+                Ends::Unresponsive(source) => source.sent.counters.sent,
+            };
+            let found = flow.account.received + flow.account.lost + on_the_way[index];
+            if sent != found {
+                let place = format!("flow {}", self.name_of(index));
+                return Err(RunError::Conservation { place, expected: sent, found });
+            }
+        }
+        debug_assert_eq!(self.stores.old_packets.held(), old_packets, "old packets");
+        if self.stores.acks.held() != acks_on_the_way {
+            let (expected, found) = (self.stores.acks.held() as u64, acks_on_the_way as u64);
+            return Err(RunError::Conservation { place: "the ACK paths".into(), expected, found });
+        }
+        let window = self.network.duration.since(self.network.measure_from).picoseconds();
+        for (link, spec) in self.links.iter().zip(&self.network.links) {
+            let (arrivals, drops, accepted) = link.probe.account();
+            let place = format!("link {}", spec.name);
+            let held = link.held().count() as u64;
+            if arrivals != drops + accepted + held {
+                let found = drops + accepted + held;
+                return Err(RunError::Conservation { place, expected: arrivals, found });
+            }
+            let found = link.probe.queue_over_time.histogram().total() as u64;
+            if found != window {
+                return Err(RunError::Conservation { place, expected: window, found });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! What a run can hold: flows, links on a circuit, time, memory. A scenario is checked before it gets
+//! here; a network that a program has built is not.
+
+use super::Simulation;
+use crate::error::RunError;
+use crate::link::Link;
+use crate::schedule::MAX_HOPS;
+use crate::topology::{GroupSpec, MAX_FLOWS, Network};
+use crate::units::Time;
+
+/// A power of two: a million events add at most some tens of MB.
+pub(super) const EVENTS_BETWEEN_MEMORY_CHECKS: u64 = 1 << 20;
+/// Flows in progress take about a kilobyte each.
+pub(super) const FLOWS_BETWEEN_MEMORY_CHECKS: usize = 1 << 14;
+/// Bytes that the length of an IP packet can say.
+const MAX_PACKET_BYTES: u32 = 65_535;
+
+/// Says which limit a network passes.
+pub(super) fn check(network: &Network) -> Result<(), RunError> {
+    let fault = |place: String, problem: String| Err(RunError::Network { place, problem });
+    if network.flows.len() > MAX_FLOWS {
+        let problem = format!("{} are more than the {MAX_FLOWS} of a run", network.flows.len());
+        return fault("flows".into(), problem);
+    }
+    if network.duration > Time::AFTER_ALL_RUNS {
+        let problem = format!("must be at most {}", Time::AFTER_ALL_RUNS);
+        return fault("duration".into(), problem);
+    }
+    for GroupSpec { name, path, reverse_path, packet_size, .. } in &network.groups {
+        let hops = path.len() + reverse_path.len();
+        if hops > MAX_HOPS {
+            let problem = format!(
+                "path and reverse_path have {hops} links together; {MAX_HOPS} are possible: shorten \
+                 one of them"
+            );
+            return fault(format!("group {name}"), problem);
+        }
+        if *packet_size > MAX_PACKET_BYTES {
+            let problem = format!("packet_size must be at most {MAX_PACKET_BYTES} bytes");
+            return fault(format!("group {name}"), problem);
+        }
+    }
+    Ok(())
+}
+
+impl Simulation {
+    /// Whether all that is under way fits into the memory that the scenario allows.
+    pub(super) fn check_memory(&self, time: Time) -> Result<(), RunError> {
+        let (needed_bytes, limit_bytes) = (self.memory_bytes(), self.network.memory_limit_bytes);
+        if needed_bytes > limit_bytes {
+            return Err(RunError::Memory { time, needed_bytes, limit_bytes });
+        }
+        Ok(())
+    }
+
+    /// The event at `time` needed more memory for pending events than the scenario allows.
+    #[cold]
+    pub(super) fn memory_error(&self, time: Time) -> RunError {
+        let limit_bytes = self.network.memory_limit_bytes;
+        // What it takes, and what there was no memory for: more than the limit, as far as is known.
+        let needed_bytes = self.memory_bytes().max(limit_bytes.saturating_add(1));
+        RunError::Memory { time, needed_bytes, limit_bytes }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let within = |link: &Link| link.memory_bytes_within(EVENTS_BETWEEN_MEMORY_CHECKS);
+        let held_bytes: u64 = self.links.iter().map(within).sum();
+        let flow_bytes: u64 = self.flows.iter().map(super::Flow::memory_bytes).sum();
+        self.schedule.memory_bytes() + self.stores.memory_bytes() + held_bytes + flow_bytes
+    }
+}
