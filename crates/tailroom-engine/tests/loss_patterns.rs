@@ -77,7 +77,6 @@ fn every_single_lost_packet_is_sent_once_more() {
     }
 }
 
-<<<<<<< HEAD
 /// Of a window of 20, 17 packets are lost, and so are their retransmissions, so that the timer ends the
 /// repair: by hand, 20 is halved for the loss and 10 for the timeout. What proportional rate reduction
 /// makes of cwnd meanwhile (three packets arrived, so that a few may leave) is no window to halve.
@@ -91,7 +90,8 @@ fn a_timeout_during_a_repair_halves_the_window_that_the_repair_leads_to() {
         thresholds.dedup();
         assert_eq!(thresholds[..3], [20.0, 10.0, 5.0], "{name}: {thresholds:?}");
     }
-=======
+}
+
 /// The packets that leave in each of three round trips, in order, from when the loss of `lost` is
 /// found on; 20 packets have arrived before, and the window is 20.98 packets.
 fn rounds_of_repair(tcp: &TcpSpec, lost: &[u64]) -> Vec<Vec<u64>> {
@@ -128,7 +128,6 @@ fn a_pipe_that_counts_lost_packets_repairs_as_ns2_does() {
     assert_eq!(by_ns2[0], [40, 41, 20]);
     assert_eq!(by_ns2[1], [22, 24, 26, 28]);
     assert_eq!(by_ns2[2], [30, 32, 34, 42, 43, 44, 45, 46]);
->>>>>>> small
 }
 
 /// RFC 6675: two losses of one window are one repair, of two windows two; each is sent again once,
