@@ -2,7 +2,7 @@
 //! its first. All of it is in order, so it is computed when a packet leaves the last shared link,
 //! ahead of the links' clock; no event is needed.
 
-use rand_core::Rng;
+use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 
 use crate::packet::{Ack, Packet};
@@ -158,7 +158,10 @@ impl SendJitter {
         SendJitter {
             bound: most.map_or(0, |most| most.picoseconds() + 1),
             last: Time::ZERO,
-            random: random::small_stream(seed, "send jitter"),
+            random: match most {
+                None => SplitMix64::seed_from_u64(0), // never drawn from
+                Some(_) => random::small_stream(seed, "send jitter"),
+            },
         }
     }
 

@@ -293,16 +293,16 @@ impl Simulation {
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.services.next;
             let other = service.min(self.passing.next_arrival());
-            let (time, step) = if let Some(event) = self.schedule.pop_before(until.min(other)) {
+            let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
                     Stage::Arrival(position) => {
                         let Some(step) = self.arrive(event, position) else { continue };
-                        (event.time(), step)
+                        step
                     }
                     Stage::Wake => {
                         self.on_wake(event);
-                        self.check_event(event.time(), event.flow())?;
+                        self.check_event(event.flow())?;
                         continue;
                     }
                 }
@@ -317,19 +317,19 @@ impl Simulation {
             } else {
                 self.begin_event(service)?;
                 let Some(step) = self.serve(self.services.first) else { continue };
-                (service, step)
+                step
             };
             self.follow(step);
-            self.check_event(time, step.packet.flow())?;
+            self.check_event(step.packet.flow())?;
         }
     }
 
     /// Ends the run with the event in which a control fails, or memory is used up, so that it ends the
     /// same way each time.
     #[inline]
-    fn check_event(&self, time: Time, flow: u32) -> Result<(), RunError> {
+    fn check_event(&self, flow: u32) -> Result<(), RunError> {
         if self.schedule.is_overfull() {
-            return Err(self.memory_error(time));
+            return Err(self.memory_error(self.schedule.now()));
         }
         self.check_control(flow as usize)
     }

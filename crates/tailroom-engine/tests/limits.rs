@@ -119,7 +119,7 @@ fn row(forward: usize, back: usize) -> String {
     let _ = write!(
         text,
         "[flows.f]\npath = [{there}]\nreverse_path = [{back}]\ncongestion = \"reno\"\n\
-         initial_window = 1\nmax_window = 1\nrtt = \"20 ms\"\n"
+         initial_window = 1\nmax_window = 1\nsend_jitter = \"none\"\nrtt = \"20 ms\"\n"
     );
     text
 }
