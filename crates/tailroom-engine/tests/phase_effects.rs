@@ -23,8 +23,11 @@ fn goodput_mbps(summary: &Summary, group: &str) -> f64 {
 }
 
 fn has_phase_warning(summary: &Summary, group: &str) -> bool {
-    let start = format!("flows.{group}.send_jitter is \"none\"");
-    summary.warnings.iter().any(|warning| warning.starts_with(&start))
+    let key = format!("flows.{group}.send_jitter");
+    summary.warnings.iter().any(|warning| {
+        let (keys, reason) = warning.split_once(": ").unwrap();
+        keys.split(", ").any(|one| one == key) && reason.contains("traffic phase effects")
+    })
 }
 
 fn link(name: &str, rate: &str, queue: &str) -> String {

@@ -19,10 +19,13 @@ def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
     table = report.table_of(
         title, "metric", "as written\nmean +-95 %", "shifted\nmean +-95 %", "shifted\nrange"
     )
-    for one in spreads:
+    last = [one.metric.rpartition(".")[2] for one in spreads]
+    is_clear = len(set(last)) == len(last)
+    for one, name in zip(spreads, last, strict=True):
+        shown = name if is_clear else one.metric.partition(".")[2]
         mark = " [yellow]*[/yellow]" if one.is_phase_dependent else ""
         table.add_row(
-            escape(one.metric) + mark,
+            escape(shown) + mark,
             f"{one.seeds.mean:.4g} +-{one.seeds.half_width:.2g}",
             f"{one.shifts.mean:.4g} +-{one.shifts.half_width:.2g}",
             f"{one.lowest:.4g} to {one.highest:.4g}",
@@ -39,7 +42,8 @@ def warn(spreads: Sequence[PhaseSpread], where: str, console: Console) -> None:
     console.print(
         f"[yellow]warning:[/yellow] {escape(where)}{escape(', '.join(found))}: shifting RTTs by "
         "microseconds changes the result (traffic phase effects), so it does not describe the "
-        "network; draw the RTTs of a group, as in { uniform = [a, b] }, or raise send_jitter",
+        f"network; draw the RTTs of a group, as in {escape('{ uniform = [a, b] }')}, or raise "
+        "send_jitter",
         soft_wrap=True,
     )
 

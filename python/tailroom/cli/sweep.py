@@ -198,7 +198,7 @@ def _show_phases(result: SweepResult, console: Console) -> None:
         console.print(
             "[yellow]warning:[/yellow] shifting RTTs by less than a packet's transmission time "
             f"changes results at {len(lines):,} points (traffic phase effects); draw the RTTs of a "
-            "group, as in { uniform = [a, b] }, or raise send_jitter:",
+            f"group, as in {escape('{ uniform = [a, b] }')}, or raise send_jitter:",
             soft_wrap=True,
         )
         _show_points(lines, console)

@@ -6,7 +6,7 @@ use crate::link::Link;
 use crate::quantity::PositiveDuration;
 use crate::queue::emptying::EMPTIED_INTERVALS;
 use crate::queue::{DelayTarget, QueueConfig};
-use crate::topology::{GroupSpec, LinkSpec, Network, SourceSpec, TcpSpec};
+use crate::topology::{GroupSpec, Network, SourceSpec, TcpSpec};
 use crate::units::Time;
 
 /// Fewer window reductions per flow than this are not a steady state.
@@ -94,18 +94,23 @@ fn phase_effects(run: &Evidence<'_>) -> Vec<String> {
         let is_locking = |link: &&usize| {
             matches!(links[**link].queue, QueueConfig::DropTail(_)) && has_company(**link)
         };
-        Some((group, &links[*group.path.iter().find(is_locking)?]))
+        let link = *group.path.iter().find(is_locking)?;
+        Some((format!("flows.{}.send_jitter", group.name), format!("links.{}", links[link].name)))
     });
-    let warning = |(group, link): (&GroupSpec, &LinkSpec)| {
+    let (keys, mut queues): (Vec<String>, Vec<String>) = locked.unzip();
+    queues.sort_unstable();
+    queues.dedup();
+    let warning = (!keys.is_empty()).then(|| {
         format!(
-            "flows.{}.send_jitter is \"none\", and its packets meet others at the drop_tail queue \
-             of link {}: without randomness in the senders a difference of microseconds in RTT may \
-             decide for the whole run who loses packets (traffic phase effects). Leave send_jitter \
-             out, or see what a shift changes with --phase-check",
-            group.name, link.name
+            "{}: \"none\", and these packets meet others at drop_tail queues ({}): without randomness in \
+             the senders a difference of microseconds in RTT may decide for the whole run who loses \
+             packets (traffic phase effects). Leave the key out, or see what a shift changes with \
+             --phase-check",
+            keys.join(", "),
+            queues.join(", ")
         )
-    };
-    locked.map(warning).collect()
+    });
+    warning.into_iter().collect()
 }
 
 /// Whether nothing but ACKs clocks out the packets of a group, and nothing random delays them.
