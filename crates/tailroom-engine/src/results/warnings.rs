@@ -166,7 +166,7 @@ fn bursts_above_target(run: &Evidence<'_>) -> Vec<String> {
             format!(
                 "links.{}: the p99 of the queueing delay is {:.0} ms, {targets:.0} times the target of \
                  {kind}, though the queue was empty at least once in {:.0} % of the intervals of {} in \
-                 which packets arrived: bursts cause the delay, and {kind} acts on queues that stand. \
+                 which packets arrived: bursts cause the delay, and {kind} acts on standing queues. \
                  Data and ACKs share the link, so that ACKs arrive compressed and release bursts. Set \
                  pacing = true at the flows, or use kind = \"fq_codel\"",
                 spec.name,
