@@ -64,7 +64,7 @@ class SweepResult:
         return bool(repeated) and not any(map(self._differ, repeated))
 
     def _differ(self, keys: list[str]) -> bool:
-        rows = [row for row in map(self.store.read, keys) if row is not None]
+        rows = self._rows(keys)
         numbers = {str(row.drop_columns(NOT_FROM_SEED)) for row in rows}
         return len(numbers) > 1
 
@@ -90,7 +90,7 @@ class SweepResult:
         """
         found = []
         for point in self.record.points:
-            rows = [row for row in map(self.store.read, point["runs"]) if row is not None]
+            rows = self._rows(point["runs"])
             tables = [self.store.table(key, LINK_SERIES) for key in point["runs"]]
             series = [one for one in tables if one is not None]
             if rows and series:
@@ -113,9 +113,9 @@ class SweepResult:
             MetricError: There is no such metric.
         """
         return [
-            compare_rows(
-                self._rows(point["runs"]), self._rows(point.get("shifted_runs", [])), metrics
-            )
+            compare_rows(self._rows(point["runs"]), self._rows(shifted), metrics)
+            if (shifted := point.get("shifted_runs"))
+            else []
             for point in self.record.points
         ]
 

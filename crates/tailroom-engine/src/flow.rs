@@ -486,7 +486,7 @@ impl Ends {
         }
     }
 
-    /// Memory that a connection takes for what is in flight; what nothing controls remembers nothing.
+    /// Memory that a connection takes for its packets in flight, in bytes; 0 for an unresponsive flow.
     pub fn memory_bytes(&self) -> u64 {
         match self {
             Ends::Tcp(connection) => {

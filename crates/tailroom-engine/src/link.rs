@@ -215,8 +215,8 @@ impl Link {
         self.buffer.waiting()
     }
 
-    /// Memory of the packets that wait, and of the meter of an admission control; with what they take
-    /// at once after so many more packets, if that is much.
+    /// Memory of the packets that wait, and of the meter of an admission control, in bytes. Queues
+    /// that grow in large steps count with what they take after `packets` more packets.
     pub fn memory_bytes_within(&self, packets: u64) -> u64 {
         let meter = self.admission.as_ref();
         let metered = meter.map_or(0, |admission| admission.memory_bytes_within(packets));
@@ -329,7 +329,7 @@ impl Link {
         self.serializer.capacity_bits(from, to)
     }
 
-    /// The share of its capacity in `[from, to)` that a link uses if it leaves so much unused, in
+    /// The share of its capacity in `[from, to)` that a link uses, given the unused capacity `idle` in
     /// bit * ps / s; 0 where it can carry nothing.
     pub fn used_fraction(&self, from: Time, to: Time, idle: u128) -> f64 {
         let capacity = self.serializer.capacity(from, to);

@@ -597,7 +597,7 @@ fn grow_old(
     stores: &mut Stores,
     schedule: &mut Schedule,
 ) -> Event {
-    // Nobody asks how old an ACK is.
+    // The age of an ACK is never read.
     let is_packet = matches!(next.stage(), Stage::Arrival(hop) if hop < forward_hops);
     if is_packet && !event.is_old() {
         stores.old_packets.keep(next, event.sent(), schedule)

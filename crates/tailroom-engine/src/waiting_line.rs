@@ -78,7 +78,7 @@ impl WaitingLine {
         Some(packet)
     }
 
-    /// Memory that the ring takes, or will take after so many more packets, if it is large.
+    /// Memory that the ring takes, or, if it is large, will take after `packets` more packets.
     pub fn memory_bytes_within(&self, packets: u64) -> u64 {
         let places = self.ring.len() as u64;
         let doubles = places >= packets && self.len() + packets > places;

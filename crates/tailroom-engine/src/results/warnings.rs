@@ -15,7 +15,7 @@ const REDUCTIONS_FOR_STEADY_STATE: f64 = 10.0;
 /// A queue that is empty at least once in more than this share of its intervals does not stand. One
 /// flow each way through CoDel: 0.73 to 0.97; ten each way: 0.28 to 0.62 (docs/validation/two-way.md).
 const EMPTIES_OFTEN: f64 = 2.0 / 3.0;
-/// If the p99 delay of such a queue is above so many targets all the same, bursts are the cause. One-way
+/// If the p99 delay of such a queue is above this multiple of the target, bursts cause it. One-way
 /// traffic of permanent flows through CoDel has 1 to 4, the latter where its queue stands.
 const TARGETS_OF_A_LONG_DELAY: f64 = 3.0;
 

@@ -6,7 +6,7 @@ use super::flows::{SendJitterFile, SendJitterName};
 use crate::quantity::PositiveDuration;
 use crate::random;
 use crate::serializer::Serializer;
-use crate::topology::{GroupSpec, Network};
+use crate::topology::Network;
 use crate::units::{Rate, Time};
 
 impl SendJitterFile {
@@ -38,18 +38,18 @@ pub(super) fn shift_round_trips(network: &mut Network, shift: u32) {
     if shift == 0 {
         return;
     }
-    let Network { links, groups, flows, .. } = network;
-    for (index, group) in groups.iter().enumerate().filter(|(_, group)| group.tcp.is_some()) {
+    for index in 0..network.groups.len() {
+        let members = network.members(index);
+        let Network { links, groups, flows, .. } = &mut *network;
+        let group = &groups[index];
         let rates = group.path.iter().map(|&link| links[link].rate);
-        let Some(span) = packet_time(rates, group.packet_size) else { continue };
-        let mut stream = random::stream(u64::from(shift), &phase_of(group));
-        for flow in flows.iter_mut().filter(|flow| flow.group == index) {
+        let span = packet_time(rates, group.packet_size).filter(|_| group.tcp.is_some());
+        let Some(span) = span else { continue };
+        let component = format!("phase of flows.{}", group.name);
+        let mut stream = random::stream(u64::from(shift), &component);
+        for flow in &mut flows[members.start as usize..members.end as usize] {
             let part = random::below(&mut stream, span.picoseconds());
             flow.rtt += Time::from_picoseconds(part);
         }
     }
-}
-
-fn phase_of(group: &GroupSpec) -> String {
-    format!("phase of flows.{}", group.name)
 }

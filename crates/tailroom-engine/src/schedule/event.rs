@@ -30,7 +30,7 @@ const MAX_AGE: u64 = (1 << 47) - 1;
 const SEQUENCE_SHIFT: u32 = 3;
 const CWR_BIT: u32 = 0b100;
 const ECN_BITS: u32 = 0b011;
-/// Links that a circuit may have, there and back: 8 bits hold a wake-up and so many hops.
+/// Most links of a path and its reverse path together: 8 bits hold a wake-up and these hops.
 pub const MAX_HOPS: usize = 255;
 /// Below the flow, and the stage beside it.
 const STAGE_SHIFT: u32 = 32;

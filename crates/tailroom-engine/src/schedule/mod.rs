@@ -157,7 +157,7 @@ impl Schedule {
         }
     }
 
-    /// The same schedule, which takes at most so much memory for events.
+    /// The same schedule with a limit on the memory of its events, in bytes.
     #[must_use]
     pub fn with_memory(self, limit_bytes: u64) -> Self {
         Schedule { memory_limit_bytes: limit_bytes, ..self }

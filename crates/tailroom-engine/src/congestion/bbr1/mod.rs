@@ -350,7 +350,7 @@ impl Model {
         }
     }
 
-    /// Packets in the network when the pacer lets the next one leave, of so many now
+    /// Of the packets in flight now, those left when the pacer lets the next one leave
     /// (`bbr_packets_in_net_at_edt`).
     fn at_next_departure(&self, event: &PathEvent, in_flight: u64) -> f64 {
         let wait = event.next_departure.since(event.now).seconds();
