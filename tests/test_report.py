@@ -133,6 +133,13 @@ def test_a_table_of_words_too_long_for_the_terminal_becomes_a_list() -> None:
     assert [line.rstrip() for line in text.getvalue().splitlines()] == wanted
 
 
+def test_a_table_may_have_no_heading_and_no_rows() -> None:
+    for headings in (("", "one"), ("link",)):
+        text = io.StringIO()
+        Console(file=text, width=5).print(NumberTable("T", *headings))
+        assert text.getvalue().split()[:2] == ["T", headings[-1]]
+
+
 def test_a_group_named_before_a_metric_is_a_group(result: tr.Result) -> None:
     known = metrics_of(result.summary)
     assert find_metric("call.queue_delay_s_p99", known) == "groups.call.queue_delay_s_p99"

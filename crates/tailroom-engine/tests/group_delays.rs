@@ -311,3 +311,39 @@ fn a_group_that_sends_nothing_has_no_delays() {
     assert_eq!((early.one_way_delay_s_p99, early.jitter_s_mean), (None, None));
     assert_eq!(early.loss_fraction, None);
 }
+
+/// Histograms of delays, 140 kB each and a half more in reserve: one at the link, one of one-way delays,
+/// and one of the whole path where it has several links.
+#[test]
+fn the_delays_of_a_group_count_towards_the_memory_limit() {
+    let text = |path: &str, memory_limit: &str| {
+        let links = ["a", "b"].map(|name| {
+            format!(
+                r#"
+                [links.{name}]
+                rate = "100 kbit/s"
+                delay = "1 ms"
+                queue = {{ kind = "drop_tail", limit = "10 packets" }}
+                "#
+            )
+        });
+        format!(
+            r#"
+            duration = "2 s"
+            memory_limit = "{memory_limit}"
+            {}
+            [flows.stream]
+            path = {path}
+            source = {{ kind = "cbr", rate = "80 kbit/s" }}
+            "#,
+            links.concat()
+        )
+    };
+    for (path, too_little, enough) in
+        [("[\"a\"]", "410 kB", "440 kB"), ("[\"a\", \"b\"]", "830 kB", "870 kB")]
+    {
+        let refusal = scenario_run::refusal(&text(path, too_little));
+        assert!(refusal.contains("fewer groups of flows"), "{refusal}");
+        scenario_run::network(&text(path, enough), 1);
+    }
+}

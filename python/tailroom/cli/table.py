@@ -58,9 +58,8 @@ class NumberTable(Table):
         ranges = [self._range(console, options, index) for index in range(len(self.columns))]
         widths = [one.maximum for one in ranges]
         least = [one.minimum for one in ranges]
-        least[0] = min(
-            widths[0], max(NAME_WIDTH, *(len(word) for word in self._heading(0).split()))
-        )
+        words = self._heading(0).split()
+        least[0] = min(widths[0], max(NAME_WIDTH, *map(len, words), 0))
         excess = sum(widths) + GAP * (len(widths) - 1) - options.max_width
         for _ in range(excess):
             spare = [width - low for width, low in zip(widths, least, strict=True)]
@@ -85,7 +84,7 @@ class NumberTable(Table):
             yield Text.from_markup(str(self.title))
         headings = [self._heading(at).replace("-\n", "") for at in range(len(self.columns))]
         names = [" ".join(heading.split()) for heading in headings]
-        longest = max(len(name) for name in names[1:])
+        longest = max((len(name) for name in names[1:]), default=0)
         for row in zip(*(column.cells for column in self.columns), strict=True):
             name, *cells = (Text.from_markup(str(cell)) for cell in row)
             if name.plain:
