@@ -63,7 +63,13 @@ class Result:
 
     @property
     def groups(self) -> dict[str, dict[str, Any]]:
-        """Statistics of each group of flows, by name."""
+        """Statistics of each group of flows, by name.
+
+        Among them, in seconds: `queue_delay_s_mean` and `queue_delay_s_p99`, what packets wait at
+        all links of their path together; `one_way_delay_s_mean`, `one_way_delay_s_p99` and
+        `jitter_s_mean` (RFC 3550, section 6.4.1) of sources without congestion control. `None`
+        where there is nothing to measure.
+        """
         groups: dict[str, dict[str, Any]] = self.summary["groups"]
         return groups
 

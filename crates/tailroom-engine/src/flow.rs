@@ -8,9 +8,9 @@ use rand_xoshiro::SplitMix64;
 use crate::packet::{Ack, Packet};
 use crate::private_delay::{PrivateDelays, SenderSide};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
+use crate::probe::group::GroupProbe;
 use crate::random;
 use crate::receiver::Receiver;
-use crate::schedule::Event;
 use crate::sender::{Demand, Outlet, Sender};
 use crate::serializer::Serializer;
 use crate::source::cbr::Cbr;
@@ -361,6 +361,8 @@ pub struct Unresponsive {
     pub received: FlowProbe,
     /// What has arrived.
     pub delivered: FlowState,
+    /// The one-way delay of the packet that arrived last.
+    pub last_delay: Option<Time>,
 }
 
 impl Unresponsive {
@@ -381,6 +383,7 @@ impl Unresponsive {
             sent: FlowProbe::new(marks),
             received: FlowProbe::new(marks),
             delivered: FlowState::default(),
+            last_delay: None,
         }
     }
 
@@ -406,15 +409,21 @@ impl Unresponsive {
         while self.sent.is_open() && self.emit(entrance) {}
     }
 
-    /// A packet leaves the last shared link at `time`.
-    pub fn deliver(&mut self, time: Time, packet: Packet) {
+    /// A packet that left its sender at `sent` leaves the last shared link at `time`; its group's probe
+    /// is told how long it took.
+    pub fn deliver(&mut self, time: Time, sent: Time, bytes: u32, group: &mut GroupProbe) {
         let now = self.wiring.reach_receiver(time);
         if self.received.is_mark_due(now) {
             self.received.pass_marks(now, &self.delivered);
         }
-        self.received.on_rtt(now.since(packet.sent)); // half a round trip: there is no way back
+        let delay = now.since(sent);
+        self.received.on_rtt(delay); // half a round trip: there is no way back
+        let before = self.last_delay.replace(delay);
+        if self.received.is_measuring() {
+            group.on_arrival(delay, before);
+        }
         self.delivered.delivered += 1;
-        self.delivered.delivered_bytes += u64::from(packet.bytes.saturating_sub(self.header_bytes));
+        self.delivered.delivered_bytes += u64::from(bytes.saturating_sub(self.header_bytes));
     }
 
     /// Records the marks up to the end of the run.
@@ -472,20 +481,6 @@ impl Ends {
 }
 
 impl Ends {
-    /// A data packet that left its sender at `sent` leaves the last shared link at `time`.
-    #[inline]
-    pub fn deliver(&mut self, time: Time, event: Event, sent: Time, entrance: &mut impl Entrance) {
-        match self {
-            Ends::Tcp(connection) => {
-                let packet = event.packet(connection.receiver.next());
-                connection.deliver(time, Packet { sent, ..packet }, entrance);
-            }
-            Ends::Unresponsive(source) => {
-                source.deliver(time, Packet { sent, ..event.packet(0) });
-            }
-        }
-    }
-
     /// Memory that a connection takes for its packets in flight, in bytes; 0 for an unresponsive flow.
     pub fn memory_bytes(&self) -> u64 {
         match self {

@@ -42,6 +42,7 @@ pub struct Link {
     serializer: Serializer,
     busy_until: Time,
     in_transmission_bytes: u32,
+    last_wait: Time,
     delay: Time,
     delay_changes: Vec<DelayChange>,
     last_delivery: Time,
@@ -68,6 +69,7 @@ impl Link {
             serializer: Serializer::new(spec),
             busy_until: Time::ZERO,
             in_transmission_bytes: 0,
+            last_wait: Time::ZERO,
             delay: spec.delay,
             delay_changes: spec.delay_changes.clone(),
             last_delivery: Time::ZERO,
@@ -122,6 +124,7 @@ impl Link {
         let start = now.max(self.busy_until);
         self.busy_until = self.serializer.finish(start, bytes);
         let waited = start.since(now);
+        self.last_wait = waited;
         self.probe.on_service(flow, bytes, start, waited, self.busy_until);
         if class > 0 {
             self.probe.on_class_arrival(class);
@@ -150,6 +153,19 @@ impl Link {
             self.next_service = now.max(self.busy_until);
         }
         Fate::Held
+    }
+
+    /// When the transmission that was taken in last ends; [`Time::NEVER`] if the link stands still for
+    /// good.
+    #[inline]
+    pub fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
+    /// How long the packet waits before its transmission that was taken in last, or by a scheduler sent
+    /// last.
+    pub fn last_wait(&self) -> Time {
+        self.last_wait
     }
 
     /// Whether a flow that comes at `now` is refused.
@@ -184,6 +200,7 @@ impl Link {
         self.in_transmission_bytes = packet.bytes();
         self.busy_until = self.serializer.finish(now, packet.bytes());
         let waited = now - packet.time();
+        self.last_wait = waited;
         self.probe.on_service(packet.flow(), packet.bytes(), now, waited, self.busy_until);
         if self.probe.tells_classes() {
             self.probe.on_class_service(class_of(packet), waited, self.busy_until);

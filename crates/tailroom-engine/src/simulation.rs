@@ -5,12 +5,14 @@ mod conservation;
 mod limits;
 pub mod passing_flows;
 mod stores;
+mod waits;
 
 use crate::error::RunError;
 use crate::flow::{Ends, Entrance};
 use crate::link::{Fate, Link};
 use crate::packet::{Ack, Ecn, Packet};
 use crate::probe::flow::Marks;
+use crate::probe::group::GroupProbe;
 use crate::probe::sharing::INTERVAL;
 use crate::results::{self, Results};
 use crate::schedule::{Event, Schedule, Stage, TieBreak};
@@ -33,6 +35,8 @@ pub struct Simulation {
     flows: Vec<Flow>,
     passing: PassingFlows,
     circuits: Circuits,
+    /// What the groups measure.
+    groups: Vec<GroupProbe>,
     stores: Stores,
     events: u64,
     is_measuring: bool,
@@ -132,8 +136,8 @@ impl Entrance for Door<'_> {
     #[inline(always)]
     fn packet(&mut self, time: Time, packet: &Packet) {
         let mut event = Event::arrival(time, self.flow, 0, packet);
-        if event.is_old() {
-            event = self.stores.old_packets.keep(event, packet.sent, self.schedule);
+        if event.is_kept() {
+            event = self.stores.kept_packets.keep(event, packet.sent, self.schedule);
         }
         self.schedule.push(event);
     }
@@ -244,6 +248,7 @@ impl Simulation {
             },
             flows: flows.collect(),
             circuits: Circuits::new(network),
+            groups: vec![GroupProbe::default(); network.groups.len()],
             stores: Stores::default(),
             events: 0,
             is_measuring: false,
@@ -392,6 +397,9 @@ impl Simulation {
             std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
         }
         let fate = self.links[link].arrive(&mut packet, hop.class);
+        if hop.adds_wait {
+            packet = self.add_wait(packet, fate, hop);
+        }
         if fate == Fate::Held {
             self.after_scheduler(link, packet.time());
             if !hop.clocks_source {
@@ -410,8 +418,9 @@ impl Simulation {
         self.after_scheduler(link, now);
         let (packet, fate) = served?;
         let Stage::Arrival(position) = packet.stage() else { return None };
-        let exit = self.circuits.hop(packet.flow(), position).exit;
-        Some(Step { packet, fate, exit, clocks_source: false })
+        let hop = self.circuits.hop(packet.flow(), position);
+        let packet = if hop.adds_wait { self.add_wait(packet, fate, hop) } else { packet };
+        Some(Step { packet, fate, exit: hop.exit, clocks_source: false })
     }
 
     /// Notes what a link's scheduler has dropped, and when the link sends next.
@@ -442,7 +451,8 @@ impl Simulation {
     #[inline]
     fn follow(&mut self, step: Step) {
         let Step { packet: event, fate, exit, clocks_source } = step;
-        let Simulation { flows, schedule, stores, passing, link_marks, .. } = self;
+        let Simulation { flows, schedule, stores, passing, link_marks, circuits, groups, .. } =
+            self;
         let measure_from = link_marks.marks.measure_from;
         let index = event.flow();
         match fate {
@@ -456,7 +466,16 @@ impl Simulation {
                     flow.account.marked_measured += u64::from(sent >= measure_from);
                 }
                 let (ends, mut door) = flow.ends_and_door(index, schedule, stores);
-                ends.deliver(at, event, sent, &mut door);
+                match ends {
+                    Ends::Tcp(connection) => {
+                        let packet = event.packet(connection.receiver.next());
+                        connection.deliver(at, Packet { sent, ..packet }, &mut door);
+                    }
+                    Ends::Unresponsive(source) => {
+                        let group = circuits.group_of(index);
+                        source.deliver(at, sent, event.bytes(), &mut groups[group]);
+                    }
+                }
                 if flow.arm(index, schedule) {
                     passing.let_go(index, flows);
                 }
@@ -471,14 +490,8 @@ impl Simulation {
                     passing.let_go(index, flows);
                 }
             }
-            Fate::Delivered(at) => {
-                let mut next = event.at_next_link(at);
-                if next.is_old() {
-                    let forward_hops = flows[index as usize].forward_hops;
-                    next = grow_old(event, next, forward_hops, stores, schedule);
-                }
-                schedule.push(next);
-            }
+            // All that the event cannot say of a packet is kept by now; the age of an ACK is never read.
+            Fate::Delivered(at) => schedule.push(event.at_next_link(at)),
             Fate::Dropped | Fate::Lost => {
                 lose(flows, stores, event, measure_from);
                 passing.let_go(index, flows);
@@ -527,6 +540,7 @@ impl Simulation {
             if is_edge {
                 self.links.iter_mut().for_each(|link| link.begin_measuring(mark));
                 self.passing.begin_measuring();
+                self.groups.iter_mut().for_each(|group| group.waits.clear());
                 self.is_measuring = true;
             }
             let edge = if self.is_measuring { Time::NEVER } else { marks.measure_from };
@@ -564,7 +578,8 @@ impl Simulation {
         let ends: Vec<&Ends> = permanent().map(|flow| &flow.ends).collect();
         let accounts: Vec<FlowAccount> = permanent().map(|flow| flow.account).collect();
         let passing = self.passing.results();
-        Ok(results::collect(&self.network, &self.links, &ends, &accounts, &passing, self.events))
+        let Simulation { network, links, groups, events, .. } = &self;
+        Ok(results::collect(network, links, &ends, &accounts, groups, &passing, *events))
     }
 
     /// Lets flows do what is due before `end` but sends nothing that reaches a link by then: no
@@ -584,26 +599,7 @@ impl Simulation {
 /// When a packet was sent that has come to the end of its way, and its event with its sequence number.
 #[inline]
 fn sent_at(event: Event, stores: &mut Stores) -> (Event, Time) {
-    if event.is_old() { stores.old_packets.take(event) } else { (event, event.sent()) }
-}
-
-/// The event of a packet or an ACK that goes on as `next`, which may have just become too old to say
-/// when it was sent.
-#[cold]
-fn grow_old(
-    event: Event,
-    next: Event,
-    forward_hops: u8,
-    stores: &mut Stores,
-    schedule: &mut Schedule,
-) -> Event {
-    // The age of an ACK is never read.
-    let is_packet = matches!(next.stage(), Stage::Arrival(hop) if hop < forward_hops);
-    if is_packet && !event.is_old() {
-        stores.old_packets.keep(next, event.sent(), schedule)
-    } else {
-        next
-    }
+    if event.is_kept() { stores.kept_packets.take(event) } else { (event, event.sent()) }
 }
 
 /// A packet or an ACK was dropped by a queue or lost on a wire.

@@ -156,6 +156,17 @@ pub struct GroupSpec {
     pub tcp: Option<TcpSpec>,
 }
 
+impl GroupSpec {
+    /// The one link on the path, if no ACKs of the group cross it: what the group waits there is the
+    /// queueing delay of its packets. `None` if there are several links, or ACKs among the packets.
+    pub fn only_queue(&self) -> Option<usize> {
+        match self.path[..] {
+            [link] if !self.reverse_path.contains(&link) => Some(link),
+            _ => None,
+        }
+    }
+}
+
 /// One flow of a group.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSpec {

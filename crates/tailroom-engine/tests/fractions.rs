@@ -106,8 +106,14 @@ proptest! {
 
     #[test]
     fn every_fraction_lies_between_0_and_1(network in network()) {
-        for (place, value) in all_fractions(&run(&network)) {
+        let results = run(&network);
+        for (place, value) in all_fractions(&results) {
             prop_assert!((0.0..=1.0).contains(&value), "{place} is {value}, seed {}", network.seed);
+        }
+        // A sum of nothing is 0, and not -0, which tables show as such.
+        for (name, link) in &results.summary.links.0 {
+            let load = link.sharing.offered_load;
+            prop_assert!(load.is_sign_positive(), "{name}: {load}, seed {}", network.seed);
         }
     }
 
@@ -183,6 +189,23 @@ fn poisson(measure_from: u64, rate_kbit: u64, seed: u64) -> Network {
         series_interval: None,
         memory_limit_bytes: u64::MAX,
     }
+}
+
+#[test]
+fn a_link_that_only_permanent_flows_cross_is_offered_0_and_not_minus_0() {
+    let text = r#"
+        duration = "2 s"
+        [links.b]
+        rate = "1 Mbit/s"
+        delay = "2 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [flows.f]
+        path = ["b"]
+        congestion = "reno"
+        rtt = "20 ms"
+    "#;
+    let load = &summary(text)["links"]["b"]["offered_load"];
+    assert_eq!(load.to_string(), "0.0");
 }
 
 fn summary(text: &str) -> Value {

@@ -6,7 +6,9 @@
 
 use serde::Deserialize;
 use tailroom_engine::congestion::custom::Controls;
-use tailroom_engine::congestion::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use tailroom_engine::congestion::{
+    AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState,
+};
 use tailroom_engine::units::Time;
 
 /// What a scenario may set: `parameters = { increase = 1.0, bound_ms = 10.0 }`.
@@ -32,6 +34,11 @@ impl Parameters for DelayBoundParams {
             return Ok(());
         }
         Err("increase and bound_ms must be above 0".into())
+    }
+
+    // A bound below what the buffer holds is kept without a loss.
+    fn steady_state(&self) -> SteadyState {
+        SteadyState::MaySettle
     }
 }
 

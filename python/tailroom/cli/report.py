@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tailroom.cli.table import NumberTable
 from tailroom.results import Result
 
 MOST_FLOWS = 20
@@ -28,7 +28,12 @@ def show(result: Result, console: Console) -> None:
         console.print(_disciplines(result))
     if any(link["regime"] != "elastic" or link["offered_load"] for link in result.links.values()):
         console.print(_sharing(result))
-    console.print(_groups(result))
+    controlled = {name: one for name, one in result.groups.items() if one["congestion"] is not None}
+    if controlled:
+        console.print(_groups(controlled))
+    if len(controlled) < len(result.groups):
+        others = {name: one for name, one in result.groups.items() if name not in controlled}
+        console.print(_unacknowledged(others))
     if any(group["size_classes"] for group in result.groups.values()):
         console.print(_sizes(result))
     if 1 < len(result.flows) <= MOST_FLOWS:
@@ -41,19 +46,7 @@ def show(result: Result, console: Console) -> None:
 
 def table_of(title: str, *headings: str) -> Table:
     """An empty table; the first column holds text, the others numbers."""
-    table = Table(
-        title=f"\n[bold]{title}[/bold]",
-        title_justify="left",
-        title_style="",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    table.add_column(headings[0], overflow="fold")
-    for heading in headings[1:]:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
+    return NumberTable(title, *headings)
 
 
 def _links(result: Result) -> Table:
@@ -140,19 +133,52 @@ def _sizes(result: Result) -> Table:
     return table
 
 
-def _groups(result: Result) -> Table:
+def _groups(groups: dict[str, Any]) -> Table:
     table = table_of(
-        "Groups of flows", "group", "flows", "goodput", "loss", "RTT mean", "Jain", "reductions"
+        "Groups of flows",
+        "group",
+        "flows",
+        "goodput",
+        "loss",
+        "RTT\nmean",
+        "queueing\ndelay\nmean / p99",
+        "Jain",
+        "reduc-\ntions",
     )
-    for name, group in result.groups.items():
+    for name, group in groups.items():
         table.add_row(
             escape(name),
             count(group["flows"]),
             rate(group["goodput_bps"]),
             fraction(group["loss_fraction"]),
             milliseconds(group["rtt_s_mean"]),
+            mean_and_p99(group, "queue_delay_s"),
             number(group["jain_index"], "{:.3f}"),
             count(group["congestion_events"]),
+        )
+    return table
+
+
+def _unacknowledged(groups: dict[str, Any]) -> Table:
+    table = table_of(
+        "Sources without acknowledgements",
+        "group",
+        "flows",
+        "sent",
+        "loss",
+        "one-way\ndelay\nmean / p99",
+        "jitter",
+        "queueing\ndelay\nmean / p99",
+    )
+    for name, group in groups.items():
+        table.add_row(
+            escape(name),
+            count(group["flows"]),
+            rate(group["throughput_bps"]),
+            fraction(group["loss_fraction"]),
+            mean_and_p99(group, "one_way_delay_s"),
+            delay(group["jitter_s_mean"]),
+            mean_and_p99(group, "queue_delay_s"),
         )
     return table
 
@@ -162,14 +188,15 @@ def _flows(result: Result) -> Table:
         "Flows", "flow", "goodput", "loss", "RTT mean", "window", "reduc-\ntions", "time-\nouts"
     )
     for flow in result.flows:
+        is_controlled = flow["congestion"] is not None
         table.add_row(
             escape(flow["name"]),
             rate(flow["goodput_bps"]),
             fraction(flow["loss_fraction"]),
             milliseconds(flow["rtt_s_mean"]),
             packets(flow["cwnd_packets_mean"]),
-            count(flow["congestion_events"]),
-            count(flow["timeouts"]),
+            count(flow["congestion_events"] if is_controlled else None),
+            count(flow["timeouts"] if is_controlled else None),
         )
     return table
 
@@ -219,6 +246,18 @@ def milliseconds(value_s: float | None) -> str:
     if value_s is None:
         return "-"
     return f"{1e3 * value_s:,.1f} ms" if value_s < 1 else f"{1e3 * value_s:,.0f} ms"
+
+
+def delay(value_s: float | None) -> str:
+    """Writes seconds as milliseconds, or as microseconds below a tenth of one."""
+    if value_s is None or value_s == 0 or value_s >= 1e-4:
+        return milliseconds(value_s)
+    return f"{1e6 * value_s:.1f} us"
+
+
+def mean_and_p99(group: dict[str, Any], quantity: str) -> str:
+    """Writes mean and 99th percentile of a delay, one below the other."""
+    return f"{delay(group[f'{quantity}_mean'])}\n{delay(group[f'{quantity}_p99'])}"
 
 
 def rate(value_bps: float | None) -> str:

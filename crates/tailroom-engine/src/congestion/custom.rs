@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::steering::{Beginning, LostPacket, PathEvent, Steering};
-use super::{AckEvent, Congestion, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, Congestion, CongestionControl, CongestionEvent, Parameters, SteadyState};
 use crate::sender::MAX_WINDOW_PACKETS;
 use crate::units::Time;
 
@@ -61,6 +61,10 @@ impl Parameters for CustomParams {
     fn control_name(&self) -> Option<&str> {
         Some(&self.control)
     }
+
+    fn steady_state(&self) -> SteadyState {
+        self.maker.as_ref().map_or(SteadyState::MaySettle, |maker| maker.steady_state)
+    }
 }
 
 /// A control that a simulation may take along to another thread.
@@ -71,12 +75,23 @@ type BoxedControl = Box<dyn CongestionControl + Send>;
 pub struct ControlMaker {
     make: Arc<dyn Fn() -> BoxedControl + Send + Sync>,
     needs_marks: bool,
+    steady_state: SteadyState,
 }
 
 impl ControlMaker {
-    /// Makes what `make` returns.
+    /// Makes what `make` returns. Nothing is known of its steady state: the window may settle.
     pub fn new(make: impl Fn() -> BoxedControl + Send + Sync + 'static) -> Self {
-        ControlMaker { make: Arc::new(make), needs_marks: false }
+        ControlMaker {
+            make: Arc::new(make),
+            needs_marks: false,
+            steady_state: SteadyState::MaySettle,
+        }
+    }
+
+    /// See [`Parameters::steady_state`].
+    #[must_use]
+    pub fn with_steady_state(self, steady_state: SteadyState) -> Self {
+        ControlMaker { steady_state, ..self }
     }
 
     /// See [`Parameters::needs_marks`].
@@ -143,9 +158,10 @@ impl Controls {
             let params = P::deserialize(parameters.clone())
                 .map_err(|error| wrong(error.message().replace('\n', " ")))?;
             params.validate().map_err(wrong)?;
-            let needs_marks = params.needs_marks();
+            let (needs_marks, steady_state) = (params.needs_marks(), params.steady_state());
             let make = move || -> BoxedControl { Box::new(start(&params)) };
-            Ok(ControlMaker::new(make).needing_marks(needs_marks))
+            let maker = ControlMaker::new(make).needing_marks(needs_marks);
+            Ok(maker.with_steady_state(steady_state))
         };
         self.entries.insert(name.into(), Box::new(entry));
     }

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, Rounds};
+use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, Rounds, SteadyState};
 use crate::quantity::Duration;
 use crate::units::Time;
 
@@ -41,6 +41,10 @@ impl Parameters for FastParams {
             return Err("gamma must be in (0, 1]".into());
         }
         Ok(())
+    }
+
+    fn steady_state(&self) -> SteadyState {
+        SteadyState::MaySettle
     }
 }
 

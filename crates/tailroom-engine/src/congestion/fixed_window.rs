@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sender::MAX_WINDOW_PACKETS;
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState};
 
 /// Parameters of the fixed window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,10 @@ impl Parameters for FixedWindowParams {
             return Ok(());
         }
         Err(format!("window must be at least 1 packet and at most {MAX_WINDOW_PACKETS}"))
+    }
+
+    fn steady_state(&self) -> SteadyState {
+        SteadyState::NoReductions
     }
 }
 

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -49,6 +49,10 @@ impl Parameters for LedbatParams {
             return Err("noise_filter must be 1 to 1000 samples".into());
         }
         Ok(())
+    }
+
+    fn steady_state(&self) -> SteadyState {
+        SteadyState::MaySettle
     }
 }
 

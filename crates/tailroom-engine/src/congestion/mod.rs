@@ -161,6 +161,18 @@ impl Rounds {
     }
 }
 
+/// What window reductions say of the steady state of flows under a control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SteadyState {
+    /// It is a cycle: the window grows until congestion reduces it, again and again.
+    Reductions,
+    /// The window may settle before there is any congestion, as that of a control that goes by delay;
+    /// where there is congestion, it is a cycle too.
+    MaySettle,
+    /// Nothing: the control holds its window through congestion, or sets it by a model of the path.
+    NoReductions,
+}
+
 /// Parameters of a control, as a scenario gives them.
 pub trait Parameters {
     /// Says what is wrong with parameters that contradict one another or lie out of range.
@@ -185,6 +197,11 @@ pub trait Parameters {
     /// Whether the control models the path, so that a record of each packet in flight is kept.
     fn models_path(&self) -> bool {
         false
+    }
+
+    /// What window reductions say of the steady state: a run warns if it has seen too few of them.
+    fn steady_state(&self) -> SteadyState {
+        if self.models_path() { SteadyState::NoReductions } else { SteadyState::Reductions }
     }
 }
 
@@ -321,6 +338,13 @@ macro_rules! registry {
             pub fn models_path(&self) -> bool {
                 match self {
                     $(CongestionConfig::$control(params) => params.models_path(),)+
+                }
+            }
+
+            /// See [`Parameters::steady_state`].
+            pub fn steady_state(&self) -> SteadyState {
+                match self {
+                    $(CongestionConfig::$control(params) => params.steady_state(),)+
                 }
             }
 

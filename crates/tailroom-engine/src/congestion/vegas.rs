@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::round_rtt::{Round, RoundRtt, backlog};
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState};
 
 /// Parameters of Vegas; defaults as Linux and ns-2.
 ///
@@ -40,6 +40,10 @@ impl Parameters for VegasParams {
             return Err("gamma must be above 0".into());
         }
         Ok(())
+    }
+
+    fn steady_state(&self) -> SteadyState {
+        SteadyState::MaySettle
     }
 }
 

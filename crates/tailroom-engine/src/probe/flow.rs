@@ -175,6 +175,11 @@ impl FlowProbe {
         self.record.after.is_none()
     }
 
+    /// Whether the marks that have been passed lead into the measured window.
+    pub fn is_measuring(&self) -> bool {
+        self.record.before.is_some() && self.is_open()
+    }
+
     /// Whether a mark lies at or before `now`.
     #[inline]
     pub fn is_mark_due(&self, now: Time) -> bool {

@@ -1,6 +1,7 @@
 //! What a link measures: its queue over time and as packets see it, what passed, what was dropped.
 
 use crate::probe::arrivals::Arrivals;
+use crate::probe::delays::Delays;
 use crate::probe::dispersion::Dispersion;
 use crate::probe::histogram::Histogram;
 use crate::probe::over_time::OverTime;
@@ -99,16 +100,8 @@ pub struct ClassProbe {
     pub drops: u64,
     /// Those of them that had arrived before the statistics began.
     pub earlier_arrivals_dropped: u64,
-    /// What the others waited.
-    pub waits: Waits,
-}
-
-/// How long packets wait before their transmission, of those whose departure is known.
-#[derive(Clone, Debug, Default)]
-pub struct Waits {
-    sum: u128,
-    /// In picoseconds.
-    pub histogram: Histogram<9>,
+    /// What the others waited before their transmission, of those whose departure is known.
+    pub waits: Delays,
 }
 
 impl LinkTotals {
@@ -124,37 +117,6 @@ impl ClassProbe {
     pub fn loss_fraction(&self) -> Option<f64> {
         let drops = self.drops - self.earlier_arrivals_dropped;
         (self.arrivals > 0).then(|| drops as f64 / self.arrivals as f64)
-    }
-}
-
-impl Waits {
-    #[inline]
-    fn add(&mut self, delay: Time) {
-        let delay = delay.picoseconds();
-        self.histogram.add(delay, 1);
-        self.sum += u128::from(delay);
-    }
-
-    fn clear(&mut self) {
-        self.sum = 0;
-        self.histogram.clear();
-    }
-
-    /// Takes away those of packets that have all been added here too.
-    fn subtract(&mut self, other: &Self) {
-        self.sum -= other.sum;
-        self.histogram.subtract(&other.histogram);
-    }
-
-    /// In seconds; `None` when no packet passed.
-    pub fn mean_s(&self) -> Option<f64> {
-        let packets = self.histogram.total();
-        (packets > 0).then(|| 1e-12 * self.sum as f64 / packets as f64)
-    }
-
-    /// In seconds; `None` when no packet passed.
-    pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
-        self.histogram.quantile(quantile).map(|picoseconds| 1e-12 * picoseconds)
     }
 }
 
@@ -189,7 +151,7 @@ pub struct LinkProbe {
     /// Packets waiting, as arriving packets find them.
     pub queue_seen: Histogram<10>,
     /// What all packets waited.
-    pub waits: Waits,
+    pub waits: Delays,
     /// The classes of traffic but the first, which has what they leave: a link that one group crosses
     /// counts nothing twice.
     later_classes: Vec<ClassProbe>,
@@ -231,7 +193,7 @@ impl LinkProbe {
             changed_at: Time::ZERO,
             queue_over_time: OverTime::default(),
             queue_seen: Histogram::default(),
-            waits: Waits::default(),
+            waits: Delays::default(),
             later_classes: vec![ClassProbe::default(); classes.max(1) - 1],
             bursts: Histogram::default(),
             burst_flow: u32::MAX,

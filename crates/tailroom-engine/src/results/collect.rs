@@ -1,6 +1,6 @@
 //! From what the probes recorded to what a run returns.
 
-use super::passing::{flow_counts, flow_log, passing_group, sharing_summary};
+use super::passing::{flow_counts, flow_log, passing_group, sharing_summary, total};
 use super::warnings::{Evidence, warnings};
 use super::{
     ArrivalDispersion, ArrivalLog, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary,
@@ -9,7 +9,9 @@ use super::{
 use crate::flow::Ends;
 use crate::link::Link;
 use crate::population::Populations;
+use crate::probe::delays::Delays;
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowRecord, FlowState, Reduction};
+use crate::probe::group::GroupProbe;
 use crate::probe::progress::{first_fair_interval, jain_index};
 use crate::quantity::limit::Limit;
 use crate::queue::Gauge;
@@ -84,6 +86,7 @@ pub fn collect(
     links: &[Link],
     ends: &[&Ends],
     accounts: &[FlowAccount],
+    group_probes: &[GroupProbe],
     passing: &PassingResults<'_>,
     events: u64,
 ) -> Results {
@@ -110,8 +113,17 @@ pub fn collect(
             Some(population) => passing_group(network, population, &capacities),
             None => group_summary(&flows[members.clone()], &data[members]),
         };
-        let links = group_links(network, links, index);
-        (group.name.clone(), GroupSummary { links, ..summary })
+        let probe = &group_probes[index];
+        let waits = group_waits(network, links, index, probe);
+        let summary = GroupSummary {
+            queue_delay_s_mean: waits.mean_s(),
+            queue_delay_s_p99: waits.quantile_s(0.99),
+            one_way_delay_s_p99: probe.one_way.quantile_s(0.99),
+            jitter_s_mean: probe.jitter_s(),
+            links: group_links(network, links, index),
+            ..summary
+        };
+        (group.name.clone(), summary)
     });
     let packet_hops = links.iter().map(|link| link.probe.account().0).sum();
     let summary = Summary {
@@ -277,7 +289,7 @@ fn between_reductions(reductions: &[Reduction]) -> Option<(f64, f64)> {
 }
 
 fn group_summary(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary {
-    let sum = |value: fn(&FlowSummary) -> f64| flows.iter().map(value).sum::<f64>();
+    let sum = |value: fn(&FlowSummary) -> f64| total(flows.iter().map(value));
     let count = |value: fn(&FlowSummary) -> u64| flows.iter().map(value).sum::<u64>();
     let lost: u64 = data.iter().map(|flow| flow.account.lost_measured).sum();
     let marked: u64 = data.iter().map(|flow| flow.account.marked_measured).sum();
@@ -292,7 +304,11 @@ fn group_summary(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary {
         marked_fraction: ratio(marked as f64, sent as f64),
         retransmissions: count(|flow| flow.retransmissions),
         rtt_s_mean: mean(flows.iter().filter_map(|flow| flow.rtt_s_mean)),
+        queue_delay_s_mean: None,
+        queue_delay_s_p99: None,
         one_way_delay_s_mean: mean(flows.iter().filter_map(|flow| flow.one_way_delay_s_mean)),
+        one_way_delay_s_p99: None,
+        jitter_s_mean: None,
         cwnd_packets_mean: mean(flows.iter().filter_map(|flow| flow.cwnd_packets_mean)),
         congestion_events: count(|flow| flow.congestion_events),
         timeouts: count(|flow| flow.timeouts),
@@ -304,6 +320,13 @@ fn group_summary(flows: &[FlowSummary], data: &[FlowData<'_>]) -> GroupSummary {
         size_classes: Vec::new(),
         links: Named(Vec::new()),
     }
+}
+
+/// What the packets of a group waited in total at the links of their path.
+fn group_waits(network: &Network, links: &[Link], index: usize, probe: &GroupProbe) -> Delays {
+    let Some(link) = network.groups[index].only_queue() else { return probe.waits.clone() };
+    let class = network.crossing(link).binary_search(&index);
+    class.map_or_else(|_| Delays::default(), |class| links[link].probe.class(class).waits)
 }
 
 /// What the packets and ACKs of a group meet at the links of its path and reverse path.

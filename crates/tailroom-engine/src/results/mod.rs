@@ -214,8 +214,20 @@ pub struct GroupSummary {
     pub retransmissions: u64,
     /// Mean over flows.
     pub rtt_s_mean: Option<f64>,
-    /// Mean over flows.
+    /// Mean time that a packet waits before its transmissions, added up over the links of its path; of the
+    /// packets that the last of these has sent. Neither ACKs nor access links count.
+    pub queue_delay_s_mean: Option<f64>,
+    /// 99th percentile of the same, to 0.1 % of its value.
+    pub queue_delay_s_p99: Option<f64>,
+    /// Mean over flows of the mean time from sending to arrival of an uncontrolled source's packets:
+    /// access link, waiting, transmission and propagation; null under congestion control.
     pub one_way_delay_s_mean: Option<f64>,
+    /// 99th percentile of the same over the packets of all flows, to 0.1 % of its value.
+    pub one_way_delay_s_p99: Option<f64>,
+    /// Of an uncontrolled source's packets, mean absolute difference between the one-way delays of a packet
+    /// and the packet of its flow that arrived before it (RFC 3550 sec. 6.4.1, without its smoothing; the
+    /// absolute ipdv of RFC 3393).
+    pub jitter_s_mean: Option<f64>,
     /// Mean over flows.
     pub cwnd_packets_mean: Option<f64>,
     /// Sum over flows.

@@ -84,6 +84,11 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
+/// The sum; 0, and not the -0 of [`Iterator::sum`], if there are none.
+pub(super) fn total(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| sum + value)
+}
+
 /// Who shares link `index`, which carried `capacity_bps` on average.
 pub(super) fn sharing_summary(
     network: &Network,
@@ -94,25 +99,21 @@ pub(super) fn sharing_summary(
     let sharing = &passing.sharing[index];
     let span = network.duration.since(network.measure_from).seconds();
     let crossing = |group: &GroupSpec| group.path.contains(&index);
-    let uncontrolled: f64 = network
-        .flows
-        .iter()
-        .filter(|flow| crossing(&network.groups[flow.group]))
-        .filter_map(|flow| {
-            let group = &network.groups[flow.group];
-            let end = group.stop.unwrap_or(Time::NEVER).min(network.duration);
-            let active = end.since(flow.start.max(network.measure_from)).seconds();
-            Some(group.source.offered_rate_bps()? * active / span)
-        })
-        .sum();
-    let arrived: f64 = passing
+    let uncontrolled = network.flows.iter().filter_map(|flow| {
+        let group = &network.groups[flow.group];
+        let end = group.stop.unwrap_or(Time::NEVER).min(network.duration);
+        let active = end.since(flow.start.max(network.measure_from)).seconds();
+        let rate = group.source.offered_rate_bps().filter(|_| crossing(group))?;
+        Some(rate * active / span)
+    });
+    let arrived = passing
         .populations
         .all()
         .iter()
         .filter(|population| crossing(&network.groups[population.group]))
-        .map(|population| population.probe.arrived_wire_bytes as f64 * 8.0 / span)
-        .sum();
-    let offered_load = ratio(uncontrolled + arrived, capacity_bps).unwrap_or(0.0);
+        .map(|population| population.probe.arrived_wire_bytes as f64 * 8.0 / span);
+    let offered_bps = total(uncontrolled) + total(arrived);
+    let offered_load = ratio(offered_bps, capacity_bps).unwrap_or(0.0);
     let bottlenecked = &sharing.bottlenecked_over_time;
     let free: u64 = bottlenecked.entries().take_while(|entry| entry.0 == 0.0).map(|e| e.1).sum();
     let bottlenecked_time_fraction =
@@ -156,8 +157,12 @@ pub(super) fn passing_group(
         marked_fraction: ratio(probe.marked as f64, totals.sent as f64),
         retransmissions: totals.retransmissions,
         rtt_s_mean: group.tcp.as_ref().and(delay),
+        queue_delay_s_mean: None,
+        queue_delay_s_p99: None,
         // Media flows are not answered.
         one_way_delay_s_mean: if group.tcp.is_none() { delay } else { None },
+        one_way_delay_s_p99: None,
+        jitter_s_mean: None,
         cwnd_packets_mean: None,
         congestion_events: totals.reductions,
         timeouts: totals.timeouts,

@@ -2,6 +2,7 @@
 //! that names the place, what was measured there, and the key to change.
 
 use super::collect::{FlowData, mean};
+use crate::congestion::SteadyState;
 use crate::link::Link;
 use crate::quantity::PositiveDuration;
 use crate::queue::emptying::EMPTIED_INTERVALS;
@@ -41,7 +42,8 @@ pub(super) fn warnings(run: &Evidence<'_>) -> Vec<String> {
     rules.iter().flat_map(|rule| rule(run)).collect()
 }
 
-/// Groups whose windows were reduced too rarely for a steady state.
+/// Groups whose windows were reduced too rarely for a steady state, if their control has one that
+/// reductions tell of.
 fn few_reductions(run: &Evidence<'_>) -> Vec<String> {
     let groups = run.network.groups.iter().enumerate().filter_map(|(index, group)| {
         let members = run.network.flows.iter().zip(run.data).filter(|(flow, _)| flow.group == index);
@@ -49,9 +51,14 @@ fn few_reductions(run: &Evidence<'_>) -> Vec<String> {
         // A transfer that ends has no steady state to miss.
         let is_permanent = group.source == SourceSpec::Bulk { bytes: None };
         let mean = mean(reductions).filter(|_| is_permanent)?;
-        (mean < REDUCTIONS_FOR_STEADY_STATE).then(|| {
+        let may_be_steady = match group.tcp.as_ref()?.congestion.steady_state() {
+            SteadyState::Reductions => false,
+            SteadyState::MaySettle => mean == 0.0,
+            SteadyState::NoReductions => true,
+        };
+        (mean < REDUCTIONS_FOR_STEADY_STATE && !may_be_steady).then(|| {
             format!(
-                "flows.{}: {mean:.1} window reductions a flow in the measured window; with fewer than \
+                "flows.{}: {mean:.1} window reductions per flow in the measured window; with fewer than \
                  10 its figures are not a steady state: lengthen duration",
                 group.name
             )

@@ -12,6 +12,8 @@ use crate::topology::{GroupSpec, LinkSpec, Network, SourceSpec};
 
 // Bytes of each kind of state, rounded up; MARGIN covers what containers hold in reserve.
 const PACKET: f64 = 32.0;
+// What is kept of a packet behind the first of several links: 24 bytes, and the number of the place.
+const KEPT_PACKET: f64 = 32.0;
 const FLOW: f64 = 700.0;
 // With the eight names and values that a discipline may report.
 const LINK_SERIES_ROW: f64 = 368.0;
@@ -22,7 +24,7 @@ const RATE_CHANGE: f64 = 16.0;
 // RFC 6928.
 const STANDARD_WINDOW: f64 = 10.0;
 // A histogram of delays up to a second.
-const GROUP_AT_LINK: f64 = 140_000.0;
+const DELAYS: f64 = 140_000.0;
 const MARGIN: f64 = 1.5;
 
 /// Refuses a run that may need more than `limit`.
@@ -83,7 +85,9 @@ fn packets_bytes(network: &Network) -> f64 {
     let has_records =
         |group: &GroupSpec| group.tcp.as_ref().is_some_and(|tcp| tcp.congestion.models_path());
     let record = if network.groups.iter().any(has_records) { RECORD_BYTES as f64 } else { 0.0 };
-    (PACKET + record) * packets.sum::<f64>()
+    let is_kept = network.groups.iter().any(|group| group.path.len() > 1);
+    let kept = if is_kept { KEPT_PACKET } else { 0.0 };
+    (PACKET + kept + record) * packets.sum::<f64>()
 }
 
 /// What flows send before the first ACK can tell them of a loss, beyond an initial window of RFC 6928,
@@ -133,9 +137,14 @@ fn buffer_packets(link: &LinkSpec, smallest_packet: u32) -> f64 {
     link.limit(link.queue.parameters().limit()).in_packets(smallest_packet)
 }
 
+/// Of each group the delays at every link, those on the whole path unless they are the same, and one-way
+/// delays where nothing is acknowledged.
 fn groups_bytes(network: &Network) -> f64 {
-    let circuits = network.groups.iter().map(|group| group.path.len() + group.reverse_path.len());
-    circuits.sum::<usize>() as f64 * GROUP_AT_LINK
+    let histograms = network.groups.iter().map(|group| {
+        let links = group.path.len() + group.reverse_path.len();
+        links + usize::from(group.only_queue().is_none()) + usize::from(group.tcp.is_none())
+    });
+    histograms.sum::<usize>() as f64 * DELAYS
 }
 
 fn series_bytes(network: &Network) -> f64 {

@@ -24,7 +24,8 @@ pub struct Event {
     place_and_sequence: u64,
 }
 
-/// The age, 140 s, that stands for itself and for all above: [`Event::is_old`].
+/// The age, 140 s, that stands for itself and for all above, and for an age that is kept elsewhere:
+/// [`Event::is_kept`].
 const MAX_AGE: u64 = (1 << 47) - 1;
 /// Bits below the sequence number, and what they hold.
 const SEQUENCE_SHIFT: u32 = 3;
@@ -111,13 +112,14 @@ impl Event {
         if stage == WAKE { Stage::Wake } else { Stage::Arrival((stage - 1) as u8) }
     }
 
-    /// Whether the packet is too old for its age to stand here: [`Event::sent`] does not tell then.
+    /// Whether the packet's age does not stand here: it is too old for that, or more of it is kept
+    /// elsewhere. [`Event::sent`] does not tell then.
     #[inline]
-    pub fn is_old(self) -> bool {
+    pub fn is_kept(self) -> bool {
         self.age_and_size >> 17 == MAX_AGE
     }
 
-    /// When the packet left its sender, unless it is [old](Event::is_old).
+    /// When the packet left its sender, unless it is [kept](Event::is_kept).
     #[inline]
     pub fn sent(self) -> Time {
         Time::from_picoseconds(self.time - (self.age_and_size >> 17))
@@ -138,8 +140,16 @@ impl Event {
         unmarked(self) == unmarked(other)
     }
 
-    /// The same with the slot (below 2^29) of an ACK, or of an old packet, in place of the sequence
+    /// The same as that of a [kept](Event::is_kept) packet, which the place `slot` (below 2^29) keeps.
+    #[inline]
+    #[must_use]
+    pub fn kept_in(self, slot: u32) -> Self {
+        Event { age_and_size: self.age_and_size | MAX_AGE << 17, ..self }.with_slot(slot)
+    }
+
+    /// The same with the slot (below 2^29) of an ACK, or of a kept packet, in place of the sequence
     /// number.
+    #[inline]
     #[must_use]
     pub fn with_slot(self, slot: u32) -> Self {
         let others = u64::from(u32::MAX) << STAGE_SHIFT | u64::from(CWR_BIT | ECN_BITS);
@@ -148,7 +158,8 @@ impl Event {
         Event { place_and_sequence, ..self }
     }
 
-    /// The slot (below 2^29) of the ACK or of the old packet; the low bits of any other sequence number.
+    /// The slot (below 2^29) of the ACK or of the kept packet; the low bits of any other sequence number.
+    #[inline]
     pub fn slot(self) -> u32 {
         self.sequence_and_ecn() >> SEQUENCE_SHIFT
     }
@@ -166,7 +177,7 @@ impl Event {
     }
 
     /// The data packet that arrives; of its sequence number the nearest to `expected` that has the
-    /// right low bits.
+    /// right low bits. When it was sent is wrong if the packet is [kept](Event::is_kept).
     #[inline]
     pub fn packet(self, expected: u64) -> Packet {
         let sequence = self.sequence_and_ecn() & !(CWR_BIT | ECN_BITS);
@@ -174,7 +185,7 @@ impl Event {
         Packet {
             sequence: expected.wrapping_add_signed(i64::from(ahead >> SEQUENCE_SHIFT)),
             bytes: self.bytes(),
-            sent: self.sent(),
+            sent: Time::from_picoseconds(self.time.wrapping_sub(self.age_and_size >> 17)),
             is_retransmission: self.age_and_size >> 16 & 1 == 1,
             ecn: self.ecn(),
             is_cwr: self.sequence_and_ecn() & CWR_BIT != 0,
@@ -225,17 +236,24 @@ mod tests {
 
     /// 2^47 - 1 ps and more are no age; a slot and back leave the rest as it is.
     #[test]
-    fn a_packet_is_old_from_140_seconds_on() {
+    fn a_packet_is_kept_elsewhere_from_140_seconds_on() {
         let packet = Packet { sequence: 77, bytes: 1_500, is_cwr: true, ..Packet::default() };
         let at = |picoseconds| Event::arrival(Time::from_picoseconds(picoseconds), 9, 3, &packet);
-        assert!(!at((1 << 47) - 2).is_old());
+        assert!(!at((1 << 47) - 2).is_kept());
         let event = at((1 << 47) - 1);
-        assert!(event.is_old() && at(1 << 60).is_old());
-        assert!(at((1 << 47) - 2).at_next_link(Time::from_picoseconds(1 << 47)).is_old());
+        assert!(event.is_kept() && at(1 << 60).is_kept());
+        assert!(at((1 << 47) - 2).at_next_link(Time::from_picoseconds(1 << 47)).is_kept());
         let slot = (1 << 29) - 1;
         let kept = event.with_slot(slot);
         assert_eq!((kept.slot(), event.slot()), (slot, 77));
         assert_eq!((kept.flow(), kept.stage(), kept.bytes()), (9, Stage::Arrival(3), 1_500));
-        assert!(kept.is_old() && kept.with_slot(77) == event);
+        assert!(kept.is_kept() && kept.with_slot(77) == event);
+        // A young packet too, with all but its age as it was.
+        let young = at(1_000).kept_in(slot);
+        assert!(young.is_kept() && young.at_next_link(Time::from_picoseconds(2_000)).is_kept());
+        assert_eq!(
+            (young.slot(), young.bytes(), young.with_slot(77).packet(77).is_cwr),
+            (slot, 1_500, true)
+        );
     }
 }

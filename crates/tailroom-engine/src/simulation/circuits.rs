@@ -12,9 +12,13 @@ pub(super) struct Hop {
     pub(super) link: u32,
     /// The group's place among those that cross the link.
     pub(super) class: u32,
+    pub(super) group: u32,
     pub(super) exit: Exit,
     /// Whether a packet that arrives here lets an uncontrolled source emit its next one.
     pub(super) clocks_source: bool,
+    /// Whether what a packet waits here is counted with what it waits at other links: it has not come to
+    /// the receiver yet, or the ACKs of its group wait here too.
+    pub(super) adds_wait: bool,
 }
 
 /// What lies behind a link.
@@ -44,10 +48,10 @@ impl Circuits {
     pub(super) fn new(network: &Network) -> Self {
         let (mut hops, mut starts) = (Vec::new(), Vec::new());
         let mut crossing = vec![0; network.links.len()];
-        for group in &network.groups {
+        for (index, group) in network.groups.iter().enumerate() {
             let start = hops.len();
             starts.push(start as u32);
-            hops.extend(circuit(group, &crossing));
+            hops.extend(circuit(group, index, &crossing));
             let mut links: Vec<u32> = hops[start..].iter().map(|hop: &Hop| hop.link).collect();
             links.sort_unstable();
             links.dedup();
@@ -74,6 +78,11 @@ impl Circuits {
         self.hops[self.of_flows[flow as usize] as usize + usize::from(position)]
     }
 
+    /// The group of a flow.
+    pub(super) fn group_of(&self, flow: u32) -> usize {
+        self.hop(flow, 0).group as usize
+    }
+
     /// The class of a packet or an ACK at the link that it has reached.
     pub(super) fn class_of(&self, packet: Event) -> u32 {
         let Stage::Arrival(position) = packet.stage() else { return 0 };
@@ -81,18 +90,25 @@ impl Circuits {
     }
 }
 
-/// The links of a group, each of which so many groups before it cross.
-fn circuit<'a>(group: &'a GroupSpec, crossing: &'a [u32]) -> impl Iterator<Item = Hop> + 'a {
+/// The links of the group at `index`, each of which so many groups before it cross.
+fn circuit<'a>(
+    group: &'a GroupSpec,
+    index: usize,
+    crossing: &'a [u32],
+) -> impl Iterator<Item = Hop> + 'a {
+    let adds_waits = group.only_queue().is_none();
     let (forward, whole) = (group.path.len(), group.path.len() + group.reverse_path.len());
     let links = group.path.iter().chain(&group.reverse_path);
     links.zip(1..).map(move |(&link, passed)| Hop {
         link: link as u32,
         class: crossing[link],
+        group: index as u32,
         exit: match passed {
             _ if passed == forward => Exit::Receiver,
             _ if passed == whole => Exit::Sender,
             _ => Exit::Link,
         },
         clocks_source: passed == 1 && group.tcp.is_none(),
+        adds_wait: adds_waits && passed <= forward,
     })
 }

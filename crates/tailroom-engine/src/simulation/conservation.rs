@@ -11,12 +11,12 @@ impl Simulation {
     /// in, for each link, and its queue was accounted for at every instant.
     pub(super) fn check_conservation(&mut self) -> Result<(), RunError> {
         let mut on_the_way = vec![0_u64; self.flows.len()];
-        let (mut acks_on_the_way, mut old_packets) = (0, 0);
+        let (mut acks_on_the_way, mut kept_packets) = (0, 0);
         for event in self.schedule.pending().chain(self.links.iter().flat_map(Link::held)) {
             let Stage::Arrival(hop) = event.stage() else { continue };
             if hop < self.flows[event.flow() as usize].forward_hops {
                 on_the_way[event.flow() as usize] += 1;
-                old_packets += usize::from(event.is_old());
+                kept_packets += usize::from(event.is_kept());
             } else {
                 acks_on_the_way += 1;
             }
@@ -32,7 +32,7 @@ impl Simulation {
                 return Err(RunError::Conservation { place, expected: sent, found });
             }
         }
-        debug_assert_eq!(self.stores.old_packets.held(), old_packets, "old packets");
+        debug_assert_eq!(self.stores.kept_packets.held(), kept_packets, "kept packets");
         if self.stores.acks.held() != acks_on_the_way {
             let (expected, found) = (self.stores.acks.held() as u64, acks_on_the_way as u64);
             return Err(RunError::Conservation { place: "the ACK paths".into(), expected, found });

@@ -14,6 +14,7 @@ use tailroom_engine::link::{Fate, Link};
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::population::Populations;
 use tailroom_engine::probe::flow::{FlowProbe, FlowState, Marks};
+use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::probe::sharing::{INTERVAL, Sharing};
 use tailroom_engine::receiver::Receiver;
 use tailroom_engine::results::{self, Results};
@@ -49,8 +50,9 @@ enum Happening {
     Emission(u32),
     /// A packet reaches the flow's access link.
     ReachAccess(Packet),
-    /// A packet reaches the shared link at this position of the forward path.
-    PacketAtLink(usize, Packet),
+    /// A packet reaches the shared link at this position of the forward path; so long it has waited at
+    /// those before it.
+    PacketAtLink(usize, Packet, Time),
     /// An ACK reaches the shared link at this position of the reverse path.
     AckAtLink(usize, StoredAck),
     /// The scheduler of a shared link sends its next packet; no flow's, but the link's.
@@ -89,7 +91,7 @@ impl Happening {
     /// Position in the flow's circuit; a packet and an ACK of one flow may meet at a link.
     fn hop(&self) -> usize {
         match self {
-            Happening::PacketAtLink(hop, _) => *hop,
+            Happening::PacketAtLink(hop, ..) => *hop,
             Happening::AckAtLink(hop, _) => REVERSE + *hop,
             _ => 0,
         }
@@ -165,6 +167,8 @@ struct OpenFlow {
     sent: FlowProbe,
     received: FlowProbe,
     delivered: FlowState,
+    /// Of the packet that arrived before.
+    last_delay: Option<Time>,
 }
 
 #[derive(Debug)]
@@ -188,6 +192,11 @@ struct Reference<'a> {
     crossing: Vec<Vec<usize>>,
     populations: Populations,
     accounts: Vec<FlowAccount>,
+    /// By group: when the last link sent a packet, or knew that it would, and what that waited in total.
+    waits: Vec<Vec<(Time, Time)>>,
+    one_way: Vec<GroupProbe>,
+    /// What is handled happens now.
+    now: Time,
     heap: Heap,
     handled: u64,
     next_sample: Time,
@@ -219,6 +228,7 @@ impl Flow {
                 sent: ends.sent,
                 received: ends.received,
                 delivered: ends.delivered,
+                last_delay: ends.last_delay,
             })),
         }
     }
@@ -231,8 +241,8 @@ impl Flow {
                 Ends::Tcp(Connection { sender, receiver, wiring })
             }
             Flow::Open(flow) => {
-                let OpenFlow { source, stop, header_bytes, wiring, sent, received, delivered } =
-                    *flow;
+                let OpenFlow { source, stop, header_bytes, wiring, sent, received, .. } = *flow;
+                let OpenFlow { delivered, last_delay, .. } = *flow;
                 Ends::Unresponsive(Box::new(Unresponsive {
                     source,
                     stop,
@@ -242,6 +252,7 @@ impl Flow {
                     sent,
                     received,
                     delivered,
+                    last_delay,
                 }))
             }
         }
@@ -264,6 +275,9 @@ impl<'a> Reference<'a> {
             crossing: (0..network.links.len()).map(|link| network.crossing(link)).collect(),
             populations: Populations::new(network),
             accounts: vec![FlowAccount::default(); network.flows.len()],
+            waits: vec![Vec::new(); network.groups.len()],
+            one_way: vec![GroupProbe::default(); network.groups.len()],
+            now: Time::ZERO,
             heap: Heap::default(),
             handled: 0,
             next_sample: marks.series_interval,
@@ -293,6 +307,7 @@ impl<'a> Reference<'a> {
             let Some(Reverse(next)) = self.heap.pending.pop() else { break };
             self.handled += 1;
             self.pass_link_marks(time);
+            self.now = time;
             self.handle(time, flow, next.happening);
         }
     }
@@ -312,7 +327,7 @@ impl<'a> Reference<'a> {
                     Flow::Open(open) => &mut open.wiring,
                 };
                 let arrival = wiring.enter(now, packet.bytes);
-                self.heap.push(arrival, flow, Happening::PacketAtLink(0, packet));
+                self.heap.push(arrival, flow, Happening::PacketAtLink(0, packet, Time::ZERO));
             }
             Happening::PacketAtLink(..) | Happening::AckAtLink(..) => {
                 self.reach_link(now, flow, happening);
@@ -410,7 +425,7 @@ impl<'a> Reference<'a> {
     fn reach_link(&mut self, now: Time, flow: usize, happening: Happening) {
         let group = &self.network.groups[self.groups[flow]];
         let (link, bytes, ecn) = match &happening {
-            Happening::PacketAtLink(hop, packet) => (group.path[*hop], packet.bytes, packet.ecn),
+            Happening::PacketAtLink(hop, packet, _) => (group.path[*hop], packet.bytes, packet.ecn),
             Happening::AckAtLink(hop, _) => {
                 let bytes = group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size);
                 (group.reverse_path[*hop], bytes, Ecn::NotEct)
@@ -424,8 +439,9 @@ impl<'a> Reference<'a> {
         let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
         let mut event = Event::arrival(now, flow as u32, 0, &packet);
         let class = class(&self.crossing[link], self.groups[flow]);
+        let waited = self.links[link].busy_until().since(now);
         let fate = self.links[link].arrive(&mut event, class);
-        self.follow(event, fate);
+        self.follow(event, fate, waited);
         self.after_scheduler(now, link);
     }
 
@@ -436,7 +452,7 @@ impl<'a> Reference<'a> {
         let Reference { links, crossing, groups, .. } = self;
         let class_of = |packet: Event| class(&crossing[link], groups[packet.flow() as usize]);
         if let Some((packet, fate)) = links[link].serve(class_of) {
-            self.follow(packet, fate);
+            self.follow(packet, fate, now - packet.time());
         }
         self.after_scheduler(now, link);
     }
@@ -450,7 +466,7 @@ impl<'a> Reference<'a> {
             class(&crossing[link], groups[one.packet.flow() as usize])
         });
         for packet in dropped {
-            self.follow(packet, Fate::Dropped);
+            self.follow(packet, Fate::Dropped, Time::ZERO);
         }
         let next = self.links[link].next_service();
         if next < self.network.duration {
@@ -458,23 +474,32 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Lets a packet or an ACK that a link has sent, or not, cause what it causes.
-    fn follow(&mut self, event: Event, fate: Fate) {
+    /// Lets a packet or an ACK that a link has sent, or not, after it waited, cause what it causes.
+    fn follow(&mut self, event: Event, fate: Fate, waited: Time) {
         if fate == Fate::Held {
             return;
         }
         let flow = event.flow() as usize;
         match self.at_links.remove(&event.slot()).expect("what leaves a link has reached it") {
-            Happening::PacketAtLink(hop, packet) => {
-                self.follow_packet(flow, hop, Packet { ecn: event.ecn(), ..packet }, fate);
+            Happening::PacketAtLink(hop, packet, before) => {
+                let packet = Packet { ecn: event.ecn(), ..packet };
+                self.follow_packet(flow, hop, packet, fate, before + waited);
             }
             Happening::AckAtLink(hop, ack) => self.follow_ack(flow, hop, ack, fate),
             _ => unreachable!("only packets and ACKs reach links"),
         }
     }
 
-    fn follow_packet(&mut self, flow: usize, hop: usize, packet: Packet, fate: Fate) {
+    fn follow_packet(&mut self, flow: usize, hop: usize, packet: Packet, fate: Fate, waited: Time) {
         let path = &self.network.groups[self.groups[flow]].path;
+        let is_sent = match fate {
+            Fate::Lost => self.links[path[hop]].busy_until() < Time::NEVER,
+            Fate::Delivered(at) => at < Time::NEVER,
+            Fate::Dropped | Fate::Held => false,
+        };
+        if hop + 1 == path.len() && is_sent {
+            self.waits[self.groups[flow]].push((self.now, waited));
+        }
         match fate {
             Fate::Dropped | Fate::Lost => {
                 self.accounts[flow].lost += 1;
@@ -484,7 +509,7 @@ impl<'a> Reference<'a> {
             // The link stands still for good.
             Fate::Held | Fate::Delivered(Time::NEVER) => {}
             Fate::Delivered(at) if hop + 1 < path.len() => {
-                self.heap.push(at, flow, Happening::PacketAtLink(hop + 1, packet));
+                self.heap.push(at, flow, Happening::PacketAtLink(hop + 1, packet, waited));
             }
             Fate::Delivered(at) => {
                 self.accounts[flow].received += 1;
@@ -527,7 +552,12 @@ impl<'a> Reference<'a> {
             }
             Flow::Open(open) => {
                 open.received.pass_marks(now, &open.delivered);
-                open.received.on_rtt(now.since(packet.sent));
+                let delay = now.since(packet.sent);
+                open.received.on_rtt(delay);
+                if now >= self.marks.measure_from && now < self.marks.duration {
+                    self.one_way[self.groups[flow]].on_arrival(delay, open.last_delay);
+                }
+                open.last_delay = Some(delay);
                 open.delivered.delivered += 1;
                 let payload = packet.bytes.saturating_sub(open.header_bytes);
                 open.delivered.delivered_bytes += u64::from(payload);
@@ -661,6 +691,12 @@ impl<'a> Reference<'a> {
         let ends: Vec<&Ends> = ends.iter().collect();
         let accounts = &self.accounts[..permanent];
         let passing = PassingResults { populations: &self.populations, sharing: &sharing };
-        results::collect(self.network, &self.links, &ends, accounts, &passing, self.handled)
+        let mut probes = self.one_way;
+        for (probe, waits) in probes.iter_mut().zip(&self.waits) {
+            let measured = waits.iter().filter(|(time, _)| *time >= self.marks.measure_from);
+            measured.for_each(|(_, waited)| probe.waits.add(*waited));
+        }
+        let (network, links) = (self.network, &self.links);
+        results::collect(network, links, &ends, accounts, &probes, &passing, self.handled)
     }
 }

@@ -1,0 +1,94 @@
+"""Tables of numbers that fit the terminal."""
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+GAP = 2
+"""Spaces between two columns."""
+NAME_WIDTH = 12
+"""Longer names in the first column may be folded to this."""
+
+
+class NumberTable(Table):
+    """A table whose first column holds names and the others numbers.
+
+    Where it is wider than the terminal, cells are broken between words, and long names anywhere;
+    never is a cell cut off. Where that is not enough, each row becomes a list of its cells.
+    """
+
+    def __init__(self, title: str, *headings: str) -> None:
+        super().__init__(
+            title=f"\n[bold]{title}[/bold]",
+            title_justify="left",
+            title_style="",
+            box=box.SIMPLE_HEAD,
+            show_edge=False,
+            pad_edge=False,
+            collapse_padding=True,
+        )
+        self.add_column(headings[0], overflow="fold")
+        for heading in headings[1:]:
+            self.add_column(heading, justify="right")
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yields the lines of the table, or of the lists that stand for it."""
+        widths = self._widths(console, options)
+        if widths is None:
+            yield from self._lists()
+            return
+        for column, width in zip(self.columns, widths, strict=True):
+            column.width = width
+        yield from super().__rich_console__(console, options)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """The width that the table takes, which no cell makes larger than the terminal."""
+        widths = self._widths(console, options)
+        if widths is None:
+            return Measurement(1, options.max_width)
+        total = sum(widths) + GAP * (len(widths) - 1)
+        return Measurement(total, total)
+
+    def _widths(self, console: Console, options: ConsoleOptions) -> list[int] | None:
+        """The columns' widths; `None` if the terminal is too narrow for the words in them."""
+        ranges = [self._range(console, options, index) for index in range(len(self.columns))]
+        widths = [one.maximum for one in ranges]
+        least = [one.minimum for one in ranges]
+        words = self._heading(0).split()
+        least[0] = min(widths[0], max(NAME_WIDTH, *map(len, words), 0))
+        excess = sum(widths) + GAP * (len(widths) - 1) - options.max_width
+        for _ in range(excess):
+            spare = [width - low for width, low in zip(widths, least, strict=True)]
+            if not any(spare):
+                return None
+            widths[spare.index(max(spare))] -= 1
+        return widths
+
+    def _range(self, console: Console, options: ConsoleOptions, index: int) -> Measurement:
+        """The width of a column's longest word, and of its longest line."""
+        wide = options.update_width(10_000)
+        cells = [self._heading(index), *self.columns[index].cells]
+        found = [Measurement.get(console, wide, cell) for cell in cells]
+        return Measurement(max(one.minimum for one in found), max(one.maximum for one in found))
+
+    def _heading(self, index: int) -> str:
+        return str(self.columns[index].header)
+
+    def _lists(self) -> Iterator[RenderableType]:
+        """Each row as its name and a line for each of the other cells."""
+        if self.title:
+            yield Text.from_markup(str(self.title))
+        headings = [self._heading(at).replace("-\n", "") for at in range(len(self.columns))]
+        names = [" ".join(heading.split()) for heading in headings]
+        longest = max((len(name) for name in names[1:]), default=0)
+        for row in zip(*(column.cells for column in self.columns), strict=True):
+            name, *cells = (Text.from_markup(str(cell)) for cell in row)
+            if name.plain:
+                yield name
+            for key, cell in zip(names[1:], cells, strict=True):
+                lines = ", ".join(cell.plain.split("\n"))
+                yield Text(f"  {key:{longest}}  {lines}")

@@ -1,0 +1,162 @@
+"""The tables of `tailroom run`: what a reader finds in them, at the widths that terminals have."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import tailroom as tr
+from tailroom.cli import report
+from tailroom.cli.table import NumberTable
+from tailroom.metrics import find_metric, metrics_of
+
+CALL = """\
+duration = "30 s"
+measure_from = "10 s"
+
+[links.down]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = { kind = "drop_tail", limit = "100 packets" }
+
+[links.core]
+rate = "1 Gbit/s"
+delay = "5 ms"
+queue = { kind = "drop_tail", limit = "1000 packets" }
+
+[flows.download]
+count = 2
+path = ["core", "down"]
+congestion = "cubic"
+rtt = "40 ms"
+
+[flows.call]
+path = ["core", "down"]
+packet_size = "200 B"
+rtt = "40 ms"
+source = { kind = "cbr", rate = "80 kbit/s" }
+"""
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> tr.Result:
+    path = tmp_path_factory.mktemp("report") / "call.toml"
+    path.write_text(CALL, encoding="utf-8")
+    return tr.run(path)
+
+
+def shown(result: tr.Result, width: int = 80) -> str:
+    text = io.StringIO()
+    report.show(result, Console(file=text, width=width))
+    return text.getvalue()
+
+
+def table(text: str, title: str) -> str:
+    """The lines of a table, from its title to the title of the next."""
+    return re.split(r"\n(?=[A-Z])", text.partition(f"{title}")[2])[0]
+
+
+def test_the_delay_that_a_call_sees_stands_in_its_row(result: tr.Result) -> None:
+    call = result.groups["call"]
+    found = table(shown(result), "Sources without acknowledgements")
+    rows = found.partition("─\n")[2].splitlines()
+    means, p99 = (re.findall(r"[\d.]+ ms", row) for row in rows[:2])
+    assert rows[0].split()[:3] == ["call", "1", "80.00"]
+    keys = ("one_way_delay_s_mean", "jitter_s_mean", "queue_delay_s_mean")
+    assert means == [f"{1e3 * call[key]:.1f} ms" for key in keys]
+    assert p99 == [f"{1e3 * call[f'{key}_delay_s_p99']:.1f} ms" for key in ("one_way", "queue")]
+    # Beside what it waits: 10 ms of the links, 10 ms of its own, and 0.16 ms of transmissions.
+    rest = call["one_way_delay_s_mean"] - call["queue_delay_s_mean"]
+    assert rest == pytest.approx(20e-3 + 200 * 8 / 10e6 + 200 * 8 / 1e9, abs=1e-4)
+
+
+def test_sources_without_acknowledgements_have_no_jain_index_and_no_reductions(
+    result: tr.Result,
+) -> None:
+    text = shown(result)
+    assert "call" not in table(text, "Groups of flows")
+    flows = table(text, "\nFlows ").splitlines()
+    row = next(line for line in flows if line.startswith("call"))
+    assert row.split()[-4:] == ["-", "-", "-", "-"]
+
+
+def test_every_group_shows_its_queueing_delay(result: tr.Result) -> None:
+    download = result.groups["download"]
+    found = table(shown(result), "Groups of flows")
+    for key in ("queue_delay_s_mean", "queue_delay_s_p99"):
+        assert f"{1e3 * download[key]:.1f} ms" in found
+
+
+def test_a_scenario_of_sources_alone_has_no_table_of_controlled_groups(tmp_path: Path) -> None:
+    path = tmp_path / "sources.toml"
+    start = CALL.index("[flows.download]")
+    path.write_text(CALL[:start] + CALL[CALL.index("[flows.call]") :], encoding="utf-8")
+    text = shown(tr.run(path, set={"duration": "2 s", "measure_from": "1 s"}))
+    assert "Groups of flows" not in text
+    assert "Sources without acknowledgements" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_no_name_and_no_number_is_cut_off_in_a_narrow_terminal(
+    result: tr.Result, width: int
+) -> None:
+    text = shown(result, width)
+    assert "…" not in text
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+    lines = [line for line in text.splitlines() if not line.startswith(" ")]
+    for name in ("core", "down", "download", "call"):
+        assert any(line.split()[:1] == [name] for line in lines), name
+    utilization = f"{result.links['down']['utilization']:.2%}"
+    assert utilization in table(text, "Links")
+
+
+def test_a_long_name_is_folded_and_not_cut_off() -> None:
+    numbers = NumberTable("Title", "link", "one", "two")
+    numbers.add_row("a-name-of-twenty-five-signs", "12,345.67 Mbit/s", "1.00e-04")
+    text = io.StringIO()
+    Console(file=text, width=40).print(numbers)
+    lines = text.getvalue().splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 40
+    assert (
+        "".join(line.split("  ")[0].strip() for line in lines[4:]) == "a-name-of-twenty-five-signs"
+    )
+
+
+def test_a_table_of_words_too_long_for_the_terminal_becomes_a_list() -> None:
+    numbers = NumberTable("Title", "link", "reduc-\ntions", "mean / p99")
+    numbers.add_row("name", "1" * 20, "2\n3")
+    text = io.StringIO()
+    Console(file=text, width=30).print(numbers)
+    wanted = ["", "Title", "name", "  reductions", "1" * 20, "  mean / p99  2, 3"]
+    assert [line.rstrip() for line in text.getvalue().splitlines()] == wanted
+
+
+def test_a_table_may_have_no_heading_and_no_rows() -> None:
+    for headings in (("", "one"), ("link",)):
+        text = io.StringIO()
+        Console(file=text, width=5).print(NumberTable("T", *headings))
+        assert text.getvalue().split()[:2] == ["T", headings[-1]]
+
+
+def test_a_group_named_before_a_metric_is_a_group(result: tr.Result) -> None:
+    known = metrics_of(result.summary)
+    assert find_metric("call.queue_delay_s_p99", known) == "groups.call.queue_delay_s_p99"
+    assert known["groups.call.queue_delay_s_p99"] == result.groups["call"]["queue_delay_s_p99"]
+    for metric in ("one_way_delay_s_p99", "jitter_s_mean"):
+        assert known[f"groups.call.{metric}"] is not None
+        assert known[f"groups.download.{metric}"] is None
+
+
+def test_a_sweep_stores_the_delays_of_a_group(tmp_path: Path) -> None:
+    path = tmp_path / "call.toml"
+    path.write_text(CALL, encoding="utf-8")
+    limits = {"links.down.queue.limit": ["20 packets", "100 packets"]}
+    short = {"duration": "3 s", "measure_from": "1 s"}
+    swept = tr.sweep(path, tmp_path / "store", grid=limits, set=short, seeds=1, workers=1)
+    runs = swept.runs.to_pylist()
+    delays = [run["groups.call.queue_delay_s_p99"] for run in runs]
+    one = tr.run(path, set={**short, "links.down.queue.limit": "20 packets"}, seed=1)
+    assert delays[0] == one.groups["call"]["queue_delay_s_p99"]
+    assert delays[0] < delays[1]
