@@ -37,7 +37,6 @@ WRONG_INPUT = (
     MetricError,
     OutputDirectoryError,
     QueryError,
-    ScenarioError,
     StoreError,
 )
 
@@ -56,6 +55,10 @@ def reported() -> Iterator[None]:
     """Ends the command with a message and an exit status if the block raises."""
     try:
         yield
+    except ScenarioError as error:
+        # A line for each of its problems.
+        problems = str(error).splitlines()
+        _end("\n".join(f"error: {problem}" for problem in problems), INPUT_WRONG, error)
     except WRONG_INPUT as error:
         _end(f"error: {error}", INPUT_WRONG, error)
     except ControlError as error:

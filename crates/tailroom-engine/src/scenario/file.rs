@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
+use super::defaults::DefaultsFile;
 use super::flows::FlowsFile;
+use super::kind_or_name;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
 use crate::queue::QueueConfig;
 
@@ -44,6 +46,11 @@ pub(super) struct ScenarioFile {
     /// Shared links by name: every queue that two flows may meet in.
     #[serde(default)]
     pub(super) links: IndexMap<String, LinkFile>,
+    /// Keys that groups of flows share. A group has them unless it gives them itself, or its `host`
+    /// does. The keys of a transport go to groups under congestion control, `count` to those whose
+    /// flows do not come and go.
+    #[serde(default, skip_serializing)]
+    pub(super) defaults: Option<DefaultsFile>,
     /// Flow groups by name; the flows of a group differ only in RTT and start.
     #[serde(default)]
     pub(super) flows: IndexMap<String, FlowsFile>,
@@ -150,10 +157,15 @@ pub(super) struct LinkFile {
     /// Propagation delay, one way.
     pub(super) delay: Duration,
     /// The buffer in front of the link and the rule that guards it.
-    #[schemars(example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" }))]
+    #[serde(deserialize_with = "kind_or_name::read")]
+    #[schemars(
+        schema_with = "kind_or_name::schema::<QueueConfig>",
+        example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
+    )]
     pub(super) queue: QueueConfig,
     /// Random loss on the wire, after the packet has used the link.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kind_or_name::read")]
+    #[schemars(schema_with = "kind_or_name::schema::<LossFile>")]
     pub(super) loss: LossFile,
     /// Changes of rate or delay while the run goes on, in order of time. Packets never overtake one
     /// another, whatever the delay does.

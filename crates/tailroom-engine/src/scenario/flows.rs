@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{DistributionFile, ValueFile};
+use super::hosts::HostFile;
+use super::kind_or_name;
 use super::web::WebFile;
 use crate::congestion::CongestionConfig;
 use crate::quantity::{BitRate, Duration, PositiveDuration, Size};
@@ -17,11 +19,20 @@ pub(super) struct FlowsFile {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16_777_215))]
     pub(super) count: u32,
-    /// Names of the shared links on the way to the receiver, in order.
+    /// Names of the shared links on the way to the receiver, in order. Needed, here or in
+    /// `[defaults]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 250), example = vec!["bottleneck"])]
     pub(super) path: Vec<String>,
+    /// The profile of a host, which sets keys of the transport that the group does not give
+    /// itself: `"linux"` is a Linux host of today. It comes before the keys of `[defaults]` and
+    /// sets nothing where a key means nothing; `tailroom list host` shows what it sets, and why.
+    /// `"plain"` switches a host of `[defaults]` off.
+    #[serde(default, skip_serializing)]
+    pub(super) host: Option<HostFile>,
     /// What the application wants to send.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kind_or_name::read")]
+    #[schemars(schema_with = "kind_or_name::schema::<SourceFile>")]
     pub(super) source: SourceFile,
     /// Size of a data packet on the wire, headers included; at most 65,535 bytes.
     #[serde(default = "ethernet_packet")]
@@ -355,7 +366,8 @@ pub(super) struct TcpFile {
     #[schemars(range(min = 1, max = 100_000_000))]
     pub(super) max_window: Option<u64>,
     /// How the window grows below ssthresh.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kind_or_name::read")]
+    #[schemars(schema_with = "kind_or_name::schema::<SlowStartFile>")]
     pub(super) slow_start: SlowStartFile,
     /// A sender that has sent nothing for longer than its retransmission timeout starts again from
     /// the initial window, or from its window if that is smaller, with slow start up to the old
