@@ -275,7 +275,12 @@ fn a_kind_that_needs_a_parameter_says_which_and_how() {
     assert_eq!(
         message("count = 4", "source = \"cbr\""),
         "line 11, flows.tcp.source: \"cbr\" needs `rate`, which has no default; \
-         write `source = { kind = \"cbr\", rate = \"1 Gbit/s\" }`"
+         write `source = { kind = \"cbr\", rate = \"1 Mbit/s\" }`"
+    );
+    assert_eq!(
+        message("delay =", "loss = \"bernoulli\"\ndelay ="),
+        "line 7, links.bottleneck.loss: \"bernoulli\" needs `probability`, which has no default; \
+         write `loss = { kind = \"bernoulli\", probability = 0.001 }`"
     );
     assert!(message(table, "\"coddle\"").starts_with(
         "line 8, links.bottleneck.queue: \"coddle\" is not a kind known here; did you mean"

@@ -251,22 +251,22 @@ pub(super) enum LossFile {
     /// Each packet is lost with the same probability, independently of the others.
     Bernoulli {
         /// Probability that a packet is lost.
-        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0), example = 0.001)]
         probability: f64,
     },
     /// Every so manieth packet is lost.
     Periodic {
         /// Packets from one loss to the next.
-        #[schemars(range(min = 2, max = 1_000_000_000_000_u64))]
+        #[schemars(range(min = 2, max = 1_000_000_000_000_u64), example = 1000)]
         every: u64,
     },
     /// Bursty loss: a good and a bad state, one step a packet (Gilbert 1960, Elliott 1963).
     GilbertElliott {
         /// Probability to go from the good to the bad state.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.001)]
         good_to_bad: f64,
         /// Probability to return from the bad to the good state.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.1)]
         bad_to_good: f64,
         /// Loss probability in the good state.
         #[serde(default)]

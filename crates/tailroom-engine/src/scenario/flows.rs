@@ -164,7 +164,7 @@ pub(super) enum SourceFile {
         #[schemars(example = serde_json::json!({ "kind": "pareto", "shape": 1.2, "mean": "12 kB" }))]
         size: ValueFile<Size>,
         /// Objects a second for each flow, on average.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9), example = 1.0)]
         arrivals_per_second: f64,
     },
     /// Flows that come and go. Each is a connection that begins with slow start, sends what it has and
@@ -201,7 +201,7 @@ pub(super) enum SourceFile {
         /// in the first line: `start_s` (ascending), `bytes` (payload), and, each of which may be
         /// empty or missing, `rate_bps` and `rtt_s`; others are ignored. Flows without a rate or
         /// a round trip have `access_rate` and `rtt`; no round trip is shorter than the path's own.
-        #[schemars(length(min = 1))]
+        #[schemars(length(min = 1), example = "flows.csv")]
         file: String,
         /// How many completed flows to record one by one, the first to complete.
         #[serde(default)]
@@ -246,6 +246,7 @@ pub(super) enum SourceFile {
     /// A Poisson stream of packets without congestion control.
     Poisson {
         /// Mean rate of each flow, headers included.
+        #[schemars(example = "1 Mbit/s")]
         rate: BitRate,
         /// Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
         /// distribution in which none is larger. The mean rate is `rate` in each case.
@@ -255,6 +256,7 @@ pub(super) enum SourceFile {
     /// Equally spaced packets without congestion control.
     Cbr {
         /// Rate of each flow, headers included.
+        #[schemars(example = "1 Mbit/s")]
         rate: BitRate,
     },
     /// Equally spaced packets in on periods, silence in off periods, no congestion control.
@@ -262,6 +264,7 @@ pub(super) enum SourceFile {
     /// always been going on and off: in either, by their shares of time, and somewhere within it.
     OnOff {
         /// Rate of each flow in an on period, headers included.
+        #[schemars(example = "1 Mbit/s")]
         rate: BitRate,
         /// How long an on period lasts. What is left of the gap between two packets at its end goes
         /// on in the next one.
