@@ -1,11 +1,14 @@
 """`tailroom list`, `tailroom schema` and the shipped scenarios."""
 
+import dataclasses
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from tailroom import _engine
 from tailroom.scenario import ScenarioText
@@ -29,7 +32,7 @@ def test_list_shows_every_component(tailroom: Tailroom) -> None:
     assert ended.status == 0
     for components in json.loads(_engine.components()).values():
         for component in components:
-            assert f'kind = "{component["kind"]}"' in ended.output
+            assert f' = "{component["kind"]}"' in ended.output
     for path in SCENARIOS:
         assert path.name in ended.output
 
@@ -39,6 +42,25 @@ def test_list_shows_one_kind_with_parameters(tailroom: Tailroom) -> None:
     assert "low_window" in ended.output
     assert "83000" in ended.output
     assert "drop_tail" not in ended.output
+
+
+def test_list_shows_what_a_host_sets_where_and_why(tailroom: Tailroom) -> None:
+    ended = tailroom("list", "host")
+    assert ended.status == 0
+    assert "send_burst = 16" in ended.output
+    assert "loss-based controls" in ended.output
+    assert "RFC 9406" in ended.output
+    assert "low_window" not in ended.output
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_a_shipped_scenario_with_defaults_is_the_one_written_out_by_hand(path: Path) -> None:
+    written = tomllib.loads(path.read_text(encoding="utf-8"))
+    defaults = written.pop("defaults", {})
+    assert "host" not in defaults, "write the keys of the profile out here"
+    written["flows"] = {name: {**defaults, **group} for name, group in written["flows"].items()}
+    by_hand = dataclasses.replace(ScenarioText.of(path, {}), text=tomli_w.dumps(written))
+    assert ScenarioText.of(path, {}).hash() == by_hand.hash()
 
 
 def test_schema_is_json_schema(tailroom: Tailroom) -> None:

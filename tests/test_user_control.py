@@ -182,6 +182,8 @@ def measured(result: tr.Result) -> dict[str, Any]:
     del summary["timing"], summary["scenario_hash"]
     for part in [*summary["flows"], *summary["groups"].values()]:
         del part["congestion"]
+    for group in summary["groups"].values():
+        del group["settings"]["congestion"]
     return summary
 
 

@@ -15,6 +15,7 @@ HEADINGS = {
     "source": "Sources",
     "slow_start": "Slow start",
     "loss": "Random loss",
+    "host": "Hosts",
 }
 
 
@@ -24,6 +25,9 @@ def components_page(components: dict[str, list[dict[str, Any]]]) -> str:
     for kind, listed in components.items():
         parts.append(f"## {HEADINGS[kind]}\n")
         for component in listed:
+            if "sets" in component:
+                parts += _host(component)
+                continue
             parts.append(f'### `{kind} = {{ kind = "{component["kind"]}" }}`\n')
             parts.append(component["doc"] + "\n")
             rows = [
@@ -38,6 +42,18 @@ def components_page(components: dict[str, list[dict[str, Any]]]) -> str:
             if rows:
                 parts.append(_table(["parameter", "default", "values", "meaning"], rows))
     return "\n".join(parts)
+
+
+def _host(host: dict[str, Any]) -> list[str]:
+    """The profile of a host: what it sets, for which groups, and the source."""
+    parts = [f'### `host = "{host["kind"]}"`\n', host["doc"] + "\n"]
+    rows = [
+        [f"`{setting['name']} = {setting['value']}`", setting["applies_to"], setting["doc"]]
+        for setting in host["sets"]
+    ]
+    if rows:
+        parts.append(_table(["key", "set for", "source"], rows))
+    return parts
 
 
 def scenario_page(items: list[Class | Alias]) -> str:

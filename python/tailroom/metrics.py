@@ -22,6 +22,10 @@ class MetricError(ValueError):
     """There is no such metric, or several; the message names those there are."""
 
 
+NO_MEASUREMENTS = "settings"
+"""A group's keys as they were in the run: given, not measured."""
+
+
 def metrics_of(summary: Mapping[str, Any]) -> dict[str, float | None]:
     """Every number of a summary by a dotted name.
 
@@ -106,6 +110,8 @@ def find_metric(name: str, known: Iterable[str]) -> str:
 
 def _flatten(prefix: str, values: Mapping[str, Any], into: dict[str, float | None]) -> None:
     for key, value in values.items():
+        if key == NO_MEASUREMENTS:
+            continue
         name = f"{prefix}.{key}"
         if isinstance(value, Mapping):
             _flatten(name, value, into)

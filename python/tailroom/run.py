@@ -81,7 +81,7 @@ def simulate(
             source.text, source.directory, recorded, seed, progress, source.controls.find
         )
         wall_s = time.perf_counter() - started
-    summary = _summary(json.loads(answer["summary"]), document["title"], source.hash(), wall_s)
+    summary = _summary(json.loads(answer["summary"]), document, source.hash(), wall_s)
     links = list(summary["links"])
     flows = [flow["name"] for flow in summary["flows"]]
     groups = list(summary["groups"])
@@ -111,16 +111,21 @@ def _with_series(
 
 
 def _summary(
-    measured: dict[str, Any], title: str, scenario_hash: str, wall_s: float
+    measured: dict[str, Any], document: dict[str, Any], scenario_hash: str, wall_s: float
 ) -> dict[str, Any]:
-    """Completes the engine's summary with what the engine cannot know."""
+    """Completes the engine's summary with what the engine cannot know.
+
+    `document` is the resolved scenario.
+    """
+    for name, group in measured["groups"].items():
+        group["settings"] = _settings(document["flows"][name])
     version = measured.pop("engine_version")
     events = measured.pop("events")
     packet_hops = measured.pop("packet_hops")
     return {
         "engine_version": version,
         "scenario_hash": scenario_hash,
-        "title": title,
+        "title": document["title"],
         **measured,
         "timing": {
             "wall_s": wall_s,
@@ -129,3 +134,18 @@ def _summary(
             "ns_per_packet_hop": 1e9 * wall_s / packet_hops if packet_hops else None,
         },
     }
+
+
+def _settings(group: dict[str, Any]) -> dict[str, Any]:
+    """A group's keys in a resolved scenario, whether it gave them, its host or the defaults did.
+
+    Left out is what may be of any size: of the source all but its kind, of a control of the user's
+    own what it is made with.
+    """
+    settings = {**group, "source": group["source"]["kind"]}
+    if "congestion" in group:
+        control = group["congestion"]
+        settings["congestion"] = {
+            key: value for key, value in control.items() if key != "parameters"
+        }
+    return settings

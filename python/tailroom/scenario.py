@@ -70,7 +70,8 @@ class ScenarioText:
         """The scenario as TOML with every default filled in and absolute paths of files.
 
         Raises:
-            ScenarioError: The scenario is wrong; the message names the place and the remedy.
+            ScenarioError: The scenario is wrong; the message has a line for each problem (at most
+                ten), which names the place and the remedy.
         """
         with self.named_in_errors():
             resolved = _engine.resolve(
@@ -91,11 +92,12 @@ class ScenarioText:
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
-        """Puts the name of the file in front of what the engine says about its content."""
+        """Puts the name of the file in front of each problem that the engine finds in it."""
         try:
             yield
         except ScenarioError as error:
-            raise ScenarioError(f"{self.place}: {error}") from None
+            lines = str(error).splitlines()
+            raise ScenarioError("\n".join(f"{self.place}: {line}" for line in lines)) from None
 
 
 def replace_files(scenario: str, replace: Callable[[str], str]) -> str:

@@ -26,8 +26,8 @@ class Series(TypedDict):
 
 
 Rate: TypeAlias = str
-"""Rate above zero with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or bps and so
-on."""
+"""Rate above zero with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or Mbps, or mbit as
+in tc."""
 
 QueueLimit: TypeAlias = str
 """How much may wait, the packet in transmission not counted: packets, bytes (B, kB, MB,
@@ -548,7 +548,7 @@ Loss: TypeAlias = NoneLoss | BernoulliLoss | PeriodicLoss | GilbertElliottLoss
 """Random loss on the wire."""
 
 RateOrZero: TypeAlias = str
-"""Rate with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or bps and so on."""
+"""Rate with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or Mbps, or mbit as in tc."""
 
 
 class Change(TypedDict):
@@ -596,9 +596,9 @@ class Link(TypedDict):
     """Rate at which packets leave. Left out when `trace` gives the rate."""
     delay: Duration
     """Propagation delay, one way."""
-    queue: Queue
+    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
     """The buffer in front of the link and the rule that guards it."""
-    loss: NotRequired[Loss]
+    loss: NotRequired[Loss | Literal["none"]]
     """Random loss on the wire, after the packet has used the link.
 
     Default: {'kind': 'none'}.
@@ -641,6 +641,10 @@ class Link(TypedDict):
 
     Off unless written.
     """
+
+
+Host: TypeAlias = Literal["plain", "linux"]
+"""The profile of a host. `tailroom list host` shows what each sets."""
 
 
 class BulkSource(TypedDict):
@@ -1884,14 +1888,100 @@ Ecn: TypeAlias = Literal["off", "classic", "accurate", "l4s"]
 """Explicit congestion notification."""
 
 
+class Defaults(TypedDict):
+    """Keys that groups of flows share.
+
+    A group has them unless it gives them itself, or its `host` does.
+    """
+
+    count: NotRequired[int]
+    """`count` of each group that does not give it."""
+    path: NotRequired[list[str]]
+    """`path` of each group that does not give it."""
+    host: NotRequired[Host]
+    """`host` of each group that does not give it; what it sets comes before the other keys of
+    this table."""
+    source: NotRequired[Source | Literal["bulk"]]
+    """`source` of each group that does not give it."""
+    packet_size: NotRequired[Size]
+    """`packet_size` of each group that does not give it."""
+    header_size: NotRequired[Size]
+    """`header_size` of each group that does not give it."""
+    rtt: NotRequired[Spread]
+    """`rtt` of each group that does not give it."""
+    access_rate: NotRequired[RateOrDistribution]
+    """`access_rate` of each group that does not give it."""
+    sender_side: NotRequired[float]
+    """`sender_side` of each group that does not give it."""
+    send_jitter: NotRequired[SendJitter]
+    """`send_jitter` of each group that does not give it."""
+    start: NotRequired[Spread2]
+    """`start` of each group that does not give it."""
+    stop: NotRequired[PositiveDuration]
+    """`stop` of each group that does not give it."""
+    congestion: NotRequired[Control]
+    """`congestion` of each group that does not give it."""
+    recovery: NotRequired[Recovery]
+    """`recovery` of each group that does not give it."""
+    prr: NotRequired[bool]
+    """`prr` of each group that does not give it."""
+    count_lost_in_pipe: NotRequired[bool]
+    """`count_lost_in_pipe` of each group that does not give it."""
+    delayed_ack: NotRequired[DelayedAck]
+    """`delayed_ack` of each group that does not give it."""
+    ack_aggregation: NotRequired[PositiveDuration]
+    """`ack_aggregation` of each group that does not give it."""
+    reverse_path: NotRequired[list[str]]
+    """`reverse_path` of each group that does not give it."""
+    ack_size: NotRequired[Size]
+    """`ack_size` of each group that does not give it."""
+    initial_window: NotRequired[int]
+    """`initial_window` of each group that does not give it."""
+    initial_ssthresh: NotRequired[int]
+    """`initial_ssthresh` of each group that does not give it."""
+    min_rto: NotRequired[PositiveDuration]
+    """`min_rto` of each group that does not give it."""
+    rto_granularity: NotRequired[PositiveDuration]
+    """`rto_granularity` of each group that does not give it."""
+    restart_rto_at_retransmission: NotRequired[bool]
+    """`restart_rto_at_retransmission` of each group that does not give it."""
+    rtt_samples: NotRequired[RttSamples]
+    """`rtt_samples` of each group that does not give it."""
+    max_window: NotRequired[int]
+    """`max_window` of each group that does not give it."""
+    slow_start: NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]]
+    """`slow_start` of each group that does not give it."""
+    slow_start_after_idle: NotRequired[bool]
+    """`slow_start_after_idle` of each group that does not give it."""
+    pacing: NotRequired[bool]
+    """`pacing` of each group that does not give it."""
+    send_burst: NotRequired[int]
+    """`send_burst` of each group that does not give it."""
+    forget_sack_at_timeout: NotRequired[bool]
+    """`forget_sack_at_timeout` of each group that does not give it."""
+    ecn: NotRequired[Ecn]
+    """`ecn` of each group that does not give it."""
+
+
 class Flows(TypedDict):
     """A group of flows on one path."""
 
     count: NotRequired[int]
     """How many flows. Default: 1."""
-    path: list[str]
-    """Names of the shared links on the way to the receiver, in order."""
-    source: NotRequired[Source]
+    path: NotRequired[list[str]]
+    """Names of the shared links on the way to the receiver, in order.
+
+    Needed, here or in `[defaults]`.
+    """
+    host: NotRequired[Host]
+    """The profile of a host, which sets keys of the transport that the group does not give
+    itself: `"linux"` is a Linux host of today.
+
+    It comes before the keys of `[defaults]` and sets nothing where a key means nothing;
+    `tailroom list host` shows what it sets, and why. `"plain"` switches a host of `[defaults]`
+    off.
+    """
+    source: NotRequired[Source | Literal["bulk"]]
     """What the application wants to send. Default: {'kind': 'bulk'}."""
     packet_size: NotRequired[Size]
     """Size of a data packet on the wire, headers included; at most 65,535 bytes.
@@ -2008,7 +2098,7 @@ class Flows(TypedDict):
     Left out, it is 100,000,000, more than a connection can have in flight (RFC 7323: 2^30
     bytes).
     """
-    slow_start: NotRequired[SlowStart]
+    slow_start: NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]]
     """How the window grows below ssthresh. Default: {'kind': 'standard'}."""
     slow_start_after_idle: NotRequired[bool]
     """A sender that has sent nothing for longer than its retransmission timeout starts again
@@ -2113,6 +2203,12 @@ class Scenario(TypedDict):
     table."""
     links: NotRequired[dict[str, Link]]
     """Shared links by name: every queue that two flows may meet in."""
+    defaults: NotRequired[Defaults]
+    """Keys that groups of flows share.
+
+    A group has them unless it gives them itself, or its `host` does. The keys of a transport go
+    to groups under congestion control, `count` to those whose flows do not come and go.
+    """
     flows: NotRequired[dict[str, Flows]]
     """Flow groups by name; the flows of a group differ only in RTT and start."""
     sweep: NotRequired[Sweep]

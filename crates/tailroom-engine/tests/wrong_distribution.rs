@@ -186,7 +186,12 @@ fn mixes_that_do_not_fit_together_are_refused() {
              write the values in ascending order"
         )
     );
-    assert_eq!(mix("", ""), format!("{at}.values: is empty; write at least 1"));
+    assert_eq!(
+        mix("", ""),
+        format!(
+            "{at}.values: is empty; write at least 1\n{at}.weights: is empty; write at least 1"
+        )
+    );
 }
 
 #[test]
@@ -218,8 +223,8 @@ fn what_is_no_distribution_is_refused_with_the_kinds() {
     assert_eq!(
         refusal(&on("3")),
         format!(
-            "{at}: is the bare number 3, without a unit; write a string with a unit, as in \
-             \"100 ms\""
+            "{at}: is the bare number 3, without a unit; write a string with one of the units ps, \
+             ns, us, ms, s, min, h, as in \"100 ms\""
         )
     );
     assert_eq!(

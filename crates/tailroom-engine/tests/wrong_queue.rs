@@ -80,7 +80,7 @@ fn queues_that_are_written_wrong_are_refused() {
     }
     assert_eq!(
         queue_message("{ kind = \"random_drop\" }"),
-        format!("{key}.limit: is missing; add it, as in `limit = \"1249 packets\"`")
+        format!("{key}.limit: is missing; add it, as in `limit = \"1 bdp\"`")
     );
     assert_eq!(
         queue_message("{ kind = \"step_mark\", limit = \"100 packets\" }"),
@@ -89,8 +89,9 @@ fn queues_that_are_written_wrong_are_refused() {
     assert_eq!(
         queue_message("{ kind = \"drop_head\", limit = 100 }"),
         format!(
-            "{key}.limit: is the bare number 100, without a unit; write a string with a unit, as \
-             in \"1249 packets\""
+            "{key}.limit: is the bare number 100, without a unit; write a string with one of the \
+             units packets, packet, B, kB, MB, GB, TB, KiB, MiB, GiB, ps, ns, us, ms, s, min, h, \
+             bdp, as in \"1249 packets\""
         )
     );
 }

@@ -81,7 +81,8 @@ fn missing_keys_are_named_with_an_example() {
     );
     assert_eq!(
         message("path = [\"bottleneck\"]\n", ""),
-        "line 10, flows.tcp.path: is missing; add it, as in `path = [\"bottleneck\"]`"
+        "line 10, flows.tcp.path: is missing; \
+         add it, as in `path = [\"bottleneck\"]`, here or in [defaults]"
     );
     assert_eq!(
         message("rate = \"100 Mbit/s\"\n", ""),
@@ -102,6 +103,7 @@ fn missing_keys_are_named_with_an_example() {
 #[test]
 fn quantities_without_a_known_unit_are_refused() {
     let units = "write a number and one of ps, ns, us, ms, s, min, h, as in \"100 ms\"";
+    let named = "one of the units ps, ns, us, ms, s, min, h, as in \"100 ms\"";
     let line = "line 2, duration: ";
     let duration = |value: &str| message("\"60 s\"", value);
     assert_eq!(duration("\"60\""), format!("{line}\"60\" has no unit; {units}"));
@@ -113,22 +115,13 @@ fn quantities_without_a_known_unit_are_refused() {
     assert_eq!(duration("\"-1 s\""), format!("{line}\"-1 s\" is negative; {units}"));
     assert_eq!(
         duration("60"),
-        format!(
-            "{line}is the bare number 60, without a unit; write a string with a unit, as in \
-             \"100 ms\""
-        )
+        format!("{line}is the bare number 60, without a unit; write a string with {named}")
     );
     assert_eq!(
         duration("inf"),
-        format!(
-            "{line}is the bare number inf, without a unit; write a string with a unit, as in \
-             \"100 ms\""
-        )
+        format!("{line}is the bare number inf, without a unit; write a string with {named}")
     );
-    assert_eq!(
-        duration("true"),
-        format!("{line}is true; write a string with a unit, as in \"100 ms\"")
-    );
+    assert_eq!(duration("true"), format!("{line}is true; write a string with {named}"));
 }
 
 #[test]

@@ -39,7 +39,6 @@ WRONG_INPUT = (
     MetricError,
     OutputDirectoryError,
     QueryError,
-    ScenarioError,
     StoreError,
 )
 
@@ -58,6 +57,10 @@ def reported() -> Iterator[None]:
     """Ends the command with a message and an exit status if the block raises."""
     try:
         yield
+    except ScenarioError as error:
+        # A line for each of its problems.
+        problems = str(error).splitlines()
+        _end("\n".join(f"error: {problem}" for problem in problems), INPUT_WRONG, error)
     except WRONG_INPUT as error:
         _end(f"error: {error}", INPUT_WRONG, error)
     except ControlError as error:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -22,7 +23,7 @@ def list_components(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="congestion, queue, source, slow_start, loss or scenarios; all if left out."
+            help="congestion, queue, source, slow_start, loss, host or scenarios; all if left out."
         ),
     ] = None,
 ) -> None:
@@ -38,7 +39,10 @@ def list_components(
                 _print_scenarios(console)
             else:
                 for component in components[chosen]:
-                    _print_component(console, chosen, component)
+                    if "sets" in component:
+                        _print_host(console, component)
+                    else:
+                        _print_component(console, chosen, component)
 
 
 def _print_component(console: Console, kind: str, component: dict[str, Any]) -> None:
@@ -56,6 +60,17 @@ def _print_component(console: Console, kind: str, component: dict[str, Any]) -> 
         console.print(table)
     else:
         console.print()
+
+
+def _print_host(console: Console, host: dict[str, Any]) -> None:
+    """Prints what the profile of a host sets, where, and why."""
+    console.print(Text(f'host = "{host["kind"]}"', style="bold"))
+    console.print(Text(host["doc"]))
+    for setting in host["sets"]:
+        console.print(Text(f"  {setting['name']} = {setting['value']}", style="bold"))
+        for label, words in (("for", setting["applies_to"]), ("source", setting["doc"])):
+            console.print(Padding(Text(f"{label}: {words}"), (0, 0, 0, 4)))
+    console.print()
 
 
 def values_text(parameter: dict[str, Any]) -> str:

@@ -33,6 +33,10 @@ impl Default for FastParams {
 }
 
 impl Parameters for FastParams {
+    fn is_loss_based(&self) -> bool {
+        false
+    }
+
     fn validate(&self) -> Result<(), String> {
         if !(self.alpha >= 1.0 && self.alpha.is_finite()) {
             return Err("alpha must be 1 or more".into());

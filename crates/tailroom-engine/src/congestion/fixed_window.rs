@@ -24,6 +24,10 @@ impl Default for FixedWindowParams {
 }
 
 impl Parameters for FixedWindowParams {
+    fn is_loss_based(&self) -> bool {
+        false
+    }
+
     fn validate(&self) -> Result<(), String> {
         if (1.0..=MAX_WINDOW_PACKETS as f64).contains(&self.window) {
             return Ok(());

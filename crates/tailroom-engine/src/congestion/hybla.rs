@@ -30,7 +30,12 @@ impl Default for HyblaParams {
     }
 }
 
-impl Parameters for HyblaParams {}
+impl Parameters for HyblaParams {
+    /// Its slow start is its own.
+    fn is_loss_based(&self) -> bool {
+        false
+    }
+}
 
 /// Grows rho times as fast in slow start, rho^2 times as fast above.
 #[derive(Debug)]

@@ -38,6 +38,10 @@ impl Default for LedbatParams {
 }
 
 impl Parameters for LedbatParams {
+    fn is_loss_based(&self) -> bool {
+        false
+    }
+
     fn validate(&self) -> Result<(), String> {
         if !(0.0 < self.gain && self.gain <= 1.0) {
             return Err("gain must be in (0, 1]".into());

@@ -203,6 +203,12 @@ pub trait Parameters {
     fn steady_state(&self) -> SteadyState {
         if self.models_path() { SteadyState::NoReductions } else { SteadyState::Reductions }
     }
+
+    /// Whether losses rule the window and the sender's own slow start precedes them, so that a host
+    /// may end it by HyStart++. What steers by delay, by marks or by a model of the path says no.
+    fn is_loss_based(&self) -> bool {
+        !self.needs_marks() && !self.models_path()
+    }
 }
 
 /// Expands to the modules, the configuration enum (`kind = "..."` in a scenario) and the state enum
@@ -345,6 +351,13 @@ macro_rules! registry {
             pub fn steady_state(&self) -> SteadyState {
                 match self {
                     $(CongestionConfig::$control(params) => params.steady_state(),)+
+                }
+            }
+
+            /// See [`Parameters::is_loss_based`].
+            pub fn is_loss_based(&self) -> bool {
+                match self {
+                    $(CongestionConfig::$control(params) => params.is_loss_based(),)+
                 }
             }
 

@@ -32,6 +32,10 @@ impl Default for VegasParams {
 }
 
 impl Parameters for VegasParams {
+    fn is_loss_based(&self) -> bool {
+        false
+    }
+
     fn validate(&self) -> Result<(), String> {
         if !(self.alpha > 0.0 && self.alpha <= self.beta && self.beta.is_finite()) {
             return Err("needs 0 < alpha <= beta".into());

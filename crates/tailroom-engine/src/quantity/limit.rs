@@ -78,7 +78,7 @@ const BDP_PARTS: u128 = 1 << 20;
 /// Beyond any buffer that fits in memory.
 const MAX_PACKETS: u64 = 1_000_000_000_000;
 
-fn units() -> Vec<Unit> {
+pub(super) fn units() -> Vec<Unit> {
     [PACKETS, Dimension::size().units(), Dimension::time().units(), &[BDP]].concat()
 }
 
@@ -213,6 +213,8 @@ mod tests {
         assert_eq!(amount("1.25 MB"), Amount::Bytes(1_250_000));
         assert_eq!(amount("20 ms"), Amount::Span(Time::from_milliseconds(20)));
         assert!(matches!(amount("0.1 bdp"), Amount::Bdp(_)));
+        assert_eq!(amount("0.1 BDP"), amount("0.1bdp"));
+        assert_eq!(amount("20 Packets"), Amount::Packets(20));
     }
 
     /// 1 Gbit/s and 100 ms hold 12.5 MB.

@@ -80,10 +80,15 @@ const RATE: Dimension = Dimension {
         ("Gbit/s", 1_000_000_000),
         ("Tbit/s", 1_000_000_000_000),
         ("bps", 1),
-        ("kbps", 1_000),
         ("Mbps", 1_000_000),
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
+        // As tc writes them.
+        ("bit", 1),
+        ("kbit", 1_000),
+        ("Mbit", 1_000_000),
+        ("Gbit", 1_000_000_000),
+        ("Tbit", 1_000_000_000_000),
     ],
     printed: &[("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)],
     example: "1 Gbit/s",
@@ -177,16 +182,36 @@ impl Dimension {
     }
 }
 
+/// Units of tc that are bytes per second there and bits per second elsewhere, with what they are
+/// likely to mean.
+const AMBIGUOUS: &[(&str, &str, &str)] = &[
+    ("kbps", "kilobytes", "kbit/s"),
+    ("mbps", "megabytes", "Mbit/s"),
+    ("gbps", "gigabytes", "Gbit/s"),
+    ("tbps", "terabytes", "Tbit/s"),
+];
+
+/// Whether small and large letters mean the same in a unit: in those of tc, whose bytes are not
+/// bits, and in words.
+fn is_written_anyhow(unit: &str) -> bool {
+    let word = unit.strip_suffix("/s").unwrap_or(unit);
+    word.ends_with("bit") || word.starts_with("packet") || word == "bdp"
+}
+
+/// Lists units, as a message does.
+pub(crate) fn unit_names(units: &[Unit]) -> String {
+    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    names.join(", ")
+}
+
 /// Splits a quantity into number and unit.
 pub(crate) fn split<'a>(
     text: &'a str,
     units: &[Unit],
     example: &str,
 ) -> Result<(Decimal, Unit), BadQuantity> {
-    let accepted = || {
-        let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-        format!("write a number and one of {}, as in \"{example}\"", names.join(", "))
-    };
+    let accepted =
+        || format!("write a number and one of {}, as in \"{example}\"", unit_names(units));
     let bad = |problem: String| BadQuantity { problem, remedy: accepted() };
     let (number, unit): (_, &'a str) = match Decimal::read(text.trim()) {
         Some(Ok((number, rest))) => (number, rest.trim_start()),
@@ -196,9 +221,24 @@ pub(crate) fn split<'a>(
     if unit.is_empty() {
         return Err(bad(format!("\"{text}\" has no unit")));
     }
-    let known = units.iter().find(|(name, _)| *name == unit);
-    let known = known.ok_or_else(|| bad(format!("\"{unit}\" is not a unit known here")))?;
-    Ok((number, *known))
+    let is_meant =
+        |name: &str| name == unit || (is_written_anyhow(name) && name.eq_ignore_ascii_case(unit));
+    if let Some(known) = units.iter().find(|(name, _)| is_meant(name)) {
+        return Ok((number, *known));
+    }
+    let is_rate = units.iter().any(|(name, _)| *name == "bit/s");
+    let ambiguous = AMBIGUOUS.iter().find(|(name, ..)| is_rate && *name == unit);
+    Err(match ambiguous {
+        Some((_, bytes, bits)) => BadQuantity {
+            problem: format!("\"{unit}\" is ambiguous: tc means {bytes} per second by it"),
+            remedy: format!(
+                "write \"{number} {bits}\" for bits per second, or 8 times the number for bytes per \
+                 second; the units are {}",
+                unit_names(units)
+            ),
+        },
+        None => bad(format!("\"{unit}\" is not a unit known here")),
+    })
 }
 
 /// One use of a [`Dimension`]: its name in the schema and whether zero makes sense.
@@ -232,6 +272,14 @@ macro_rules! kinds {
             pub type $quantity = Quantity<$kind>;
         )+
 
+        /// The units of the kind of quantity that the schema calls `name`.
+        pub(crate) fn units_of(name: &str) -> Vec<Unit> {
+            match name {
+                $($name => <$kind>::DIMENSION.units.to_vec(),)+
+                _ => limit::units(),
+            }
+        }
+
         /// Reads `text` as the kind of quantity that the schema calls `name`, to see what is wrong.
         pub(crate) fn verify(name: &str, text: &str) -> Result<(), BadQuantity> {
             match name {
@@ -263,10 +311,10 @@ kinds! {
         "Time above zero with its unit: ps, ns, us, ms, s, min or h";
     /// A rate above zero.
     BitRateKind / BitRate = "rate", RATE, zero: false,
-        "Rate above zero with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or bps and so on";
+        "Rate above zero with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or Mbps, or mbit as in tc";
     /// A rate that may be zero, for a link that stands still.
     BitRateOrZeroKind / BitRateOrZero = "rate_or_zero", RATE, zero: true,
-        "Rate with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or bps and so on";
+        "Rate with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or Mbps, or mbit as in tc";
     /// A number of bytes above zero.
     SizeKind / Size = "size", SIZE, zero: false,
         "Size above zero with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB";
@@ -391,9 +439,21 @@ impl<K: Kind> JsonSchema for Quantity<K> {
     }
 }
 
+/// A regular expression for a unit.
+fn unit_pattern(unit: &str) -> String {
+    let either = |letter: char| {
+        if letter.is_ascii_alphabetic() {
+            format!("[{}{}]", letter.to_ascii_lowercase(), letter.to_ascii_uppercase())
+        } else {
+            letter.to_string()
+        }
+    };
+    if is_written_anyhow(unit) { unit.chars().map(either).collect() } else { unit.to_owned() }
+}
+
 /// Schema of a string that holds a number and one of `units`.
 pub(crate) fn schema_of(name: &str, meaning: &str, units: &[Unit], examples: &[&str]) -> Schema {
-    let names: Vec<&str> = units.iter().map(|(unit, _)| *unit).collect();
+    let names: Vec<String> = units.iter().map(|(unit, _)| unit_pattern(unit)).collect();
     let pattern = format!(r"^\s*[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*({})\s*$", names.join("|"));
     json_schema!({
         "description": format!("{meaning}."),
@@ -433,6 +493,42 @@ mod tests {
         assert_eq!(rate("2.5 Gbit/s"), rate("2500 Mbps"));
         assert_eq!(rate("64 kbit/s"), Rate::from_bits_per_second(64_000));
         assert_eq!(BitRateOrZero::read("0 bit/s").unwrap().rate(), Rate::from_bits_per_second(0));
+    }
+
+    /// `rate 10mbit` of tc, and rates without a space. Defect 12.
+    #[test]
+    fn rates_are_written_as_tc_writes_them_too() {
+        let rate = |text: &str| BitRate::read(text).unwrap().base_units();
+        for text in ["10Mbit", "10mbit", "10MBIT", "10 Mbit", "10Mbit/s", "10mbit/s", "10Mbps"] {
+            assert_eq!(rate(text), 10_000_000, "{text}");
+        }
+        assert_eq!(rate("5bit"), 5);
+        assert_eq!(rate("64kbit"), 64_000);
+        assert_eq!(rate("64Kbit"), 64_000);
+        assert_eq!(rate("2.5gbit"), 2_500_000_000);
+        assert_eq!(rate("1tbit"), 1_000_000_000_000);
+    }
+
+    #[test]
+    fn a_rate_that_tc_reads_as_bytes_is_refused() {
+        let bad = BitRate::read("10mbps").unwrap_err();
+        assert_eq!(bad.problem, "\"mbps\" is ambiguous: tc means megabytes per second by it");
+        assert_eq!(
+            bad.remedy,
+            "write \"10 Mbit/s\" for bits per second, or 8 times the number for bytes per second; \
+             the units are bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, bps, Mbps, Gbps, Tbps, bit, \
+             kbit, Mbit, Gbit, Tbit"
+        );
+        assert!(problem::<BitRateKind>("64 kbps").starts_with("\"kbps\" is ambiguous"));
+        assert!(problem::<BitRateKind>("1gbps").starts_with("\"gbps\" is ambiguous"));
+        assert_eq!(problem::<DurationKind>("1 mbps"), "\"mbps\" is not a unit known here");
+    }
+
+    #[test]
+    fn no_unit_needs_a_space() {
+        assert_eq!(Duration::read("5ms").unwrap(), Duration::new(5_000_000_000));
+        assert_eq!(Size::read("1500B").unwrap().bytes(), 1500);
+        assert_eq!(Size::read("1.5KiB").unwrap().bytes(), 1536);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 pub struct AdaptiveRedParams {
     /// How much may wait. A packet that does not fit is dropped, whatever the average.
+    #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
     /// Average queue from which packets are marked or dropped (`min_th`). Left out, it is what the
     /// link sends in 2.5 ms, but at least 5 packets (half of a target delay of 5 ms).

@@ -16,6 +16,7 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 pub struct DropHeadParams {
     /// How much may wait.
+    #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
 }
 

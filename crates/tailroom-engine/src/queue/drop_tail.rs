@@ -13,6 +13,7 @@ use crate::quantity::limit::{Limit, QueueLimit};
 #[serde(deny_unknown_fields)]
 pub struct DropTailParams {
     /// How much may wait.
+    #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
 }
 

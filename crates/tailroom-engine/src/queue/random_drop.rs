@@ -18,6 +18,7 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 pub struct RandomDropParams {
     /// How much may wait.
+    #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
 }
 

@@ -19,6 +19,7 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 pub struct RedParams {
     /// How much may wait. A packet that does not fit is dropped, whatever the average.
+    #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
     /// Average queue from which packets are marked or dropped (`min_th`). Left out, it is what the
     /// link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi, Shenker 2001: half of a target

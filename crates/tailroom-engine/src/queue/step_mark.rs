@@ -13,6 +13,7 @@ use crate::quantity::limit::{Limit, QueueLimit};
 #[serde(deny_unknown_fields)]
 pub struct StepMarkParams {
     /// How much may wait. A packet that does not fit is dropped.
+    #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
     /// A packet that finds so much waiting, or more, is marked (K). The authors of DCTCP advise
     /// more than a seventh of the bandwidth-delay product, and room for bursts: 20 packets at 1

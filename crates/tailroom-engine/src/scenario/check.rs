@@ -1,4 +1,4 @@
-//! Compares what a user wrote with the schema and says what is wrong, where.
+//! Compares what a user wrote with the schema and says all that is wrong, where.
 //!
 //! The schema is made from the types that the document is read into, so a parameter's range, unit
 //! and documentation are written once, beside the parameter; a new component needs nothing here.
@@ -6,72 +6,90 @@
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use super::error::{Fault, Path, suggestion};
+use super::error::{Fault, Path, nearest, suggestion};
+use super::kind_or_name;
 use super::schema::{alternatives, follow, kind_of};
 use crate::quantity;
 
-/// Finds the first fault of `table` against the schema `root`.
-pub(super) fn check(root: &Json, table: &Table) -> Result<(), Fault> {
-    Checker { root }.table(root, table, &Path::default())
+/// Finds every fault of `table` against the schema `root`.
+pub(super) fn check(root: &Json, table: &Table) -> Vec<Fault> {
+    let mut checker = Checker { root, faults: Vec::new() };
+    checker.table(root, table, &Path::default());
+    checker.faults
 }
 
 struct Checker<'a> {
     root: &'a Json,
+    faults: Vec<Fault>,
 }
 
 impl<'a> Checker<'a> {
-    fn value(&self, schema: &'a Json, value: &Value, path: &Path) -> Result<(), Fault> {
+    fn note(&mut self, found: Result<(), Fault>) {
+        self.faults.extend(found.err());
+    }
+
+    fn value(&mut self, schema: &'a Json, value: &Value, path: &Path) {
         let target = follow(self.root, schema);
         if let Some(options) = alternatives(target) {
             return self.union(options, value, path);
         }
         if let Some(name) = target["x-quantity"].as_str() {
-            return check_quantity(name, target, value, path);
+            return self.note(check_quantity(name, target, value, path));
         }
         match (target["type"].as_str(), value) {
             (Some("object"), Value::Table(table)) => self.table(target, table, path),
             (Some("array"), Value::Array(items)) => self.list(schema, items, path),
-            (Some("integer" | "number"), _) => check_number(schema, value, path),
+            (Some("integer" | "number"), _) => self.note(check_number(schema, value, path)),
             (Some("string"), Value::String(text))
                 if schema["minLength"] == 1 && text.is_empty() =>
             {
-                Err(Fault::new(path, "is empty", "write something, or leave the key out"))
+                self.faults.push(Fault::new(
+                    path,
+                    "is empty",
+                    "write something, or leave the key out",
+                ));
             }
             (Some("string"), Value::String(_))
             | (Some("boolean"), Value::Boolean(_))
-            | (None, _) => Ok(()),
-            (Some(expected), _) => Err(mismatch(value, &expectation(expected), path)),
+            | (None, _) => {}
+            (Some(expected), _) => {
+                self.faults.push(mismatch(value, &expectation(expected), path));
+            }
         }
     }
 
-    fn table(&self, schema: &'a Json, table: &Table, path: &Path) -> Result<(), Fault> {
+    fn table(&mut self, schema: &'a Json, table: &Table, path: &Path) {
         let others = &schema["additionalProperties"];
         let property = |key: &str| schema["properties"].get(key);
         let known = || schema["properties"].as_object().into_iter().flatten();
-        if *others == Json::Bool(false) {
-            let unknown = table.keys().find(|key| property(key).is_none());
-            if let Some(key) = unknown {
-                let remedy = suggestion(key, known().map(|(name, _)| name.as_str()));
-                return Err(Fault::new(&path.key(key), "there is no such key here", remedy));
-            }
+        let names = || known().map(|(name, _)| name.as_str());
+        let is_closed = *others == Json::Bool(false);
+        let unknown: Vec<&String> =
+            table.keys().filter(|key| is_closed && property(key).is_none()).collect();
+        for key in &unknown {
+            let remedy = suggestion(key, names());
+            self.faults.push(Fault::new(&path.key(key), "there is no such key here", remedy));
         }
+        // A misspelled key is not missing too.
+        let is_misspelled = |key: &str| {
+            unknown.iter().any(|name| nearest(name, names()).is_none_or(|meant| meant == key))
+        };
         let required = schema["required"].as_array().into_iter().flatten();
         for key in required.filter_map(Json::as_str) {
-            if !table.contains_key(key) {
+            if !table.contains_key(key) && !is_misspelled(key) {
                 let remedy = match property(key).and_then(|schema| self.example(schema)) {
                     Some(example) => format!("add it, as in `{key} = {example}`"),
                     None => format!("add `{key}`"),
                 };
-                return Err(Fault::new(&path.key(key), "is missing", remedy));
+                self.faults.push(Fault::new(&path.key(key), "is missing", remedy));
             }
         }
-        for (key, value) in table {
-            self.value(property(key).unwrap_or(others), value, &path.key(key))?;
+        for (key, value) in table.iter().filter(|(key, _)| !unknown.contains(key)) {
+            self.value(property(key).unwrap_or(others), value, &path.key(key));
         }
-        Ok(())
     }
 
-    fn list(&self, schema: &'a Json, items: &[Value], path: &Path) -> Result<(), Fault> {
+    fn list(&mut self, schema: &'a Json, items: &[Value], path: &Path) {
         let count = items.len() as u64;
         let minimum = schema["minItems"].as_u64().unwrap_or(0);
         let maximum = schema["maxItems"].as_u64().unwrap_or(u64::MAX);
@@ -82,22 +100,32 @@ impl<'a> Checker<'a> {
                 (minimum, maximum) => format!("{minimum} to {maximum}"),
             };
             let problem = if count == 0 { "is empty".into() } else { format!("has {count} items") };
-            return Err(Fault::new(path, problem, format!("write {range}")));
+            self.faults.push(Fault::new(path, problem, format!("write {range}")));
+            return;
         }
         for (index, item) in items.iter().enumerate() {
-            self.value(&schema["items"], item, &path.index(index))?;
+            self.value(&schema["items"], item, &path.index(index));
         }
-        Ok(())
     }
 
-    fn union(&self, options: &'a [Json], value: &Value, path: &Path) -> Result<(), Fault> {
+    fn union(&mut self, options: &'a [Json], value: &Value, path: &Path) {
         if options.iter().all(|option| option.get("const").is_some()) {
-            return check_choice(options, value, path);
+            return self.note(check_choice(options, value, path));
         }
         if options.iter().all(|option| kind_of(option).is_some()) {
             return self.tagged(options, value, path);
         }
-        let targets = || options.iter().map(|option| follow(self.root, option));
+        if let Some(kinds) = kind_or_name::kinds(self.root, options) {
+            return match value {
+                Value::String(name) => {
+                    let found = self.check_name(kinds, name, path);
+                    self.note(found);
+                }
+                _ => self.tagged(kinds, value, path),
+            };
+        }
+        let root = self.root;
+        let targets = || options.iter().map(|option| follow(root, option));
         let names = words(targets());
         let chosen = match value {
             // A table with a kind is one of several kinds; else that which shares most keys with what
@@ -110,7 +138,7 @@ impl<'a> Checker<'a> {
                 })
             }
             Value::Boolean(_) => targets().find(|target| is_of_type(target, "boolean")),
-            Value::String(text) if names.contains(&text.as_str()) => return Ok(()),
+            Value::String(text) if names.contains(&text.as_str()) => return,
             // Beside a few words a quantity is what was meant.
             Value::String(_) => {
                 let is_text = |target: &&Json| is_of_type(target, "string");
@@ -121,37 +149,75 @@ impl<'a> Checker<'a> {
                 .find(|target| target.get("x-quantity").is_some() || is_of_type(target, "integer")),
             _ => targets().find(|target| target.get("x-quantity").is_some()),
         };
-        if let Some(chosen) = chosen {
-            let is_choice = alternatives(chosen).is_some() || !value.is_str() || names.is_empty();
-            return self.value(chosen, value, path).map_err(|fault| {
-                let remedy = format!("{}, or write {}", fault.remedy, quoted(&names).join(" or "));
-                if is_choice { fault } else { Fault { remedy, ..fault } }
-            });
+        let Some(chosen) = chosen else {
+            let expected: Vec<String> = targets().map(alternative).collect();
+            self.faults.push(mismatch(value, &expected.join(", or "), path));
+            return;
+        };
+        let before = self.faults.len();
+        self.value(chosen, value, path);
+        if alternatives(chosen).is_none() && value.is_str() && !names.is_empty() {
+            for fault in &mut self.faults[before..] {
+                fault.remedy =
+                    format!("{}, or write {}", fault.remedy, quoted(&names).join(" or "));
+            }
         }
-        let expected: Vec<String> = targets().map(alternative).collect();
-        Err(mismatch(value, &expected.join(", or "), path))
     }
 
-    fn tagged(&self, options: &'a [Json], value: &Value, path: &Path) -> Result<(), Fault> {
+    fn tagged(&mut self, options: &'a [Json], value: &Value, path: &Path) {
         let kinds: Vec<&str> = options.iter().filter_map(kind_of).collect();
         let Value::Table(table) = value else {
-            return Err(mismatch(value, &tagged_expectation(options), path));
+            self.faults.push(mismatch(value, &tagged_expectation(options), path));
+            return;
         };
         let Some(kind) = table.get("kind") else {
             let choices = kinds.join(", ");
             let remedy = format!("add `kind = \"{}\"`, with one of the kinds {choices}", kinds[0]);
-            return Err(Fault::new(&path.key("kind"), "is missing", remedy));
+            self.faults.push(Fault::new(&path.key("kind"), "is missing", remedy));
+            return;
         };
         let chosen = options.iter().find(|option| kind_of(option) == kind.as_str());
         match (chosen, kind) {
             (Some(chosen), _) => self.table(chosen, table, path),
-            (None, Value::String(name)) => Err(Fault::new(
+            (None, Value::String(name)) => self.faults.push(Fault::new(
                 &path.key("kind"),
                 format!("\"{name}\" is not a kind known here"),
                 suggestion(name, kinds.into_iter()),
             )),
-            (None, other) => Err(mismatch(other, &expectation("string"), &path.key("kind"))),
+            (None, other) => {
+                self.faults.push(mismatch(other, &expectation("string"), &path.key("kind")));
+            }
         }
+    }
+
+    /// Checks a kind that is only named: all its parameters must have defaults.
+    fn check_name(&self, kinds: &'a [Json], name: &str, path: &Path) -> Result<(), Fault> {
+        let Some(kind) = kinds.iter().find(|kind| kind_of(kind) == Some(name)) else {
+            let problem = format!("\"{name}\" is not a kind known here");
+            return Err(Fault::new(
+                path,
+                problem,
+                suggestion(name, kinds.iter().filter_map(kind_of)),
+            ));
+        };
+        let required: Vec<&str> = kind_or_name::required(kind).collect();
+        if required.is_empty() {
+            return Ok(());
+        }
+        let quoted: Vec<String> = required.iter().map(|key| format!("`{key}`")).collect();
+        let have = if required.len() == 1 { "which has" } else { "which have" };
+        let problem = format!("\"{name}\" needs {}, {have} no default", quoted.join(" and "));
+        Err(Fault::new(path, problem, format!("write `{}`", self.written_out(kind, name, path))))
+    }
+
+    /// The table of a kind with an example of each parameter that it needs.
+    fn written_out(&self, kind: &'a Json, name: &str, path: &Path) -> String {
+        let example =
+            |key: &str| self.example(&kind["properties"][key]).unwrap_or_else(|| "...".to_owned());
+        let pairs = kind_or_name::required(kind).map(|key| format!("{key} = {}", example(key)));
+        let pairs: Vec<String> = pairs.collect();
+        let key = path.last_key().unwrap_or_default();
+        format!("{key} = {{ kind = \"{name}\", {} }}", pairs.join(", "))
     }
 
     /// The first example of a key, as a TOML value.
@@ -207,7 +273,9 @@ fn tagged_expectation(options: &[Json]) -> String {
 }
 
 fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> {
+    let units = quantity::unit_names(&quantity::units_of(name));
     let example = inline(&schema["examples"][0]);
+    let expected = format!("a string with one of the units {units}, as in {example}");
     match value {
         Value::String(text) => {
             quantity::verify(name, text).map_err(|bad| Fault::new(path, bad.problem, bad.remedy))
@@ -215,9 +283,9 @@ fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Resu
         Value::Integer(_) | Value::Float(_) => Err(Fault::new(
             path,
             format!("is the bare number {value}, without a unit"),
-            format!("write a string with a unit, as in {example}"),
+            format!("write {expected}"),
         )),
-        other => Err(mismatch(other, &format!("a string with a unit, as in {example}"), path)),
+        other => Err(mismatch(other, &expected, path)),
     }
 }
 

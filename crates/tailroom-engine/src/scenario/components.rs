@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::hosts;
 use super::schema::{alternatives, follow, kind_of, schema};
 
 /// Keys of the answer, and the schema definitions that list their kinds.
@@ -14,11 +15,13 @@ const REGISTRIES: &[(&str, &str)] = &[
     ("loss", "LossFile"),
 ];
 
-/// Every kind of congestion control, queue discipline, source, slow start and random loss.
+/// Every kind of congestion control, queue discipline, source, slow start and random loss, and
+/// every profile of a host.
 ///
 /// The answer is `{"congestion": [{"kind", "doc", "parameters": [..]}], "queue": [..], ..}`; a
 /// parameter has `name`, `doc`, `type`, and, where they apply, `default`, `minimum`, `maximum` and
-/// `choices`.
+/// `choices`. A host has no parameters: what it `sets` is a list of `name`, `value`, `applies_to`
+/// and `doc`, the source.
 pub fn components() -> Value {
     let root = schema();
     let registries = REGISTRIES.iter().map(|(name, definition)| {
@@ -26,7 +29,8 @@ pub fn components() -> Value {
         let kinds = alternatives(union).into_iter().flatten();
         ((*name).to_owned(), kinds.map(|kind| component(&root, kind)).collect())
     });
-    Value::Object(registries.collect())
+    let hosts = std::iter::once(("host".to_owned(), hosts::components()));
+    Value::Object(registries.chain(hosts).collect())
 }
 
 fn component(root: &Value, schema: &Value) -> Value {

@@ -22,39 +22,39 @@ pub(super) fn write_out(file: &mut ScenarioFile) {
 }
 
 /// The kind of that name with its defaults, or else a control of the user's own.
-fn of_name(name: &str) -> CongestionConfig {
+pub(super) fn of_name(name: &str) -> CongestionConfig {
     let kind = Table::from_iter([("kind".to_owned(), name.into())]);
     let registered = CongestionConfig::deserialize(kind);
     registered.unwrap_or_else(|_| CongestionConfig::Custom(CustomParams::named(name)))
 }
 
-/// Looks for every control that the registry does not hold.
-pub(super) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Result<(), Fault> {
+/// Looks for every control that the registry does not hold, and says which it does not find.
+pub(super) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Vec<Fault> {
+    let mut faults = Vec::new();
     for (name, group) in &mut file.flows {
         let Some(ControlFile::Table(CongestionConfig::Custom(params))) = &mut group.tcp.congestion
         else {
             continue;
         };
         let at = Path::of(&["flows", name, "congestion"]);
-        let maker = controls
-            .find(&params.control, &params.parameters)
-            .map_err(|reason| fault(&at, &params.control, reason))?;
-        *params = params.clone().made_by(maker);
-    }
-    Ok(())
-}
-
-/// Refuses a control that nobody has found.
-pub(super) fn check_found(file: &ScenarioFile) -> Result<(), Fault> {
-    for (name, group) in &file.flows {
-        if let Some(ControlFile::Table(CongestionConfig::Custom(params))) = &group.tcp.congestion
-            && !params.is_found()
-        {
-            let at = Path::of(&["flows", name, "congestion"]);
-            return Err(fault(&at, &params.control, NoControl::Unknown(Vec::new())));
+        match controls.find(&params.control, &params.parameters) {
+            Ok(maker) => *params = params.clone().made_by(maker),
+            Err(reason) => faults.push(fault(&at, &params.control, reason)),
         }
     }
-    Ok(())
+    faults
+}
+
+/// Refuses controls that nobody has found.
+pub(super) fn check_found(file: &ScenarioFile) -> Vec<Fault> {
+    let lost = file.flows.iter().filter_map(|(name, group)| match &group.tcp.congestion {
+        Some(ControlFile::Table(CongestionConfig::Custom(params))) if !params.is_found() => {
+            let at = Path::of(&["flows", name, "congestion"]);
+            Some(fault(&at, &params.control, NoControl::Unknown(Vec::new())))
+        }
+        _ => None,
+    });
+    lost.collect()
 }
 
 fn fault(at: &Path, name: &str, reason: NoControl) -> Fault {

@@ -97,42 +97,52 @@ pub(super) enum DistributionFile<T> {
 /// The text of each file that a distribution or a list of flows is in, by its path.
 pub(super) type CdfTexts = BTreeMap<String, String>;
 
-/// Loads the files of all distributions and lists of a scenario, wherever they stand.
-pub(super) fn load_cdfs(table: &toml::Table, files: &dyn FileLoader) -> Result<CdfTexts, Fault> {
-    let mut texts = CdfTexts::new();
-    load_from(table, files, &Path::default(), &mut texts)?;
-    Ok(texts)
+/// Loads the files of all distributions and lists of a scenario, wherever they stand, and says
+/// which cannot be read.
+pub(super) fn load_cdfs(table: &toml::Table, files: &dyn FileLoader) -> (CdfTexts, Vec<Fault>) {
+    let mut loading = Loading { files, texts: CdfTexts::new(), faults: Vec::new() };
+    loading.table(table, &Path::default());
+    (loading.texts, loading.faults)
 }
 
-fn load_from(
-    table: &toml::Table,
-    files: &dyn FileLoader,
-    at: &Path,
-    texts: &mut CdfTexts,
-) -> Result<(), Fault> {
-    let kind = table.get("kind").and_then(toml::Value::as_str);
-    let has_file = matches!(kind, Some("empirical" | "trace"));
-    if let (true, Some(toml::Value::String(path))) = (has_file, table.get("file")) {
-        let text = files.load(path).map_err(|reason| {
-            let problem = format!("cannot read \"{path}\": {reason}");
-            let remedy = "give a readable file, relative to the scenario file";
-            Fault::new(&at.key("file"), problem, remedy)
-        })?;
-        texts.insert(path.clone(), text);
-    }
-    for (key, value) in table {
-        match value {
-            toml::Value::Table(inner) => load_from(inner, files, &at.key(key), texts)?,
-            toml::Value::Array(items) => {
-                let tables = items.iter().enumerate();
-                for (index, inner) in tables.filter_map(|(at, item)| Some((at, item.as_table()?))) {
-                    load_from(inner, files, &at.key(key).index(index), texts)?;
+struct Loading<'a> {
+    files: &'a dyn FileLoader,
+    texts: CdfTexts,
+    faults: Vec<Fault>,
+}
+
+impl Loading<'_> {
+    fn table(&mut self, table: &toml::Table, at: &Path) {
+        let kind = table.get("kind").and_then(toml::Value::as_str);
+        let has_file = matches!(kind, Some("empirical" | "trace"));
+        if let (true, Some(toml::Value::String(path))) = (has_file, table.get("file")) {
+            self.file(path, &at.key("file"));
+        }
+        for (key, value) in table {
+            match value {
+                toml::Value::Table(inner) => self.table(inner, &at.key(key)),
+                toml::Value::Array(items) => {
+                    let tables = items.iter().enumerate();
+                    for (index, inner) in tables.filter_map(|(at, one)| Some((at, one.as_table()?)))
+                    {
+                        self.table(inner, &at.key(key).index(index));
+                    }
                 }
+                _ => {}
             }
-            _ => {}
         }
     }
-    Ok(())
+
+    fn file(&mut self, path: &str, at: &Path) {
+        match self.files.load(path) {
+            Ok(text) => drop(self.texts.insert(path.to_owned(), text)),
+            Err(reason) => {
+                let problem = format!("cannot read \"{path}\": {reason}");
+                let remedy = "give a readable file, relative to the scenario file";
+                self.faults.push(Fault::new(at, problem, remedy));
+            }
+        }
+    }
 }
 
 impl<K: Kind> ValueFile<Quantity<K>> {

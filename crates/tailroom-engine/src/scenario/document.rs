@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
 
-use super::error::{Fault, Path, Place, ScenarioError, suggestion};
+use super::defaults::{self, Inherited};
+use super::error::{Fault, Path, Place, Problem, ScenarioError, Step, suggestion};
 
 /// Scenario texts above this are refused: no scenario written by hand comes near.
 const MAX_BYTES: usize = 4 << 20;
@@ -19,24 +20,30 @@ pub(super) struct Document {
     lines: HashMap<String, usize>,
     overridden: Vec<Path>,
     has_seed_option: bool,
+    inherited: Inherited,
 }
+
+/// Keys whose value may be the name of a kind, short for a table.
+const KINDS: [&str; 5] = ["queue", "source", "slow_start", "loss", "congestion"];
 
 impl Document {
     /// Parses the text.
     pub(super) fn parse(text: &str) -> Result<Self, ScenarioError> {
         if text.len() > MAX_BYTES {
-            return Err(ScenarioError {
+            return Err(ScenarioError::from(Problem {
                 place: Place::Text,
                 key: String::new(),
+                used_by: None,
                 problem: format!("the scenario has {} bytes, more than {MAX_BYTES}", text.len()),
                 remedy: "check that this is a scenario file".into(),
-            });
+            }));
         }
-        let syntax = |error: &toml::de::Error| ScenarioError {
+        let syntax = |error: &toml::de::Error| Problem {
             place: Place::Line(
                 error.span().map_or(1, |span| LineIndex::new(text).line(span.start)),
             ),
             key: String::new(),
+            used_by: None,
             problem: format!("not valid TOML: {}", error.message().replace('\n', " ")),
             remedy: "see https://toml.io for the format".into(),
         };
@@ -44,14 +51,21 @@ impl Document {
         let table = toml::from_str(text).map_err(|error| syntax(&error))?;
         let mut index = LineIndex::new(text);
         index.add_table(&Path::default(), spans.get_ref());
-        Ok(Document { table, lines: index.lines, overridden: Vec::new(), has_seed_option: false })
+        Ok(Document {
+            table,
+            lines: index.lines,
+            overridden: Vec::new(),
+            has_seed_option: false,
+            inherited: Inherited::default(),
+        })
     }
 
     /// Sets a dotted key; the value is TOML if it parses as a TOML value, otherwise a string.
-    pub(super) fn set(&mut self, key: &str, text: &str) -> Result<(), ScenarioError> {
-        let refuse = |problem: String, remedy: String| ScenarioError {
+    pub(super) fn set(&mut self, key: &str, text: &str) -> Result<(), Problem> {
+        let refuse = |problem: String, remedy: String| Problem {
             place: Place::Option("--set"),
             key: key.to_owned(),
+            used_by: None,
             problem,
             remedy,
         };
@@ -69,6 +83,10 @@ impl Document {
                 return Err(refuse(problem, suggestion(parent, table.keys().map(String::as_str))));
             }
             let entry = table.entry(*parent).or_insert_with(|| toml::Table::new().into());
+            // `queue = "codel"` has parameters too, all of them defaults so far.
+            if let Some(name) = entry.as_str().filter(|_| KINDS.contains(parent)) {
+                *entry = toml::Table::from_iter([("kind".to_owned(), name.into())]).into();
+            }
             table = entry.as_table_mut().ok_or_else(|| {
                 let whole = parents[..=depth].join(".");
                 refuse(format!("`{whole}` is not a table"), format!("set `{whole}` as a whole"))
@@ -80,10 +98,11 @@ impl Document {
     }
 
     /// Sets the seed.
-    pub(super) fn set_seed(&mut self, seed: u64) -> Result<(), ScenarioError> {
-        let value = i64::try_from(seed).map_err(|_| ScenarioError {
+    pub(super) fn set_seed(&mut self, seed: u64) -> Result<(), Problem> {
+        let value = i64::try_from(seed).map_err(|_| Problem {
             place: Place::Option("--seed"),
             key: String::new(),
+            used_by: None,
             problem: format!("{seed} is too large"),
             remedy: format!("use at most {}", i64::MAX),
         })?;
@@ -102,22 +121,46 @@ impl Document {
         })
     }
 
-    /// Adds the place to a fault.
-    pub(super) fn locate(&self, fault: Fault) -> ScenarioError {
-        let is_written = self.lines.contains_key(&fault.path.to_string());
-        // An override also answers for the tables that it made.
-        let is_override = |path: &Path| {
-            fault.path.starts_with(path) || (!is_written && path.starts_with(&fault.path))
+    /// Writes what groups take from `[defaults]` and from their hosts into the groups.
+    pub(super) fn write_out_defaults(&mut self) {
+        self.inherited = defaults::write_out(&mut self.table);
+    }
+
+    /// Whether a fault lies in a key that the group takes from elsewhere, where it is found too.
+    pub(super) fn is_inherited(&self, fault: &Fault) -> bool {
+        let Inherited { defaults, host } = &self.inherited;
+        group_key(&fault.path).is_some_and(|key| defaults.contains(&key) || host.contains(&key))
+    }
+
+    /// Adds the places to faults.
+    pub(super) fn locate(&self, faults: Vec<Fault>) -> ScenarioError {
+        ScenarioError::of(faults.into_iter().map(|fault| self.place(fault)).collect())
+    }
+
+    /// Adds the place to a fault: that of the default where the group took the key from there.
+    pub(super) fn place(&self, fault: Fault) -> Problem {
+        let inherited = group_key(&fault.path).filter(|key| self.inherited.defaults.contains(key));
+        let (path, used_by) = match inherited {
+            Some((group, _)) => {
+                let below = fault.path.0[2..].iter().cloned();
+                let path = std::iter::once(Step::Key("defaults".into())).chain(below).collect();
+                (Path(path), Some(format!("flows.{group}")))
+            }
+            None => (fault.path, None),
         };
+        let is_written = self.lines.contains_key(&path.to_string());
+        // An override also answers for the tables that it made.
+        let is_override =
+            |set: &Path| path.starts_with(set) || (!is_written && set.starts_with(&path));
         let place = if self.overridden.iter().any(is_override) {
             Place::Option("--set")
         } else if self.has_seed_option && is_override(&Path::of(&["seed"])) {
             Place::Option("--seed")
         } else {
-            self.line(&fault.path)
+            self.line(&path)
         };
-        let key = fault.path.to_string();
-        ScenarioError { place, key, problem: fault.problem, remedy: fault.remedy }
+        let key = path.to_string();
+        Problem { place, key, used_by, problem: fault.problem, remedy: fault.remedy }
     }
 
     /// The line of the key or, where the text lacks it, of the innermost table it belongs to.
@@ -126,6 +169,16 @@ impl Document {
         let mut keys = ancestors.map(|ancestor| ancestor.to_string());
         let line = keys.find_map(|key| self.lines.get(&key));
         line.map_or(Place::Text, |line| Place::Line(*line))
+    }
+}
+
+/// The group and its key that a path leads through, if any.
+fn group_key(path: &Path) -> Option<(String, String)> {
+    match path.0.as_slice() {
+        [Step::Key(flows), Step::Key(group), Step::Key(key), ..] if flows == "flows" => {
+            Some((group.clone(), key.clone()))
+        }
+        _ => None,
     }
 }
 

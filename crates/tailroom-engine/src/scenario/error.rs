@@ -1,5 +1,6 @@
 //! What a wrong scenario is answered with: where, what is wrong, what to do.
 
+use std::collections::HashSet;
 use std::fmt;
 
 /// Where the fault was written.
@@ -13,25 +14,95 @@ pub enum Place {
     Text,
 }
 
-/// A scenario that cannot be run.
+impl Place {
+    /// Orders problems: the text as a whole, its lines, the options.
+    fn rank(&self) -> (usize, usize) {
+        match self {
+            Place::Text => (0, 0),
+            Place::Line(line) => (1, *line),
+            Place::Option(_) => (2, 0),
+        }
+    }
+}
+
+/// A scenario that cannot be run: all that was found wrong with it, in the order of its lines.
+///
+/// It displays as a line for each problem, the first [`MOST_SHOWN`] of them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct ScenarioError {
+    problems: Vec<Problem>,
+}
+
+/// More problems than these are counted and not shown: the first ones are corrected first.
+pub const MOST_SHOWN: usize = 10;
+
+impl ScenarioError {
+    /// From one or more problems.
+    pub(super) fn of(mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| problem.place.rank());
+        let mut seen = HashSet::new();
+        problems.retain(|problem| seen.insert(problem.once()));
+        ScenarioError { problems }
+    }
+
+    /// What is wrong, in the order of the lines; options of the command line come last.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+}
+
+impl From<Problem> for ScenarioError {
+    fn from(problem: Problem) -> Self {
+        ScenarioError::of(vec![problem])
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().take(MOST_SHOWN).enumerate() {
+            let line_break = if index == 0 { "" } else { "\n" };
+            // A text of the user's own may hold line breaks.
+            write!(formatter, "{line_break}{}", problem.to_string().replace(['\n', '\r'], " "))?;
+        }
+        match self.problems.len().saturating_sub(MOST_SHOWN) {
+            0 => Ok(()),
+            1 => write!(formatter, "\nand 1 more problem; correct these first"),
+            more => write!(formatter, "\nand {more} more problems; correct these first"),
+        }
+    }
+}
+
+/// One thing that is wrong with a scenario.
 ///
 /// It displays as `line 12, flows.hstcp.rtt: what is wrong; the remedy`, and as
 /// `--set flows.hstcp.rtt: ...` when an override caused it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct ScenarioError {
-    /// Where the fault was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where it was written.
     pub place: Place,
-    /// The dotted key; empty when the fault belongs to none.
+    /// The dotted key; empty when the problem belongs to none.
     pub key: String,
+    /// The group, as `flows.hstcp`, that takes the key from `[defaults]` and has the problem.
+    pub used_by: Option<String>,
     /// What is wrong.
     pub problem: String,
     /// What to do.
     pub remedy: String,
 }
 
-impl fmt::Display for ScenarioError {
+impl Problem {
+    /// What two problems share that need to be told once: a default that several groups take.
+    fn once(&self) -> (String, String) {
+        (format!("{:?} {}", self.place, self.key), self.problem.clone())
+    }
+}
+
+impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = &self.key;
+        let key = match &self.used_by {
+            Some(group) => format!("{} (used by {group})", self.key),
+            None => self.key.clone(),
+        };
         match (&self.place, key.is_empty()) {
             (Place::Line(line), true) => write!(formatter, "line {line}: ")?,
             (Place::Line(line), false) => write!(formatter, "line {line}, {key}: ")?,
@@ -88,6 +159,14 @@ impl Path {
         Path(steps)
     }
 
+    /// The last step, if it is a key.
+    pub(super) fn last_key(&self) -> Option<&str> {
+        match self.0.last()? {
+            Step::Key(key) => Some(key),
+            Step::Index(_) => None,
+        }
+    }
+
     pub(super) fn starts_with(&self, start: &Path) -> bool {
         self.0.starts_with(&start.0)
     }
@@ -106,16 +185,23 @@ impl fmt::Display for Path {
     }
 }
 
+/// The candidate that a misspelled name was meant to be, if one is near.
+pub(super) fn nearest<'a>(
+    name: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    candidates
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= NEAR)
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, candidate)| candidate)
+}
+
 /// Names the candidate nearest to a misspelled name, or lists them all when none is near.
 pub(super) fn suggestion<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     let candidates: Vec<&str> = candidates.collect();
-    let nearest = candidates
-        .iter()
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(similarity, _)| *similarity >= NEAR)
-        .max_by(|one, other| one.0.total_cmp(&other.0));
-    match nearest {
-        Some((_, candidate)) => format!("did you mean `{candidate}`?"),
+    match nearest(name, candidates.iter().copied()) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
         None if candidates.is_empty() => "there is nothing to choose from".to_owned(),
         None => format!("use one of {}", candidates.join(", ")),
     }

@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
+use super::defaults::DefaultsFile;
 use super::flows::FlowsFile;
+use super::kind_or_name;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
 use crate::queue::QueueConfig;
 
@@ -44,6 +46,11 @@ pub(super) struct ScenarioFile {
     /// Shared links by name: every queue that two flows may meet in.
     #[serde(default)]
     pub(super) links: IndexMap<String, LinkFile>,
+    /// Keys that groups of flows share. A group has them unless it gives them itself, or its `host`
+    /// does. The keys of a transport go to groups under congestion control, `count` to those whose
+    /// flows do not come and go.
+    #[serde(default, skip_serializing)]
+    pub(super) defaults: Option<DefaultsFile>,
     /// Flow groups by name; the flows of a group differ only in RTT and start.
     #[serde(default)]
     pub(super) flows: IndexMap<String, FlowsFile>,
@@ -150,10 +157,15 @@ pub(super) struct LinkFile {
     /// Propagation delay, one way.
     pub(super) delay: Duration,
     /// The buffer in front of the link and the rule that guards it.
-    #[schemars(example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" }))]
+    #[serde(deserialize_with = "kind_or_name::read")]
+    #[schemars(
+        schema_with = "kind_or_name::schema::<QueueConfig>",
+        example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
+    )]
     pub(super) queue: QueueConfig,
     /// Random loss on the wire, after the packet has used the link.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kind_or_name::read")]
+    #[schemars(schema_with = "kind_or_name::schema::<LossFile>")]
     pub(super) loss: LossFile,
     /// Changes of rate or delay while the run goes on, in order of time. Packets never overtake one
     /// another, whatever the delay does.
@@ -239,22 +251,22 @@ pub(super) enum LossFile {
     /// Each packet is lost with the same probability, independently of the others.
     Bernoulli {
         /// Probability that a packet is lost.
-        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0), example = 0.001)]
         probability: f64,
     },
     /// Every so manieth packet is lost.
     Periodic {
         /// Packets from one loss to the next.
-        #[schemars(range(min = 2, max = 1_000_000_000_000_u64))]
+        #[schemars(range(min = 2, max = 1_000_000_000_000_u64), example = 1000)]
         every: u64,
     },
     /// Bursty loss: a good and a bad state, one step a packet (Gilbert 1960, Elliott 1963).
     GilbertElliott {
         /// Probability to go from the good to the bad state.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.001)]
         good_to_bad: f64,
         /// Probability to return from the bad to the good state.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.1)]
         bad_to_good: f64,
         /// Loss probability in the good state.
         #[serde(default)]

@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{DistributionFile, ValueFile};
+use super::hosts::HostFile;
+use super::kind_or_name;
 use super::web::WebFile;
 use crate::congestion::CongestionConfig;
 use crate::quantity::{BitRate, Duration, PositiveDuration, Size};
@@ -17,11 +19,20 @@ pub(super) struct FlowsFile {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16_777_215))]
     pub(super) count: u32,
-    /// Names of the shared links on the way to the receiver, in order.
+    /// Names of the shared links on the way to the receiver, in order. Needed, here or in
+    /// `[defaults]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 250), example = vec!["bottleneck"])]
     pub(super) path: Vec<String>,
+    /// The profile of a host, which sets keys of the transport that the group does not give
+    /// itself: `"linux"` is a Linux host of today. It comes before the keys of `[defaults]` and
+    /// sets nothing where a key means nothing; `tailroom list host` shows what it sets, and why.
+    /// `"plain"` switches a host of `[defaults]` off.
+    #[serde(default, skip_serializing)]
+    pub(super) host: Option<HostFile>,
     /// What the application wants to send.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kind_or_name::read")]
+    #[schemars(schema_with = "kind_or_name::schema::<SourceFile>")]
     pub(super) source: SourceFile,
     /// Size of a data packet on the wire, headers included; at most 65,535 bytes.
     #[serde(default = "ethernet_packet")]
@@ -153,7 +164,7 @@ pub(super) enum SourceFile {
         #[schemars(example = serde_json::json!({ "kind": "pareto", "shape": 1.2, "mean": "12 kB" }))]
         size: ValueFile<Size>,
         /// Objects a second for each flow, on average.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9))]
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9), example = 1.0)]
         arrivals_per_second: f64,
     },
     /// Flows that come and go. Each is a connection that begins with slow start, sends what it has and
@@ -190,7 +201,7 @@ pub(super) enum SourceFile {
         /// in the first line: `start_s` (ascending), `bytes` (payload), and, each of which may be
         /// empty or missing, `rate_bps` and `rtt_s`; others are ignored. Flows without a rate or
         /// a round trip have `access_rate` and `rtt`; no round trip is shorter than the path's own.
-        #[schemars(length(min = 1))]
+        #[schemars(length(min = 1), example = "flows.csv")]
         file: String,
         /// How many completed flows to record one by one, the first to complete.
         #[serde(default)]
@@ -235,6 +246,7 @@ pub(super) enum SourceFile {
     /// A Poisson stream of packets without congestion control.
     Poisson {
         /// Mean rate of each flow, headers included.
+        #[schemars(example = "1 Mbit/s")]
         rate: BitRate,
         /// Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
         /// distribution in which none is larger. The mean rate is `rate` in each case.
@@ -244,6 +256,7 @@ pub(super) enum SourceFile {
     /// Equally spaced packets without congestion control.
     Cbr {
         /// Rate of each flow, headers included.
+        #[schemars(example = "1 Mbit/s")]
         rate: BitRate,
     },
     /// Equally spaced packets in on periods, silence in off periods, no congestion control.
@@ -251,6 +264,7 @@ pub(super) enum SourceFile {
     /// always been going on and off: in either, by their shares of time, and somewhere within it.
     OnOff {
         /// Rate of each flow in an on period, headers included.
+        #[schemars(example = "1 Mbit/s")]
         rate: BitRate,
         /// How long an on period lasts. What is left of the gap between two packets at its end goes
         /// on in the next one.
@@ -355,7 +369,8 @@ pub(super) struct TcpFile {
     #[schemars(range(min = 1, max = 100_000_000))]
     pub(super) max_window: Option<u64>,
     /// How the window grows below ssthresh.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "kind_or_name::read")]
+    #[schemars(schema_with = "kind_or_name::schema::<SlowStartFile>")]
     pub(super) slow_start: SlowStartFile,
     /// A sender that has sent nothing for longer than its retransmission timeout starts again from
     /// the initial window, or from its window if that is smaller, with slow start up to the old

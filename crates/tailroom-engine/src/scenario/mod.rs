@@ -1,11 +1,13 @@
 //! From the text of a scenario to a [`Network`]: units, defaults, names and ranges end here.
 //!
-//! The text's journey, a file for each station: `document` (TOML, lines, overrides), `check` (the
-//! schema says what is allowed where), `file` and `flows` (the typed form, whose doc comments are
-//! the user's documentation; [`crate::quantity`] reads its values), `resolve` (names
-//! to indices, groups to flows; with `buffer`, `distribution`, `finite_flows`, `flow_list`,
-//! `spread`, `transport` and `web`), `memory` (whether the run fits). `components` lists what can be plugged in,
-//! `controls` finds congestion controls of the caller's own, and `mahimahi` reads rate traces.
+//! The text's journey, a file for each station: `document` (TOML, lines, overrides), `defaults`
+//! and `hosts` (keys that groups share), `check` (the schema says what is allowed where; `names`
+//! which links there are; `kind_or_name` reads `queue = "codel"`), `file` and `flows` (the typed
+//! form, whose doc comments are the user's documentation; [`crate::quantity`] reads its values),
+//! `resolve` (names to indices, groups to flows; with `buffer`, `distribution`, `finite_flows`,
+//! `flow_list`, `spread`, `transport` and `web`), `memory` (whether the run fits). `components`
+//! lists what can be plugged in, `controls` finds congestion controls of the caller's own, and
+//! `mahimahi` reads rate traces.
 //!
 //! A new congestion control needs nothing here: schema, check and list follow the registry. A new
 //! queue discipline or source is a variant in `file` or `flows` and an arm where it is resolved.
@@ -14,6 +16,7 @@ mod buffer;
 mod check;
 mod components;
 mod controls;
+mod defaults;
 mod distribution;
 mod document;
 mod error;
@@ -21,8 +24,11 @@ mod file;
 mod finite_flows;
 mod flow_list;
 mod flows;
+mod hosts;
+mod kind_or_name;
 mod mahimahi;
 mod memory;
+mod names;
 mod phases;
 mod resolve;
 mod schema;
@@ -35,7 +41,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 pub use components::components;
-pub use error::{Place, ScenarioError};
+pub use error::{MOST_SHOWN, Place, Problem, ScenarioError};
 pub use schema::schema;
 
 use distribution::{CdfTexts, load_cdfs};
@@ -72,7 +78,8 @@ pub struct Scenario {
 /// parses as a TOML value, otherwise a string. `seed` overrides the seed.
 ///
 /// # Errors
-/// The first thing that is wrong with the text, an override, or a file that it names.
+/// What is wrong with the text: its syntax, or else every override, key and value that is wrong, or
+/// else every file that it names and that is wrong.
 pub fn parse(
     text: &str,
     overrides: &[(String, String)],
@@ -80,44 +87,58 @@ pub fn parse(
     files: &dyn FileLoader,
 ) -> Result<Scenario, ScenarioError> {
     let mut document = Document::parse(text)?;
-    for (key, value) in overrides {
-        document.set(key, value)?;
+    let refused = overrides.iter().filter_map(|(key, value)| document.set(key, value).err());
+    let mut problems: Vec<Problem> = refused.collect();
+    problems.extend(seed.and_then(|seed| document.set_seed(seed).err()));
+    document.write_out_defaults();
+    let mut faults = check::check(&schema(), &document.table);
+    faults.retain(|fault| !document.is_inherited(fault));
+    if !(faults.is_empty() && problems.is_empty()) {
+        faults.extend(names::check(&document.table, &faults));
+        problems.extend(faults.into_iter().map(|fault| document.place(fault)));
+        return Err(ScenarioError::of(problems));
     }
-    if let Some(seed) = seed {
-        document.set_seed(seed)?;
-    }
-    let checked = check::check(&schema(), &document.table);
-    checked.map_err(|fault| document.locate(fault))?;
     // The check covers all that reading refuses; this error is for a schema that says too little.
     let mut file = ScenarioFile::deserialize(document.table.clone()).map_err(|error| {
         let problem = error.message().to_owned();
-        document.locate(Fault::new(&Path::default(), problem, "correct the value"))
+        document.place(Fault::new(&Path::default(), problem, "correct the value"))
     })?;
     controls::write_out(&mut file);
-    let traces = load_traces(&file, files).map_err(|fault| document.locate(fault))?;
-    let cdfs = load_cdfs(&document.table, files).map_err(|fault| document.locate(fault))?;
+    let (traces, mut faults) = load_traces(&file, files);
+    let (cdfs, wrong) = load_cdfs(&document.table, files);
+    faults.extend(wrong);
+    if !faults.is_empty() {
+        return Err(document.locate(faults));
+    }
     Ok(Scenario { document, file, traces, cdfs })
 }
 
+/// The rate traces of the links, and what is wrong with those that cannot be read.
 fn load_traces(
     file: &ScenarioFile,
     files: &dyn FileLoader,
-) -> Result<BTreeMap<String, Trace>, Fault> {
+) -> (BTreeMap<String, Trace>, Vec<Fault>) {
     let mut traces = BTreeMap::new();
+    let mut faults = Vec::new();
     for (name, link) in &file.links {
         let Some(path) = &link.trace else { continue };
-        let key = Path::of(&["links", name, "trace"]);
-        let text = files.load(path).map_err(|reason| {
-            let problem = format!("cannot read \"{path}\": {reason}");
-            Fault::new(&key, problem, "give a readable file, relative to the scenario file")
-        })?;
-        let trace = Trace::read(&text).map_err(|reason| {
-            let remedy = "write one timestamp in milliseconds a line, in order, as Mahimahi does";
-            Fault::new(&key, format!("\"{path}\" {reason}"), remedy)
-        })?;
-        traces.insert(name.clone(), trace);
+        match load_trace(path, &Path::of(&["links", name, "trace"]), files) {
+            Ok(trace) => drop(traces.insert(name.clone(), trace)),
+            Err(fault) => faults.push(fault),
+        }
     }
-    Ok(traces)
+    (traces, faults)
+}
+
+fn load_trace(path: &str, key: &Path, files: &dyn FileLoader) -> Result<Trace, Fault> {
+    let text = files.load(path).map_err(|reason| {
+        let problem = format!("cannot read \"{path}\": {reason}");
+        Fault::new(key, problem, "give a readable file, relative to the scenario file")
+    })?;
+    Trace::read(&text).map_err(|reason| {
+        let remedy = "write one timestamp in milliseconds a line, in order, as Mahimahi does";
+        Fault::new(key, format!("\"{path}\" {reason}"), remedy)
+    })
 }
 
 impl Scenario {
@@ -129,23 +150,35 @@ impl Scenario {
     /// The same scenario with its custom congestion controls, as `controls` finds them.
     ///
     /// # Errors
-    /// The first control that is not found.
+    /// Every control that is not found, and what else is wrong with the scenario.
     pub fn with_controls(mut self, controls: &dyn FindControl) -> Result<Self, ScenarioError> {
-        let found = controls::find(&mut self.file, controls);
-        found.map_err(|fault| self.document.locate(fault))?;
-        Ok(self)
+        let mut faults = controls::find(&mut self.file, controls);
+        if faults.is_empty() {
+            return Ok(self);
+        }
+        faults.extend(self.network().err().into_iter().flatten());
+        Err(self.document.locate(faults))
     }
 
     /// The network to simulate.
     ///
     /// # Errors
-    /// The first contradiction: a path that names no link, an RTT below the path's propagation, a
-    /// limit below one packet, more memory than allowed, and so on.
+    /// Every contradiction: a path that names no link, an RTT below the path's propagation, and so
+    /// on; or else the first that the network as a whole has: a limit below one packet, more memory
+    /// than allowed.
     pub fn resolve(&self) -> Result<Network, ScenarioError> {
+        let lost = controls::check_found(&self.file);
+        let faults = match self.network() {
+            Ok(network) if lost.is_empty() => return Ok(network),
+            Ok(_) => lost,
+            Err(faults) => lost.into_iter().chain(faults).collect(),
+        };
+        Err(self.document.locate(faults))
+    }
+
+    fn network(&self) -> Result<Network, Vec<Fault>> {
         let Scenario { file, document, traces, cdfs } = self;
-        controls::check_found(file)
-            .and_then(|()| resolve::resolve(resolve::Inputs { file, document, traces, cdfs }))
-            .map_err(|fault| self.document.locate(fault))
+        resolve::resolve(resolve::Inputs { file, document, traces, cdfs })
     }
 
     /// The scenario as TOML with overrides applied and every default filled in; reading it again

@@ -8,12 +8,13 @@ use indexmap::IndexMap;
 use super::buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
 use super::distribution::{CdfTexts, DistributionFile};
 use super::document::Document;
-use super::error::{Fault, Path, suggestion};
+use super::error::{Fault, Path};
 use super::file::{LinkFile, ScenarioFile};
 use super::finite_flows::resolve_passing;
 use super::flows::{FlowsFile, SizesFile, SizesName, SourceFile, Spread};
 use super::mahimahi::Trace;
 use super::memory;
+use super::names::no_such_link;
 use super::phases::shift_round_trips;
 use super::transport::resolve_transport;
 use crate::distribution::Distribution;
@@ -51,40 +52,60 @@ impl Inputs<'_> {
     }
 }
 
-/// Resolves the scenario.
-pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Fault> {
+/// Resolves the scenario, or says what is wrong with the run and its groups, or else with its
+/// links, or else the first that is wrong with the whole.
+pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
     let Inputs { file, traces, .. } = inputs;
-    check_run(file)?;
+    let mut faults = Vec::new();
+    let mut note = |fault| faults.push(fault);
+    check_run(file, &mut note);
     let mut groups = Vec::new();
     let mut flows = Vec::new();
     for (index, (name, group)) in file.flows.iter().enumerate() {
-        groups.push(resolve_group(inputs, name, group)?);
-        if groups[index].source.passing_rtt().is_none() {
-            flows.extend(resolve_flows(inputs, index, name, group)?);
+        let Some(group_spec) = resolve_group(inputs, name, group, &mut note) else { continue };
+        if group_spec.source.passing_rtt().is_none() {
+            match resolve_flows(inputs, index, name, group) {
+                Ok(resolved) => flows.extend(resolved),
+                Err(fault) => note(fault),
+            }
         }
+        groups.push(group_spec);
+    }
+    // What a link holds depends on the flows that cross it.
+    if !faults.is_empty() {
+        return Err(faults);
     }
     let loads = Load::of_links(file.links.len(), &groups, &flows);
-    let links = file
-        .links
-        .iter()
-        .zip(&loads)
-        .map(|((name, link), load)| resolve_link(name, link, traces.get(name), load));
+    let mut links = Vec::new();
+    for ((name, link), load) in file.links.iter().zip(&loads) {
+        match resolve_link(name, link, traces.get(name), load) {
+            Ok(link) => links.push(link),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
     let mut network = Network {
         duration: file.duration.time(),
         measure_from: file.measure_from.time(),
         seed: file.seed,
-        links: links.collect::<Result<_, _>>()?,
+        links,
         groups,
         flows,
         series_interval: file.series.as_ref().map(|series| series.interval.time()),
         memory_limit_bytes: file.memory_limit.bytes(),
     };
     shift_round_trips(&mut network, file.phase_shift);
-    check_queues(&network)?;
-    check_admission(&network)?;
-    check_arrival_logs(&network)?;
-    memory::check(&network, file.memory_limit)?;
+    check_network(&network, file.memory_limit).map_err(|fault| vec![fault])?;
     Ok(network)
+}
+
+fn check_network(network: &Network, memory_limit: Size) -> Result<(), Fault> {
+    check_queues(network)?;
+    check_admission(network)?;
+    check_arrival_logs(network)?;
+    memory::check(network, memory_limit)
 }
 
 /// Writes the RTT of groups that take that of their path.
@@ -99,16 +120,16 @@ pub(super) fn fill_in_round_trips(file: &mut ScenarioFile) {
     }
 }
 
-fn check_run(file: &ScenarioFile) -> Result<(), Fault> {
+fn check_run(file: &ScenarioFile, note: &mut dyn FnMut(Fault)) {
     if file.measure_from.time() >= file.duration.time() {
         let problem =
             format!("{} is not before the end of the run, {}", file.measure_from, file.duration);
         let path = Path::of(&["measure_from"]);
-        return Err(Fault::new(&path, problem, "lower measure_from or raise duration"));
+        note(Fault::new(&path, problem, "lower measure_from or raise duration"));
     }
     if file.flows.is_empty() {
         let remedy = "add a table [flows.NAME] with at least `path` and `congestion`";
-        return Err(Fault::new(&Path::of(&["flows"]), "the scenario has no flows", remedy));
+        note(Fault::new(&Path::of(&["flows"]), "the scenario has no flows", remedy));
     }
     let links = file.links.keys().map(|name| ("links", name));
     let groups = file.flows.keys().map(|name| ("flows", name));
@@ -117,20 +138,55 @@ fn check_run(file: &ScenarioFile) -> Result<(), Fault> {
         if name.is_empty() || !name.chars().all(is_word) {
             let problem = format!("\"{name}\" is not a name");
             let remedy = "use letters, digits, _ and -";
-            return Err(Fault::new(&Path::of(&[table, name]), problem, remedy));
+            note(Fault::new(&Path::of(&[table, name]), problem, remedy));
         }
     }
     let flows: usize = file.flows.values().map(|group| group.count as usize).sum();
     if flows > MAX_FLOWS {
         let problem = format!("the scenario has {flows} flows, more than {MAX_FLOWS}");
-        return Err(Fault::new(&Path::of(&["flows"]), problem, "lower the counts"));
+        note(Fault::new(&Path::of(&["flows"]), problem, "lower the counts"));
     }
-    Ok(())
 }
 
-fn resolve_group(inputs: Inputs<'_>, name: &str, group: &FlowsFile) -> Result<GroupSpec, Fault> {
+/// Resolves a group; `None` if something is wrong with it, of which `note` is told.
+fn resolve_group(
+    inputs: Inputs<'_>,
+    name: &str,
+    group: &FlowsFile,
+    note: &mut dyn FnMut(Fault),
+) -> Option<GroupSpec> {
     let Inputs { file, document, .. } = inputs;
     let at = Path::of(&["flows", name]);
+    let sizes = check_path_and_packets(group, &at).map_err(&mut *note);
+    let tcp = resolve_transport(document, &at, name, group).map_err(&mut *note);
+    let path = resolve_path(file, &group.path, &at.key("path")).map_err(&mut *note);
+    let reverse_path = resolve_path(file, &group.tcp.reverse_path, &at.key("reverse_path"));
+    let reverse_path = reverse_path.map_err(&mut *note);
+    // Sizes and rates of a source are those of its packets and its links.
+    let (Ok(()), Ok(path)) = (sizes, path) else { return None };
+    let source = resolve_source(inputs, name, group, &at.key("source")).map_err(note);
+    let (tcp, reverse_path, source) = (tcp.ok()?, reverse_path.ok()?, source.ok()?);
+    let packet_size = group.packet_size.bytes() as u32;
+    let rates = group.path.iter().filter_map(|link| inputs.link_rate(link));
+    Some(GroupSpec {
+        name: name.to_owned(),
+        path,
+        reverse_path,
+        source,
+        stop: group.stop.map(PositiveDuration::time),
+        packet_size,
+        header_size: group.header_size.bytes() as u32,
+        sender_side: group.sender_side.map(SenderSide::new),
+        send_jitter: group.send_jitter.resolve(rates, packet_size, tcp.is_some()),
+        tcp,
+    })
+}
+
+fn check_path_and_packets(group: &FlowsFile, at: &Path) -> Result<(), Fault> {
+    if group.path.is_empty() {
+        let remedy = "add it, as in `path = [\"bottleneck\"]`, here or in [defaults]";
+        return Err(Fault::new(&at.key("path"), "is missing", remedy));
+    }
     let (packet_size, header_size) = (group.packet_size.bytes(), group.header_size.bytes());
     if packet_size > MAX_PACKET_BYTES {
         let remedy = format!("write at most \"{MAX_PACKET_BYTES} B\"");
@@ -151,32 +207,14 @@ fn resolve_group(inputs: Inputs<'_>, name: &str, group: &FlowsFile) -> Result<Gr
         let remedy = format!("shorten one of them: a flow and its ACKs may cross {MAX_HOPS}");
         return Err(Fault::new(&at.key("reverse_path"), problem, remedy));
     }
-    let tcp = resolve_transport(document, &at, name, group)?;
-    let rates = group.path.iter().filter_map(|link| inputs.link_rate(link));
-    Ok(GroupSpec {
-        name: name.to_owned(),
-        path: resolve_path(file, &group.path, &at.key("path"))?,
-        reverse_path: resolve_path(file, &group.tcp.reverse_path, &at.key("reverse_path"))?,
-        source: resolve_source(inputs, name, group, &at.key("source"))?,
-        stop: group.stop.map(PositiveDuration::time),
-        packet_size: packet_size as u32,
-        header_size: header_size as u32,
-        sender_side: group.sender_side.map(SenderSide::new),
-        send_jitter: group.send_jitter.resolve(rates, packet_size as u32, tcp.is_some()),
-        tcp,
-    })
+    Ok(())
 }
 
 fn resolve_path(file: &ScenarioFile, names: &[String], at: &Path) -> Result<Vec<usize>, Fault> {
     let mut path = Vec::with_capacity(names.len());
     for (position, name) in names.iter().enumerate() {
         let link = file.links.get_index_of(name).ok_or_else(|| {
-            let remedy = if file.links.is_empty() {
-                format!("add a table [links.{name}]")
-            } else {
-                suggestion(name, file.links.keys().map(String::as_str))
-            };
-            Fault::new(&at.index(position), format!("there is no link \"{name}\""), remedy)
+            no_such_link(name, file.links.keys().map(String::as_str), &at.index(position))
         })?;
         if path.contains(&link) {
             let problem = format!("the path passes \"{name}\" twice");

@@ -1,5 +1,7 @@
 //! The transport of a group: present under congestion control, absent without.
 
+use toml::Value;
+
 use super::document::Document;
 use super::error::{Fault, Path};
 use super::flows::{
@@ -11,6 +13,29 @@ use super::schema::{alternatives, kind_of, schema, tcp_keys};
 use crate::congestion::CongestionConfig;
 use crate::quantity::PositiveDuration;
 use crate::topology::{DelayedAck, EcnMode, Recovery, RttSamples, SlowStartSpec, TcpSpec};
+
+/// Kinds of sources that no congestion control governs.
+const UNCONTROLLED: [&str; 4] = ["streaming", "poisson", "cbr", "on_off"];
+/// Kinds of sources whose flows come and go, so that they have no `count`.
+const PASSING: [&str; 4] = ["finite_flows", "trace", "streaming", "web"];
+
+/// Whether a source as it is written, bulk if left out, is under congestion control.
+pub(super) fn is_under_control(source: Option<&Value>) -> bool {
+    !UNCONTROLLED.contains(&source_kind(source))
+}
+
+/// Whether the flows of a source as it is written come and go.
+pub(super) fn comes_and_goes(source: Option<&Value>) -> bool {
+    PASSING.contains(&source_kind(source))
+}
+
+fn source_kind(source: Option<&Value>) -> &str {
+    let kind = match source {
+        Some(Value::Table(table)) => table.get("kind").and_then(Value::as_str),
+        named => named.and_then(Value::as_str),
+    };
+    kind.unwrap_or("bulk")
+}
 
 /// The transport of a group, or `None` for a source that nothing controls.
 pub(super) fn resolve_transport(

@@ -18,6 +18,7 @@ use crate::queue::{BadParameter, LinkFacts, Parameters};
 #[serde(deny_unknown_fields)]
 pub struct FairParams {
     /// How much may wait, of all flows together.
+    #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
     /// Whose packet leaves next (`start_time`).
     #[serde(default)]

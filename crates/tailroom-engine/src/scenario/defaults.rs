@@ -1,0 +1,113 @@
+//! Keys that groups of flows share: `[defaults]`, and the profile of a group's host.
+//!
+//! Both are written into the groups before anything is checked, so that all that follows sees
+//! groups with all their keys, and a scenario that is written out by hand is the same scenario. A
+//! key of the group comes before its host's profile, and the profile before `[defaults]`.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toml::{Table, Value};
+
+use super::controls;
+use super::flows::FlowsFile;
+use super::hosts;
+use super::schema::tcp_keys;
+use super::transport::{comes_and_goes, is_under_control};
+use crate::congestion::CongestionConfig;
+
+/// Defaults of the keys of groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct DefaultsFile(Table);
+
+impl JsonSchema for DefaultsFile {
+    fn schema_name() -> Cow<'static, str> {
+        "DefaultsFile".into()
+    }
+
+    /// The keys of a group, of which none is required and none has a default of its own.
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = FlowsFile::json_schema(generator);
+        schema.remove("required");
+        schema.insert(
+            "description".into(),
+            "Keys that groups of flows share. A group has them unless it gives them itself, or its \
+             `host` does."
+                .into(),
+        );
+        let properties = schema.get_mut("properties").and_then(|keys| keys.as_object_mut());
+        for (key, property) in properties.into_iter().flatten() {
+            let Some(property) = property.as_object_mut() else { continue };
+            property.remove("default");
+            let meaning = match key.as_str() {
+                "host" => {
+                    "`host` of each group that does not give it; what it sets comes before the \
+                           other keys of this table."
+                        .to_owned()
+                }
+                _ => format!("`{key}` of each group that does not give it."),
+            };
+            property.insert("description".into(), json!(meaning));
+        }
+        schema
+    }
+}
+
+/// The keys of groups that the groups do not give themselves, as (group, key).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inherited {
+    /// From `[defaults]`.
+    pub(super) defaults: HashSet<(String, String)>,
+    /// From the profile of a host.
+    pub(super) host: HashSet<(String, String)>,
+}
+
+/// Writes the keys that groups take from `[defaults]` and from their hosts into the groups.
+pub(super) fn write_out(table: &mut Table) -> Inherited {
+    let mut inherited = Inherited::default();
+    let defaults = table.get("defaults").and_then(Value::as_table).cloned().unwrap_or_default();
+    let tcp_keys = if defaults.is_empty() { Vec::new() } else { tcp_keys() };
+    let groups = table.get_mut("flows").and_then(Value::as_table_mut);
+    for (name, group) in groups.into_iter().flatten() {
+        let Some(group) = group.as_table_mut() else { continue };
+        let of_group = |key: &str| group.get(key).or_else(|| defaults.get(key));
+        let is_controlled = is_under_control(of_group("source"));
+        let has_count = !comes_and_goes(of_group("source"));
+        let control = of_group("congestion").and_then(control);
+        let host = of_group("host").and_then(Value::as_str).and_then(hosts::profile);
+        let host = host.filter(|_| is_controlled);
+        let settings = host.map(|host| host.settings(control.as_ref(), group));
+        for (key, value) in settings.into_iter().flatten() {
+            if !group.contains_key(key) {
+                group.insert(key.to_owned(), value);
+                inherited.host.insert((name.clone(), key.to_owned()));
+            }
+        }
+        for (key, value) in &defaults {
+            // A stream without congestion control has no use for the keys of a transport, and flows
+            // that come and go have none for their count.
+            let is_of_use = match key.as_str() {
+                "host" => false,
+                "count" => has_count,
+                _ => is_controlled || !tcp_keys.contains(key),
+            };
+            if is_of_use && !group.contains_key(key) {
+                group.insert(key.clone(), value.clone());
+                inherited.defaults.insert((name.clone(), key.clone()));
+            }
+        }
+    }
+    inherited
+}
+
+/// The control that a scenario names, if it is right.
+fn control(value: &Value) -> Option<CongestionConfig> {
+    match value {
+        Value::String(name) => Some(controls::of_name(name)),
+        table => CongestionConfig::deserialize(table.clone()).ok(),
+    }
+}

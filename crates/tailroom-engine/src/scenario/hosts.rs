@@ -1,0 +1,257 @@
+//! Profiles of hosts: what `host = "linux"` stands for in a group of flows.
+//!
+//! A profile is an entry of [`PROFILES`]; checks, schema, `tailroom list host` and the reference
+//! follow it.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use toml::{Table, Value};
+
+use crate::congestion::CongestionConfig;
+
+/// A host that a group of flows may name.
+pub(super) struct Profile {
+    /// As a scenario writes it.
+    name: &'static str,
+    doc: &'static str,
+    settings: &'static [Setting],
+}
+
+/// A key of a group of flows and the value that the profile gives it.
+struct Setting {
+    key: &'static str,
+    /// As TOML.
+    value: &'static str,
+    applies: Applies,
+    /// Where the value comes from.
+    source: &'static str,
+}
+
+/// To which groups under congestion control a setting applies.
+#[derive(Clone, Copy)]
+enum Applies {
+    /// To all.
+    Always,
+    /// Where the control sets a window and nothing else: one that models the path sends and
+    /// recovers by rules of its own.
+    Window,
+    /// Where in addition the group's own keys leave recovery to selective acknowledgements and to
+    /// the usual count of packets in flight.
+    Recovery,
+    /// Where the control is loss-based.
+    LossBased,
+}
+
+impl Applies {
+    fn words(self) -> &'static str {
+        match self {
+            Applies::Always => "every congestion control",
+            Applies::Window => "controls that do not model the path",
+            Applies::Recovery => {
+                "controls that do not model the path; not with `recovery = \"newreno\"` or \
+                 `count_lost_in_pipe = true` in the group"
+            }
+            Applies::LossBased => "loss-based controls",
+        }
+    }
+
+    /// Whether a setting applies to a group under this control that gives these keys itself.
+    fn to(self, control: Option<&CongestionConfig>, given: &Table) -> bool {
+        let is = |test: fn(&CongestionConfig) -> bool| control.is_some_and(test);
+        let is_window = !is(CongestionConfig::models_path);
+        match self {
+            Applies::Always => true,
+            Applies::Window => is_window,
+            Applies::Recovery => {
+                let is_newreno = given.get("recovery").and_then(Value::as_str) == Some("newreno");
+                let counts_lost = given.get("count_lost_in_pipe") == Some(&Value::Boolean(true));
+                is_window && !is_newreno && !counts_lost
+            }
+            Applies::LossBased => is(CongestionConfig::is_loss_based),
+        }
+    }
+}
+
+const fn setting(
+    key: &'static str,
+    value: &'static str,
+    applies: Applies,
+    source: &'static str,
+) -> Setting {
+    Setting { key, value, applies, source }
+}
+
+/// Every profile. The files named are those of Linux 6.12.
+const PROFILES: &[Profile] = &[
+    Profile {
+        name: "plain",
+        doc: "No profile: the keys of the group and of `[defaults]`, and tailroom's own defaults. \
+              It switches a host of `[defaults]` off for one group.",
+        settings: &[],
+    },
+    Profile {
+        name: "linux",
+        doc: "A Linux host of today, apart from its congestion control, as Linux is set up without \
+              any sysctl changed. Pacing is not part of it: a Linux host paces where the control \
+              asks for it (as BBR does) or behind the queue discipline fq; write `pacing = true` \
+              for the latter.",
+        settings: &[
+            setting(
+                "recovery",
+                "\"sack\"",
+                Applies::Window,
+                "sysctl net.ipv4.tcp_sack = 1 (Documentation/networking/ip-sysctl.rst); RFC 2018, \
+                 RFC 6675",
+            ),
+            setting(
+                "prr",
+                "true",
+                Applies::Recovery,
+                "tcp_cwnd_reduction() in net/ipv4/tcp_input.c, since Linux 3.2; RFC 9937",
+            ),
+            setting(
+                "count_lost_in_pipe",
+                "false",
+                Applies::Window,
+                "tcp_packets_in_flight() in include/net/tcp.h leaves lost packets out; RFC 6675 \
+                 sec. 4",
+            ),
+            setting(
+                "delayed_ack",
+                "true",
+                Applies::Always,
+                "__tcp_ack_snd_check() in net/ipv4/tcp_input.c: an ACK at the second full packet; \
+                 TCP_DELACK_MIN = 40 ms in include/net/tcp.h; RFC 5681 sec. 4.2. The quick ACKs at \
+                 the start of a connection are not simulated",
+            ),
+            setting(
+                "initial_window",
+                "10",
+                Applies::Always,
+                "TCP_INIT_CWND in include/net/tcp.h; RFC 6928",
+            ),
+            setting(
+                "min_rto",
+                "\"200 ms\"",
+                Applies::Always,
+                "TCP_RTO_MIN in include/net/tcp.h, below the 1 s of RFC 6298",
+            ),
+            setting(
+                "restart_rto_at_retransmission",
+                "true",
+                Applies::Always,
+                "tcp_xmit_retransmit_queue() in net/ipv4/tcp_output.c",
+            ),
+            setting(
+                "rtt_samples",
+                "\"timestamps\"",
+                Applies::Always,
+                "sysctl net.ipv4.tcp_timestamps = 1 (Documentation/networking/ip-sysctl.rst); RFC \
+                 7323",
+            ),
+            setting(
+                "slow_start",
+                "{ kind = \"hystart_plus_plus\" }",
+                Applies::LossBased,
+                "RFC 9406. Linux runs its predecessor HyStart, by default in CUBIC only (parameter \
+                 hystart = 1 in net/ipv4/tcp_cubic.c)",
+            ),
+            setting(
+                "slow_start_after_idle",
+                "true",
+                Applies::Always,
+                "sysctl net.ipv4.tcp_slow_start_after_idle = 1 \
+                 (Documentation/networking/ip-sysctl.rst); RFC 5681 sec. 4.1",
+            ),
+            setting(
+                "send_burst",
+                "16",
+                Applies::Window,
+                "tcp_tso_autosize() in net/ipv4/tcp_output.c: about 1 ms of the sending rate at once, \
+                 at least 2 packets and at most 64 KB (44 packets of 1500 B, 7 of 9000 B); 16 packets \
+                 of 1500 B are 1 ms at 190 Mbit/s",
+            ),
+            setting(
+                "forget_sack_at_timeout",
+                "false",
+                Applies::Window,
+                "tcp_timeout_mark_lost() in net/ipv4/tcp_input.c; RFC 6675 sec. 5.1",
+            ),
+        ],
+    },
+];
+
+/// The profile of this name.
+pub(super) fn profile(name: &str) -> Option<&'static Profile> {
+    PROFILES.iter().find(|profile| profile.name == name)
+}
+
+impl Profile {
+    /// The keys and values that it gives a group under congestion control: `control` where it is
+    /// one of the registry, `given` what the group says itself.
+    pub(super) fn settings(
+        &self,
+        control: Option<&CongestionConfig>,
+        given: &Table,
+    ) -> Vec<(&'static str, Value)> {
+        let applying = self.settings.iter().filter(|setting| setting.applies.to(control, given));
+        applying.filter_map(|setting| Some((setting.key, setting.value()?))).collect()
+    }
+}
+
+impl Setting {
+    fn value(&self) -> Option<Value> {
+        toml::from_str::<Table>(&format!("value = {}", self.value)).ok()?.remove("value")
+    }
+}
+
+/// Every profile as [`super::components`] lists it.
+pub(super) fn components() -> Json {
+    let settings = |profile: &Profile| -> Vec<Json> {
+        let listed = |setting: &Setting| {
+            json!({
+                "name": setting.key,
+                "value": setting.value,
+                "applies_to": setting.applies.words(),
+                "doc": setting.source,
+            })
+        };
+        profile.settings.iter().map(listed).collect()
+    };
+    let profiles = PROFILES.iter().map(|profile| {
+        json!({
+            "kind": profile.name,
+            "doc": profile.doc,
+            "parameters": [],
+            "sets": settings(profile),
+        })
+    });
+    profiles.collect()
+}
+
+/// The name of a profile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct HostFile(pub(super) String);
+
+impl JsonSchema for HostFile {
+    fn schema_name() -> Cow<'static, str> {
+        "HostFile".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        let names: Vec<Json> = PROFILES
+            .iter()
+            .map(|profile| {
+                json!({ "const": profile.name, "type": "string", "description": profile.doc })
+            })
+            .collect();
+        json_schema!({
+            "description": "The profile of a host. `tailroom list host` shows what each sets.",
+            "oneOf": names,
+        })
+    }
+}

@@ -1,0 +1,159 @@
+"""`[defaults]`, `host` and kinds that are only named, from the command line to the results."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tailroom as tr
+from tailroom.metrics import metrics_of
+from tailroom.scenario import ScenarioText
+from tailroom.scenario_types import Defaults, Flows, Link
+from tests.conftest import Tailroom
+
+SHORT = """
+title = "shared keys"
+duration = "3 s"
+measure_from = "1 s"
+
+[links.down]
+rate = "10mbit"
+delay = "5ms"
+queue = "codel"
+
+[defaults]
+path = ["down"]
+host = "linux"
+congestion = "cubic"
+rtt = "30 ms"
+
+[flows.download]
+count = 2
+
+[flows.bbr]
+congestion = "bbr3"
+
+[flows.call]
+packet_size = "200B"
+source = { kind = "cbr", rate = "100kbit" }
+"""
+
+BY_HAND = """
+title = "shared keys"
+duration = "3 s"
+measure_from = "1 s"
+
+[links.down]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = { kind = "codel" }
+
+[flows.download]
+count = 2
+path = ["down"]
+congestion = { kind = "cubic" }
+rtt = "30 ms"
+delayed_ack = true
+prr = true
+slow_start = { kind = "hystart_plus_plus" }
+send_burst = 16
+
+[flows.bbr]
+path = ["down"]
+congestion = { kind = "bbr3" }
+rtt = "30 ms"
+delayed_ack = true
+
+[flows.call]
+path = ["down"]
+rtt = "30 ms"
+packet_size = "200 B"
+source = { kind = "cbr", rate = "100 kbit/s" }
+"""
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> Path:
+    path = tmp_path / "short.toml"
+    path.write_text(SHORT, encoding="utf-8")
+    return path
+
+
+def test_the_same_scenario_by_hand_has_the_same_hash_and_the_same_results(short: Path) -> None:
+    by_hand = short.with_name("by_hand.toml")
+    by_hand.write_text(BY_HAND, encoding="utf-8")
+    first, second = tr.run(short), tr.run(by_hand)
+    assert first.scenario == second.scenario
+    assert "defaults" not in first.scenario
+    assert ScenarioText.of(short, {}).hash() == ScenarioText.of(by_hand, {}).hash()
+    assert _without_timing(first) == _without_timing(second)
+
+
+def test_json_prints_what_host_and_defaults_came_to(tailroom: Tailroom, short: Path) -> None:
+    ended = tailroom("run", str(short), "--json")
+    assert ended.status == 0, ended.errors
+    groups = json.loads(ended.output)["groups"]
+    settings = {name: group["settings"] for name, group in groups.items()}
+    assert settings["download"]["delayed_ack"] is True
+    assert settings["download"]["send_burst"] == 16
+    assert settings["download"]["slow_start"] == {"kind": "hystart_plus_plus"}
+    assert settings["download"]["rtt"] == "30 ms"
+    assert settings["bbr"]["slow_start"] == {"kind": "standard"}
+    assert settings["bbr"]["send_burst"] == 1
+    assert settings["call"]["source"] == "cbr"
+    assert "delayed_ack" not in settings["call"]
+
+
+def test_settings_are_no_metrics(short: Path) -> None:
+    assert not [name for name in metrics_of(tr.run(short).summary) if "settings" in name]
+
+
+def test_a_sweep_varies_hosts_and_defaults(tailroom: Tailroom, short: Path) -> None:
+    axes = ["--grid", "flows.download.host=linux,plain", "--grid", "defaults.rtt=20ms,40ms"]
+    store = short.with_name("store")
+    ended = tailroom("sweep", str(short), *axes, "--seeds", "1", "--store", str(store))
+    assert ended.status == 0, ended.errors
+    assert "4 runs of 4 points" in ended.output
+    for value in ("linux", "plain", "20ms", "40ms"):
+        assert value in ended.output
+
+
+def test_a_scenario_of_python_objects_has_defaults_too() -> None:
+    scenario = tr.Scenario(
+        duration="2 s",
+        links={"down": Link(rate="10mbit", delay="5 ms", queue="fq_codel")},
+        defaults=Defaults(path=["down"], host="linux", congestion="cubic", rtt="30 ms"),
+        flows={"first": Flows(count=2), "second": Flows(host="plain")},
+    )
+    groups = tr.run(scenario).groups
+    assert groups["first"]["settings"]["delayed_ack"] is True
+    assert groups["second"]["settings"]["delayed_ack"] is False
+
+
+def test_all_that_is_wrong_with_a_file_is_printed(tailroom: Tailroom, short: Path) -> None:
+    """Defect 15."""
+    wrong = SHORT.replace("count = 2", "cuont = 2").replace('"5ms"', '"5 msec"')
+    short.write_text(wrong, encoding="utf-8")
+    ended = tailroom("run", str(short), "--set", "flows.call.rtt=20")
+    assert ended.status == 2
+    lines = ended.errors.splitlines()
+    assert len(lines) == 3
+    for line, place in zip(
+        lines,
+        ("line 8, links.down.delay:", "line 18, flows.download.cuont:", "--set flows.call.rtt:"),
+        strict=True,
+    ):
+        assert line.startswith(f"error: {short}: {place}")
+
+
+def test_an_error_of_several_lines_names_the_file_in_each() -> None:
+    with pytest.raises(tr.ScenarioError) as caught:
+        tr.run({"duration": "1", "measure_form": "1 s"})  # type: ignore[arg-type]
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("scenario: line ") for line in lines)
+
+
+def _without_timing(result: tr.Result) -> str:
+    """The bytes of the summary, but for the time that the run took."""
+    return json.dumps({key: value for key, value in result.summary.items() if key != "timing"})
