@@ -9,6 +9,8 @@ from tailroom import _engine
 from tailroom._engine import ScenarioError
 from tailroom.scenario_types import DropTailQueue, Flows, Scenario
 
+HOST = "linux"
+"""Who asks without a scenario asks about hosts of today."""
 BUFFER: DropTailQueue = {"kind": "drop_tail", "limit": "1 bdp"}
 """Until a better one is found."""
 RTT_SPREAD = 0.1
@@ -28,13 +30,14 @@ _RANGE = re.compile(r"(.+?)\s+to\s+(.+)|(.+?)\s*\.\.\.?\s*(.+)")
 _MIX = re.compile(r"(\d+)\s+([A-Za-z]\w*)")
 
 
-def dumbbell(
+def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     rate: str,
     rtt: str,
     flows: int | Mapping[str, int] = 1,
     congestion: str | None = None,
     *,
     duration: str | None = None,
+    host: str = HOST,
 ) -> Scenario:
     """Long flows of 1500-byte packets over one DropTail link.
 
@@ -50,6 +53,7 @@ def dumbbell(
         congestion: The congestion control of all flows, where `flows` is a number; CUBIC if left
             out.
         duration: Of a run, with its unit.
+        host: Profile of the hosts, as `tailroom list host` names it.
 
     Raises:
         ScenarioError: A value is wrong; the message begins with the name of the argument.
@@ -72,6 +76,7 @@ def dumbbell(
             "count": count,
             "path": ["bottleneck"],
             "congestion": control,
+            "host": _known("host", host),
             "packet_size": f"{PACKET_BYTES} B",
             "rtt": _milliseconds(mean_s)
             if shortest_s == longest_s
@@ -119,21 +124,24 @@ def _mix(flows: int | Mapping[str, int], congestion: str | None) -> dict[str, in
         mix = dict(flows)
     else:
         mix = {congestion or "cubic": flows}
-    known = [one["kind"] for one in json.loads(_engine.components())["congestion"]]
     for control, count in mix.items():
-        if control not in known:
-            near = difflib.get_close_matches(control, known, n=2, cutoff=0.5)
-            near += [one for one in known if one.startswith(control) and one not in near]
-            meant = f"did you mean `{'` or `'.join(near)}`? " if near else ""
-            raise ScenarioError(
-                f'congestion: "{control}" is not a congestion control; {meant}'
-                "`tailroom list congestion` names all of them"
-            )
+        _known("congestion", control)
         if count < 1:
             raise ScenarioError(f"flows: {count} flows; give at least 1")
     if not mix:
         raise ScenarioError("flows: there are none; give at least 1")
     return mix
+
+
+def _known(name: str, kind: str) -> str:
+    """The kind of a component, if there is one of this name."""
+    known = [one["kind"] for one in json.loads(_engine.components())[name]]
+    if kind in known:
+        return kind
+    near = difflib.get_close_matches(kind, known, n=2, cutoff=0.5)
+    near += [one for one in known if one.startswith(kind) and one not in near]
+    meant = f"did you mean `{'` or `'.join(near)}`? " if near else ""
+    raise ScenarioError(f'{name}: "{kind}" is unknown; {meant}`tailroom list {name}` names all')
 
 
 def _groups(mix: Mapping[str, int]) -> list[tuple[str, str, int]]:

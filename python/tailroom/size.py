@@ -50,6 +50,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     flows: int | Mapping[str, int] | None = None,
     congestion: str | Mapping[str, str | ControlFactory] | None = None,
     duration: str | None = None,
+    host: str | None = None,
     link: str | None = None,
     store: str | PathLike[str] | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
@@ -76,6 +77,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         congestion: Congestion controls by group, as `tailroom.run` takes them; without a scenario
             the name of the one of all flows, CUBIC if left out.
         duration: Without a scenario: simulated time of a run.
+        host: Without a scenario: profile of the hosts, `"linux"` if left out.
         link: The link whose buffer is sought; if left out, the one that the targets name, else the
             slowest that carries flows.
         store: Keeps the runs there, so that asking again takes no time; else they are dropped.
@@ -97,7 +99,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     """
     control = congestion if isinstance(congestion, str) else None
     by_group = congestion if isinstance(congestion, Mapping) else None
-    asked = asked_scenario(scenario, Numbers(rate, rtt, flows, control, duration))
+    asked = asked_scenario(scenario, Numbers(rate, rtt, flows, control, duration, host))
     question = read_question(asked, targets, link, set or {}, by_group)
     predictions = _predict(question.link, question.goals)
     with ExitStack() as stack:

@@ -6,7 +6,7 @@ from os import PathLike
 
 from tailroom import models
 from tailroom._engine import ScenarioError
-from tailroom.dumbbell import dumbbell
+from tailroom.dumbbell import HOST, dumbbell
 from tailroom.goals import Goal, GoalError, check_goals, parse_goal
 from tailroom.metrics import MetricError, expected_names, find_metric
 from tailroom.models import Bottleneck
@@ -24,6 +24,7 @@ class Numbers:
     flows: int | Mapping[str, int] | None = None
     congestion: str | None = None
     duration: str | None = None
+    host: str | None = None
 
 
 def asked_scenario(
@@ -37,14 +38,21 @@ def asked_scenario(
     if scenario is not None:
         if numbers != Numbers():
             raise ScenarioError(
-                "rate, rtt, flows, congestion and duration go without a scenario; replace the "
-                "values of one with set"
+                "rate, rtt, flows, congestion, duration and host go without a scenario; replace "
+                "the values of one with set"
             )
         return scenario
     if numbers.rate is None or numbers.rtt is None:
         raise ScenarioError("give a scenario, or rate and rtt")
     flows = 1 if numbers.flows is None else numbers.flows
-    return dumbbell(numbers.rate, numbers.rtt, flows, numbers.congestion, duration=numbers.duration)
+    return dumbbell(
+        numbers.rate,
+        numbers.rtt,
+        flows,
+        numbers.congestion,
+        duration=numbers.duration,
+        host=numbers.host or HOST,
+    )
 
 
 @dataclass(frozen=True)

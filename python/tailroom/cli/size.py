@@ -59,6 +59,10 @@ def size_command(  # noqa: PLR0913 - one argument an option
     duration: Annotated[
         str | None, typer.Option(help="Without FILE: simulated time of a run.")
     ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(help="Without FILE: profile of the hosts; linux if left out, else plain."),
+    ] = None,
     set_: Settings = None,
     link: LinkName = None,
     at_most: Annotated[int, typer.Option(min=4, help="Maximum number of seeds per buffer.")] = 32,
@@ -97,6 +101,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
             "flows": flows,
             "congestion": congestion,
             "duration": duration,
+            "host": host,
         }
         numbers = _numbers(file, {name: one for name, one in given.items() if one is not None})
         with size_bar() as progress, _resumable(), _named_as_options(numbers):
@@ -131,8 +136,8 @@ def _numbers(file: Path | None, given: dict[str, str]) -> dict[str, Any]:
         raise failures.InputError("give a scenario file, or --rate and --rtt")
     if file is not None and given:
         raise failures.InputError(
-            "--rate, --rtt, --flows, --congestion and --duration go without a scenario file; "
-            "replace the values of one by --set"
+            "--rate, --rtt, --flows, --congestion, --duration and --host go without a scenario "
+            "file; replace the values of one by --set"
         )
     with _named_as_options(given):
         flows = {"flows": read_flows(given["flows"])} if "flows" in given else {}
