@@ -21,6 +21,7 @@ from tailroom._engine import (
 from tailroom.capture import Capture, import_capture
 from tailroom.cluster import ClusterError
 from tailroom.evaluate import Evaluation, evaluate
+from tailroom.interrupted import Interrupted
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.own_controls import CongestionControl
 from tailroom.phases import PhaseSpread, phase_check
@@ -44,6 +45,7 @@ __all__ = [
     "CongestionEvent",
     "ControlError",
     "Evaluation",
+    "Interrupted",
     "NotWrittenError",
     "OutputDirectoryError",
     "PhaseSpread",

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 SERIES_SAMPLES = 500
 """Points of the series that are kept where the scenario asks for none."""
 
+LOOK_AFTER_S = 0.2
+"""Ctrl-C while the main thread waits acts after this time at the latest: a signal that the system
+hands to another thread, or just before the wait begins, does not end the wait."""
+
 
 class Flag(Protocol):
     """What says whether a run is still wanted."""
@@ -130,7 +134,8 @@ class Point:
         Raises:
             ScenarioError: A value is wrong.
         """
-        source = source.replacing(settings)
+        # A table comes before what replaces one of its keys.
+        source = source.replacing(dict(sorted(settings.items(), key=lambda one: one[0].count("."))))
         try:
             resolved = source.resolve(seed=None)
         except ScenarioError as error:
@@ -271,7 +276,7 @@ class Runner:
                 while waiting and len(running) < self._at_a_time:
                     task = waiting.pop()
                     running[self._submit(task)] = task
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                done, _ = wait(running, timeout=LOOK_AFTER_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     task = running.pop(future)
                     waiting += taken(task, self._finished(future))
