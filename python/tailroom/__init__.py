@@ -19,6 +19,7 @@ from tailroom._engine import (
     ScenarioError,
 )
 from tailroom.capture import Capture, import_capture
+from tailroom.choices import Choice, Choices, choices
 from tailroom.cluster import ClusterError
 from tailroom.evaluate import Evaluation, evaluate
 from tailroom.interrupted import Interrupted
@@ -40,6 +41,8 @@ __all__ = [
     "AckEvent",
     "Capture",
     "CaptureError",
+    "Choice",
+    "Choices",
     "ClusterError",
     "CongestionControl",
     "CongestionEvent",
@@ -61,6 +64,7 @@ __all__ = [
     "SweepProgress",
     "SweepResult",
     "Until",
+    "choices",
     "evaluate",
     "import_capture",
     "load",
