@@ -19,6 +19,7 @@ HEADINGS = {
     "jain_index": "Jain's\nindex",
 }
 """Of the metrics that are shown unless others are asked for, without their owner."""
+BITS_PER_S = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}
 WIDEST = 14
 """Longer headings take several lines."""
 
@@ -51,27 +52,39 @@ def cell(name: str, interval: Interval | None) -> str:
     """A mean with its unit and, of several seeds, the half-width of its interval below."""
     if interval is None or not isfinite(interval.mean):
         return "-"
-    mean, width = interval.mean, interval.half_width
-    if not isfinite(width):
-        return _value(name, mean)
-    return f"{_value(name, mean)}\n+-{_value(name, width, is_width=True)}"
-
-
-def _value(name: str, value: float, *, is_width: bool = False) -> str:
     words = name.rpartition(".")[2].split("_")
+    mean, width = interval.mean, interval.half_width
+    value = _value(words, mean)
+    return f"{value}\n+-{_width(words, width, value)}" if isfinite(width) else value
+
+
+def _value(words: list[str], value: float) -> str:
+    """A mean, by the words of its metric's name."""
     if words[-1] == "utilization":
-        return f"{_rounded(100 * value)}%" if is_width else report.percent(value)
+        return report.percent(value)
     if words[-1] == "fraction":
-        return f"{value:.1e}" if is_width and value else report.fraction(value)
+        return report.fraction(value)
     if words[-1] == "bps":
         return report.rate(value)
     if "s" in words[1:]:
-        return f"{_rounded(1e3 * value)} ms" if is_width else _milliseconds(value)
-    if is_width:
-        return _rounded(value)
+        return _milliseconds(value)
     if "packets" in words:
         return report.packets(value)
     return f"{value:.3f}" if "index" in words else f"{value:,.6g}"
+
+
+def _width(words: list[str], width: float, mean: str) -> str:
+    """A half-width in the unit of its mean."""
+    if words[-1] == "utilization":
+        return f"{_rounded(100 * width)}%"
+    if words[-1] == "fraction":
+        return f"{width:.1e}" if width else "0"
+    if words[-1] == "bps":
+        unit = mean.partition(" ")[2]
+        return f"{_rounded(width / BITS_PER_S[unit])} {unit}"
+    if "s" in words[1:]:
+        return f"{_rounded(1e3 * width)} ms"
+    return _rounded(width)
 
 
 def _rounded(width: float) -> str:

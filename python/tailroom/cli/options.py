@@ -23,7 +23,7 @@ ScenarioFile = Annotated[
 ScenarioFiles = Annotated[
     list[Path],
     typer.Argument(
-        metavar="FILE...",
+        metavar="FILE",
         help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
         "for standard input; of several, the results are set side by side.",
         readable=False,

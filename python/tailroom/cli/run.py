@@ -2,6 +2,7 @@
 
 import tomllib
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,9 @@ import typer
 from rich.console import Console
 
 import tailroom
-from tailroom import choice_files, result_files
-from tailroom.cli import choices, failures, phases, report
+from tailroom import result_files
+from tailroom.axis import Axis
+from tailroom.cli import failures, phases, report
 from tailroom.cli.options import ScenarioFiles, Seed, Settings, parse_axes, parse_settings
 from tailroom.cli.progress import progress_bar, runs_bar, sweep_bar
 from tailroom.output_directory import output_directory
@@ -71,10 +73,10 @@ def run(  # noqa: PLR0913 - one argument an option
         int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
     ] = None,
 ) -> None:
-    """Simulate a scenario and print what happened, or several choices side by side.
+    """Simulate a scenario and print what happened.
 
-    `tailroom run FILE --vary links.down.queue=codel,pie` and `tailroom run A.toml B.toml` print a
-    table per link and per group of flows, with a row per choice.
+    Several choices are set side by side: `tailroom run FILE --vary links.down.queue=codel,pie` and
+    `tailroom run A.toml B.toml` print a table per link and per group of flows, a row per choice.
     """
     with failures.reported():
         overrides = parse_settings(set_)
@@ -84,32 +86,55 @@ def run(  # noqa: PLR0913 - one argument an option
                     "--phase-check: is for one run; leave out --vary, --metric and --seeds, and "
                     "give one FILE"
                 )
-            with output_directory(out) if out else nullcontext() as staging, sweep_bar() as bar:
-                found = tailroom.choices(
-                    files,
-                    parse_axes("--vary", vary),
-                    metrics=metric or (),
-                    seeds=seeds,
-                    seed=seed,
-                    set=overrides,
-                    store=store,
-                    workers=workers,
-                    progress=bar,
-                )
-                if staging:
-                    choice_files.write(found, staging)
-            _print_choices(found, out, json=json, every_metric=not metric)
+            wanted = _Wanted(files, parse_axes("--vary", vary), tuple(metric or ()), seeds, seed)
+            _run_choices(wanted, overrides, store, workers, json=json, out=out)
             return
         if store or workers:
             raise failures.InputError("--store and --workers: are for several choices (--vary)")
         _run_one(files[0], overrides, seed, json=json, out=out, phase_check=phase_check)
 
 
-def _print_choices(
-    found: tailroom.Choices, out: Path | None, *, json: bool, every_metric: bool
+@dataclass(frozen=True)
+class _Wanted:
+    """Which choices to set side by side."""
+
+    files: list[Path]
+    vary: dict[str, Axis]
+    metrics: tuple[str, ...]
+    seeds: int
+    seed: int | None
+
+
+def _run_choices(  # noqa: PLR0913 - one argument an option
+    wanted: _Wanted,
+    overrides: dict[str, str],
+    store: Path | None,
+    workers: int | None,
+    *,
+    json: bool,
+    out: Path | None,
 ) -> None:
+    """Sets choices side by side, prints them, and writes them with --out."""
+    # They load NumPy and Arrow, which one run may not need.
+    from tailroom import choice_files  # noqa: PLC0415
+    from tailroom.cli import choices  # noqa: PLC0415
+
+    with output_directory(out) if out else nullcontext() as staging, sweep_bar() as progress:
+        found = tailroom.choices(
+            wanted.files,
+            wanted.vary,
+            metrics=wanted.metrics,
+            seeds=wanted.seeds,
+            seed=wanted.seed,
+            set=overrides,
+            store=store,
+            workers=workers,
+            progress=progress,
+        )
+        if staging:
+            choice_files.write(found, staging)
     if json:
-        print(choice_files.text_of(found, every_metric=every_metric), end="")
+        print(choice_files.text_of(found, every_metric=not wanted.metrics), end="")
         return
     choices.show(found, Console(highlight=False))
     if out:
