@@ -31,7 +31,8 @@ from tailroom.result_files import load
 from tailroom.results import Result
 from tailroom.run import run
 from tailroom.scenario_types import Scenario
-from tailroom.size import Size, size
+from tailroom.size import size
+from tailroom.size_answer import Size
 from tailroom.store import NotWrittenError, Store, StoreError
 from tailroom.sweep import SweepProgress, SweepResult, sweep
 from tailroom.sweep_plan import Until

@@ -3,14 +3,37 @@
 import re
 from dataclasses import dataclass
 from math import isfinite
+from typing import Literal
 
+from tailroom import _engine
+from tailroom._engine import ScenarioError
 from tailroom.confidence import Interval
 
-_FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S+)\s*")
+_FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S.*?)\s*")
+_NUMBER = re.compile(r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
+_HOW = (
+    'write METRIC >= VALUE or METRIC <= VALUE, for example "utilization >= 98%" or '
+    '"queue_delay_s_p99 <= 5 ms"'
+)
+
+Unit = Literal["fraction", "packets", "duration", "rate", "size", "number"]
+"""What a metric counts; `duration`, `rate` and `size` as the engine calls these quantities."""
+
+_UNIT_OF_WORD: dict[str, Unit] = {
+    "utilization": "fraction",
+    "fraction": "fraction",
+    "jain": "fraction",
+    "share": "fraction",
+    "synchronization": "fraction",
+    "packets": "packets",
+    "bps": "rate",
+    "bytes": "size",
+    "s": "duration",
+}
 
 
 class GoalError(ValueError):
-    """The text is no target, or targets contradict one another; the message names the remedy."""
+    """A target is malformed, impossible or contradicts another; the message names the remedy."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +45,7 @@ class Goal:
     at_least: bool
     """Whether the metric is to stay above the bound; below it otherwise."""
     bound: float
+    """In the metric's own unit: seconds, bit/s, bytes, packets, or a fraction."""
 
     def __str__(self) -> str:
         """As it is written."""
@@ -40,22 +64,59 @@ class Goal:
 
 
 def parse_goal(text: str) -> Goal:
-    """Reads `utilization >= 0.98`.
+    """Reads `utilization >= 0.98`, `utilization >= 98%` or `queue_delay_s_p99 <= 5 ms`.
+
+    A number without a unit is in the metric's own: seconds, bit/s, bytes, packets, or a fraction.
 
     Raises:
-        GoalError: It is not of that form.
+        GoalError: It is not of that form, the unit does not suit the metric, or no value of the
+            metric can be there.
     """
     match = _FORM.fullmatch(text)
+    number = _NUMBER.fullmatch(match[3]) if match else None
+    if not match or not number:
+        raise GoalError(f"{text}: not a target; {_HOW}")
+    metric = match[1]
+    bound = _in_own_unit(text, unit_of(metric), match[3], float(number[1]), number[2])
+    _check_possible(text, metric, bound)
+    return Goal(metric, match[2] == ">=", bound)
+
+
+def unit_of(metric: str) -> Unit:
+    """What a metric counts, by the words of its name: `queue_delay_s_p99` counts seconds."""
+    words = metric.rpartition(".")[2].split("_")
+    return next((_UNIT_OF_WORD[word] for word in words if word in _UNIT_OF_WORD), "number")
+
+
+def _in_own_unit(text: str, unit: Unit, value: str, number: float, given: str) -> float:
+    """The value in the metric's own unit."""
+    if not isfinite(number):
+        raise GoalError(f"{text}: the value must be finite; {_HOW}")
+    if not given or given == unit == "packets":
+        return number
+    if unit == "fraction":
+        if given != "%":
+            raise GoalError(f'{text}: "{given}" is not the unit of a fraction; write 0.98 or 98%')
+        return number / 100
+    if unit in ("packets", "number"):
+        only = 'a number or "20 packets"' if unit == "packets" else "a number without a unit"
+        raise GoalError(f'{text}: "{given}" is not a unit of this metric; write {only}')
+    if number < 0:
+        return number
     try:
-        bound = float(match[3]) if match else float("nan")
-    except ValueError:
-        bound = float("nan")
-    if not match or not isfinite(bound):
-        raise GoalError(
-            f"{text}: no METRIC >= VALUE or METRIC <= VALUE; write for example "
-            '"utilization >= 0.98" or "queue_delay_s_p99 <= 0.005"'
-        )
-    return Goal(match[1], match[2] == ">=", bound)
+        return _engine.quantity(unit, value)
+    except ScenarioError as error:
+        raise GoalError(f"{text}: {error}") from None
+
+
+def _check_possible(text: str, metric: str, bound: float) -> None:
+    """Refuses bounds outside of the metric's range: all buffers meet them, or none does."""
+    if bound < 0:
+        raise GoalError(f"{text}: no metric is negative; give 0 or more")
+    if unit_of(metric) == "fraction" and bound > 1:
+        name = metric.rpartition(".")[2]
+        meant = f"; write {bound:g}% or {bound / 100:g}" if 2 <= bound <= 100 else ""
+        raise GoalError(f"{text}: {name} is a fraction from 0 to 1{meant}")
 
 
 def check_goals(goals: list[Goal]) -> None:
@@ -65,7 +126,7 @@ def check_goals(goals: list[Goal]) -> None:
         GoalError: There is no goal, or two contradict one another.
     """
     if not goals:
-        raise GoalError('no goal; give for example --target "utilization >= 0.98"')
+        raise GoalError('no target; give for example --target "utilization >= 98%"')
     for lower in goals:
         for upper in goals:
             if lower.metric != upper.metric or not lower.at_least or upper.at_least:

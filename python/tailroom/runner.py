@@ -4,7 +4,8 @@ import multiprocessing
 import os
 import threading
 import tomllib
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -37,6 +38,10 @@ SERIES_SAMPLES = 500
 LOOK_AFTER_S = 0.2
 """Ctrl-C while the main thread waits acts after this time at the latest: a signal that the system
 hands to another thread, or just before the wait begins, does not end the wait."""
+
+
+NOT_FROM_SEED = ["key", "seed", "wall_s", "scenario", "summary"]
+"""Columns of a run that say nothing of whether another seed made a difference."""
 
 
 class Flag(Protocol):
@@ -212,6 +217,11 @@ class Point:
         return values
 
 
+def repeats_itself(rows: Sequence[pa.Table]) -> bool:
+    """Whether runs with different seeds are the same: the scenario draws nothing at random."""
+    return len(rows) > 1 and len({str(row.drop_columns(NOT_FROM_SEED)) for row in rows}) == 1
+
+
 class Runner:
     """Does runs, a few at a time, and keeps each in a store as soon as it is done."""
 
@@ -268,13 +278,12 @@ class Runner:
             ClusterError: The cluster cannot do them.
             OSError: The store cannot be written.
         """
-        waiting = list(tasks)
-        waiting.reverse()
+        waiting = deque(tasks)
         running: dict[Future[Run], Task] = {}
         try:
             while waiting or running:
                 while waiting and len(running) < self._at_a_time:
-                    task = waiting.pop()
+                    task = waiting.popleft()
                     running[self._submit(task)] = task
                 done, _ = wait(running, timeout=LOOK_AFTER_S, return_when=FIRST_COMPLETED)
                 for future in done:

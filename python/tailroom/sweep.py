@@ -16,7 +16,7 @@ from tailroom.interrupted import Interrupted
 from tailroom.metrics import find_metric, full_names
 from tailroom.own_controls import ControlFactory
 from tailroom.phases import PhaseSpread, compare_rows, shifted_points
-from tailroom.runner import Point, Runner, Task
+from tailroom.runner import Point, Runner, Task, repeats_itself
 from tailroom.scenario import ScenarioText
 from tailroom.scenario_types import Scenario
 from tailroom.store import Run, Store, SweepRecord
@@ -38,8 +38,6 @@ SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
 LINK_SERIES = "link_series"
 MOST_RUNS = 10_000
 """More runs in one sweep need to be asked for."""
-NOT_FROM_SEED = ["key", "seed", "wall_s", "scenario", "summary"]
-"""Columns of a run that say nothing of whether another seed made a difference."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +88,7 @@ class SweepResult:
     def repeats_itself(self) -> bool:
         """Whether seeds make no difference: the scenario draws nothing at random."""
         repeated = [rows for rows in self.rows_by_point if len(rows) > 1]
-        return bool(repeated) and not any(map(self._differ, repeated))
-
-    def _differ(self, rows: list[pa.Table]) -> bool:
-        numbers = {str(row.drop_columns(NOT_FROM_SEED)) for row in rows}
-        return len(numbers) > 1
+        return bool(repeated) and all(map(repeats_itself, repeated))
 
     @property
     def imprecise(self) -> list[dict[str, object]]:

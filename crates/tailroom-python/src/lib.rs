@@ -20,8 +20,10 @@ use pyo3::prelude::*;
 mod _engine {
     use std::path::PathBuf;
 
+    use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
     use tailroom_engine::outline::Outline;
+    use tailroom_engine::quantity::read_base_units;
     use tailroom_engine::scenario::{self, Scenario};
     use tailroom_engine::topology::Network;
 
@@ -47,6 +49,19 @@ mod _engine {
     #[pyfunction]
     fn build() -> &'static str {
         concat!(env!("CARGO_PKG_VERSION"), "+", env!("TAILROOM_BUILD"))
+    }
+
+    /// Reads a quantity as a scenario writes it: a "duration" or "positive_duration" in seconds, a
+    /// "rate" in bit/s, a "size" in bytes.
+    #[pyfunction]
+    fn quantity(kind: &str, text: &str) -> PyResult<f64> {
+        let read = read_base_units(kind, text)
+            .ok_or_else(|| PyValueError::new_err(format!("there is no kind of quantity {kind}")))?;
+        let base_units = read.map_err(|bad| ScenarioError::new_err(bad.to_string()))?;
+        let is_time = kind.ends_with("duration");
+        // Times beyond 2.5 hours, 2^53 ps, are rounded to a nanosecond.
+        let value = base_units as f64;
+        Ok(if is_time { value / 1e12 } else { value })
     }
 
     /// Every congestion control, queue discipline and source with its parameters, as JSON.

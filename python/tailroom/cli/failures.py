@@ -22,6 +22,8 @@ from tailroom.store_query import QueryError
 RUN_FAILED = 1
 INPUT_WRONG = 2
 OWN_CONTROL_FAILED = 3
+NO_BUFFER = 4
+"""No buffer that `size` tried meets every target."""
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 SHOW_TRACEBACK = "TAILROOM_TRACEBACK"

@@ -9,10 +9,12 @@ from math import isfinite
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from tailroom.size import SizeProgress
+from tailroom.size_answer import SizeProgress
 from tailroom.sweep import SweepProgress
 
 SHOW_AFTER_S = 1.0
+FIRST_ANSWER_AFTER_S = 10.0
+"""A search that is over by then needs no first answer."""
 
 
 @contextmanager
@@ -84,24 +86,44 @@ def runs_bar() -> Iterator[Callable[[int, int], None] | None]:
 
 
 @contextmanager
-def size_bar() -> Iterator[Callable[[SizeProgress], None] | None]:
-    """Gives the function that `tailroom.size` reports to, or nothing if nobody would see it."""
-    if not sys.stderr.isatty():
-        yield None
-        return
+def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
+    """Gives the function that `tailroom.size` reports to.
+
+    The bar is for terminals; the first answer of a search that takes longer is said in any case.
+    """
     bar = Progress(
-        TextColumn("{task.fields[interval]}"), console=Console(stderr=True), transient=True
+        TextColumn("{task.fields[bracket]}"),
+        BarColumn(),
+        TextColumn("{task.completed:,} of about {task.total:,} runs,"),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
     )
-    task = bar.add_task("size", interval="")
+    task = bar.add_task("size", total=1, bracket="")
     begun = time.monotonic()
+    is_first_said = False
 
     def report(state: SizeProgress) -> None:
-        if time.monotonic() - begun > SHOW_AFTER_S:
+        nonlocal is_first_said
+        spent_s = time.monotonic() - begun
+        if spent_s > SHOW_AFTER_S:
             bar.start()
-        high = f"{state.high:,.0f}" if isfinite(state.high) else "?"
-        bar.update(task, interval=f"{state.low:,} to {high} packets, {state.runs} runs")
+        if isfinite(state.high) and spent_s > FIRST_ANSWER_AFTER_S and not is_first_said:
+            is_first_said = True
+            message = f"first answer after {spent_s:.0f} s: {_bracket(state)}; refining"
+            bar.console.print(message, highlight=False)
+        bar.update(task, completed=state.runs, total=state.expected_runs, bracket=_bracket(state))
 
     try:
         yield report
     finally:
         bar.stop()
+
+
+def _bracket(state: SizeProgress) -> str:
+    """What is known of the answer."""
+    few = f"{state.low:,} packets are too few" if state.low else ""
+    enough = f"{state.high:,.0f} packets suffice" if isfinite(state.high) else ""
+    return ", ".join(filter(None, (enough, few))) or "no bracket yet"

@@ -27,7 +27,7 @@ from tailroom.models import (
     tiny_buffers,
     transparent,
 )
-from tailroom.models.bottleneck import Bottleneck, read_bottleneck
+from tailroom.models.bottleneck import Bottleneck, crossed_links, read_bottleneck
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
 
 MODELS: dict[str, Model] = {
@@ -77,6 +77,7 @@ __all__ = [
     "NotApplicableError",
     "Prediction",
     "Target",
+    "crossed_links",
     "models_named",
     "read_bottleneck",
 ]

@@ -183,14 +183,15 @@ def read_bottleneck(
     return _at(outline, link)
 
 
-def read_duration(source: ScenarioText) -> float:
-    """How long a run lasts, in seconds.
+def crossed_links(source: ScenarioText) -> list[str]:
+    """Names of the links that carry data packets, in the order of the scenario.
 
     Raises:
         ScenarioError: The scenario is wrong.
     """
-    duration_s: float = _outline(source, None)["duration_s"]
-    return duration_s
+    outline = _outline(source, None)
+    crossed = {name for group in outline["groups"] for name in group["path"]}
+    return [one["name"] for one in outline["links"] if one["name"] in crossed]
 
 
 def _outline(source: ScenarioText, seed: int | None) -> dict[str, Any]:

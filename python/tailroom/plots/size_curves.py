@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tailroom.goals import Goal
-    from tailroom.size import Size
+    from tailroom.size_answer import Size
 
 TRADE_OFF = ("queue_delay_s_mean", "utilization")
 """Bought with the one, got of the other."""

@@ -239,6 +239,18 @@ macro_rules! kinds {
                 _ => limit::QueueLimit::read(text).map(drop),
             }
         }
+
+        /// Reads `text` as the kind of quantity that the schema calls `name`, in base units:
+        /// picoseconds, bit/s or bytes. `None` if there is no such kind.
+        ///
+        /// # Errors
+        /// Says what is wrong and which units are accepted.
+        pub fn read_base_units(name: &str, text: &str) -> Option<Result<u64, BadQuantity>> {
+            match name {
+                $($name => Some(Quantity::<$kind>::read(text).map(Quantity::base_units)),)+
+                _ => None,
+            }
+        }
     };
 }
 

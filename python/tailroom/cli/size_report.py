@@ -1,0 +1,225 @@
+"""The answer of `size` as tables for people and as JSON."""
+
+from math import isfinite, isinf
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from tailroom.cli import phases, report
+from tailroom.cli.model import show_failing
+from tailroom.confidence import Interval
+from tailroom.equivalents import equivalents
+from tailroom.goals import unit_of
+from tailroom.size_answer import Size
+from tailroom.size_search import Feasible, Tried
+
+RANDOM_START = 'start = { uniform = ["0 s", "1 s"] }'
+
+
+def as_dict(answer: Size) -> dict[str, Any]:
+    """The answer as --json prints it."""
+    packets = answer.limit_packets
+    return {
+        "link": answer.link.name,
+        "link_chosen": answer.link_chosen or None,
+        "goals": [str(goal) for goal in answer.goals],
+        "limit": None if packets is None else _amounts(answer, packets),
+        "too_small_packets": answer.too_small_packets,
+        "depends_on_seed": not answer.repeats_itself,
+        "metrics": _metrics(answer.chosen, answer) if answer.chosen else None,
+        "feasible": [
+            {
+                "goal": str(one.goal),
+                "from_packets": one.low if isfinite(one.low) else None,
+                "to_packets": one.high if isfinite(one.high) else None,
+                "met_somewhere": isfinite(one.low),
+                "is_one_interval": one.is_one_interval,
+            }
+            for one in answer.feasible
+        ],
+        "conflicts": [[str(one), str(other)] for one, other in answer.conflicts],
+        "choices": [one.limit for one in answer.choices],
+        "tried": [
+            {"limit_packets": one.limit, "runs": len(one.point.keys), **_metrics(one, answer)}
+            for one in answer.tried
+        ],
+        "models": answer.predictions.as_dict()["models"],
+        "phase_check": phases.as_dicts(answer.phases),
+        "equivalents": None if packets is None else equivalents(answer.link, packets),
+    }
+
+
+def _amounts(answer: Size, packets: int) -> dict[str, float | None]:
+    link = answer.link
+    return {
+        "packets": packets,
+        "bytes": packets * link.packet_bytes,
+        "s": packets / link.capacity_pps,
+        "bdp": packets / link.bdp_packets if link.bdp_packets else None,
+    }
+
+
+def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
+    """Mean and half-width of the goals' metrics and of a few more."""
+    names = dict.fromkeys([*(goal.metric for goal in answer.goals), *answer.shown_metrics])
+    intervals = {name: tried.interval(name) for name in names}
+    return {
+        name: {
+            "mean": one.mean,
+            "half_width": one.half_width if isfinite(one.half_width) else None,
+        }
+        for name, one in intervals.items()
+    }
+
+
+def show(answer: Size, console: Console) -> None:
+    """Prints the answer, what other choices give, the buffers tried, and the models' rules."""
+    _show_answer(answer, console)
+    if answer.repeats_itself:
+        console.print(
+            "  [yellow]warning:[/yellow] runs with different seeds are the same, as the scenario "
+            "draws nothing at random, so there are no confidence intervals; let flows start at "
+            f"random: {escape(RANDOM_START)}",
+            soft_wrap=True,
+        )
+    for goal, arrivals in answer.unseen:
+        console.print(
+            f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: no packet was lost, "
+            f"but there were only {arrivals:,}; let the runs last longer",
+            soft_wrap=True,
+        )
+    if answer.choices:
+        console.print(_choices(answer))
+    console.print(_tried(answer))
+    if any(one.verdict is None for one in answer.tried):
+        console.print(
+            "open: the runs do not decide it with 95 % confidence, so the buffer counts as too "
+            "small; a larger --at-most allows more runs, a longer duration makes each tell more",
+            soft_wrap=True,
+        )
+    phases.show(answer.phases, console)
+    _show_models(answer, console)
+    if answer.limit_packets is not None:
+        console.print("\nThe same buffer elsewhere")
+        for name, text in equivalents(answer.link, answer.limit_packets).items():
+            console.print(f"  {name}:\n    {escape(text)}", soft_wrap=True)
+
+
+def _show_answer(answer: Size, console: Console) -> None:
+    link, packets = answer.link, answer.limit_packets
+    console.print(
+        f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, "
+        f"bdp {report.packets(link.bdp_packets)} packets of {link.packet_bytes:g} B, "
+        f"{link.discipline}"
+    )
+    if answer.link_chosen:
+        console.print(f"  {escape(answer.link_chosen)}", soft_wrap=True)
+    if packets is None:
+        console.print("[bold red]No buffer that was tried meets every target.[/bold red]")
+    else:
+        amounts = _amounts(answer, packets)
+        bdp = f" = {amounts['bdp']:.4g} bdp" if amounts["bdp"] else ""
+        console.print(
+            f"[bold]Smallest queue limit: {packets:,} packets[/bold] = {amounts['bytes']:,.0f} B = "
+            f"{1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
+        )
+        _show_undecided(answer, console)
+    for one in answer.feasible:
+        console.print(f"  {escape(str(one.goal))}: {where_met(one, answer)}")
+    for goal, other in answer.conflicts:
+        console.print(f"  [red]{escape(str(goal))} and {escape(str(other))} conflict[/red]")
+
+
+def _show_undecided(answer: Size, console: Console) -> None:
+    """Says from where to where the smallest sufficient buffer may be."""
+    small, good = answer.too_small_packets, answer.limit_packets or 0
+    if small and any(small < one.limit < good for one in answer.tried):
+        console.print(
+            f"  {small:,} packets are too few (95 % confidence); between the two the runs do not "
+            "decide"
+        )
+
+
+def _choices(answer: Size) -> Any:
+    """The metrics of the answer between those of smaller and larger buffers."""
+    table = report.table_of("What each choice costs: mean and 95 % interval", "queue limit")
+    for one in answer.choices:
+        is_answer = one.limit == answer.limit_packets
+        heading = f"{one.limit:,}\npackets"
+        table.add_column(f"[bold]{heading}[/bold]" if is_answer else heading, justify="right")
+    for metric in answer.shown_metrics:
+        cells = [_cell(metric, one.interval(metric)) for one in answer.choices]
+        if answer.repeats_itself:
+            cells = [cell.partition("\n")[0] for cell in cells]
+        table.add_row(escape(_short(metric, answer)), *cells)
+    return table
+
+
+def _short(metric: str, answer: Size) -> str:
+    """A metric as the user would name it; the link is the one of the first line."""
+    mine = f"links.{answer.link.name}."
+    return metric.removeprefix(mine).removeprefix("flows.").removeprefix("groups.")
+
+
+def _cell(metric: str, interval: Interval) -> str:
+    """Mean and half-width below one another, in a unit that suits the metric."""
+    unit = unit_of(metric)
+    if unit == "duration":
+        return f"{1e3 * interval.mean:.4g} ms\n+-{1e3 * interval.half_width:.2g}"
+    if metric.endswith("utilization"):
+        return f"{100 * interval.mean:.2f} %\n+-{100 * interval.half_width:.2g}"
+    if unit == "rate":
+        return f"{report.rate(interval.mean)}\n+-{report.rate(interval.half_width)}"
+    return f"{interval.mean:.4g}\n+-{interval.half_width:.2g}"
+
+
+def where_met(one: Feasible, answer: Size) -> str:
+    """Says in words where a goal is met."""
+    if isinf(one.low):
+        return f"met by no limit from {answer.tried[0].limit:,} to {answer.tried[-1].limit:,}"
+    low = f"from {one.low:,.0f}" if one.low else "from the smallest tried"
+    high = f"to {one.high:,.0f} packets" if isfinite(one.high) else "packets upwards"
+    gaps = "" if one.is_one_interval else "; not everywhere between: it is not monotone"
+    return f"met {low} {high}{gaps}"
+
+
+def _tried(answer: Size) -> Any:
+    metrics = list(dict.fromkeys(goal.metric for goal in answer.goals))
+    table = report.table_of("Buffers tried", "limit", "runs", *metrics, "verdict")
+    words = {True: "meets all", False: "[red]misses[/red]", None: "open"}
+    for one in answer.tried:
+        intervals = [one.interval(metric) for metric in metrics]
+        widths = ["" if answer.repeats_itself else f" +-{it.half_width:.1g}" for it in intervals]
+        cells = [f"{it.mean:.5g}{width}" for it, width in zip(intervals, widths, strict=True)]
+        mark = "[bold]<[/bold]" if one.limit == answer.limit_packets else ""
+        runs = str(len(one.point.keys))
+        table.add_row(f"{one.limit:,} {mark}", runs, *cells, words[one.verdict])
+    return table
+
+
+def _show_models(answer: Size, console: Console) -> None:
+    table = report.table_of(
+        "What the literature asks for", "model", "packets", "bdp", "for", "failing\nassumptions"
+    )
+    # Names stay whole; what a limit is for may take several lines.
+    table.columns[0].no_wrap, table.columns[3].no_wrap = True, False
+    bdp = answer.link.bdp_packets
+    asked = [
+        one
+        for one in answer.predictions.answers
+        if one.prediction and one.prediction.required_packets is not None
+    ]
+    for one in asked:
+        packets = one.prediction.required_packets if one.prediction else None
+        none = packets is None or isinf(packets)
+        failing = len(one.failing)
+        table.add_row(
+            one.model.name,
+            "none" if none else report.packets(packets),
+            "-" if none or not bdp else f"{(packets or 0) / bdp:.4g}",
+            one.prediction.required_for if one.prediction else "",
+            f"[red]{failing} of {len(one.assumptions)}[/red]" if failing else "none",
+        )
+    console.print(table)
+    show_failing(asked, console)

@@ -1,0 +1,243 @@
+"""What a new user meets in `size`: targets with units, the right link, and answers that explain."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import tailroom as tr
+from tailroom.dumbbell import dumbbell, read_flows
+from tailroom.goals import GoalError, parse_goal
+from tests.conftest import Tailroom
+
+FULL = "utilization >= 90%"
+QUESTION = ("size", "--rate", "10Mbps", "--rtt", "20ms", "--duration", "5s", "--at-most", 8)
+
+TWO_LINKS = """\
+duration = "4 s"
+measure_from = "1 s"
+
+[links.access]
+rate = "100 Mbit/s"
+delay = "1 ms"
+queue = { kind = "drop_tail", limit = "100 packets" }
+
+[links.core]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = { kind = "drop_tail", limit = "20 packets" }
+
+[flows.reno]
+count = 2
+path = ["access", "core"]
+congestion = "reno"
+rtt = "20 ms"
+start = { uniform = ["0 s", "1 s"] }
+"""
+
+
+@pytest.fixture
+def two_links(tmp_path: Path) -> Path:
+    """Only the second link ever has a queue."""
+    path = tmp_path / "two.toml"
+    path.write_text(TWO_LINKS, encoding="utf-8")
+    return path
+
+
+def test_one_flow_has_the_rtt_that_was_asked_for() -> None:
+    assert dumbbell("10 Mbit/s", "40ms")["flows"]["flows"]["rtt"] == "40 ms"
+    several = dumbbell("10 Mbit/s", "40ms", 2)["flows"]["flows"]["rtt"]
+    assert several == {"uniform": ["36 ms", "44 ms"]}
+
+
+def test_a_mix_of_controls_and_a_range_of_rtts_make_a_group_each() -> None:
+    scenario = dumbbell("10 Gbit/s", "5ms to 200ms", read_flows("500 cubic, 100 bbr3"))
+    groups = scenario["flows"]
+    assert {name: one["count"] for name, one in groups.items()} == {"cubic": 500, "bbr3": 100}
+    assert groups["bbr3"]["rtt"] == {"uniform": ["5 ms", "200 ms"]}
+    assert scenario["title"] == "500 cubic and 100 bbr3 flows, 10 Gbit/s, RTT 5ms to 200ms"
+    tr.run(
+        scenario,
+        set={
+            "duration": "10 ms",
+            "measure_from": "0 s",
+            "flows.cubic.start": "0 s",
+            "flows.bbr3.start": "0 s",
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("utilization >= 98%", 0.98),
+        ("utilization >= 98 %", 0.98),
+        ("queue_delay_s_p99 <= 5ms", 0.005),
+        ("core.queue_delay_s_mean <= 250 us", 250e-6),
+        ("web.completion_time_s_p99 <= 1.5 s", 1.5),
+        ("reno.goodput_bps >= 2 Mbit/s", 2e6),
+        ("queue_packets_mean <= 20 packets", 20),
+        ("queue_packets_mean <= 20", 20),
+        ("queue_delay_s_p99 <= 0.005", 0.005),
+    ],
+)
+def test_targets_carry_units(text: str, bound: float) -> None:
+    assert parse_goal(text).bound == pytest.approx(bound, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("utilization >= 98", ["a fraction from 0 to 1", "98% or 0.98"]),
+        ("jain_index >= 2", ["jain_index is a fraction from 0 to 1"]),
+        ("loss_fraction <= 101%", ["a fraction from 0 to 1"]),
+        ("queue_delay_s_p99 <= -1", ["no metric is negative"]),
+        ("queue_delay_s_p99 <= -1 ms", ["no metric is negative"]),
+        ("queue_delay_s_p99 <= 5 apples", ["apples", "one of ps, ns, us, ms, s, min, h"]),
+        ("utilization >= 98 ms", ['"ms" is not the unit of a fraction', "98%"]),
+        ("queue_packets_mean <= 20 ms", ['"ms" is not a unit of this metric', "20 packets"]),
+    ],
+)
+def test_impossible_targets_are_refused_with_the_range(text: str, named: list[str]) -> None:
+    with pytest.raises(GoalError) as refused:
+        parse_goal(text)
+    for part in named:
+        assert part in str(refused.value)
+
+
+def test_an_impossible_target_is_wrong_input(tailroom: Tailroom) -> None:
+    ended = tailroom(*QUESTION, "--target", "jain_index >= 2")
+    assert ended.status == 2
+    assert "fraction from 0 to 1" in ended.errors
+
+
+def test_no_buffer_meets_the_targets_has_a_status_of_its_own(tailroom: Tailroom) -> None:
+    goals = ("--target", "utilization >= 99%", "--target", "queue_delay_s_p99 <= 2.5ms")
+    ended = tailroom(*QUESTION, *goals)
+    assert ended.status == 4
+    assert "No buffer that was tried meets every target." in ended.output
+    assert "4 no buffer" in " ".join(tailroom("--help").output.split())
+
+
+def test_the_targets_name_the_link(two_links: Path) -> None:
+    found = tr.size(two_links, ["core.utilization >= 80%"], at_most=4)
+    assert found.link.name == "core"
+    assert found.link_chosen == ""
+    assert (found.limit_packets or 0) >= 1
+
+
+def test_a_target_without_a_link_says_which_was_chosen(two_links: Path, tailroom: Tailroom) -> None:
+    ended = tailroom("size", two_links, "--target", "jain_index >= 0.5", "--at-most", 4)
+    assert ended.status == 0
+    assert ended.output.startswith("Link core: ")
+    assert "choose another one (access) with --link" in ended.output
+
+
+def test_targets_on_several_links_have_to_choose(two_links: Path, tailroom: Tailroom) -> None:
+    goals = ("--target", "core.utilization >= 0.8", "--target", "access.loss_fraction <= 0.1")
+    ended = tailroom("size", two_links, *goals)
+    assert ended.status == 2
+    assert "the targets name several links: core, access" in ended.errors
+    assert "--link core" in ended.errors
+
+
+def test_one_packet_is_no_answer_for_a_link_without_a_queue(
+    two_links: Path, tailroom: Tailroom
+) -> None:
+    paced = ("--set", "flows.reno.pacing=true", "--set", "flows.reno.access_rate=50 Mbit/s")
+    asked = ("--target", "core.utilization >= 0.5", "--link", "access", "--at-most", 4)
+    ended = tailroom("size", two_links, *asked, *paced)
+    assert ended.status == 2
+    assert "the buffer of link access makes no difference" in ended.errors
+    assert "(core)" in ended.errors
+
+
+def test_the_named_link_gives_a_bare_target_its_meaning(two_links: Path) -> None:
+    found = tr.size(two_links, ["utilization >= 80%"], link="core", at_most=4)
+    assert [goal.metric for goal in found.goals] == ["core.utilization"]
+
+
+def test_a_scenario_without_randomness_has_no_confidence(small: Path, tailroom: Tailroom) -> None:
+    locked = ("--set", "flows.reno.send_jitter=none")
+    ended = tailroom("size", small, "--target", "utilization >= 0.8", *locked)
+    assert "warning: runs with different seeds are the same" in ended.output
+    assert "+-" not in ended.output.split("Phase check")[0]
+    drawn = tailroom("size", small, "--target", "utilization >= 0.8", "--at-most", 4)
+    assert "runs with different seeds are the same" not in drawn.output
+
+
+def test_the_answer_shows_its_price_and_that_of_its_neighbours(tailroom: Tailroom) -> None:
+    asked = ("--flows", 3, "--congestion", "reno", "--target", "queue_delay_s_p99 <= 30 ms")
+    ended = tailroom(*QUESTION, *asked, "--target", "utilization >= 90%")
+    assert ended.status == 0
+    table = ended.output.split("What each choice costs")[1].split("Buffers tried")[0]
+    for metric in (
+        "utilization",
+        "loss_fraction",
+        "queue_delay_s_mean",
+        "queue_delay_s_p99",
+        "jain_index",
+    ):
+        assert metric in table
+    answer = json.loads(tailroom(*QUESTION, *asked, "--target", FULL, "--json").output)
+    packets = answer["limit"]["packets"]
+    choices = answer["choices"]
+    assert packets in choices
+    assert any(one < packets for one in choices)
+    assert any(1.5 * packets <= one <= 2.5 * packets for one in choices)
+    of_the_answer = answer["metrics"]["links.bottleneck.queue_delay_s_p99"]
+    assert of_the_answer["half_width"] > 0
+
+
+def test_the_numbers_work_from_python() -> None:
+    found = tr.size(
+        targets=["utilization >= 90%"],
+        rate="10 Mbit/s",
+        rtt="20 ms",
+        flows={"reno": 2, "cubic": 1},
+        duration="5 s",
+        at_most=4,
+    )
+    assert found.link.flow_count == 3
+    assert found.limit_packets
+    with pytest.raises(tr.ScenarioError, match="give a scenario, or rate and rtt"):
+        tr.size(targets=[FULL], rate="10 Mbit/s")
+    with pytest.raises(tr.ScenarioError, match="go without a scenario"):
+        tr.size("scenarios/first.toml", [FULL], rate="10 Mbit/s")
+
+
+def test_ctrl_c_shows_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    command = [
+        sys.executable,
+        "-m",
+        "tailroom",
+        "size",
+        "--rate",
+        "100Mbps",
+        "--rtt",
+        "20ms",
+        "--flows",
+        "4",
+        "--target",
+        "utilization >= 97%",
+        "--precision",
+        "0.0001",
+        "--at-most",
+        "4000",
+        "--store",
+        str(store),
+    ]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while len(list(store.rglob("*.parquet"))) < 40 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    running.send_signal(2)
+    _, errors = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "Known so far:" in errors
+    assert "Buffers tried" in errors
+    assert f"--store {store}" in errors.replace("\n", "")
