@@ -7,12 +7,16 @@ import statistics
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 import tailroom as tr
+from tailroom import runner
 from tailroom.cli import choices as shown
+from tailroom.run import simulate
+from tailroom.scenario import ScenarioText
 from tests.conftest import SMALL, Tailroom
 
 QUEUE = "links.bottleneck.queue"
@@ -334,3 +338,20 @@ def test_standard_input_is_a_scenario_too(
     ended = tailroom("run", "-", "--vary", f"{QUEUE}=codel,pie")
     assert ended.status == 0, ended.errors
     assert "Two Reno flows" in ended.output
+
+
+def test_a_run_that_fails_is_named(
+    tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(source: ScenarioText, **options: Any) -> tr.Result:
+        if "codel" in str(source.overrides):
+            raise tr.RunError("the account of packets does not balance")
+        return simulate(source, **options)
+
+    monkeypatch.setattr(runner, "simulate", failing)
+    command = ("run", small, "--vary", f"{QUEUE}=pie,codel", "--out", tmp_path / "out")
+    ended = tailroom(*command)
+    assert ended.status == 1
+    assert ended.output == ""
+    assert f"failed: {QUEUE} = codel, seed 1: the account" in ended.errors
+    assert not (tmp_path / "out").exists()

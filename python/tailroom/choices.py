@@ -306,7 +306,7 @@ def _run(
 
         def taken(task: Task, ended: Run | RunError) -> list[Task]:
             if isinstance(ended, RunError):
-                raise ended
+                raise RunError(f"{points[task.point].name}, seed {task.seed}: {ended}")
             points[task.point].take(task, ended)
             report()
             return []

@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from tailroom import _engine
 from tailroom._engine import ControlError, RunError, ScenarioError
+from tailroom.axis import setting_words
 from tailroom.metrics import find_metric, names_of
 from tailroom.run import simulate
 from tailroom.scenario import ScenarioText, own_controls
@@ -193,9 +194,14 @@ class Point:
     def take(self, task: Task, ended: Run | RunError) -> None:
         """Takes in what has become of a run."""
         if isinstance(ended, RunError):
-            self.failures.append(f"seed {task.seed} at {self.settings}: {ended}")
+            self.failures.append(f"seed {task.seed} at {self.name}: {ended}")
         else:
             self.rows[task.key] = ended.row
+
+    @property
+    def name(self) -> str:
+        """Its settings, or the scenario if there are none, as messages name it."""
+        return setting_words(self.settings, {}) or self.source.place
 
     @property
     def finished(self) -> list[pa.Table]:
@@ -213,7 +219,7 @@ class Point:
         name = find_metric(metric, names_of(rows[0])) if rows else metric
         values = [row[name][0].as_py() for row in rows]
         if None in values:
-            raise RunError(f"{name} is not defined at {self.settings}; choose another metric")
+            raise RunError(f"{name} is not defined at {self.name}; choose another metric")
         return values
 
 
