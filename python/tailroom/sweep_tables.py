@@ -1,6 +1,7 @@
 """What a sweep has found, as tables: a row a run, or a row a point."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from math import isfinite
 
@@ -10,6 +11,9 @@ from tailroom.axis import value_words
 from tailroom.confidence import Interval, mean_interval
 from tailroom.metrics import find_metric, names_of
 from tailroom.store import Store, SweepRecord
+
+_Write = Callable[[object, Sequence[object]], str]
+"""Writes a value as text, given all values of its key."""
 
 TEXTS = ("scenario", "summary")
 """Columns of stored runs that hold a whole scenario (TOML) and a whole summary (JSON)."""
@@ -29,6 +33,7 @@ def runs_of(store: Store, record: SweepRecord) -> pa.Table:
     return table_of_runs(
         list(record.axes),
         [(settings, row) for settings, key in places if (row := rows[key]) is not None],
+        in_words=True,
     )
 
 
@@ -49,7 +54,7 @@ def all_runs(store: Store) -> pa.Table:
     keys = list(dict.fromkeys(key for one in settings.values() for key in one))
     table = store.runs()
     found = [settings.get(run, {}) for run in table["key"].to_pylist()]
-    return _with_settings(table, keys, found)
+    return _with_settings(table, keys, found, value_words)
 
 
 def without_texts(table: pa.Table) -> pa.Table:
@@ -58,17 +63,27 @@ def without_texts(table: pa.Table) -> pa.Table:
 
 
 def table_of_runs(
-    keys: Sequence[str], finished: Sequence[tuple[Mapping[str, object], pa.Table]]
+    keys: Sequence[str],
+    finished: Sequence[tuple[Mapping[str, object], pa.Table]],
+    *,
+    in_words: bool = False,
 ) -> pa.Table:
-    """One row a run, of its settings and its row in the store; a column a key comes first."""
+    """One row a run, of its settings and its row in the store; a column a key comes first.
+
+    Args:
+        keys: Of the settings.
+        finished: Settings and row of each run.
+        in_words: Write tables, such as a queue, in the words that tell them apart, not as JSON.
+    """
     if not finished:
         return pa.table({key: pa.array([], pa.string()) for key in keys})
     table = pa.concat_tables([row for _, row in finished], promote_options="default")
-    return _with_settings(table, keys, [settings for settings, _ in finished])
+    settings = [one for one, _ in finished]
+    return _with_settings(table, keys, settings, value_words if in_words else _json)
 
 
 def _with_settings(
-    table: pa.Table, keys: Sequence[str], settings: Sequence[Mapping[str, object]]
+    table: pa.Table, keys: Sequence[str], settings: Sequence[Mapping[str, object]], write: _Write
 ) -> pa.Table:
     """Stored runs as people read them: settings, seed, metrics, then what identifies the run."""
     last = [name for name in IDENTITY if name in table.column_names]
@@ -76,7 +91,7 @@ def _with_settings(
     metrics = [name for name in table.column_names if name not in {*first, *last}]
     table = table.select([*first, *metrics, *last])
     for place, key in enumerate(keys):
-        table = table.add_column(place, key, _column([one.get(key) for one in settings]))
+        table = table.add_column(place, key, _column([one.get(key) for one in settings], write))
     return table
 
 
@@ -138,11 +153,18 @@ def _width(interval: Interval | None) -> float | None:
     return interval.half_width if interval and isfinite(interval.half_width) else None
 
 
-def _column(values: list[object]) -> pa.Array:
-    """Numbers or texts as they are; tables and lists, which CSV does not have, in words."""
+def _column(values: list[object], write: _Write = value_words) -> pa.Array:
+    """Numbers or texts as they are; tables and lists, which CSV does not have, as text.
+
+    Arrow would give each table the keys of all others.
+    """
     if not any(isinstance(one, dict | list) for one in values):
         with suppress(pa.ArrowException):
             return pa.array(values)
     by_text = {str(one): one for one in values if one is not None}
-    words = {text: value_words(one, list(by_text.values())) for text, one in by_text.items()}
+    words = {text: write(one, list(by_text.values())) for text, one in by_text.items()}
     return pa.array([words.get(str(one)) for one in values])
+
+
+def _json(value: object, _among: Sequence[object]) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
