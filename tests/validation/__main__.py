@@ -13,6 +13,7 @@ from tests.validation import (
     fixed_points,
     ns2,
     papers,
+    size_confidence,
     store,
     tofino,
     traffic,
@@ -25,5 +26,5 @@ if __name__ == "__main__":
         ended += [fhstcp.main(), tofino.main([]), traffic.main()]
         ended += [buffer_rules.main(), fixed_points.main(), bursts.main([])]
         ended += [layouts.compare(), codel.main()]
-        ended += [coverage.main(), store.main(), papers.main()]
+        ended += [coverage.main(), size_confidence.main(), store.main(), papers.main()]
     sys.exit(max(ended))

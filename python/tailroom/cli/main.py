@@ -19,7 +19,8 @@ app = typer.Typer(
     name="tailroom",
     help="How much buffer a link needs, and what each choice costs.",
     epilog="Exit status: 0 done, 1 the run failed, 2 the input is wrong, 3 a congestion control of "
-    "your own raised an exception, 4 no buffer that size tried meets every target, 130 interrupted.",
+    "your own raised an exception, 4 no buffer that size tried meets every target, 130 "
+    "interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -89,7 +89,8 @@ def runs_bar() -> Iterator[Callable[[int, int], None] | None]:
 def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     """Gives the function that `tailroom.size` reports to.
 
-    The bar is for terminals; the first answer of a search that takes longer is said in any case.
+    The bar is for terminals. Of a search that takes longer, each better answer gets a line, so that
+    a log has it too.
     """
     bar = Progress(
         TextColumn("{task.fields[bracket]}"),
@@ -103,18 +104,18 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     )
     task = bar.add_task("size", total=1, bracket="")
     begun = time.monotonic()
-    is_first_said = False
+    said = ""
 
     def report(state: SizeProgress) -> None:
-        nonlocal is_first_said
+        nonlocal said
         spent_s = time.monotonic() - begun
         if spent_s > SHOW_AFTER_S:
             bar.start()
-        if isfinite(state.high) and spent_s > FIRST_ANSWER_AFTER_S and not is_first_said:
-            is_first_said = True
-            message = f"first answer after {spent_s:.0f} s: {_bracket(state)}; refining"
-            bar.console.print(message, highlight=False)
-        bar.update(task, completed=state.runs, total=state.expected_runs, bracket=_bracket(state))
+        bracket = _bracket(state)
+        if isfinite(state.high) and spent_s > FIRST_ANSWER_AFTER_S and bracket != said:
+            said = bracket
+            bar.console.print(f"after {spent_s:.0f} s: {bracket}", highlight=False)
+        bar.update(task, completed=state.runs, total=state.expected_runs, bracket=bracket)
 
     try:
         yield report
@@ -123,7 +124,7 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
 
 
 def _bracket(state: SizeProgress) -> str:
-    """What is known of the answer."""
+    """What is known of the answer, with 95 % confidence."""
     few = f"{state.low:,} packets are too few" if state.low else ""
-    enough = f"{state.high:,.0f} packets suffice" if isfinite(state.high) else ""
-    return ", ".join(filter(None, (enough, few))) or "no bracket yet"
+    enough = f"{state.high:,.0f} packets suffice" if isfinite(state.high) else "none suffices yet"
+    return f"{enough}, {few or 'none is known to be too small'}"

@@ -1,0 +1,103 @@
+"""How often `tailroom size` is right about a queue whose loss has a closed form, over 200 seeds.
+
+python -m tests.validation.size_confidence
+
+Poisson arrivals of packets with exponential sizes at a DropTail link are M/M/1/K: the smallest
+limit for a loss is known exactly. The runs of a buffer stop as soon as its verdict is clear; the
+answer must not be biased by that, and the stated confidence of 95 % must hold.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+import tailroom as tr
+
+REPETITIONS = 200
+LOAD = 0.8
+"""Offered load; sizes are rounded up by half a byte in 5,000, hence `ROUNDING`."""
+ROUNDING = 1.0001
+PLACES = 9
+"""Packets in the system, the one in transmission included, that just suffice."""
+MARGIN = 0.3
+"""The bound lies this part of the way from the loss of the answer to that of one packet less."""
+LEAST = 0.95 - 3 * (0.95 * 0.05 / REPETITIONS) ** 0.5
+"""95 % but for three standard errors of a share of 200."""
+
+
+def loss_of_a_queue(places: int, rho: float) -> float:
+    """M/M/1/K, by the recursion B_K = rho B_(K-1) / (1 + rho B_(K-1))."""
+    blocked = 1.0
+    for _ in range(places):
+        blocked = rho * blocked / (1 + rho * blocked)
+    return blocked
+
+
+def scenario(seed: int) -> tr.Scenario:
+    """20,000 packets a run."""
+    return {
+        "seed": seed,
+        "duration": "26 s",
+        "measure_from": "1 s",
+        "links": {
+            "queue": {
+                "rate": "40 Mbit/s",
+                "delay": "1 ms",
+                "queue": {"kind": "drop_tail", "limit": "100 packets"},
+            }
+        },
+        "flows": {
+            "arrivals": {
+                "path": ["queue"],
+                "packet_size": "5000 B",
+                "source": {
+                    "kind": "poisson",
+                    "rate": f"{40 * LOAD} Mbit/s",
+                    "sizes": "exponential",
+                },
+            }
+        },
+    }
+
+
+def main(show: Callable[[str], object] = print) -> int:
+    """Asks 200 times; 0 if answers, bounds and intervals are right as often as they say."""
+    just, short = (loss_of_a_queue(places, ROUNDING * LOAD) for places in (PLACES, PLACES - 1))
+    bound = just + MARGIN * (short - just)
+    right = PLACES - 1  # The limit leaves out the packet in transmission.
+    suffices, is_exact, is_bounded, is_held, runs = [], [], [], [], []
+    for repetition in range(REPETITIONS):
+        found = tr.size(scenario(1 + 1000 * repetition), [f"loss_fraction <= {bound}"])
+        answer, chosen = found.limit_packets, found.chosen
+        assert answer is not None
+        assert chosen is not None
+        suffices.append(answer >= right)
+        is_exact.append(answer == right)
+        is_bounded.append(found.too_small_packets < right)
+        interval = chosen.interval("loss_fraction")
+        is_held.append(
+            interval.low <= loss_of_a_queue(answer + 1, ROUNDING * LOAD) <= interval.high
+        )
+        runs.append(sum(len(one.point.keys) for one in found.tried))
+    verdicts = {
+        "the answer suffices": (suffices, LEAST),
+        "the answer is the smallest that does, to a packet": (is_exact, 0.5),
+        "what is called too small is so": (is_bounded, LEAST),
+        "the interval of the answer's loss holds the true one": (is_held, LEAST),
+    }
+    failed = False
+    for what, (outcomes, least) in verdicts.items():
+        share = float(np.mean(outcomes))
+        failed |= share < least
+        show(f"{'holds' if share >= least else 'FAILS'}: {what}: {share:.1%}, at least {least:.1%}")
+    show(
+        f"{np.mean(runs):.0f} runs a question; 32 of each buffer would be "
+        f"{32 * len(found.tried):.0f}"
+    )
+    return int(failed)
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(main())
