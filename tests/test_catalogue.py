@@ -34,7 +34,7 @@ def test_list_shows_every_component(tailroom: Tailroom) -> None:
         for component in components:
             assert f' = "{component["kind"]}"' in ended.output
     for path in SCENARIOS:
-        assert path.name in ended.output
+        assert path.stem in ended.output
 
 
 def test_list_shows_one_kind_with_parameters(tailroom: Tailroom) -> None:

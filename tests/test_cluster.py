@@ -370,7 +370,9 @@ def test_interrupt_keeps_what_is_finished_and_frees_the_workers(
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
-    assert errors == "interrupted\n"
+    again = "give the same command again: tailroom sweep "
+    assert errors.startswith(f"interrupted: 2 of 6 runs are kept; to go on, {again}")
+    assert errors.count("\n") == 1
     assert "200000" not in output
     wait_until(lambda: sum(client.run(executing).values()) == 0)
     assert tr.Store(store).runs().num_rows == 2

@@ -19,8 +19,10 @@ from tailroom._engine import (
     ScenarioError,
 )
 from tailroom.capture import Capture, import_capture
+from tailroom.choices import Choice, Choices, choices
 from tailroom.cluster import ClusterError
 from tailroom.evaluate import Evaluation, evaluate
+from tailroom.interrupted import Interrupted
 from tailroom.output_directory import OutputDirectoryError
 from tailroom.own_controls import CongestionControl
 from tailroom.phases import PhaseSpread, phase_check
@@ -40,11 +42,14 @@ __all__ = [
     "AckEvent",
     "Capture",
     "CaptureError",
+    "Choice",
+    "Choices",
     "ClusterError",
     "CongestionControl",
     "CongestionEvent",
     "ControlError",
     "Evaluation",
+    "Interrupted",
     "NotWrittenError",
     "OutputDirectoryError",
     "PhaseSpread",
@@ -60,6 +65,7 @@ __all__ = [
     "SweepProgress",
     "SweepResult",
     "Until",
+    "choices",
     "evaluate",
     "import_capture",
     "load",

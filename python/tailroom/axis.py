@@ -80,7 +80,7 @@ def parse_axis(text: str) -> Axis:
     except ScenarioError:
         if values[0] in "[{":
             raise
-    return axis(key, [_bare(value.strip()) for value in values.split(",") if value.strip()])
+    return axis(key, [bare_value(value.strip()) for value in values.split(",") if value.strip()])
 
 
 def key_words(key: str) -> str:
@@ -92,23 +92,64 @@ def key_words(key: str) -> str:
 
 
 def value_words(value: object, among: Sequence[object]) -> str:
-    """A value in few words: of a table its kind, if that tells it from the others."""
+    """A value in few words: of a table its kind, and what tells it from others of its kind.
+
+    A control of the user's own is named instead of its kind.
+
+    Args:
+        value: Of a key of the scenario.
+        among: The values that the key takes; the words tell them apart.
+    """
     if isinstance(value, Mapping) and "kind" in value:
-        same = [
-            one for one in among if isinstance(one, Mapping) and one.get("kind") == value["kind"]
+        alike = [table for one in among if _kind(table := _as_table(one)) == _kind(value)]
+        keys = [key for table in alike for key in table if key not in ("kind", "control")]
+        differing = [
+            key
+            for key in dict.fromkeys(keys)
+            if key in value and any(table.get(key) != value[key] for table in alike)
         ]
-        if value["kind"] == "custom" and len(same) > 1:
-            return str(value.get("control", "custom"))
-        rest = {key: one for key, one in value.items() if key != "kind"}
-        if len(same) == 1 or not rest:
-            return str(value["kind"])
-        return f"{value['kind']} {', '.join(f'{key} {one}' for key, one in rest.items())}"
+        words = (f"{key} {value_words(value[key], [value[key]])}" for key in differing)
+        return " ".join([_kind(value), ", ".join(words)]).strip()
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {value_words(one, [one])}" for key, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return " to ".join(value_words(one, [one]) for one in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _bare(text: str) -> object:
+def setting_words(settings: Mapping[str, object], axes: Mapping[str, Sequence[object]]) -> str:
+    """Settings in one line, e.g. "links.core.queue = codel, flows.reno.count = 4".
+
+    Args:
+        settings: Values by key.
+        axes: The values that each key takes.
+    """
+    return ", ".join(
+        f"{key} = {value_words(value, axes.get(key, [value]))}" for key, value in settings.items()
+    )
+
+
+def headings(keys: Sequence[str]) -> list[str]:
+    """The last part of each key, where that tells them apart; else the keys."""
+    last = [key.rpartition(".")[2] for key in keys]
+    return last if len(set(last)) == len(last) else list(keys)
+
+
+def _as_table(value: object) -> Mapping[str, Any]:
+    """A table; of a word the table of that kind."""
+    if isinstance(value, Mapping):
+        return value
+    return {"kind": value} if isinstance(value, str) else {}
+
+
+def _kind(table: Mapping[str, Any]) -> str:
+    kind = str(table.get("kind", ""))
+    return str(table.get("control", kind)) if kind == "custom" else kind
+
+
+def bare_value(text: str) -> object:
     """A value as the command line gives it: TOML if it is, else text."""
     try:
         value: object = tomllib.loads(f"value = {text}")["value"]

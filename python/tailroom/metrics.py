@@ -1,6 +1,5 @@
 """Metrics: the numbers of a summary by name, as a sweep stores them and a target names them."""
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,11 +7,20 @@ from typing import Any
 import pyarrow as pa
 
 from tailroom._engine import ScenarioError
+from tailroom.named_values import near
 from tailroom.run import simulate
 from tailroom.scenario import ScenarioText
 
 ALL_FLOWS = "flows"
 """Prefix of what concerns all permanent flows under congestion control together."""
+
+OWNERS = ("links", "groups")
+"""What has metrics of its own."""
+
+MOST_NEAR = 4
+"""Names that an error offers where some are near."""
+MOST_LISTED = 12
+"""Names that an error lists where none is near."""
 
 NO_NUMBERS = ("congestion", "all_sizes")
 """A text and a table, null where a group has no control and no finite flows."""
@@ -33,7 +41,7 @@ def metrics_of(summary: Mapping[str, Any]) -> dict[str, float | None]:
     all permanent flows under congestion control together: `jain_index`, `goodput_bps`.
     """
     numbers: dict[str, float | None] = {}
-    for kind in ("links", "groups"):
+    for kind in OWNERS:
         for name, values in summary[kind].items():
             _flatten(f"{kind}.{name}", values, numbers)
     controlled = [flow["goodput_bps"] for flow in summary["flows"] if flow["congestion"]]
@@ -89,23 +97,47 @@ def find_metric(name: str, known: Iterable[str]) -> str:
         MetricError: There is none of this name, or several.
     """
     known = list(known)
+    kind, found = _matches(name, known)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        short = ", ".join(one.removeprefix(f"{kind}.") for one in found)
+        raise MetricError(f"{name}: there are several; choose one of {short}")
+    raise MetricError(f"{name}: {_why_missing(name, known)}")
+
+
+def _matches(name: str, known: list[str]) -> tuple[str, list[str]]:
+    """The metrics that a name may mean, and whether they are of `links` or `groups`."""
     if name in known:
-        return name
+        return "", [name]
     if f"{ALL_FLOWS}.{name}" in known and name == "jain_index":
-        return f"{ALL_FLOWS}.{name}"
-    for kind in ("links", "groups"):
+        return "", [f"{ALL_FLOWS}.{name}"]
+    for kind in OWNERS:
         owned = [one for one in known if one.startswith(f"{kind}.")]
         found = [one for one in owned if one == f"{kind}.{name}"] or [
             one
             for one in owned
             if one.endswith(f".{name}") and one.count(".") == name.count(".") + 2
         ]
-        if len(found) == 1:
-            return found[0]
         if found:
-            short = ", ".join(one.removeprefix(f"{kind}.") for one in found)
-            raise MetricError(f"{name}: there are several; choose one of {short}")
-    raise MetricError(f"{name}: there is no such metric; {_nearest(name, known)}")
+            return kind, found
+    return "", []
+
+
+def short_name(metric: str, known: list[str], *, fewest_parts: int = 1) -> str:
+    """The shortest name by which `find_metric` finds a metric of this full name.
+
+    Args:
+        metric: Its full name.
+        known: The full names of all metrics.
+        fewest_parts: Words between dots; 2 names the link or group too.
+    """
+    parts = metric.split(".")
+    for start in range(len(parts) - fewest_parts, 0, -1):
+        short = ".".join(parts[start:])
+        if _matches(short, known)[1] == [metric]:
+            return short
+    return metric
 
 
 def _flatten(prefix: str, values: Mapping[str, Any], into: dict[str, float | None]) -> None:
@@ -122,8 +154,60 @@ def _flatten(prefix: str, values: Mapping[str, Any], into: dict[str, float | Non
             into[name] = float(value)
 
 
-def _nearest(name: str, known: list[str]) -> str:
-    """What the user may have meant: the nearest metric, else some of those there are."""
-    last = list(dict.fromkeys(one.rpartition(".")[2] for one in known))
-    near = difflib.get_close_matches(name.rpartition(".")[2], last, n=3)
-    return f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(last)}"
+def _why_missing(name: str, known: list[str]) -> str:
+    """Why there is no such metric, and which the user may have meant."""
+    owner, _, metric = name.rpartition(".")
+    if not owner:
+        return f"there is no such metric; {_nearest(metric, known, known)}"
+    kinds = [owner.partition(".")[0]] if owner.startswith(("links.", "groups.")) else OWNERS
+    bare = owner.removeprefix("links.").removeprefix("groups.")
+    for kind in kinds:
+        own = [one for one in known if one.startswith(f"{kind}.{bare}.")]
+        if own:
+            what = f"{kind.removesuffix('s')} {bare} has no {metric}"
+            return f"{what}; {_elsewhere(metric, own, known) or _nearest(metric, own, known)}"
+    if owner == ALL_FLOWS:
+        own = [one for one in known if one.startswith(f"{ALL_FLOWS}.")]
+        return f"there is no such metric of all flows; {_nearest(metric, own, known)}"
+    owned = [one for one in known if one.startswith(tuple(f"{kind}." for kind in kinds))]
+    owners = list(dict.fromkeys(one.split(".")[1] for one in owned))
+    what = " or ".join(kind.removesuffix("s") for kind in kinds)
+    return f"there is no {what} {bare}; choose one of {_listed(near(bare, owners) or owners)}"
+
+
+def _elsewhere(metric: str, own: list[str], known: list[str]) -> str:
+    """Where else there is a metric of this very name; empty if nowhere."""
+    at_links = [one for one in own if one.count(".") > 2 and one.endswith(f".{metric}")]
+    where = [f"of its packets at a link: {_names(at_links, known)}"] if at_links else []
+    for kind in OWNERS:
+        others = [
+            one
+            for one in known
+            if one.startswith(f"{kind}.") and one.count(".") == 2 and one.endswith(f".{metric}")
+        ]
+        if others:
+            where.append(f"{kind} have: {_names(others, known)}")
+    return "; ".join(where)
+
+
+def _names(metrics: list[str], known: list[str]) -> str:
+    return _listed([short_name(one, known, fewest_parts=2) for one in metrics])
+
+
+def _nearest(metric: str, among: list[str], known: list[str]) -> str:
+    """The nearest metrics, else some of those there are, by names that `find_metric` finds."""
+    last: dict[str, list[str]] = {}
+    for one in among:
+        last.setdefault(one.rpartition(".")[2], []).append(one)
+    # The most similar word first, of every link and group that has it.
+    meant = [short_name(one, known) for word in near(metric, last) for one in last[word]]
+    if meant:
+        return f"did you mean {' or '.join(list(dict.fromkeys(meant))[:MOST_NEAR])}?"
+    return f"choose one of {_listed([short_name(one, known) for one in among])}"
+
+
+def _listed(names: list[str]) -> str:
+    names = list(dict.fromkeys(names))
+    more = len(names) - MOST_LISTED
+    rest = f" and {more} more (`tailroom run FILE --json` shows all)" if more > 0 else ""
+    return f"{', '.join(names[:MOST_LISTED])}{rest}"

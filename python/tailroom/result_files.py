@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tailroom.named_values import NamedValues
 from tailroom.output_directory import output_directory
 from tailroom.own_controls import portable_file
 from tailroom.results import Result
@@ -35,14 +36,19 @@ def summary_text(summary: dict[str, Any]) -> str:
     return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def write(result: Result, directory: Path) -> None:
-    """Writes the files of a result into an existing directory."""
-    scenario = replace_files(result.scenario, lambda path: _copied(path, directory))
-    (directory / SCENARIO).write_text(scenario, encoding="utf-8")
-    for control in own_controls(scenario):
+def write_scenario(scenario: str, directory: Path, name: str = SCENARIO) -> None:
+    """Writes a resolved scenario (TOML) into a directory, with the files and modules it names."""
+    text = replace_files(scenario, lambda path: _copied(path, directory))
+    (directory / name).write_text(text, encoding="utf-8")
+    for control in own_controls(text):
         module = portable_file(control)
         if module:
             shutil.copyfile(module, directory / module.name)
+
+
+def write(result: Result, directory: Path) -> None:
+    """Writes the files of a result into an existing directory."""
+    write_scenario(result.scenario, directory)
     (directory / SUMMARY).write_text(summary_text(result.summary), encoding="utf-8")
     for name in TABLES:
         table = getattr(result, name)
@@ -86,7 +92,9 @@ def load(directory: str | PathLike[str]) -> Result:
     place = Path(directory)
     try:
         scenario = (place / SCENARIO).read_text(encoding="utf-8")
-        summary = json.loads((place / SUMMARY).read_text(encoding="utf-8"))
+        summary = json.loads(
+            (place / SUMMARY).read_text(encoding="utf-8"), object_pairs_hook=NamedValues
+        )
         tables = {name: _read_table(place / f"{name}.parquet") for name in TABLES}
     except (OSError, ValueError) as error:
         raise ValueError(

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 from tailroom import _engine
+from tailroom.named_values import NamedValues
 from tailroom.own_controls import ControlFactory
 from tailroom.results import Result
 from tailroom.scenario import ScenarioText
@@ -40,7 +41,8 @@ def run(  # noqa: PLR0913 - each says one thing about a run
     The interpreter's lock is released meanwhile, so that threads may run scenarios side by side.
 
     Args:
-        scenario: Path of a scenario file, or a scenario built in Python.
+        scenario: Path of a scenario file, the name of a shipped scenario (`"first"`), `"-"` for
+            standard input, or a scenario built in Python.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, by dotted key:
             `{"links.bottleneck.queue.limit": "625 packets"}`. Text is read as TOML if it is a TOML
@@ -81,7 +83,8 @@ def simulate(
             source.text, source.directory, recorded, seed, progress, source.controls.find
         )
         wall_s = time.perf_counter() - started
-    summary = _summary(json.loads(answer["summary"]), document, source.hash(), wall_s)
+    measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)
+    summary = _summary(measured, document, source.hash(), wall_s)
     links = list(summary["links"])
     flows = [flow["name"] for flow in summary["flows"]]
     groups = list(summary["groups"])
@@ -111,8 +114,8 @@ def _with_series(
 
 
 def _summary(
-    measured: dict[str, Any], document: dict[str, Any], scenario_hash: str, wall_s: float
-) -> dict[str, Any]:
+    measured: NamedValues, document: dict[str, Any], scenario_hash: str, wall_s: float
+) -> NamedValues:
     """Completes the engine's summary with what the engine cannot know.
 
     `document` is the resolved scenario.
@@ -122,27 +125,28 @@ def _summary(
     version = measured.pop("engine_version")
     events = measured.pop("events")
     packet_hops = measured.pop("packet_hops")
-    return {
-        "engine_version": version,
-        "scenario_hash": scenario_hash,
-        "title": document["title"],
+    timing = NamedValues(
+        wall_s=wall_s,
+        events=events,
+        packet_hops=packet_hops,
+        ns_per_packet_hop=1e9 * wall_s / packet_hops if packet_hops else None,
+    )
+    return NamedValues(
+        engine_version=version,
+        scenario_hash=scenario_hash,
+        title=document["title"],
         **measured,
-        "timing": {
-            "wall_s": wall_s,
-            "events": events,
-            "packet_hops": packet_hops,
-            "ns_per_packet_hop": 1e9 * wall_s / packet_hops if packet_hops else None,
-        },
-    }
+        timing=timing,
+    )
 
 
-def _settings(group: dict[str, Any]) -> dict[str, Any]:
+def _settings(group: dict[str, Any]) -> NamedValues:
     """A group's keys in a resolved scenario, whether it gave them, its host or the defaults did.
 
     Left out is what may be of any size: of the source all but its kind, of a control of the user's
     own what it is made with.
     """
-    settings = {**group, "source": group["source"]["kind"]}
+    settings = NamedValues({**group, "source": group["source"]["kind"]})
     if "congestion" in group:
         control = group["congestion"]
         settings["congestion"] = {

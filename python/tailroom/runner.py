@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from tailroom import _engine
 from tailroom._engine import ControlError, RunError, ScenarioError
+from tailroom.axis import setting_words
 from tailroom.metrics import find_metric, names_of
 from tailroom.run import simulate
 from tailroom.scenario import ScenarioText, own_controls
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 SERIES_SAMPLES = 500
 """Points of the series that are kept where the scenario asks for none."""
+
+LOOK_AFTER_S = 0.2
+"""Ctrl-C while the main thread waits acts after this time at the latest: a signal that the system
+hands to another thread, or just before the wait begins, does not end the wait."""
 
 
 NOT_FROM_SEED = ["key", "seed", "wall_s", "scenario", "summary"]
@@ -135,7 +140,8 @@ class Point:
         Raises:
             ScenarioError: A value is wrong.
         """
-        source = source.replacing(settings)
+        # A table comes before what replaces one of its keys.
+        source = source.replacing(dict(sorted(settings.items(), key=lambda one: one[0].count("."))))
         try:
             resolved = source.resolve(seed=None)
         except ScenarioError as error:
@@ -188,9 +194,14 @@ class Point:
     def take(self, task: Task, ended: Run | RunError) -> None:
         """Takes in what has become of a run."""
         if isinstance(ended, RunError):
-            self.failures.append(f"seed {task.seed} at {self.settings}: {ended}")
+            self.failures.append(f"seed {task.seed} at {self.name}: {ended}")
         else:
             self.rows[task.key] = ended.row
+
+    @property
+    def name(self) -> str:
+        """Its settings, or the scenario if there are none, as messages name it."""
+        return setting_words(self.settings, {}) or self.source.place
 
     @property
     def finished(self) -> list[pa.Table]:
@@ -208,7 +219,7 @@ class Point:
         name = find_metric(metric, names_of(rows[0])) if rows else metric
         values = [row[name][0].as_py() for row in rows]
         if None in values:
-            raise RunError(f"{name} is not defined at {self.settings}; choose another metric")
+            raise RunError(f"{name} is not defined at {self.name}; choose another metric")
         return values
 
 
@@ -280,7 +291,7 @@ class Runner:
                 while waiting and len(running) < self._at_a_time:
                     task = waiting.popleft()
                     running[self._submit(task)] = task
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                done, _ = wait(running, timeout=LOOK_AFTER_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     task = running.pop(future)
                     waiting += taken(task, self._finished(future))

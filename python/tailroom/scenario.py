@@ -3,13 +3,15 @@
 import dataclasses
 import hashlib
 import json
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from os import PathLike
+from functools import lru_cache
+from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import tomli_w
 
@@ -17,7 +19,10 @@ from tailroom import _engine
 from tailroom._engine import ScenarioError
 from tailroom.own_controls import ControlFactory, OwnControls
 from tailroom.scenario_types import Scenario
+from tailroom.shipped import near_names, shipped_scenario
 
+STANDARD_INPUT = "-"
+"""In place of a path: the scenario is read from standard input."""
 LARGEST_SCENARIO_BYTES = 4 << 20
 """A larger scenario file is refused: it is not one."""
 
@@ -30,7 +35,8 @@ class ScenarioText:
     directory: Path
     """Paths in the scenario are relative to it."""
     place: str
-    """How messages name the scenario: its path, or "scenario" for one built in Python."""
+    """How messages name the scenario: its path or name, "stdin" for standard input, or "scenario"
+    for one built in Python."""
     overrides: tuple[tuple[str, str], ...] = ()
     """Keys with the values that replace those of the text."""
     controls: OwnControls = field(default_factory=OwnControls)
@@ -45,12 +51,23 @@ class ScenarioText:
     ) -> "ScenarioText":
         """Reads a scenario file, or writes down a scenario that was built in Python.
 
+        Args:
+            scenario: The path of a file; `-` for standard input; where no file has that path, the
+                name of a shipped scenario (`tailroom list scenarios`); or a scenario built in
+                Python.
+            overrides: Values that replace those of the scenario, by dotted key.
+            congestion: Congestion controls by group.
+
         Raises:
             ScenarioError: The file cannot be read, or a value cannot be written as TOML.
         """
-        if isinstance(scenario, (str, PathLike)):
+        if isinstance(scenario, (str, PathLike)) and fspath(scenario) == STANDARD_INPUT:
+            source = cls(_read_standard_input(sys.stdin), Path(), "stdin")
+        elif isinstance(scenario, (str, PathLike)):
             path = Path(scenario)
-            source = cls(_read(path), path.parent, str(path))
+            shipped = None if path.is_file() else shipped_scenario(str(path))
+            file = shipped or path
+            source = cls(_read(file), file.parent, str(path))
         else:
             source = cls(_write_down(scenario), Path(), "scenario")
         controls = OwnControls(source.directory)
@@ -157,12 +174,25 @@ def _read(path: Path) -> str:
             content = file.read(LARGEST_SCENARIO_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)
+        near = near_names(str(path)) if isinstance(error, FileNotFoundError) else []
+        meant = f"; did you mean {' or '.join(near)}?" if near else ""
         raise ScenarioError(
-            f"{path}: cannot read the scenario: {reason}; give the path of a scenario file (TOML)"
+            f"{path}: cannot read the scenario: {reason}; give the path of a scenario file (TOML), "
+            f"or a name that `tailroom list scenarios` shows{meant}"
         ) from None
+    return _decoded(content, str(path))
+
+
+@lru_cache(maxsize=1)
+def _read_standard_input(stream: TextIO) -> str:
+    """Reads the scenario from standard input, once: a command may need its text several times."""
+    return _decoded(stream.buffer.read(LARGEST_SCENARIO_BYTES + 1), "stdin")
+
+
+def _decoded(content: bytes, place: str) -> str:
     if len(content) > LARGEST_SCENARIO_BYTES:
         raise ScenarioError(
-            f"{path}: the scenario is larger than 4 MiB; "
+            f"{place}: the scenario is larger than 4 MiB; "
             "keep long schedules in a file of their own and name that in the scenario"
         )
     try:
@@ -170,7 +200,7 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ScenarioError(
-            f"{path}: line {line}: byte {error.start + 1} is not UTF-8; save the file as UTF-8"
+            f"{place}: line {line}: byte {error.start + 1} is not UTF-8; save the file as UTF-8"
         ) from None
 
 

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 
 from tailroom._engine import RunError
 from tailroom.metrics import metrics_of
+from tailroom.named_values import NamedValues
 from tailroom.results import Result
 
 FORMAT = 1
@@ -216,7 +217,8 @@ class Store:
         records = []
         for path in sorted((self.directory / "sweeps").glob("*.json")):
             try:
-                records.append(SweepRecord(**json.loads(path.read_text(encoding="utf-8"))))
+                text = path.read_text(encoding="utf-8")
+                records.append(SweepRecord(**json.loads(text, object_pairs_hook=NamedValues)))
             except (ValueError, TypeError):
                 self._note_damage(path)
         return records

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from tailroom.store import Store
-from tailroom.sweep_tables import runs_of
+from tailroom.sweep_tables import all_runs, runs_of
 
 
 class QueryError(ValueError):
@@ -13,8 +13,9 @@ class QueryError(ValueError):
 def query(store: Store, sql: str) -> pa.Table:
     """Answers a question in SQL.
 
-    The table `runs` has every run of the store; a table named by a sweep's id has the runs of that
-    sweep, with its settings in front. Names with dots or dashes stand in double quotes:
+    The table `runs` has every run of the store, a table named by a sweep's id the runs of that
+    sweep; both have the settings in front, a column a key that was varied. Names with dots or
+    dashes stand in double quotes:
     `SELECT avg("links.bottleneck.utilization") FROM "figure-3-1a2b3c4d" GROUP BY ...`.
 
     Raises:
@@ -25,7 +26,7 @@ def query(store: Store, sql: str) -> pa.Table:
     with duckdb.connect() as connection:
         # The store is ours to read; nothing else of the machine is the query's.
         connection.execute("SET enable_external_access = false")
-        connection.register("runs", store.runs())
+        connection.register("runs", all_runs(store))
         for record in store.sweeps():
             connection.register(record.id, runs_of(store, record))
         try:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
@@ -10,7 +11,9 @@ import pyarrow as pa
 
 from tailroom._engine import RunError, ScenarioError
 from tailroom.cluster import ClusterLike, connected
-from tailroom.metrics import full_names
+from tailroom.confidence import Interval
+from tailroom.interrupted import Interrupted
+from tailroom.metrics import find_metric, full_names
 from tailroom.own_controls import ControlFactory
 from tailroom.phases import PhaseSpread, compare_rows, shifted_points
 from tailroom.runner import Point, Runner, Task, repeats_itself
@@ -18,7 +21,13 @@ from tailroom.scenario import ScenarioText
 from tailroom.scenario_types import Scenario
 from tailroom.store import Run, Store, SweepRecord
 from tailroom.sweep_plan import Plan, Until, plan, runs_needed
-from tailroom.sweep_tables import intervals, means, runs_of
+from tailroom.sweep_tables import (
+    interval_of,
+    known_metrics,
+    means,
+    rows_by_point,
+    runs_of,
+)
 from tailroom.warm_up import last_warm_up
 
 if TYPE_CHECKING:
@@ -55,11 +64,31 @@ class SweepResult:
         """One row a run: its settings (a column each, by key), seed, and every metric."""
         return runs_of(self.store, self.record)
 
+    @cached_property
+    def rows_by_point(self) -> list[list[pa.Table]]:
+        """The rows of the finished runs of each point, as the store keeps them."""
+        return rows_by_point(self.store, self.record)
+
+    @property
+    def metrics(self) -> list[str]:
+        """Full names of the metrics that its runs have."""
+        return known_metrics(self.rows_by_point)
+
+    def intervals(self, metric: str) -> list[Interval | None]:
+        """Mean and 95 % interval of a metric at each point; `None` where it is not defined.
+
+        Raises:
+            MetricError: There is no such metric.
+        """
+        known = self.metrics
+        name = find_metric(metric, known) if known else metric
+        return [interval_of(rows, name) for rows in self.rows_by_point]
+
     @property
     def repeats_itself(self) -> bool:
         """Whether seeds make no difference: the scenario draws nothing at random."""
-        repeated = [point["runs"] for point in self.record.points if len(point["runs"]) > 1]
-        return bool(repeated) and all(repeats_itself(self._rows(keys)) for keys in repeated)
+        repeated = [rows for rows in self.rows_by_point if len(rows) > 1]
+        return bool(repeated) and all(map(repeats_itself, repeated))
 
     @property
     def imprecise(self) -> list[dict[str, object]]:
@@ -67,7 +96,7 @@ class SweepResult:
         until = self.record.until
         if until is None:
             return []
-        found = intervals(self.store, self.record, until["metric"])
+        found = self.intervals(until["metric"])
         return [
             point["settings"]
             for point, interval in zip(self.record.points, found, strict=True)
@@ -82,8 +111,7 @@ class SweepResult:
         `None` if that is not in the first half. Empty if the series were not kept.
         """
         found = []
-        for point in self.record.points:
-            rows = self._rows(point["runs"])
+        for point, rows in zip(self.record.points, self.rows_by_point, strict=True):
             tables = [self.store.table(key, LINK_SERIES) for key in point["runs"]]
             series = [one for one in tables if one is not None]
             if rows and series:
@@ -106,10 +134,10 @@ class SweepResult:
             MetricError: There is no such metric.
         """
         return [
-            compare_rows(self._rows(point["runs"]), self._rows(shifted), metrics)
+            compare_rows(rows, self._rows(shifted), metrics)
             if (shifted := point.get("shifted_runs"))
             else []
-            for point in self.record.points
+            for point, rows in zip(self.record.points, self.rows_by_point, strict=True)
         ]
 
     def _rows(self, keys: Sequence[str]) -> list[pa.Table]:
@@ -202,7 +230,8 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         ControlError: A control of your own raised an exception.
         RunError: A run failed; the others are done and kept.
         NotWrittenError: The store cannot be written, e.g. as the disk is full.
-        KeyboardInterrupt: Ctrl-C; what is finished is kept.
+        Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the result so far; what is
+            finished is kept.
     """
     source = ScenarioText.of(scenario, set or {}, congestion)
     what = plan(
@@ -227,8 +256,11 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     typical = next((point.source for point in points if point.controls), source)
     with connected(cluster) as connection:
         work = _Work(what, points, shifted, Store.create(store), progress or (lambda _: None))
-        with Runner(typical, work.store, workers=workers, cluster=connection) as runner:
-            work.run(runner)
+        try:
+            with Runner(typical, work.store, workers=workers, cluster=connection) as runner:
+                work.run(runner)
+        except KeyboardInterrupt:
+            raise Interrupted(SweepResult(work.store, work.record)) from None
     return SweepResult(work.store, work.record)
 
 

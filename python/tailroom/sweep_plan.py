@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from tailroom._engine import ScenarioError
 from tailroom.axis import Axis, axis
 from tailroom.confidence import mean_interval
+from tailroom.kept_limits import spell_out
+from tailroom.named_values import NamedValues
 from tailroom.scenario import ScenarioText
 
 
@@ -98,7 +100,7 @@ class Plan:
         keys = [one.key for one in self.axes]
         for row in rows if self.together else [()]:
             for values in itertools.product(*(one.values for one in self.grid)):
-                yield dict(zip(keys, (*row, *values), strict=True))
+                yield NamedValues(zip(keys, (*row, *values), strict=True))
 
     @property
     def id(self) -> str:
@@ -129,6 +131,8 @@ def plan(  # noqa: PLR0913 - each says one thing about a sweep
         written = tomllib.loads(source.text).get("sweep", {})
         grids = _axes({**_leaves(written.get("grid", {})), **(grid or {})})
         rows = _axes({**_leaves(written.get("together", {})), **(together or {})})
+        keys = [one.key for one in (*grids, *rows)]
+        grids, rows = (spell_out(source, some, keys)[0] for some in (grids, rows))
         _check_axes(grids, rows)
         if until is not None and seeds is not None:
             raise ScenarioError("sweep: seeds and until are given; keep one of them")

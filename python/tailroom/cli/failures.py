@@ -1,16 +1,19 @@
 """How a command ends when it cannot do its work: one message, one exit status, no traceback."""
 
 import os
+import shlex
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
 import typer
 
 from tailroom import CaptureError, ControlError, OutputDirectoryError, RunError, ScenarioError
 from tailroom.cluster import ClusterError
 from tailroom.goals import GoalError
+from tailroom.interrupted import Interrupted
 from tailroom.metrics import MetricError
 from tailroom.own_controls import without_own_frames
 from tailroom.store import NotWrittenError, StoreError
@@ -52,9 +55,19 @@ def input_checked() -> Iterator[None]:
         raise InputError(str(error)) from None
 
 
+def this_command(*more: str) -> str:
+    """The command that runs, with more arguments, as a shell takes it."""
+    return shlex.join(["tailroom", *sys.argv[1:], *more])
+
+
 @contextmanager
-def reported() -> Iterator[None]:
-    """Ends the command with a message and an exit status if the block raises."""
+def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
+    """Ends the command with a message and an exit status if the block raises.
+
+    Args:
+        show_known: If Ctrl-C ends work of which something is known (`Interrupted`), this prints
+            what is known, and returns what the message is to say of it and of how to go on.
+    """
     try:
         yield
     except ScenarioError as error:
@@ -78,7 +91,11 @@ def reported() -> Iterator[None]:
         place = f"{error.filename}: " if error.filename else ""
         _end(f"error: {place}{error.strerror or error}; nothing was kept", RUN_FAILED, error)
     except KeyboardInterrupt as error:
-        _end("interrupted", INTERRUPTED, error)
+        said = ""
+        if show_known and isinstance(error, Interrupted):
+            with suppress(KeyboardInterrupt):  # a second Ctrl-C: the user wants to be gone
+                said = f": {show_known(error.known)}"
+        _end(f"interrupted{said}", INTERRUPTED, error)
     except Exception as error:
         if SHOW_TRACEBACK in os.environ or isinstance(error, typer.Exit):
             raise

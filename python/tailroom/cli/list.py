@@ -2,7 +2,6 @@
 
 import json
 import tomllib
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +13,7 @@ from rich.text import Text
 
 from tailroom import _engine
 from tailroom.cli import failures
-from tailroom.shipped import SCENARIOS
+from tailroom.shipped import shipped_scenarios
 
 SCENARIO_KIND = "scenarios"
 
@@ -90,15 +89,8 @@ def _shown(value: object) -> str:
 
 
 def _print_scenarios(console: Console) -> None:
-    for path in sorted(SCENARIOS.rglob("*.toml")):
-        console.print(Text(_nearby(path), style="bold"), soft_wrap=True)
+    """Prints each name as `tailroom run` takes it, with the title of the scenario."""
+    for name, path in shipped_scenarios().items():
+        console.print(Text(name, style="bold"), soft_wrap=True)
         title = tomllib.loads(path.read_text(encoding="utf-8")).get("title", "")
         console.print(Text(f"  {title}"), soft_wrap=True)
-
-
-def _nearby(path: Path) -> str:
-    """The path as the user would type it; a checkout of the repository has a link to them."""
-    here = Path.cwd()
-    if (here / SCENARIOS.name).resolve() == SCENARIOS:
-        return str(path.relative_to(SCENARIOS.parent))
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -5,13 +5,29 @@ from typing import Annotated
 
 import typer
 
+from tailroom.axis import Axis, parse_axis
 from tailroom.cli import failures
 from tailroom.store import Store, SweepRecord
 
 ScenarioFile = Annotated[
     Path,
     # Who reads it says why it cannot be read.
-    typer.Argument(metavar="FILE", help="Scenario file (TOML).", readable=False),
+    typer.Argument(
+        metavar="FILE",
+        help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
+        "for standard input.",
+        readable=False,
+    ),
+]
+
+ScenarioFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE",
+        help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
+        "for standard input; of several, the results are set side by side.",
+        readable=False,
+    ),
 ]
 
 Settings = Annotated[
@@ -54,6 +70,16 @@ def parse_settings(settings: list[str] | None) -> dict[str, str]:
             )
         overrides[key.strip()] = value.strip()
     return overrides
+
+
+def parse_axes(option: str, texts: list[str] | None) -> dict[str, Axis]:
+    """Reads KEY=VALUES of an option that may be repeated."""
+    axes: dict[str, Axis] = {}
+    for read in map(parse_axis, texts or []):
+        if read.key in axes:
+            raise failures.InputError(f"{option} {read.key}: is given twice; put all values in one")
+        axes[read.key] = read
+    return axes
 
 
 def chosen_sweep(store: Store, start: str | None) -> SweepRecord:

@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,14 +14,18 @@ from rich.markup import escape
 
 from tailroom.cli import failures, report
 from tailroom.cli.options import chosen_sweep
-from tailroom.cli.sweep import show
+from tailroom.cli.sweep_table import show
+from tailroom.cli.table_excerpt import print_excerpt
 from tailroom.store import Store
 from tailroom.store_query import query
 from tailroom.sweep import SweepResult
-from tailroom.sweep_tables import means, runs_of
+from tailroom.sweep_tables import all_runs, means, runs_of, without_texts
+
+LONGEST_TEXT = 200
+"""Characters of a text that are printed as CSV; whole scenarios have thousands."""
 
 
-def results(
+def results(  # noqa: PLR0913 - one argument an option
     place: Annotated[Path, typer.Argument(metavar="STORE", help="Directory of the store.")],
     *,
     sweep: Annotated[
@@ -35,22 +40,32 @@ def results(
         str | None,
         typer.Option(
             metavar="QUERY",
-            help='Ask in SQL: table "runs" has every run, a table named by a sweep\'s id its runs.',
+            help='Ask in SQL: table "runs" has every run, a table named by a sweep\'s id its runs. '
+            "On a terminal a long answer is shown in part; --out writes all of it.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the table into a new .csv or .parquet file."),
     ] = None,
+    texts: Annotated[
+        bool,
+        typer.Option(
+            "--texts",
+            help="With --out: the scenario (TOML) and the summary (JSON) of each run as columns.",
+        ),
+    ] = False,
 ) -> None:
     """Show the sweeps of a store, the points of one, or the answer to a question in SQL.
 
-    With --out, the table goes into a file: the runs of --sweep (of all, if left out), the means of
-    --metric, or the answer to --sql.
+    With --out, the table goes into a file: the runs of --sweep (of all, if left out) with what was
+    varied and every metric, the means of --metric, or the answer to --sql.
     """
     with failures.reported():
         if sql and metric:
             raise failures.InputError("--sql and --metric are given; keep one of them")
+        if texts and (sql or metric or not out):
+            raise failures.InputError("--texts: is for the runs that --out writes; give --out")
         if out:
             _check_out(out)
         store = Store(place)
@@ -59,7 +74,8 @@ def results(
         elif metric:
             table = means(store, chosen_sweep(store, sweep), metric)
         elif out:
-            table = runs_of(store, chosen_sweep(store, sweep)) if sweep else store.runs()
+            table = runs_of(store, chosen_sweep(store, sweep)) if sweep else all_runs(store)
+            table = table if texts else without_texts(table)
         else:
             table = None
         if table is None:
@@ -67,8 +83,10 @@ def results(
         elif out:
             _write(table, out)
             print(f"{table.num_rows:,} rows are in {out}")
+        elif sys.stdout.isatty():
+            print_excerpt(table, Console(highlight=False))
         else:
-            _write_csv(table, sys.stdout)
+            _print_csv(table)
         for path in store.damaged:
             print(f"warning: {path} is damaged and was left out", file=sys.stderr)
 
@@ -102,7 +120,30 @@ def _write(table: pa.Table, path: Path) -> None:
         _write_csv(table, file)
 
 
-def _write_csv(table: pa.Table, file: object) -> None:
+def _print_csv(table: pa.Table) -> None:
+    """Prints all rows; texts such as a whole scenario are cut."""
+    cut = 0
+
+    def shortened(value: object) -> object:
+        nonlocal cut
+        if not isinstance(value, str) or len(value) <= LONGEST_TEXT:
+            return value
+        cut += 1
+        return f"{value[:LONGEST_TEXT]}..."
+
+    _write_csv(table, sys.stdout, shortened)
+    if cut:
+        print(
+            f"note: {cut:,} texts of more than {LONGEST_TEXT} characters were cut; "
+            "--out FILE writes them whole",
+            file=sys.stderr,
+        )
+
+
+def _write_csv(
+    table: pa.Table, file: object, shown: Callable[[object], object] = lambda value: value
+) -> None:
     writer = csv.writer(file, lineterminator="\n")  # type: ignore[arg-type]
     writer.writerow(table.column_names)
-    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    columns = (map(shown, column.to_pylist()) for column in table.columns)
+    writer.writerows(zip(*columns, strict=True))

@@ -2,6 +2,7 @@
 
 import tomllib
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +11,10 @@ from rich.console import Console
 
 import tailroom
 from tailroom import result_files
+from tailroom.axis import Axis
 from tailroom.cli import failures, phases, report
-from tailroom.cli.options import ScenarioFile, Seed, Settings, parse_settings
-from tailroom.cli.progress import progress_bar, runs_bar
+from tailroom.cli.options import ScenarioFiles, Seed, Settings, parse_axes, parse_settings
+from tailroom.cli.progress import progress_bar, runs_bar, sweep_bar
 from tailroom.output_directory import output_directory
 
 AUTOMATIC_SAMPLES = 500
@@ -20,15 +22,39 @@ AUTOMATIC_SAMPLES = 500
 
 
 def run(  # noqa: PLR0913 - one argument an option
-    file: ScenarioFile,
+    files: ScenarioFiles,
     *,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUES",
+            help="Run every one of several values and set them side by side, e.g. "
+            "--vary links.bottleneck.queue=codel,pie,fq_codel. A word for a queue keeps the "
+            "scenario's limit. Values are as `tailroom sweep --grid` takes them. May be repeated: "
+            "every combination is a choice.",
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Show this metric of each choice, e.g. --metric call.loss_fraction; names as in "
+            "--json, in short where that is clear. May be repeated.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int,
+        typer.Option(min=1, help="Runs of each choice, for means with 95 % intervals."),
+    ] = 1,
     set_: Settings = None,
     seed: Seed = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Write scenario, summary, series and pictures into a new DIR."
+            metavar="DIR",
+            help="Write scenario, summary, series and pictures into a new DIR; of several choices "
+            "their table (CSV and JSON), scenarios and one picture.",
         ),
     ] = None,
     phase_check: Annotated[
@@ -39,35 +65,115 @@ def run(  # noqa: PLR0913 - one argument an option
             "packet's transmission time, and show what that changes.",
         ),
     ] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the runs of several choices in this store."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
+    ] = None,
 ) -> None:
-    """Simulate a scenario and print what happened."""
+    """Simulate a scenario and print what happened.
+
+    Several choices are set side by side: `tailroom run FILE --vary links.down.queue=codel,pie` and
+    `tailroom run A.toml B.toml` print a table per link and per group of flows, a row per choice.
+    """
     with failures.reported():
         overrides = parse_settings(set_)
-        with output_directory(out) if out else nullcontext() as staging:
-            with progress_bar() as progress:
-                result = tailroom.run(
-                    file,
-                    seed=seed,
-                    set=overrides,
-                    progress=progress,
-                    series_samples=AUTOMATIC_SAMPLES if out else None,
+        if len(files) > 1 or vary or metric or seeds > 1:
+            if phase_check:
+                raise failures.InputError(
+                    "--phase-check: is for one run; leave out --vary, --metric and --seeds, and "
+                    "give one FILE"
                 )
-            if phase_check:
-                with runs_bar() as repeated:
-                    spreads = tailroom.phase_check(
-                        file, seed=seed, set=overrides, progress=repeated
-                    )
-                result.summary["phase_check"] = phases.as_dicts(spreads)
-            if staging:
-                result_files.write(result, staging)
-        if json:
-            print(result_files.summary_text(result.summary), end="")
-        else:
-            report.show(result, Console())
-            if phase_check:
-                phases.show(spreads, Console(highlight=False))
-            if out:
-                print(f"Scenario, summary, series and pictures are in {out}{_automatic(result)}")
+            wanted = _Wanted(files, parse_axes("--vary", vary), tuple(metric or ()), seeds, seed)
+            _run_choices(wanted, overrides, store, workers, json=json, out=out)
+            return
+        if store or workers:
+            raise failures.InputError("--store and --workers: are for several choices (--vary)")
+        _run_one(files[0], overrides, seed, json=json, out=out, phase_check=phase_check)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Which choices to set side by side."""
+
+    files: list[Path]
+    vary: dict[str, Axis]
+    metrics: tuple[str, ...]
+    seeds: int
+    seed: int | None
+
+
+def _run_choices(  # noqa: PLR0913 - one argument an option
+    wanted: _Wanted,
+    overrides: dict[str, str],
+    store: Path | None,
+    workers: int | None,
+    *,
+    json: bool,
+    out: Path | None,
+) -> None:
+    """Sets choices side by side, prints them, and writes them with --out."""
+    # They load NumPy and Arrow, which one run may not need.
+    from tailroom import choice_files  # noqa: PLC0415
+    from tailroom.cli import choices  # noqa: PLC0415
+
+    with output_directory(out) if out else nullcontext() as staging, sweep_bar() as progress:
+        found = tailroom.choices(
+            wanted.files,
+            wanted.vary,
+            metrics=wanted.metrics,
+            seeds=wanted.seeds,
+            seed=wanted.seed,
+            set=overrides,
+            store=store,
+            workers=workers,
+            progress=progress,
+        )
+        if staging:
+            choice_files.write(found, staging)
+    if json:
+        print(choice_files.text_of(found, every_metric=not wanted.metrics), end="")
+        return
+    choices.show(found, Console(highlight=False))
+    if out:
+        print(f"Table, scenarios and picture are in {out}")
+
+
+def _run_one(  # noqa: PLR0913 - one argument an option
+    file: Path,
+    overrides: dict[str, str],
+    seed: int | None,
+    *,
+    json: bool,
+    out: Path | None,
+    phase_check: bool,
+) -> None:
+    """Simulates one scenario with one seed."""
+    with output_directory(out) if out else nullcontext() as staging:
+        with progress_bar() as progress:
+            result = tailroom.run(
+                file,
+                seed=seed,
+                set=overrides,
+                progress=progress,
+                series_samples=AUTOMATIC_SAMPLES if out else None,
+            )
+        if phase_check:
+            with runs_bar() as repeated:
+                spreads = tailroom.phase_check(file, seed=seed, set=overrides, progress=repeated)
+            result.summary["phase_check"] = phases.as_dicts(spreads)
+        if staging:
+            result_files.write(result, staging)
+    if json:
+        print(result_files.summary_text(result.summary), end="")
+        return
+    report.show(result, Console())
+    if phase_check:
+        phases.show(spreads, Console(highlight=False))
+    if out:
+        print(f"Scenario, summary, series and pictures are in {out}{_automatic(result)}")
 
 
 def _automatic(result: tailroom.Result) -> str:

@@ -1,0 +1,63 @@
+"""A row for each choice or point: tables that are split where the terminal is too narrow."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.markup import escape
+
+from tailroom.cli import report
+
+GAP = 2
+"""Spaces between two columns."""
+WIDEST_NAME = 28
+"""Wider cells of the naming columns are folded."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading and one cell a row; both may have several lines."""
+
+    heading: str
+    cells: Sequence[str]
+
+    @property
+    def width(self) -> int:
+        """Characters of the longest line."""
+        lines = (line for text in (self.heading, *self.cells) for line in text.split("\n"))
+        return max(map(len, lines))
+
+
+def print_block(
+    console: Console, title: str, names: Sequence[Column], columns: Sequence[Column]
+) -> None:
+    """Prints columns beside those that name the rows; again beside the next if they do not fit."""
+    named = sum(min(one.width, WIDEST_NAME) + GAP for one in names)
+    for place, some in enumerate(_fitting(columns, console.width - named)):
+        shown = [*names, *some]
+        table = report.table_of(
+            f"{escape(title)}{', continued' if place else ''}",
+            *(escape(one.heading) for one in shown),
+        )
+        if not title:
+            table.title = None
+        for number, column in enumerate(table.columns[: len(names)]):
+            column.justify, column.no_wrap, column.overflow = "left", False, "fold"
+            column.max_width = min(names[number].width, WIDEST_NAME)
+        for row in zip(*(one.cells for one in shown), strict=True):
+            table.add_row(*map(escape, row))
+        console.print(table)
+
+
+def _fitting(columns: Sequence[Column], width: int) -> Iterator[list[Column]]:
+    """The columns in groups that fit the width, at least one in each."""
+    group: list[Column] = []
+    used = -GAP
+    for column in columns:
+        needed = column.width + GAP
+        if group and used + needed > width:
+            yield group
+            group, used = [], -GAP
+        group.append(column)
+        used += needed
+    yield group

@@ -1,0 +1,218 @@
+"""The points of a sweep as tables for people, and what to know before trusting them."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+from rich.console import Console
+from rich.markup import escape
+
+from tailroom.axis import headings, setting_words, value_words
+from tailroom.cli.blocks import Column, print_block
+from tailroom.confidence import Interval
+from tailroom.metrics import ALL_FLOWS, find_metric
+from tailroom.phases import PhaseSpread
+from tailroom.sweep import SweepResult
+
+LINK_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean")
+"""What the table shows of each link."""
+FAIRNESS = f"{ALL_FLOWS}.jain_index"
+
+MOST_NAMED = 20
+"""Points that are not precise enough are named up to this number."""
+
+
+def show(
+    result: SweepResult,
+    console: Console,
+    *,
+    metrics: Sequence[str] = (),
+    only_finished: bool = False,
+) -> None:
+    """Prints a row a point: the settings, and the means of a few metrics with their intervals.
+
+    Args:
+        result: The sweep.
+        console: Where to.
+        metrics: Names of those to show; if left out, utilization, loss and mean queueing delay of
+            the links that vary, else of all links, and the fairness of all flows.
+        only_finished: Leave out points of which no run is finished.
+
+    Raises:
+        MetricError: There is no such metric.
+    """
+    _show_points(result, console, metrics, only_finished)
+    finished = sum(map(len, result.rows_by_point))
+    console.print(
+        f"{finished:,} runs of {len(result.record.points):,} points are in the store "
+        f"{escape(str(result.store.directory))}"
+    )
+    if result.repeats_itself:
+        _warn(
+            console,
+            "runs with different seeds are the same, as the scenario draws nothing at random; one "
+            "seed suffices, or let flows start at random: "
+            'start = { uniform = ["0 s", "1 s"] }',
+        )
+    _show_imprecise(result, console)
+    _show_unsettled(result, console)
+    _show_phases(result, console)
+    for path in result.store.damaged:
+        _warn(console, f"{path} was damaged; its run was done again")
+
+
+def _show_points(
+    result: SweepResult, console: Console, metrics: Sequence[str], only_finished: bool
+) -> None:
+    rows = result.rows_by_point
+    shown = [place for place in range(len(rows)) if rows[place] or not only_finished]
+    known = result.metrics
+    blocks = _chosen(metrics, known) if metrics else _blocks(result, known)
+    names = [*dict.fromkeys(metric for block in blocks.values() for metric in block.values())]
+    means = {metric: result.intervals(metric) for metric in names}
+    by_point = result.phase_spreads(names)
+    spreads = [{one.metric: one for one in point} for point in by_point]
+    who = _settings(result, shown)
+    counts = [len(rows[place]) for place in shown]
+    if len(set(counts)) > 1:
+        who.append(Column("runs", [str(count) for count in counts]))
+    for title, block in blocks.items():
+        columns = [
+            Column(
+                _wrapped(heading),
+                [
+                    _cell(means[metric][place]) + _shifted_cell(spreads[place].get(metric))
+                    for place in shown
+                ],
+            )
+            for heading, metric in block.items()
+        ]
+        heading = ", ".join(filter(None, [f"Sweep {result.record.id}", title]))
+        print_block(console, heading, who, columns)
+
+
+def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:
+    """A column a key that varies."""
+    axes = result.record.axes
+    points = [result.record.points[place]["settings"] for place in places]
+    return [
+        Column(heading, [value_words(point[key], axes[key]) for point in points])
+        for heading, key in zip(headings(list(axes)), axes, strict=True)
+    ] or [Column("", [""] * len(points))]
+
+
+def _chosen(metrics: Sequence[str], known: Sequence[str]) -> dict[str, dict[str, str]]:
+    """One block with the metrics that were asked for, under the names that were given."""
+    return {"": {name: find_metric(name, known) if known else name for name in metrics}}
+
+
+def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Headings with full names of metrics, by the title of their table."""
+    every = list(dict.fromkeys(one.split(".")[1] for one in known if one.startswith("links.")))
+    until = result.record.until
+    named = [
+        *result.record.axes,
+        *([find_metric(until["metric"], known)] if until and known else []),
+    ]
+    varied = {key.split(".")[1] for key in named if key.startswith("links.")}
+    links = [link for link in every if link in varied] or every
+    blocks = {
+        f"link {link}": {metric: f"links.{link}.{metric}" for metric in LINK_METRICS}
+        for link in links
+    }
+    if FAIRNESS in known and len(blocks) != 1:
+        blocks["all flows"] = {"jain_index": FAIRNESS}
+    elif FAIRNESS in known:
+        blocks[f"link {links[0]}"]["jain_index"] = FAIRNESS
+    return {"": blocks[f"link {every[0]}"]} if len(every) == 1 else blocks
+
+
+def _show_imprecise(result: SweepResult, console: Console) -> None:
+    until, imprecise = result.record.until, result.imprecise
+    if until is None or not imprecise:
+        return
+    _warn(
+        console,
+        f"{until['metric']} is not within +-{until['half_width']:g} after {until['at_most']:,} "
+        f"runs at {len(imprecise):,} points; raise --at-most, or let the runs last longer:",
+    )
+    _list_points([_named(result, settings) for settings in imprecise], console)
+
+
+def _show_unsettled(result: SweepResult, console: Console) -> None:
+    unsettled = result.unsettled
+    if not unsettled:
+        return
+    _warn(
+        console,
+        f"the queue has not settled (MSER-5) at measure_from at {len(unsettled):,} points; raise "
+        "measure_from and duration:",
+    )
+    lines = []
+    for settings, ends_s in unsettled:
+        when = "not in the first half" if ends_s is None else f"at {ends_s:.3g} s"
+        lines.append(f"{_named(result, settings)}: settles {when}")
+    _list_points(lines, console)
+
+
+def _show_phases(result: SweepResult, console: Console) -> None:
+    """Names the points whose results depend on microseconds, whichever metric shows it."""
+    lines = []
+    for point, spreads in zip(result.record.points, result.phase_spreads(), strict=True):
+        found = [one.metric for one in spreads if one.is_phase_dependent]
+        if found:
+            lines.append(f"{_named(result, point['settings'])}: {', '.join(found)}")
+    if lines:
+        _warn(
+            console,
+            "shifting RTTs by less than a packet's transmission time changes results at "
+            f"{len(lines):,} points (traffic phase effects); draw the RTTs of a group, as in "
+            "{ uniform = [a, b] }, or raise send_jitter:",
+        )
+        _list_points(lines, console)
+
+
+def _named(result: SweepResult, settings: Mapping[str, object]) -> str:
+    return setting_words(settings, result.record.axes) or "the only point"
+
+
+def _warn(console: Console, text: str) -> None:
+    console.print(f"[yellow]warning:[/yellow] {escape(text)}", soft_wrap=True)
+
+
+def _list_points(lines: list[str], console: Console) -> None:
+    for line in lines[:MOST_NAMED]:
+        console.print(f"  {escape(line)}", soft_wrap=True)
+    if len(lines) > MOST_NAMED:
+        console.print(f"  and {len(lines) - MOST_NAMED:,} more")
+
+
+def _wrapped(name: str) -> str:
+    """The name of a metric in lines that keep its column narrow."""
+    lines = [""]
+    for word in name.replace("_", "_\0").replace(".", ".\0").split("\0"):
+        if lines[-1] and len(lines[-1]) + len(word) > WIDEST_HEADING:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)
+
+
+WIDEST_HEADING = 13
+"""Longer names of metrics take several lines."""
+
+
+def _cell(interval: Interval | None) -> str:
+    if interval is None or not isfinite(interval.mean):
+        return "-"
+    return f"{interval.mean:.4g}{_width(interval)}"
+
+
+def _width(interval: Interval) -> str:
+    """The half-width below a mean; nothing for a single run."""
+    return f"\n+-{interval.half_width:.2g}" if isfinite(interval.half_width) else ""
+
+
+def _shifted_cell(spread: PhaseSpread | None) -> str:
+    """The mean over shifted RTTs below the one over seeds, where phases were checked."""
+    if spread is None:
+        return ""
+    return f"\nshifted {spread.shifts.mean:.4g}{_width(spread.shifts)}"

@@ -1,0 +1,58 @@
+"""The beginning of a large table, as much as a terminal shows well."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from rich.console import Console
+
+from tailroom.cli.blocks import GAP, Column, print_block
+
+MOST_ROWS = 40
+LONGEST_CELL = 30
+"""Characters of a cell; the rest is cut."""
+
+
+def print_excerpt(table: pa.Table, console: Console) -> None:
+    """Prints the rows and columns that fit, and says what is missing and how to get it."""
+    rows = table.slice(0, MOST_ROWS)
+    columns = [
+        Column(_cut(name), [_text(value) for value in rows[name].to_pylist()])
+        for name in table.column_names
+    ]
+    shown = _fitting(columns, console.width)
+    if shown:
+        print_block(console, "", shown[:1], shown[1:])
+    missing = []
+    if table.num_rows > rows.num_rows:
+        missing.append(f"{rows.num_rows:,} of {table.num_rows:,} rows")
+    if table.num_columns > len(shown):
+        missing.append(f"{len(shown)} of {table.num_columns} columns")
+    if missing:
+        console.print(
+            f"\nShown are {' and '.join(missing)}; name columns in the query, "
+            "or write the whole table with --out FILE.csv",
+            soft_wrap=True,
+        )
+
+
+def _fitting(columns: Sequence[Column], width: int) -> list[Column]:
+    """As many columns as fit the width, at least one."""
+    shown: list[Column] = []
+    for column in columns:
+        if shown and sum(one.width + GAP for one in shown) + column.width > width:
+            break
+        shown.append(column)
+    return shown
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else _cut(str(value))
+
+
+def _cut(text: str) -> str:
+    """The first line of a text, cut where it is too long."""
+    line, *more = text.split("\n")
+    whole = len(line) <= LONGEST_CELL and not more
+    return line if whole else f"{line[: LONGEST_CELL - 3]}..."

@@ -1,0 +1,144 @@
+"""What each of several choices gets and pays: utilization against queueing delay.
+
+Where the queueing delay of groups of flows is known, a last panel shows whose packets wait.
+"""
+
+import textwrap
+from math import isfinite, nan
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tailroom.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tailroom.choices import Choice, Choices
+
+GOT, PAID, PAID_AT_MOST = "utilization", "queue_delay_s_mean", "queue_delay_s_p99"
+MOST_PANELS = 6
+"""Links that are drawn; the table has all."""
+
+
+def draw(found: "Choices") -> Figure:
+    """One panel per link: a marker per choice at its mean delay, a line from there to the p99.
+
+    Intervals are drawn where there are several seeds.
+    """
+    links = style.evenly_spread(list(found.links), MOST_PANELS)
+    groups = _waiting_groups(found)
+    count = len(links) + bool(groups)
+    columns = min(2, count)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(4.6 * columns + 2.6, 3.4 * rows + 0.9), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    titles = dict.fromkeys(one.title for one in found.choices if one.title)
+    title = next(iter(titles), "") if len(titles) == 1 else "Scenarios side by side"
+    # Above the panels: the legend begins right of them, at the same height.
+    figure.suptitle(textwrap.fill(title, 36 * columns), fontsize="medium")
+    for panel, link in zip(panels, links, strict=False):
+        _draw_link(panel, found, link)
+    if groups:
+        _draw_groups(panels[len(links)], found, groups)
+    for panel in panels[count:]:
+        panel.remove()
+    looks = style.marked_line_styles()
+    handles = [
+        Line2D([], [], label=one.name, **{**look, "linestyle": "none"})
+        for one, look in zip(found.choices, looks, strict=False)
+    ]
+    handles.append(Line2D([], [], color="0.3", linewidth=0.8, label="from mean to p99 delay"))
+    if len(found.seeds) > 1:
+        handles.append(
+            Line2D([], [], color="0.3", linewidth=0, marker="+", label="95 % confidence of means")
+        )
+    style.figure_legend(figure, handles)
+    return figure
+
+
+def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
+    delays: list[float] = []
+    for one, look in zip(found.choices, style.marked_line_styles(), strict=False):
+        share, share_width = _number(one, f"links.{link}.{GOT}", 100)
+        delay, delay_width = _number(one, f"links.{link}.{PAID}", 1e3)
+        largest, _ = _number(one, f"links.{link}.{PAID_AT_MOST}", 1e3)
+        if not (isfinite(share) and isfinite(delay)):
+            continue
+        if isfinite(largest):
+            panel.plot([delay, largest], [share, share], color=look["color"], linewidth=0.8)
+            panel.plot([largest], [share], color=look["color"], marker="|", markersize=7)
+        panel.errorbar(
+            [delay],
+            [share],
+            xerr=[delay_width],
+            yerr=[share_width],
+            fmt="none",
+            ecolor=look["color"],
+            elinewidth=0.8,
+            capsize=2,
+        )
+        panel.plot([delay], [share], **{**look, "markersize": 7})
+        delays += [number for number in (delay, largest) if isfinite(number)]
+    _delay_axis(panel, delays)
+    panel.margins(y=0.12)
+    # No mean passes 100 %, though its interval may.
+    panel.set_ylim(top=min(panel.get_ylim()[1], 101))
+    if len(found.links) > 1 or _waiting_groups(found):
+        panel.set_title(f"link {link}", fontsize="medium")
+    panel.set_xlabel("queueing delay (ms)")
+    panel.set_ylabel(style.KNOWN[GOT].label)
+
+
+def _waiting_groups(found: "Choices") -> list[str]:
+    """The groups of flows whose queueing delay is known."""
+    names = [name for one in found.choices for name in one.metrics]
+    groups = [
+        name.split(".")[1]
+        for name in names
+        if name.startswith("groups.") and name.count(".") == 2 and name.endswith(PAID_AT_MOST)
+    ]
+    return style.evenly_spread(list(dict.fromkeys(groups)))
+
+
+def _draw_groups(panel: "Axes", found: "Choices", groups: list[str]) -> None:
+    """The p99 of the queueing delay of each group, a marker per choice."""
+    delays: list[float] = []
+    step = 0.6 / max(1, len(found.choices) - 1)
+    for number, (one, look) in enumerate(
+        zip(found.choices, style.marked_line_styles(), strict=False)
+    ):
+        for place, group in enumerate(groups):
+            delay, width = _number(one, f"groups.{group}.{PAID_AT_MOST}", 1e3)
+            if isfinite(delay):
+                at = place + number * step - 0.3
+                panel.errorbar(
+                    [delay], [at], xerr=[width], fmt="none", ecolor=look["color"], capsize=2
+                )
+                panel.plot([delay], [at], **{**look, "markersize": 6})
+                delays.append(delay)
+    _delay_axis(panel, delays)
+    panel.set_yticks(range(len(groups)), groups)
+    panel.set_ylim(len(groups) - 0.5, -0.5)
+    panel.set_title("whose packets wait", fontsize="medium")
+    panel.set_xlabel("p99 queueing delay (ms)")
+
+
+def _delay_axis(panel: "Axes", delays: list[float]) -> None:
+    """Delays from 0, or on a logarithmic scale where they span decades."""
+    if style.spans_decades(delays):
+        panel.set_xscale("log")
+        panel.xaxis.set_major_formatter(style.plain_ticks)
+    else:
+        panel.set_xlim(left=0)
+    panel.grid(visible=True, color="0.92")
+
+
+def _number(one: "Choice", metric: str, scale: float) -> tuple[float, float]:
+    """Mean and half-width of a metric in the unit of the picture; NaN where it is not defined."""
+    interval = one.metrics.get(metric)
+    if interval is None:
+        return nan, 0.0
+    width = interval.half_width if isfinite(interval.half_width) else 0.0
+    return scale * interval.mean, scale * width

@@ -1,0 +1,357 @@
+"""`tailroom run` of several choices: one table with a row per choice, and one picture."""
+
+import csv
+import io
+import json
+import statistics
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import tailroom as tr
+from tailroom import runner
+from tailroom.cli import choices as shown
+from tailroom.run import simulate
+from tailroom.scenario import ScenarioText
+from tests.conftest import SMALL, Tailroom
+
+QUEUE = "links.bottleneck.queue"
+HOME = """\
+title = "Home router"
+duration = "20 s"
+measure_from = "5 s"
+
+[links.down]
+rate = "20 Mbit/s"
+delay = "5 ms"
+queue = { kind = "drop_tail", limit = "100 ms" }
+
+[flows.download]
+path = ["down"]
+congestion = { kind = "cubic" }
+rtt = "40 ms"
+
+[flows.web]
+path = ["down"]
+congestion = { kind = "cubic" }
+rtt = { uniform = ["20 ms", "80 ms"] }
+
+[flows.web.source]
+kind = "finite_flows"
+size = { kind = "bounded_pareto", shape = 1.2, min = "10 kB", max = "5 MB" }
+load = 0.2
+
+[flows.voice]
+path = ["down"]
+packet_size = "200 B"
+rtt = "40 ms"
+source = { kind = "cbr", rate = "64 kbit/s" }
+"""
+CALL = """
+[flows.call]
+path = ["bottleneck"]
+packet_size = "200 B"
+source = { kind = "poisson", rate = "100 kbit/s" }
+"""
+
+
+@pytest.fixture
+def random(tmp_path: Path) -> Path:
+    """A scenario in which seeds make a difference."""
+    path = tmp_path / "random.toml"
+    path.write_text(SMALL + CALL, encoding="utf-8")
+    return path
+
+
+def queue_of(choice: tr.Choice) -> dict[str, object]:
+    queue: dict[str, object] = tomllib.loads(choice.scenario)["links"]["bottleneck"]["queue"]
+    return queue
+
+
+def test_each_choice_is_what_a_run_with_its_value_gives(small: Path) -> None:
+    found = tr.choices(small, {QUEUE: ["codel", "drop_tail"]})
+    assert [one.name for one in found.choices] == ["codel", "drop_tail"]
+    for one in found.choices:
+        queue = {"kind": one.name, "limit": "20 packets"}
+        alone = tr.run(small, set={QUEUE: queue}).links["bottleneck"]
+        for metric in ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99"):
+            assert one.metrics[f"links.bottleneck.{metric}"].mean == alone[metric]
+
+
+def test_the_home_router_question_takes_one_command(tailroom: Tailroom, tmp_path: Path) -> None:
+    path = tmp_path / "home.toml"
+    path.write_text(HOME, encoding="utf-8")
+    delay = "voice.links.down.queue_delay_s_p99"
+    vary = "links.down.queue=codel,pie,fq_codel,drop_tail"
+    ended = tailroom("run", path, "--vary", vary, "--metric", delay, "--metric", "utilization")
+    assert ended.status == 0, ended.errors
+    rows = [line.split() for line in ended.output.splitlines()]
+    waits_ms = {row[0]: float(row[1]) for row in rows if len(row) == 3 and row[2] == "ms"}
+    assert list(waits_ms) == ["codel", "pie", "fq_codel", "drop_tail"]
+    # RFC 8290 sec. 1: flows that build no queue are served first. DropTail's queue is 100 ms long.
+    assert min(waits_ms, key=lambda name: waits_ms[name]) == "fq_codel"
+    assert waits_ms["fq_codel"] < 5
+    assert 80 < waits_ms["drop_tail"] <= 100
+    full = {row[0]: float(row[1].rstrip("%")) for row in rows if len(row) == 2 and "%" in row[1]}
+    assert max(full, key=lambda name: full[name]) == "drop_tail"
+
+
+def test_the_usual_metrics_fit_80_columns(tailroom: Tailroom, tmp_path: Path) -> None:
+    path = tmp_path / "home.toml"
+    path.write_text(HOME, encoding="utf-8")
+    ended = tailroom("run", path, "--vary", "links.down.queue=codel,drop_tail", "--seeds", 2)
+    assert ended.status == 0, ended.errors
+    text, heads = ended.output, " ".join(ended.output.split())
+    for block in ("Link down", "Group download", "Group web", "Group voice"):
+        assert f"\n{block}" in text
+    for heading in ("utilization", "loss", "delay mean", "delay p99", "goodput", "completion"):
+        assert heading in heads
+    tables = [line for line in text.splitlines() if "warning" not in line]
+    assert max(map(len, tables)) <= 80
+
+
+def test_a_word_for_a_queue_keeps_the_limit_of_the_scenario(
+    tailroom: Tailroom, small: Path
+) -> None:
+    for settings in (
+        {},
+        {f"{QUEUE}.limit": "7 packets"},
+        {QUEUE: {"kind": "pie", "limit": "7 packets"}},
+    ):
+        limit = 7 if settings else 20
+        found = tr.choices(small, {QUEUE: ["fq_codel", "drop_tail"]}, set=settings)
+        for one in found.choices:
+            assert one.metrics["links.bottleneck.limit_packets"].mean == limit
+    ended = tailroom("run", small, "--vary", f"{QUEUE}=codel,pie")
+    assert f"{QUEUE}: limit 20 packets kept from the scenario" in ended.output
+
+
+def test_a_word_for_a_queue_drops_the_other_parameters(small: Path) -> None:
+    red = {"kind": "red", "limit": "30 packets", "max_p": 0.5}
+    found = tr.choices(small, {QUEUE: ["red", "drop_tail"]}, set={QUEUE: red})
+    assert queue_of(found.choices[0])["max_p"] == 0.1  # the default of `red`
+    assert queue_of(found.choices[1]) == {"kind": "drop_tail", "limit": "30 packets"}
+
+
+def test_a_table_for_a_queue_is_taken_as_it_is_written(tailroom: Tailroom, small: Path) -> None:
+    tables = '[{ kind = "red", limit = "9 packets" }, { kind = "fq_codel" }, "codel"]'
+    ended = tailroom("run", small, "--vary", f"{QUEUE}={tables}", "--json")
+    assert ended.status == 0, ended.errors
+    limits = {
+        one["name"]: one["metrics"]["links.bottleneck.limit_packets"]["mean"]
+        for one in json.loads(ended.output)["choices"]
+    }
+    # 10,240 packets is the default of fq_codel in Linux.
+    assert limits == {"red": 9, "fq_codel": 10240, "codel": 20}
+
+
+def test_a_limit_that_varies_is_not_kept(small: Path) -> None:
+    vary = {f"{QUEUE}.limit": ["5 packets", "40 packets"], QUEUE: ["codel", "drop_tail"]}
+    found = tr.choices(small, vary)
+    assert found.headings == ("limit", "queue")
+    limits = {one.name: one.metrics["links.bottleneck.limit_packets"].mean for one in found.choices}
+    assert limits == {
+        "5 packets, codel": 5,
+        "5 packets, drop_tail": 5,
+        "40 packets, codel": 40,
+        "40 packets, drop_tail": 40,
+    }
+    assert found.notes == ()
+
+
+def test_without_a_limit_to_keep_disciplines_have_their_own(small: Path) -> None:
+    found = tr.choices(small, {QUEUE: ["codel", "fq_codel"]}, set={QUEUE: {"kind": "codel"}})
+    limits = [one.metrics["links.bottleneck.limit_packets"].mean for one in found.choices]
+    assert limits == [1000, 10240]  # as in Linux
+    assert "each discipline has its default" in found.notes[0]
+    with pytest.raises(tr.ScenarioError, match=r"queue\.limit: is missing"):
+        tr.choices(small, {QUEUE: ["codel", "drop_tail"]}, set={QUEUE: {"kind": "codel"}})
+
+
+def test_several_files_are_rows_of_one_table(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(SMALL.replace("Two Reno", "More Reno"), encoding="utf-8")
+    ended = tailroom("run", small, other, "--set", "flows.reno.count=3", "--json")
+    assert ended.status == 0, ended.errors
+    found = json.loads(ended.output)["choices"]
+    assert [one["name"] for one in found] == ["small", "other"]
+    assert [one["title"] for one in found] == ["Two Reno flows", "More Reno flows"]
+    assert {one["metrics"]["groups.reno.flows"]["mean"] for one in found} == {3}
+    text = tailroom("run", small, other).output
+    assert "small: Two Reno flows\nother: More Reno flows\n" in text
+    assert text.count("Link bottleneck") == 1
+
+
+def test_files_of_the_same_name_are_told_apart(small: Path, tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    other = tmp_path / "b" / "small.toml"
+    other.write_text(SMALL, encoding="utf-8")
+    names = [one.name for one in tr.choices([small, other]).choices]
+    assert names == [str(small), str(other)]
+
+
+def test_seeds_give_means_with_intervals(random: Path) -> None:
+    metric = "links.bottleneck.queue_delay_s_mean"
+    values = [
+        tr.run(random, seed=seed).links["bottleneck"]["queue_delay_s_mean"] for seed in (4, 5, 6)
+    ]
+    one = tr.choices(random, {QUEUE: ["drop_tail"]}, seeds=3, seed=4).choices[0]
+    assert one.metrics[metric].mean == pytest.approx(statistics.mean(values))
+    # Student's t with 2 degrees of freedom: 4.303 at 97.5 %.
+    error = statistics.stdev(values) / 3**0.5
+    assert one.metrics[metric].half_width == pytest.approx(4.303 * error, rel=1e-3)
+
+
+def test_one_seed_has_no_interval(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
+    command = ("run", small, "--vary", f"{QUEUE}=codel,pie")
+    assert "+-" not in tailroom(*command).output
+    ended = tailroom(*command, "--json", "--out", tmp_path / "out")
+    assert "Infinity" not in ended.output
+    widths = [
+        metric["half_width"]
+        for one in json.loads(ended.output)["choices"]
+        for metric in one["metrics"].values()
+    ]
+    assert set(widths) == {None}
+    with (tmp_path / "out" / "choices.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["queue"] for row in rows] == ["codel", "pie"]
+    assert not [name for name in rows[0] if "half_width" in name]
+
+
+def test_out_holds_table_scenarios_and_picture(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    ended = tailroom("run", small, "--vary", f"{QUEUE}=codel,drop_tail", "--out", out)
+    assert ended.status == 0, ended.errors
+    assert sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()) == [
+        "choices.csv",
+        "choices.json",
+        "choices.png",
+        "scenarios/codel/scenario.toml",
+        "scenarios/drop_tail/scenario.toml",
+    ]
+    again = tailroom("run", out / "scenarios" / "codel" / "scenario.toml", "--json")
+    alone = json.loads(again.output)["links"]["bottleneck"]["utilization"]
+    found = json.loads((out / "choices.json").read_text(encoding="utf-8"))["choices"][0]
+    assert found["metrics"]["links.bottleneck.utilization"]["mean"] == alone
+
+
+def test_a_warning_is_shown_once_with_the_choices_that_it_concerns(
+    tailroom: Tailroom, small: Path
+) -> None:
+    # Ten reductions in the 3 s of the window take a short queue.
+    for limit, warns in (("5 packets", False), ("20 packets", True), ("200 packets", True)):
+        found = tr.run(small, set={f"{QUEUE}.limit": limit}).summary["warnings"]
+        assert bool(found) == warns
+    ended = tailroom("run", small, "--vary", f"{QUEUE}.limit=5 packets, 20 packets, 200 packets")
+    warnings = [line for line in ended.output.splitlines() if line.startswith("warning:")]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("warning: (20 packets, 200 packets) flows.reno: 6.0 window")
+    ended = tailroom("run", small, "--vary", f"{QUEUE}.limit=20 packets, 200 packets")
+    assert "\nwarning: flows.reno: 6.0 window" in ended.output
+
+
+def test_one_file_without_choices_is_what_it_was(tailroom: Tailroom, small: Path) -> None:
+    ended = tailroom("run", small)
+    assert "Groups of flows" in ended.output
+    assert "packet-hops in" in ended.output
+
+
+def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path) -> None:
+    ended = tailroom("run", small, "--metric", "reno.timeouts", "--json")
+    assert ended.status == 0, ended.errors
+    (only,) = json.loads(ended.output)["choices"]
+    timeouts = tr.run(small).groups["reno"]["timeouts"]
+    assert only["metrics"] == {"groups.reno.timeouts": {"mean": timeouts, "half_width": None}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--vary", QUEUE], ["no KEY=VALUES"]),
+        (["--vary", f"{QUEUE}=codell"], [f"{QUEUE}.kind", "did you mean `codel`"]),
+        (["--vary", f"{QUEUE}=codel,codel"], ["comes twice; keep one"]),
+        (["--vary", "seed=1,2"], ["repeat each choice with `seeds`"]),
+        (
+            ["--vary", f"{QUEUE}=codel", "--vary", f"{QUEUE}=pie"],
+            ["is given twice; put all values in one"],
+        ),
+        (["--vary", f"{QUEUE}=codel", "--metric", "utilisation"], ["did you mean utilization?"]),
+        (["--vary", f"{QUEUE}=codel", "--phase-check"], ["--phase-check: is for one run"]),
+        (["--store", "somewhere"], ["--store and --workers: are for several choices"]),
+    ],
+)
+def test_wrong_choices_are_refused(
+    tailroom: Tailroom, small: Path, arguments: list[str], named: list[str]
+) -> None:
+    ended = tailroom("run", small, *arguments)
+    assert ended.status == 2
+    assert ended.output == ""
+    for text in named:
+        assert text in ended.errors
+    assert ended.errors.count("\n") == 1
+
+
+def test_a_store_keeps_the_runs_of_choices(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    command = ("run", small, "--vary", f"{QUEUE}=codel,pie", "--store", store)
+    first = tailroom(*command)
+    assert tr.Store(store).runs().num_rows == 2
+    assert tailroom(*command).output == first.output
+    assert tr.Store(store).runs().num_rows == 2
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_tables_are_split_where_the_terminal_is_narrow(tmp_path: Path, width: int) -> None:
+    path = tmp_path / "home.toml"
+    path.write_text(HOME, encoding="utf-8")
+    names = ["all_sizes.slowdown_mean", "all_sizes.slowdown_p99", "throughput_bps", "share"]
+    names += ["loss_fraction", "retransmissions", "rtt_s_mean", "marked_fraction"]
+    found = tr.choices(
+        path,
+        {"links.down.queue": ["codel", "drop_tail"]},
+        metrics=[f"web.{name}" for name in names],
+    )
+    text = io.StringIO()
+    shown.show(found, Console(file=text, width=width))
+    lines = [line for line in text.getvalue().splitlines() if "warning" not in line]
+    assert max(map(len, lines)) <= width
+    assert "…" not in text.getvalue()
+    tables = text.getvalue().count("Group web")
+    assert tables == {60: 3, 80: 2, 120: 1}[width]
+    assert text.getvalue().count("\ncodel ") == tables
+
+
+def test_standard_input_is_a_scenario_too(
+    tailroom: Tailroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(SMALL.encode()))
+    monkeypatch.setattr(sys, "stdin", stream)
+    ended = tailroom("run", "-", "--vary", f"{QUEUE}=codel,pie")
+    assert ended.status == 0, ended.errors
+    assert "Two Reno flows" in ended.output
+
+
+def test_a_run_that_fails_is_named(
+    tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(source: ScenarioText, **options: Any) -> tr.Result:
+        if "codel" in str(source.overrides):
+            raise tr.RunError("the account of packets does not balance")
+        return simulate(source, **options)
+
+    monkeypatch.setattr(runner, "simulate", failing)
+    command = ("run", small, "--vary", f"{QUEUE}=pie,codel", "--out", tmp_path / "out")
+    ended = tailroom(*command)
+    assert ended.status == 1
+    assert ended.output == ""
+    assert f"failed: {QUEUE} = codel, seed 1: the account" in ended.errors
+    assert not (tmp_path / "out").exists()
