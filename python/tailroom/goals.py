@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from math import isfinite
 
 from tailroom.confidence import Interval
+from tailroom.wrong_input import WrongInputError
 
 _FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S+)\s*")
 
 
-class GoalError(ValueError):
+class GoalError(WrongInputError, ValueError):
     """The text is no target, or targets contradict one another; the message names the remedy."""
 
 

@@ -29,6 +29,7 @@ import pyarrow.parquet as pq
 from tailroom._engine import RunError
 from tailroom.metrics import metrics_of
 from tailroom.results import Result
+from tailroom.wrong_input import WrongInputError
 
 FORMAT = 1
 MARKER = "tailroom-store.json"
@@ -41,7 +42,7 @@ ABANDONED_AFTER_S = 3600.0
 _counter = itertools.count()
 
 
-class StoreError(ValueError):
+class StoreError(WrongInputError, ValueError):
     """The directory is no store, or cannot be used; the message names the remedy."""
 
 

@@ -1,12 +1,14 @@
 """Arguments and options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tailroom.cli import failures
-from tailroom.store import Store, SweepRecord
+
+if TYPE_CHECKING:
+    from tailroom.store import Store, SweepRecord
 
 ScenarioFile = Annotated[
     Path,
@@ -56,7 +58,7 @@ def parse_settings(settings: list[str] | None) -> dict[str, str]:
     return overrides
 
 
-def chosen_sweep(store: Store, start: str | None) -> SweepRecord:
+def chosen_sweep(store: "Store", start: str | None) -> "SweepRecord":
     """The sweep whose id begins so; the only one if none is named."""
     records = [one for one in store.sweeps() if one.id.startswith(start or "")]
     if len(records) == 1:
