@@ -21,7 +21,7 @@ pub(crate) struct Columns(Mutex<Option<Named>>);
 
 #[pymethods]
 impl Columns {
-    /// Hands the columns over as NumPy arrays by name, without copying; once.
+    /// Hands the columns over as `NumPy` arrays by name, without copying; once.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let columns = taken.ok_or_else(|| PyRuntimeError::new_err("handed over already"))?;

@@ -181,7 +181,7 @@ class _Models:
         self.names = names
         self.spoken: set[str] = set()
         """Those that say something of what is drawn."""
-        self._asked: dict[int, Predictions | None] = {}
+        self._asked: dict[tuple[int, str], Predictions | None] = {}
 
     def label(self, name: str) -> str:
         """How the legend names a model."""
@@ -190,21 +190,21 @@ class _Models:
     def values(self, name: str, line: Line, metric: str) -> list[float]:
         """A metric along a line; NaN where the model says nothing of it."""
         prefix, _, quantity = metric.rpartition(".")
-        if prefix != f"links.{self.view.link}" or quantity not in OF_LINK[:3]:
+        kind, _, link = prefix.partition(".")
+        if kind != "links" or quantity not in OF_LINK[:3]:
             return [nan] * len(line.places)
-        said = [self._ask(place) for place in line.places]
+        said = [self._ask(place, link) for place in line.places]
         found = [one.says(name, quantity) if one else None for one in said]
         if any(one is not None for one in found):
             self.spoken.add(name)
         return [nan if one is None else one for one in found]
 
-    def _ask(self, place: int) -> "Predictions | None":
-        if place not in self._asked:
+    def _ask(self, place: int, link: str) -> "Predictions | None":
+        if (place, link) not in self._asked:
             text = self.view.scenario(place)
-            link = self.view.link
-            self._asked[place] = (
+            self._asked[place, link] = (
                 predict(tomllib.loads(text), link=link, only=self.names)  # type: ignore[arg-type]
                 if text
                 else None
             )
-        return self._asked[place]
+        return self._asked[place, link]
