@@ -91,7 +91,7 @@ def test_vegas_yields_to_reno_and_harms_nobody(card: Card) -> None:
     # Surely less than half of what the references get; three seeds do not tell how much less.
     assert vegas["taken"].judgement.best is Verdict.CAUTION
     assert vegas["bufferbloat"].judgement.best is Verdict.PASS
-    assert all(point.worse < 1 for point in vegas["bufferbloat"].points)
+    assert vegas["bufferbloat"].points[-1].worse < 0.5
 
 
 def test_the_numbers_are_those_of_single_runs(card: Card) -> None:

@@ -97,6 +97,8 @@ class _Page:
                 predicted = self.said.values(name, line, metric)
                 if any(map(isfinite, predicted)):
                     look = {**self._model_look(place), "color": self.looks[number]["color"]}
+                    if self.said.fails(name, line, metric):
+                        look.update(style.FAILING_LINE)
                     panel.plot(over, np.multiply(scale, predicted), **look)
         panel.set_ylabel(label)
         panel.grid(visible=True, color="0.92")
@@ -185,7 +187,10 @@ class _Models:
 
     def label(self, name: str) -> str:
         """How the legend names a model."""
-        return f"model: {name}" if name in self.spoken else f"model: {name} (says nothing here)"
+        if name not in self.spoken:
+            return f"model: {name} (says nothing here)"
+        failing = [one.fails(name) for one in self._asked.values() if one]
+        return f"model: {name}{style.failing_words(sum(failing), sum(failing))}"
 
     def values(self, name: str, line: Line, metric: str) -> list[float]:
         """A metric along a line; NaN where the model says nothing of it."""
@@ -198,6 +203,12 @@ class _Models:
         if any(one is not None for one in found):
             self.spoken.add(name)
         return [nan if one is None else one for one in found]
+
+    def fails(self, name: str, line: Line, metric: str) -> bool:
+        """Whether one of a model's assumptions does not hold somewhere along a line."""
+        link = metric.split(".")[1]
+        said = (self._ask(place, link) for place in line.places)
+        return any(one.fails(name) for one in said if one)
 
     def _ask(self, place: int, link: str) -> "Predictions | None":
         if (place, link) not in self._asked:
