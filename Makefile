@@ -30,9 +30,10 @@ $(UV):
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
-# --inexact keeps uv itself; the package is rebuilt when a Rust file has changed.
+# --inexact keeps uv itself; the package is rebuilt when a Rust file has changed. Bytecode, as pip
+# writes it too: every command would compile the libraries that it loads, or at least the first.
 setup: $(UV)
-	$(UV) sync --quiet --locked --inexact
+	$(UV) sync --quiet --locked --inexact --compile-bytecode
 
 demo: setup
 	rm -rf out/demo

@@ -42,8 +42,10 @@ def test_many_flows_leave_a_short_legend(small: Path) -> None:
     windows = result.plot().axes[0]
     assert len(windows.lines) == 10
     assert windows.get_title(loc="left") == "10 of 30 flows"
-    assert labels(windows)[0] == result.flows[0]["name"]
-    assert labels(windows)[9] == result.flows[29]["name"]
+    assert labels(windows)[0] == "reno (30 flows)"
+    first, last = (result.series("cwnd", flow=result.flows[one]["name"]) for one in (0, 29))
+    assert list(windows.lines[0].get_ydata()) == first["cwnd_packets"].to_pylist()  # type: ignore[arg-type]
+    assert list(windows.lines[9].get_ydata()) == last["cwnd_packets"].to_pylist()  # type: ignore[arg-type]
 
 
 def test_flows_without_a_window_leave_their_panel_empty(small: Path) -> None:

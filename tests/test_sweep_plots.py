@@ -363,3 +363,45 @@ def test_compare_gives_the_interval_of_the_simulation(tailroom: Tailroom, small:
     assert "95 %, +-" in shown.output
     assert "the mean of 3 runs" in shown.output
     assert tailroom("compare", small, "--store", "there").status == 2
+
+
+def test_a_metric_named_in_full_needs_no_link(tailroom: Tailroom, tmp_path: Path) -> None:
+    """Defect 7 of the first-contact review: `--metric groups.X.links.Y.M` asked for a link."""
+    scenario = """
+        duration = "2 s"
+        [links.first]
+        rate = "10 Mbit/s"
+        delay = "2 ms"
+        queue = { kind = "drop_tail", limit = "20 packets" }
+        [links.second]
+        rate = "8 Mbit/s"
+        delay = "2 ms"
+        queue = { kind = "drop_tail", limit = "20 packets" }
+        [flows.reno]
+        path = ["first", "second"]
+        congestion = { kind = "reno" }
+        rtt = "20 ms"
+        """
+    file = tmp_path / "two.toml"
+    file.write_text(scenario, encoding="utf-8")
+    rtts = ["20 ms", "40 ms", "60 ms"]
+    swept = tr.sweep(file, tmp_path / "store", grid={"flows.reno.rtt": rtts}, seeds=2, workers=1)
+    for metric in (
+        "groups.reno.links.second.queue_delay_s_mean",
+        "links.second.utilization",
+        "second.utilization",
+        "reno.goodput_bps",
+    ):
+        picture = tmp_path / f"{metric}.png"
+        arguments = ("--metric", metric, "--kind", "curves", "--out", picture)
+        ended = tailroom("plot", tmp_path / "store", *arguments)
+        assert (ended.status, ended.errors) == (0, ""), metric
+        assert picture.exists()
+    figure = swept.plot(metrics=["links.second.utilization"], models=["rule_of_thumb", "sawtooth"])
+    assert "model: sawtooth" in " ".join(legend(figure))
+    ended = tailroom("plot", tmp_path / "store", "--metric", "utilization")
+    assert ended.status == 2
+    assert "first.utilization, second.utilization" in ended.errors
+    ended = tailroom("plot", tmp_path / "store")
+    assert ended.status == 2
+    assert "choose one of first, second with --link" in ended.errors

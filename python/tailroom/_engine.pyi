@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 __all__ = [
     "AckEvent",
     "CaptureError",
+    "Columns",
     "CongestionEvent",
     "ControlError",
     "RoundEvent",
@@ -24,29 +25,37 @@ __all__ = [
     "schema",
 ]
 
-_Columns: TypeAlias = dict[str, NDArray[Any]]
 _FindControl: TypeAlias = Callable[[str, str], Callable[[], object] | None]
 
 @type_check_only
 class _Answer(TypedDict):
     summary: str
     scenario: str
-    link_series: _Columns | None
-    flow_series: _Columns | None
-    packet_log: _Columns | None
-    arrival_log: _Columns | None
-    flow_counts: _Columns
-    flow_log: _Columns | None
-    arrival_dispersion: _Columns | None
+    link_series: Columns | None
+    flow_series: Columns | None
+    packet_log: Columns | None
+    arrival_log: Columns | None
+    flow_counts: Columns
+    flow_log: Columns | None
+    arrival_dispersion: Columns | None
 
 @type_check_only
 class _Capture(TypedDict):
-    columns: _Columns
+    columns: dict[str, NDArray[Any]]
     flow: list[str]
+    sender: list[str]
+    receiver: list[str]
     packets: int
     unseen_bytes: int
     skipped: list[tuple[str, int]]
     broken: tuple[int, str] | None
+
+@final
+class Columns:
+    """Columns of equal length that are still the engine's."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Hands the columns over as NumPy arrays by name, without copying; once."""
 
 class CaptureError(ValueError): ...
 class ScenarioError(ValueError): ...

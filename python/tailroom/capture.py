@@ -1,13 +1,26 @@
 """Packet captures as lists of flows."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from tailroom import _engine
 from tailroom._engine import CaptureError
+from tailroom.capture_directions import (
+    MOST_NAMED,
+    Directions,
+    Network,
+    find_directions,
+    parse_prefixes,
+    within,
+)
+
+_Value = TypeVar("_Value")
 
 WINDOW_S = 0.1
 """Peak rates are over this time unless another is given."""
@@ -39,18 +52,32 @@ class Capture:
     broken: tuple[int, str] | None
     """Byte offset at which reading ended before the end of the file, and why."""
 
+    directions: Directions | None
+    """How many flows go each way, if they go both ways; a link of a scenario carries one."""
 
-def import_capture(path: str | PathLike[str], *, window_s: float = WINDOW_S) -> Capture:
+
+def import_capture(
+    path: str | PathLike[str],
+    *,
+    window_s: float = WINDOW_S,
+    to: str | Iterable[str] = (),
+    from_: str | Iterable[str] = (),
+) -> Capture:
     """Reads the TCP flows of a capture (pcap or pcapng).
 
     Args:
         path: The capture.
         window_s: Peak rates are over this time: 1e-6 to 3600 seconds.
+        to: Only flows whose receiver is in one of these prefixes: "192.0.2.0/24", "2001:db8::/32",
+            or an address.
+        from_: Only flows whose sender is in one of these prefixes.
 
     Raises:
-        CaptureError: The file cannot be read, or holds no TCP connection with data.
-        ValueError: The window is too short or too long.
+        CaptureError: The file cannot be read, or holds no TCP connection with data, or none that
+            goes from and to these prefixes.
+        ValueError: The window is too short or too long, or something is no prefix.
     """
+    receiving, sending = parse_prefixes(to, "to"), parse_prefixes(from_, "from")
     if not SHORTEST_WINDOW_S <= window_s <= LONGEST_WINDOW_S:
         raise ValueError(f"window_s is {window_s:g}; choose from 1e-6 to 3600 seconds")
     try:
@@ -58,6 +85,10 @@ def import_capture(path: str | PathLike[str], *, window_s: float = WINDOW_S) -> 
     except CaptureError as error:
         raise CaptureError(f"{fspath(path)}: {error}") from None
     columns = answer["columns"]
+    senders, receivers = answer["sender"], answer["receiver"]
+    received = within(receivers, receiving)
+    kept = np.logical_and(received, within(senders, sending))
+    sizes = columns["bytes"].tolist()
     capture = Capture(
         flows=pa.table(
             {
@@ -68,15 +99,50 @@ def import_capture(path: str | PathLike[str], *, window_s: float = WINDOW_S) -> 
                 "flow": pa.array(answer["flow"], pa.string()),
                 "direction": pa.array(np.where(columns["forward"], "forward", "reverse")),
             }
-        ),
+        ).filter(pa.array(kept)),
         packets=answer["packets"],
         skipped=dict(answer["skipped"]),
         unseen_bytes=answer["unseen_bytes"],
         broken=answer["broken"],
+        directions=find_directions(
+            _only(senders, kept), _only(receivers, kept), _only(sizes, kept)
+        ),
     )
-    if not capture.flows.num_rows:
+    if not senders:
         raise CaptureError(f"{fspath(path)}: {_why_no_flows(capture)}")
+    if not capture.flows.num_rows:
+        wanted = _wanted(receiving, sending)
+        all_ways = directions_text(find_directions(senders, receivers, sizes))
+        ways = all_ways or f"from {senders[0]} to {receivers[0]}, for instance"
+        raise CaptureError(
+            f"{fspath(path)}: none of the {len(senders):,} flows goes {wanted}; they go {ways}"
+        )
     return capture
+
+
+def _only(values: Sequence[_Value], kept: NDArray[np.bool_]) -> list[_Value]:
+    return [value for value, keep in zip(values, kept.tolist(), strict=True) if keep]
+
+
+def _wanted(to: Sequence[Network], from_: Sequence[Network]) -> str:
+    ways = (("from", from_), ("to", to))
+    return " ".join(f"{way} {' or '.join(map(str, nets))}" for way, nets in ways if nets)
+
+
+def directions_text(directions: Directions | None) -> str:
+    """Writes how many flows go each way; empty if they go one way."""
+    if directions is None:
+        return ""
+    side = ", ".join(directions.side[:MOST_NAMED])
+    more = len(directions.side) - MOST_NAMED
+    others = f" and {more} more" if more > 0 else ""
+    neither = (
+        f", {directions.other_flows:,} between other addresses" if directions.other_flows else ""
+    )
+    return (
+        f"{directions.to_flows:,} to {side}{others} ({directions.to_bytes:,} bytes), "
+        f"{directions.from_flows:,} from there ({directions.from_bytes:,} bytes){neither}"
+    )
 
 
 def _why_no_flows(capture: Capture) -> str:

@@ -18,6 +18,7 @@ from tailroom.own_controls import beside
 from tailroom.runner import Task, run_task
 from tailroom.scenario import ScenarioText, own_controls
 from tailroom.store import Run
+from tailroom.wrong_input import WrongInputError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -35,7 +36,7 @@ SAME_TAILROOM = "install the same tailroom on every machine"
 SAME_FILES = "files that a scenario names must be at the same path on every machine"
 
 
-class ClusterError(RuntimeError):
+class ClusterError(WrongInputError, RuntimeError):
     """The cluster cannot do the runs; the message says which machine, why, and the remedy."""
 
 

@@ -2,7 +2,8 @@
 
 The RFC says what to look at and gives no thresholds (sec. 5); the numbers here are ours. A control
 is held against the worst of the references, Reno and CUBIC, at each point of an experiment: it may
-be better in any way, and worse by so much.
+be better in any way, and worse by so much. A threshold decides only where the 95 % confidence
+interval lies on one side of it; otherwise the verdict is undecided.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,9 +59,9 @@ class Criterion:
     by: Literal["ratio", "difference"]
     """How the control is compared to the worst reference."""
     caution: float
-    """A ratio or difference that is worse than this is for the user to judge."""
+    """A ratio or difference that is surely worse than this is for the user to judge."""
     failure: float
-    """One that is worse than this fails."""
+    """One that is surely worse than this fails."""
     harmless: float
     """A value this good passes whatever the references do."""
     reason: str

@@ -1,6 +1,7 @@
 """A document as blocks, written as Markdown, or as a page of HTML that needs no other file."""
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -8,19 +9,39 @@ from html import escape
 HTML = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-body {{ font-family: sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; }}
+body {{ font-family: sans-serif; line-height: 1.4; }}
+body {{ max-width: 75em; margin: 2em auto; padding: 0 1em; }}
+.wide {{ overflow-x: auto; margin: 1em 0; }}
 table {{ border-collapse: collapse; }}
 th, td {{ border-bottom: 1px solid #ccc; padding: 0.3em 0.6em; text-align: left; }}
 td {{ vertical-align: top; }}
-.good {{ color: #006d4e; }} .middling {{ color: #a35f00; }} .bad {{ color: #b00020; }}
-img {{ max-width: 100%; }}
+.good {{ color: #006d4e; }} .middling {{ color: #a35f00; }} .open {{ color: #3f5e96; }}
+.bad {{ color: #b00020; }}
+.wide svg, .wide img {{ display: block; width: 100%; height: auto; min-width: 42em; }}
+@media print {{
+  body {{ max-width: none; margin: 0; font-size: 9pt; }}
+  .wide {{ overflow: visible; }}
+  .wide svg, .wide img {{ min-width: 0; max-height: 95vh; }}
+  tr, .picture {{ break-inside: avoid; }}
+  h2, h3 {{ break-after: avoid; }}
+}}
 </style>
 <h1>{title}</h1>
 {body}
 </html>
 """
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture in two formats."""
+
+    png: bytes
+    svg: str
+    """As text; empty if the picture has so many marks that only pixels show it."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +66,15 @@ class Table:
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     colours: Mapping[str, str] = field(default_factory=dict)
-    """`good`, `middling` or `bad` for cells of this text."""
+    """`good`, `middling`, `open` or `bad` for cells of this text; words in brackets may follow."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG picture: a file beside the Markdown, inside the HTML."""
+    """A picture: a file beside the Markdown, inside the HTML."""
 
     file: str
-    png: bytes
+    drawn: Drawn
     shows: str
     """What a reader who cannot see it is told."""
 
@@ -99,9 +120,8 @@ def _html(block: Block) -> str:
             return f"<h{level}>{escape(text)}</h{level}>"
         case Paragraph(text):
             return f"<p>{escape(text)}</p>"
-        case Picture(_, png, shows):
-            data = base64.b64encode(png).decode()
-            return f'<p><img src="data:image/png;base64,{data}" alt="{escape(shows)}"></p>'
+        case Picture(file, drawn, shows):
+            return f'<div class="wide picture">\n{_html_picture(file, drawn, shows)}\n</div>'
         case Table():
             return _html_table(block)
 
@@ -110,9 +130,21 @@ def _html_table(table: Table) -> str:
     headings = "".join(f"<th>{escape(one)}</th>" for one in table.headings)
     rows = ["".join(_html_cell(cell, table.colours) for cell in row) for row in table.rows]
     lines = "\n".join(f"<tr>{row}</tr>" for row in (headings, *rows))
-    return f"<table>\n{lines}\n</table>"
+    return f'<div class="wide"><table>\n{lines}\n</table></div>'
+
+
+def _html_picture(file: str, drawn: Drawn, shows: str) -> str:
+    if not drawn.svg:
+        data = base64.b64encode(drawn.png).decode()
+        return f'<img src="data:image/png;base64,{data}" alt="{escape(shows)}">'
+    svg = drawn.svg[drawn.svg.index("<svg") :]
+    # Names inside a picture are names of the whole page: those of another picture must differ.
+    own = re.sub(r"\W", "-", file)
+    svg = re.sub(r'( id="|xlink:href="#|url\(#)', rf"\1{own}-", svg)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(shows)}"', 1)
 
 
 def _html_cell(text: str, colours: Mapping[str, str]) -> str:
-    colour = f' class="{colours[text]}"' if text in colours else ""
+    word = text.partition(" (")[0]
+    colour = f' class="{colours[word]}"' if word in colours else ""
     return f"<td{colour}>{escape(text)}</td>"

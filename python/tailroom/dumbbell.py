@@ -4,10 +4,11 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from tailroom import _engine
 from tailroom._engine import ScenarioError
-from tailroom.scenario_types import DropTailQueue, Flows, Scenario
+from tailroom.scenario_types import DropTailQueue, Scenario
 
 HOST = "linux"
 """Who asks without a scenario asks about hosts of today."""
@@ -71,7 +72,7 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
         span_s = min(max(FEWEST_RTTS * mean_s, FEWEST_SECONDS), most_s)
     start_s = min(0.2 * span_s, 50 * mean_s)
     delay = _milliseconds(min(mean_s / 4, shortest_s / 2))
-    groups: dict[str, Flows] = {
+    groups: dict[str, Any] = {
         name: {
             "count": count,
             "path": ["bottleneck"],

@@ -13,6 +13,10 @@ def equivalents(link: Bottleneck, limit_packets: int) -> dict[str, str]:
 
     `DEV` stands for the network interface. netem's limit also counts the packets that it delays,
     here by half of the mean RTT.
+
+    In ns-3, Ipv4AddressHelper::Assign installs FqCoDel on every device that has no queue disc (ns-3
+    manual, "Queue disciplines", Usage). It holds up to 10240 packets, and drops, while the device's
+    queue is full, so that queue alone is not the buffer: FqCoDel has to be removed afterwards.
     """
     rate = f"{link.rate_bps:.0f}bit"
     packet_bytes = ceil(link.packet_bytes)
@@ -28,10 +32,11 @@ def equivalents(link: Bottleneck, limit_packets: int) -> dict[str, str]:
         "tc netem (rate, delay, buffer)": (
             f"{add} netem rate {rate} delay {1e6 * delay_s:.0f}us limit {limit_packets + delayed}"
         ),
-        "ns-3": (
+        "ns-3 (queue of the device)": (
             'pointToPoint.SetQueue("ns3::DropTailQueue<Packet>", '
-            f'"MaxSize", StringValue("{limit_packets}p"))'
+            f'"MaxSize", StringValue("{limit_packets}p"));'
         ),
+        "ns-3 (after Assign, no FqCoDel before it)": ("TrafficControlHelper().Uninstall(devices);"),
         "Mahimahi": (
             "mm-link UPLINK DOWNLINK --uplink-queue=droptail "
             f'--uplink-queue-args="packets={limit_packets}"'

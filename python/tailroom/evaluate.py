@@ -8,8 +8,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from enum import StrEnum
-from math import inf, isfinite
+from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from tailroom.runner import Point, Runner, Task
 from tailroom.scenario import ScenarioText
 from tailroom.store import Run, Store, SweepRecord
 from tailroom.sweep import SweepProgress
+from tailroom.verdict import SEVERITY, Judgement, Verdict, how_much_worse, judge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,14 +37,6 @@ Control = str | Mapping[str, object] | ControlFactory
 """A name, a table with a kind and its parameters, or something that makes a control."""
 
 
-class Verdict(StrEnum):
-    """What becomes of a criterion."""
-
-    PASS = "pass"
-    CAUTION = "caution"
-    FAIL = "fail"
-
-
 @dataclass(frozen=True)
 class Compared:
     """A criterion at one point of its experiment."""
@@ -53,11 +45,16 @@ class Compared:
     label: str
     values: Mapping[str, Interval | None]
     """The quantity by control; `None` where it is not defined in any run."""
-    worst_reference: float | None
-    """The less good mean of the references."""
+    worst_reference: Interval | None
+    """That of the references with the less good mean."""
     worse: float
     """The difference or ratio to it, larger for worse values."""
-    verdict: Verdict
+    judgement: Judgement
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the intervals say."""
+        return self.judgement.verdict
 
 
 @dataclass(frozen=True)
@@ -69,14 +66,25 @@ class Finding:
     points: tuple[Compared, ...]
 
     @property
+    def judgement(self) -> Judgement:
+        """That of the worst point, as far as the intervals of the points tell."""
+        best = max((one.judgement.best for one in self.points), key=SEVERITY.index)
+        worst = max((one.judgement.worst for one in self.points), key=SEVERITY.index)
+        return Judgement(best, worst)
+
+    @property
     def verdict(self) -> Verdict:
-        """That of the worst point."""
-        return max((one.verdict for one in self.points), key=list(Verdict).index)
+        """What the intervals say."""
+        return self.judgement.verdict
 
     @property
     def decisive(self) -> Compared:
-        """The worst of the points with that verdict."""
-        decisive = [one for one in self.points if one.verdict == self.verdict]
+        """The worst of the points that make the verdict."""
+        decisive = [
+            one
+            for one in self.points
+            if one.verdict == self.verdict and one.judgement.worst == self.judgement.worst
+        ]
         return max(decisive, key=lambda one: one.worse)
 
     @property
@@ -341,11 +349,15 @@ def _finding(criterion: Criterion, parts: Sequence[_Part]) -> Finding:
     compared = []
     for place, point in enumerate(mine[0].points):
         values = {part.control: _value(criterion, part.points[place]) for part in mine}
-        reference = _worst(criterion, [values[one] for one in REFERENCES])
-        verdict = judge(criterion, values[mine[0].control], reference)
+        control = mine[0].control
+        name, reference = _worst(criterion, {one: values[one] for one in REFERENCES})
+        if name == control:
+            judgement = Judgement(Verdict.PASS, Verdict.PASS)  # It is what it is held against.
+        else:
+            judgement = judge(criterion, values[control], reference)
         label = _label(point.settings, [one.settings for one in mine[0].points])
-        worse = how_much_worse(criterion, values[mine[0].control], reference)
-        compared.append(Compared(point.settings, label, values, reference, worse, verdict))
+        worse = how_much_worse(criterion, values[control], reference)
+        compared.append(Compared(point.settings, label, values, reference, worse, judgement))
     return Finding(criterion, experiment, tuple(compared))
 
 
@@ -356,39 +368,15 @@ def _value(criterion: Criterion, point: Point) -> Interval | None:
     return mean_interval(found) if found else None
 
 
-def _worst(criterion: Criterion, values: Sequence[Interval | None]) -> float | None:
-    means = [one.mean for one in values if one is not None]
-    if not means:
-        return None
-    return min(means) if criterion.better == "higher" else max(means)
-
-
-def judge(criterion: Criterion, value: Interval | None, reference: float | None) -> Verdict:
-    """The verdict on a value, against the less good of the references."""
-    if value is None:
-        # The references manage what it does not.
-        return Verdict.FAIL if reference is not None else Verdict.PASS
+def _worst(
+    criterion: Criterion, values: Mapping[str, Interval | None]
+) -> tuple[str, Interval | None]:
+    """The reference with the less good mean, with its name."""
+    defined = [(name, one) for name, one in values.items() if one is not None]
+    if not defined:
+        return "", None
     sign = 1 if criterion.better == "higher" else -1
-    if reference is None or sign * value.mean >= sign * criterion.harmless:
-        return Verdict.PASS
-    worse = how_much_worse(criterion, value, reference)
-    # A ratio of what is better if higher falls towards 0, everything else grows.
-    falls = -1 if criterion.better == "higher" and criterion.by == "ratio" else 1
-    if worse > falls * criterion.failure:
-        return Verdict.FAIL
-    return Verdict.CAUTION if worse > falls * criterion.caution else Verdict.PASS
-
-
-def how_much_worse(criterion: Criterion, value: Interval | None, reference: float | None) -> float:
-    """The difference or ratio to the reference, larger for worse values."""
-    if value is None or reference is None:
-        return inf if value is None else -inf
-    sign = 1 if criterion.better == "higher" else -1
-    if criterion.by == "difference":
-        return sign * (reference - value.mean)
-    if not reference:
-        return -sign * inf
-    return -sign * value.mean / reference
+    return min(defined, key=lambda one: sign * one[1].mean)
 
 
 def _label(settings: Mapping[str, object], among: Sequence[Mapping[str, object]]) -> str:
@@ -430,7 +418,7 @@ def _as_dict(found: Finding) -> dict[str, Any]:
         "experiment": found.experiment.shows,
         "quantity": criterion.quantity,
         "better": criterion.better,
-        "verdict": str(found.verdict),
+        **_verdict(found.judgement),
         "thresholds": {
             "by": criterion.by,
             "caution": criterion.caution,
@@ -441,12 +429,18 @@ def _as_dict(found: Finding) -> dict[str, Any]:
         "points": [
             {
                 "point": point.label,
-                "verdict": str(point.verdict),
+                **_verdict(point.judgement),
                 "values": {name: _interval(value) for name, value in point.values.items()},
             }
             for point in found.points
         ],
     }
+
+
+def _verdict(judgement: Judgement) -> dict[str, Any]:
+    """The verdict, and which ones it may be if it is undecided."""
+    possible = {"possible": [str(judgement.best), str(judgement.worst)]}
+    return {"verdict": str(judgement.verdict), **({} if judgement.is_decided else possible)}
 
 
 def _interval(value: Interval | None) -> dict[str, float | None] | None:

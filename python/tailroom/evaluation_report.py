@@ -1,25 +1,24 @@
 """A report card as a document: Markdown, or a page of HTML that needs no other file."""
 
-import io
-
 from tailroom.confidence import Interval
-from tailroom.document import Document, Heading, Paragraph, Picture, Table
+from tailroom.document import Document, Drawn, Heading, Paragraph, Picture, Table
 from tailroom.evaluate import Evaluation, Finding
+from tailroom.verdict import Verdict
 
 PICTURE = "report_card.png"
 DOTS_PER_INCH = 130
 COLUMNS = ("criterion", "RFC 9743", "verdict", "at", "measured")
-COLOURS = {"pass": "good", "caution": "middling", "fail": "bad"}
+COLOURS = {"pass": "good", "caution": "middling", "undecided": "open", "fail": "bad"}
 
 
-def picture(evaluation: Evaluation) -> bytes:
-    """The page of pictures as a PNG file."""
-    file = io.BytesIO()
-    evaluation.plot().savefig(file, format="png", dpi=DOTS_PER_INCH)
-    return file.getvalue()
+def picture(evaluation: Evaluation) -> Drawn:
+    """The page of pictures."""
+    from tailroom.plots.drawn import drawn  # noqa: PLC0415 - matplotlib takes a second to load
+
+    return drawn(evaluation.plot(), DOTS_PER_INCH)
 
 
-def document(evaluation: Evaluation, png: bytes) -> Document:
+def document(evaluation: Evaluation, drawn: Drawn) -> Document:
     """The report."""
     thresholds = [_thresholds(found) for found in evaluation.findings]
     return Document(
@@ -27,7 +26,7 @@ def document(evaluation: Evaluation, png: bytes) -> Document:
         [
             Paragraph(_summary(evaluation)),
             Table(COLUMNS, [_row(found) for found in evaluation.findings], COLOURS),
-            Picture(PICTURE, png, "A panel for each criterion"),
+            Picture(PICTURE, drawn, "A panel for each criterion"),
             Heading("What the verdicts depend on"),
             Table(("criterion", "experiment", "threshold", "source"), thresholds),
         ],
@@ -51,8 +50,8 @@ def threshold(found: Finding) -> str:
     else:
         limits = [f"{one:g} x reference" for one in (criterion.caution, criterion.failure)]
     return (
-        f"pass: {side} {criterion.harmless:g}, or {side} {limits[0]}; "
-        f"fail: not even {side} {limits[1]}"
+        f"pass: surely {side} {criterion.harmless:g}, or surely {side} {limits[0]}; "
+        f"fail: surely not even {side} {limits[1]}"
     )
 
 
@@ -61,22 +60,20 @@ def _title(evaluation: Evaluation) -> str:
 
 
 def _summary(evaluation: Evaluation) -> str:
-    counts: dict[str, int] = {"pass": 0, "caution": 0, "fail": 0}
-    for found in evaluation.findings:
-        counts[found.verdict] += 1
-    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    words = ", ".join(f"{evaluation.count(verdict)} {verdict}" for verdict in Verdict)
     quick = " A quick look: fewer points, seeds and seconds." if evaluation.quick else ""
     return (
         f"{words}; against the less good of {' and '.join(evaluation.references)} at each point, "
         f"{evaluation.runs.num_rows} runs.{quick} RFC 9743 gives no thresholds; these are ours. "
-        "Intervals are 95 % confidence."
+        "Intervals are 95 % confidence; a criterion is undecided where one contains a threshold, "
+        "and more runs (--seeds) may decide it."
     )
 
 
 def _row(found: Finding) -> tuple[str, ...]:
     criterion = found.criterion
     at = found.decisive.label
-    return (criterion.title, criterion.section, str(found.verdict), at, measured(found))
+    return (criterion.title, criterion.section, str(found.judgement), at, measured(found))
 
 
 def _thresholds(found: Finding) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Literal
 from tailroom import _engine
 from tailroom._engine import ScenarioError
 from tailroom.confidence import Interval
+from tailroom.wrong_input import WrongInputError
 
 _FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S.*?)\s*")
 _NUMBER = re.compile(r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
@@ -32,7 +33,7 @@ _UNIT_OF_WORD: dict[str, Unit] = {
 }
 
 
-class GoalError(ValueError):
+class GoalError(WrongInputError, ValueError):
     """A target is malformed, impossible or contradicts another; the message names the remedy."""
 
 

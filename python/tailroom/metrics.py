@@ -2,14 +2,16 @@
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from tailroom._engine import ScenarioError
 from tailroom.named_values import near
 from tailroom.run import simulate
 from tailroom.scenario import ScenarioText
+from tailroom.wrong_input import WrongInputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ALL_FLOWS = "flows"
 """Prefix of what concerns all permanent flows under congestion control together."""
@@ -26,7 +28,7 @@ NO_NUMBERS = ("congestion", "all_sizes")
 """A text and a table, null where a group has no control and no finite flows."""
 
 
-class MetricError(ValueError):
+class MetricError(WrongInputError, ValueError):
     """There is no such metric, or several; the message names those there are."""
 
 
@@ -58,8 +60,10 @@ def jain_index(rates: Iterable[float]) -> float | None:
     return sum(rates) ** 2 / (len(rates) * squares) if squares else None
 
 
-def names_of(table: pa.Table) -> list[str]:
+def names_of(table: "pa.Table") -> list[str]:
     """The metrics among the columns of stored runs."""
+    import pyarrow as pa  # noqa: PLC0415 - it loads NumPy
+
     return [one.name for one in table.schema if one.type == pa.float64() and one.name != "wall_s"]
 
 

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
+from tailroom.wrong_input import WrongInputError
 
-class OutputDirectoryError(ValueError):
+
+class OutputDirectoryError(WrongInputError, ValueError):
     """The directory for the results cannot be used; the message names the remedy."""
 
 

@@ -65,6 +65,10 @@ class Predictions:
                 return value
         return None
 
+    def fails(self, name: str) -> bool:
+        """Whether the model of this name predicts although one of its assumptions does not hold."""
+        return any(one.failing for one in self.answers if one.model.name == name)
+
     def who_say(self, quantity: str) -> list[str]:
         """Names of the models that predict this quantity."""
         names = [answer.model.name for answer in self.answers]

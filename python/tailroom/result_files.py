@@ -3,20 +3,22 @@
 Any tool reads them: TOML, JSON, Parquet and PNG.
 """
 
+from __future__ import annotations
+
 import json
 import shutil
 from os import PathLike
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any
 
 from tailroom.named_values import NamedValues
 from tailroom.output_directory import output_directory
 from tailroom.own_controls import portable_file
 from tailroom.results import Result
 from tailroom.scenario import own_controls, replace_files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
@@ -50,6 +52,8 @@ def write(result: Result, directory: Path) -> None:
     """Writes the files of a result into an existing directory."""
     write_scenario(result.scenario, directory)
     (directory / SUMMARY).write_text(summary_text(result.summary), encoding="utf-8")
+    import pyarrow.parquet as pq  # noqa: PLC0415 - it loads NumPy, and `run` may need neither
+
     for name in TABLES:
         table = getattr(result, name)
         if table is not None:
@@ -105,4 +109,6 @@ def load(directory: str | PathLike[str]) -> Result:
 
 
 def _read_table(path: Path) -> pa.Table | None:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
     return pq.read_table(path) if path.exists() else None

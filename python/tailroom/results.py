@@ -1,13 +1,15 @@
 """What a run returns."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-import pyarrow as pa
-import pyarrow.compute as pc
+from tailroom.lazy_table import LazyTable
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from matplotlib.figure import Figure
 
 PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
@@ -25,25 +27,25 @@ class Result:
     """The object that `tailroom run --json` prints; units are in the last word of each name."""
     scenario: str
     """The scenario as TOML with every default filled in."""
-    link_series: pa.Table | None = None
+    link_series: LazyTable = LazyTable()
     """`time_s link queue_packets utilization drops_packets marks_packets`: the queue at that
     instant, the rest over the interval that ends there; then what the queue disciplines report of
     themselves (NaN for a link whose discipline does not)."""
-    flow_series: pa.Table | None = None
+    flow_series: LazyTable = LazyTable()
     """`time_s flow cwnd_packets ssthresh_packets srtt_s goodput_bps`."""
-    packet_log: pa.Table | None = None
+    packet_log: LazyTable = LazyTable()
     """`time_s link flow event`, link by link; the event is arrival, departure or drop. A flow that
     comes and goes has its group's name."""
-    flow_counts: pa.Table | None = None
+    flow_counts: LazyTable = LazyTable()
     """`link flows in_progress_fraction bottlenecked_fraction`: the shares of the measured time with
     so many flows in progress at a link, and with so many that it held back."""
-    flow_log: pa.Table | None = None
+    flow_log: LazyTable = LazyTable()
     """`group start_s bytes completion_time_s slowdown`: flows that came and went, as many as the
     groups' `flow_log` says, by group and start."""
-    arrival_dispersion: pa.Table | None = None
+    arrival_dispersion: LazyTable = LazyTable()
     """`link scale_s intervals mean_packets index`: at the links with `arrival_dispersion`, variance
     over mean of the packets that arrive in intervals of this length."""
-    arrival_log: pa.Table | None = None
+    arrival_log: LazyTable = LazyTable()
     """`time_s link flow bytes queue_packets fate`: every packet that arrived at the links with
     `arrival_log`, link by link in the order of time; the queue that it found, without the packet
     being sent; and whether it was accepted, marked or dropped (overflow, early, head), then or
@@ -101,11 +103,13 @@ class Result:
                 continue
             if name is None:
                 return table.select(["time_s", owner, column])
+            import pyarrow.compute as pc  # noqa: PLC0415 - it loads NumPy
+
             _check_name(table, owner, name)
             return table.filter(pc.field(owner) == name).select(["time_s", column])
         raise ValueError(self._why_missing(quantity))
 
-    def plot(self, kind: PlotKind = "windows") -> "Figure":
+    def plot(self, kind: PlotKind = "windows") -> Figure:
         """Draws windows and queue over time, utilization over time, burstiness or arrivals.
 
         Args:
@@ -129,6 +133,12 @@ class Result:
         from tailroom import result_files  # noqa: PLC0415 - it needs this module
 
         result_files.save(self, directory)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Makes the tables that nobody has read yet, since only tables survive pickling."""
+        for one in fields(self):
+            getattr(self, one.name)
+        return vars(self)
 
     def _why_missing(self, quantity: str) -> str:
         tables = [table for table in (self.link_series, self.flow_series) if table is not None]

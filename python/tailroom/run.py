@@ -3,7 +3,7 @@
 import json
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -91,14 +91,21 @@ def simulate(
     return Result(
         summary=summary,
         scenario=resolved,
-        link_series=link_table(answer["link_series"], links),
-        flow_series=flow_table(answer["flow_series"], flows),
-        packet_log=packet_table(answer["packet_log"], links, flows + groups),
-        arrival_log=arrival_table(answer["arrival_log"], links, flows + groups),
-        flow_counts=flow_count_table(answer["flow_counts"], links),
-        flow_log=flow_log_table(answer["flow_log"], groups),
-        arrival_dispersion=dispersion_table(answer["arrival_dispersion"], links),
+        link_series=_later(link_table, answer["link_series"], links),
+        flow_series=_later(flow_table, answer["flow_series"], flows),
+        packet_log=_later(packet_table, answer["packet_log"], links, flows + groups),
+        arrival_log=_later(arrival_table, answer["arrival_log"], links, flows + groups),
+        flow_counts=_later(flow_count_table, answer["flow_counts"], links),
+        flow_log=_later(flow_log_table, answer["flow_log"], groups),
+        arrival_dispersion=_later(dispersion_table, answer["arrival_dispersion"], links),
     )
+
+
+def _later(
+    table: Callable[..., Any], columns: _engine.Columns | None, *names: Sequence[str]
+) -> Any:
+    """Makes a table when it is first read, if its columns were recorded."""
+    return None if columns is None else lambda: table(columns.arrays(), *names)
 
 
 def _with_series(

@@ -1,19 +1,21 @@
 """Time series as Arrow tables that share their memory with the engine's NumPy arrays."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 PACKET_EVENTS = ("arrival", "departure", "drop")
 """What may happen to a packet at a link, in the order of the engine's codes."""
 
 FATES = ("accepted", "marked", "overflow", "early", "head")
 """What may become of a packet at a link, in the order of the engine's codes."""
-
-Columns = Mapping[str, NDArray[Any]]
 
 
 def link_table(columns: Columns | None, links: Sequence[str]) -> pa.Table | None:
@@ -69,6 +71,8 @@ def _table(columns: Columns | None, names: Mapping[str, Sequence[str]]) -> pa.Ta
     """Wraps the columns; those in `names` hold positions in a list of names."""
     if columns is None:
         return None
+    import pyarrow as pa  # noqa: PLC0415 - it loads NumPy, and few commands need a table
+
     return pa.table(
         {
             column: _named(values, names[column]) if column in names else pa.array(values)
@@ -78,6 +82,9 @@ def _table(columns: Columns | None, names: Mapping[str, Sequence[str]]) -> pa.Ta
 
 
 def _named(positions: NDArray[Any], names: Sequence[str]) -> pa.DictionaryArray:
+    import numpy as np  # noqa: PLC0415 - as in _table
+    import pyarrow as pa  # noqa: PLC0415
+
     # The same bytes read as signed integers: pandas refuses unsigned positions.
     signed = positions.view(np.dtype(f"i{positions.itemsize}"))
     return pa.DictionaryArray.from_arrays(pa.array(signed), pa.array(names, pa.string()))

@@ -12,13 +12,14 @@ from tailroom import models
 from tailroom._engine import RunError
 from tailroom.cluster import ClusterLike, connected
 from tailroom.goals import Goal, GoalError
+from tailroom.interrupted import Interrupted
 from tailroom.models import Bottleneck, Target
 from tailroom.own_controls import ControlFactory
 from tailroom.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.predict import Predictions, ask
 from tailroom.runner import Point, Runner, Task
 from tailroom.scenario_types import Scenario
-from tailroom.size_answer import SHOWN_METRICS, Size, SizeInterrupted, SizeProgress
+from tailroom.size_answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.size_question import Numbers, Question, asked_scenario, read_question
 from tailroom.size_search import Search, Tried, feasible_limits
 from tailroom.stopping import (
@@ -95,7 +96,8 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         MetricError: There is no such metric.
         ClusterError: The cluster does not answer (the store is untouched), or cannot do the runs.
         RunError: A run failed.
-        SizeInterrupted: Ctrl-C; it carries what is known and where the finished runs are.
+        Interrupted: Ctrl-C; its `known` is a `Size` as far as it goes, with the store of the
+            finished runs.
     """
     control = congestion if isinstance(congestion, str) else None
     by_group = congestion if isinstance(congestion, Mapping) else None
@@ -112,16 +114,13 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         work = _Work(question, runner, at_most, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
 
-        def so_far() -> Size:
-            return work.size(predictions, phases, kept if store else None)
-
         try:
             work.search.run(*_bracket(question.link, predictions))
             phases = work.check_phases()
         except KeyboardInterrupt:
-            raise SizeInterrupted(so_far(), place) from None
+            raise Interrupted(work.size(predictions, phases, kept)) from None
         work.check_that_it_matters()
-        return so_far()
+        return work.size(predictions, phases, kept if store else None)
 
 
 def _predict(link: Bottleneck, goals: Sequence[Goal]) -> Predictions:
@@ -163,7 +162,7 @@ def _place(store: str | PathLike[str] | None) -> Iterator[Path]:
     is_wanted = False
     try:
         yield place
-    except SizeInterrupted:
+    except Interrupted:
         is_wanted = True
         raise
     finally:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tailroom.goals import Goal
@@ -47,7 +46,7 @@ class Size:
     phases: tuple[PhaseSpread, ...]
     """The answer's metrics with shifted RTTs, the goals' first; empty without an answer."""
     store: Store | None
-    """Where the runs are, if they were to be kept."""
+    """Where the runs are, if they were to be kept, or if Ctrl-C ended the search."""
 
     @property
     def chosen(self) -> Tried | None:
@@ -144,15 +143,3 @@ class SizeProgress:
     """Largest limit known to be too small, or 0."""
     high: float
     """Smallest limit known to suffice; infinite before one is found."""
-
-
-class SizeInterrupted(KeyboardInterrupt):
-    """Ctrl-C during the search."""
-
-    def __init__(self, so_far: Size, store: Path) -> None:
-        """Carries what is known."""
-        super().__init__(f"finished runs are in the store {store}")
-        self.so_far = so_far
-        """What the buffers tried so far say."""
-        self.store = store
-        """Where the finished runs are, to go on from."""

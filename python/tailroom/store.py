@@ -30,6 +30,7 @@ from tailroom._engine import RunError
 from tailroom.metrics import metrics_of
 from tailroom.named_values import NamedValues
 from tailroom.results import Result
+from tailroom.wrong_input import WrongInputError
 
 FORMAT = 1
 MARKER = "tailroom-store.json"
@@ -42,7 +43,7 @@ ABANDONED_AFTER_S = 3600.0
 _counter = itertools.count()
 
 
-class StoreError(ValueError):
+class StoreError(WrongInputError, ValueError):
     """The directory is no store, or cannot be used; the message names the remedy."""
 
 

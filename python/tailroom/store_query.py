@@ -4,9 +4,10 @@ import pyarrow as pa
 
 from tailroom.store import Store
 from tailroom.sweep_tables import all_runs, runs_of
+from tailroom.wrong_input import WrongInputError
 
 
-class QueryError(ValueError):
+class QueryError(WrongInputError, ValueError):
     """The SQL is wrong; the message is DuckDB's."""
 
 

@@ -30,6 +30,14 @@ pub struct Flow {
     pub forward: bool,
 }
 
+impl Flow {
+    /// The end that sent the data, and the end that received them.
+    #[must_use]
+    pub fn ends(&self) -> (Endpoint, Endpoint) {
+        if self.forward { (self.opener, self.acceptor) } else { (self.acceptor, self.opener) }
+    }
+}
+
 /// A capture being imported.
 pub struct Import<R> {
     file: CaptureFile<R>,

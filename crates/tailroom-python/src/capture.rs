@@ -49,6 +49,10 @@ fn to_python<'py>(py: Python<'py>, flows: &[Flow], report: Report) -> PyResult<B
     answer.set_item("columns", columns::captured_flows(py, flows)?)?;
     let ends = flows.iter().map(|flow| format!("{} > {}", flow.opener, flow.acceptor));
     answer.set_item("flow", ends.collect::<Vec<_>>())?;
+    let senders = flows.iter().map(|flow| flow.ends().0.address.to_canonical().to_string());
+    let receivers = flows.iter().map(|flow| flow.ends().1.address.to_canonical().to_string());
+    answer.set_item("sender", senders.collect::<Vec<_>>())?;
+    answer.set_item("receiver", receivers.collect::<Vec<_>>())?;
     answer.set_item("packets", report.packets)?;
     answer.set_item("unseen_bytes", report.unseen_bytes)?;
     answer.set_item("skipped", report.reasons())?;

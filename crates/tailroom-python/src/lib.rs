@@ -1,7 +1,7 @@
 //! Python's door to the engine: scenario text in, summary and columns out.
 //!
 //! Nothing is computed here. `run` drives the simulation in slices so that Python can interrupt it,
-//! `columns` hands the series over as `NumPy` arrays without copying, `files` reads the trace files
+//! `columns` hands the series over as `NumPy` arrays without copying, when they are asked for, `files` reads the trace files
 //! that a scenario names, `control` asks congestion controls written in Python, handing them `events`,
 //! `capture` turns a packet capture into a list of flows, and `error` turns every way to fail into a
 //! Python exception.
@@ -29,6 +29,8 @@ mod _engine {
 
     #[pymodule_export]
     use super::capture::import_capture;
+    #[pymodule_export]
+    use super::columns::Columns;
     use super::control::PythonControls;
     use super::error::{self, Failure};
     #[pymodule_export]

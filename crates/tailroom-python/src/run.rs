@@ -123,25 +123,25 @@ fn to_python<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let summary = serde_json::to_string(&results.summary)
         .map_err(|error| error::RunError::new_err(error.to_string()))?;
-    let link_series = results.link_series.map(|series| columns::link_series(py, series));
-    let flow_series = results.flow_series.map(|series| columns::flow_series(py, series));
-    let packet_log = (!results.packet_log.time_s.is_empty())
-        .then(|| columns::packet_log(py, results.packet_log));
-    let arrival_log = (!results.arrival_log.time_s.is_empty())
-        .then(|| columns::arrival_log(py, results.arrival_log));
+    let link_series = results.link_series.map(columns::link_series);
+    let flow_series = results.flow_series.map(columns::flow_series);
+    let packet_log =
+        (!results.packet_log.time_s.is_empty()).then(|| columns::packet_log(results.packet_log));
+    let arrival_log =
+        (!results.arrival_log.time_s.is_empty()).then(|| columns::arrival_log(results.arrival_log));
     let flow_log =
-        (!results.flow_log.start_s.is_empty()).then(|| columns::flow_log(py, results.flow_log));
+        (!results.flow_log.start_s.is_empty()).then(|| columns::flow_log(results.flow_log));
     let dispersion = (!results.arrival_dispersion.link.is_empty())
-        .then(|| columns::arrival_dispersion(py, results.arrival_dispersion));
+        .then(|| columns::arrival_dispersion(results.arrival_dispersion));
     let answer = PyDict::new(py);
     answer.set_item("summary", summary)?;
     answer.set_item("scenario", resolved)?;
-    answer.set_item("link_series", link_series.transpose()?)?;
-    answer.set_item("flow_series", flow_series.transpose()?)?;
-    answer.set_item("packet_log", packet_log.transpose()?)?;
-    answer.set_item("arrival_log", arrival_log.transpose()?)?;
-    answer.set_item("flow_counts", columns::flow_counts(py, results.flow_counts)?)?;
-    answer.set_item("flow_log", flow_log.transpose()?)?;
-    answer.set_item("arrival_dispersion", dispersion.transpose()?)?;
+    answer.set_item("link_series", link_series)?;
+    answer.set_item("flow_series", flow_series)?;
+    answer.set_item("packet_log", packet_log)?;
+    answer.set_item("arrival_log", arrival_log)?;
+    answer.set_item("flow_counts", columns::flow_counts(results.flow_counts))?;
+    answer.set_item("flow_log", flow_log)?;
+    answer.set_item("arrival_dispersion", dispersion)?;
     Ok(answer)
 }

@@ -11,10 +11,16 @@ from rich.markup import escape
 from tailroom import evaluation_report
 from tailroom.cli import failures, report
 from tailroom.cli.progress import sweep_bar
-from tailroom.evaluate import Evaluation, evaluate
+from tailroom.evaluate import Evaluation, Finding, evaluate
 from tailroom.output_directory import output_directory
+from tailroom.verdict import Verdict
 
-COLOURS = {"pass": "green", "caution": "yellow", "fail": "bold red"}
+COLOURS = {
+    Verdict.PASS: "green",
+    Verdict.CAUTION: "yellow",
+    Verdict.UNDECIDED: "blue",
+    Verdict.FAIL: "bold red",
+}
 
 
 def evaluate_command(  # noqa: PLR0913 - one argument an option
@@ -46,8 +52,8 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Hold a congestion control against Reno and CUBIC on the criteria of RFC 9743.
 
-    A verdict compares means with the less good of the two at each point; the report says with which
-    threshold, and why.
+    A verdict compares with the less good of the two at each point; the report says with which
+    threshold, and why. Where a 95 % confidence interval contains the threshold, it is undecided.
     """
     with failures.reported():
         if out is None:
@@ -55,9 +61,9 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
             return
         with output_directory(out) as staging:
             card = _evaluate(control, quick, seeds, store, workers)
-            png = evaluation_report.picture(card)
-            (staging / evaluation_report.PICTURE).write_bytes(png)
-            report_card = evaluation_report.document(card, png)
+            drawn = evaluation_report.picture(card)
+            (staging / evaluation_report.PICTURE).write_bytes(drawn.png)
+            report_card = evaluation_report.document(card, drawn)
             (staging / "report.md").write_text(report_card.markdown(), encoding="utf-8")
             (staging / "report.html").write_text(report_card.html(), encoding="utf-8")
         _print(card, json=json)
@@ -95,11 +101,18 @@ def show(card: Evaluation, console: Console) -> None:
             *(f"{one.mean:.4g}\n+-{one.half_width:.2g}" if one else "-" for one in values),
         )
     console.print(table)
-    counts = ", ".join(
-        f"{sum(found.verdict == verdict for found in card.findings)} {verdict}"
-        for verdict in COLOURS
-    )
+    counts = ", ".join(f"{card.count(verdict)} {verdict}" for verdict in COLOURS)
     console.print(
         f"{counts}; {card.runs.num_rows:,} runs. The numbers are those of the point that decides; "
         "thresholds are tailroom's, as RFC 9743 gives none."
     )
+    undecided = [found for found in card.findings if not found.judgement.is_decided]
+    if undecided:
+        words = (f"{found.criterion.title}: {_possible(found)}" for found in undecided)
+        console.print("Undecided, as an interval contains a threshold; more --seeds may tell:")
+        for line in words:
+            console.print(f"  {line}")
+
+
+def _possible(found: Finding) -> str:
+    return str(found.judgement).partition("(")[2].removesuffix(")")

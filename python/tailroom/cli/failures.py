@@ -10,14 +10,10 @@ from typing import Any
 
 import typer
 
-from tailroom import CaptureError, ControlError, OutputDirectoryError, RunError, ScenarioError
-from tailroom.cluster import ClusterError
-from tailroom.goals import GoalError
+from tailroom._engine import CaptureError, ControlError, RunError, ScenarioError
 from tailroom.interrupted import Interrupted
-from tailroom.metrics import MetricError
 from tailroom.own_controls import without_own_frames
-from tailroom.store import NotWrittenError, StoreError
-from tailroom.store_query import QueryError
+from tailroom.wrong_input import WrongInputError
 
 RUN_FAILED = 1
 INPUT_WRONG = 2
@@ -30,20 +26,12 @@ SHOW_TRACEBACK = "TAILROOM_TRACEBACK"
 """Environment variable: if set, unexpected exceptions show where they come from."""
 
 
-class InputError(ValueError):
+class InputError(WrongInputError, ValueError):
     """The command line asks for what is not there; the message names the remedy."""
 
 
-WRONG_INPUT = (
-    CaptureError,
-    ClusterError,
-    GoalError,
-    InputError,
-    MetricError,
-    OutputDirectoryError,
-    QueryError,
-    StoreError,
-)
+WRONG_INPUT = (CaptureError, WrongInputError)
+"""The engine's for captures, and all of the package's own; a `ScenarioError` may be several."""
 
 
 @contextmanager
@@ -83,13 +71,9 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
         _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
     except BrokenPipeError:
         raise
-    except NotWrittenError as error:
-        problem = f"{error.filename}: {error.strerror}"
-        remedy = "runs that have finished are kept: make room, and give the same command again"
-        _end(f"error: {problem}; {remedy}", RUN_FAILED, error)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        _end(f"error: {place}{error.strerror or error}; nothing was kept", RUN_FAILED, error)
+        _end(f"error: {place}{error.strerror or error}; {_kept(error)}", RUN_FAILED, error)
     except KeyboardInterrupt as error:
         said = ""
         if show_known and isinstance(error, Interrupted):
@@ -105,6 +89,14 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
             RUN_FAILED,
             error,
         )
+
+
+def _kept(error: OSError) -> str:
+    from tailroom.store import NotWrittenError  # noqa: PLC0415 - it loads Arrow
+
+    if isinstance(error, NotWrittenError):
+        return "runs that have finished are kept: make room, and give the same command again"
+    return "nothing was kept"
 
 
 def _show_cause(error: ControlError) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from tailroom import capture as captures
 from tailroom import flow_list
+from tailroom.capture_directions import parse_prefixes
 from tailroom.cli import failures
 
 UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
@@ -29,18 +30,40 @@ def import_capture(
     window: Annotated[
         str, typer.Option(metavar="DURATION", help="Peak rates are over this time.")
     ] = "100 ms",
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PREFIX",
+            help="Only flows to addresses of this prefix, e.g. --to 192.0.2.0/24 or --to "
+            "2001:db8::/32. May be repeated.",
+        ),
+    ] = None,
+    from_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="PREFIX",
+            help="Only flows from addresses of this prefix. May be repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Turn a packet capture into a list of TCP flows.
 
     Each direction of a connection that carried data is a flow: when it started, how many bytes it
-    sent, its peak rate, and the round-trip time that the handshake shows.
+    sent, its peak rate, and the round-trip time that the handshake shows. A link carries one
+    direction: choose it with --to or --from.
     """
     with failures.reported():
         window_s = _window_s(window)
+        with failures.input_checked():
+            parse_prefixes(to or (), "--to")
+            parse_prefixes(from_ or (), "--from")
         try:
             if out:
                 flow_list.check_free(out)
-            capture = captures.import_capture(file, window_s=window_s)
+            capture = captures.import_capture(
+                file, window_s=window_s, to=to or (), from_=from_ or ()
+            )
             if out:
                 flow_list.write(capture.flows, out)
             else:
@@ -48,6 +71,7 @@ def import_capture(
         except flow_list.FlowListError as error:
             raise failures.InputError(str(error)) from None
         _tell_what_is_missing(file, capture)
+        _tell_directions(capture)
         if out:
             print(f"{capture.flows.num_rows:,} flows of {capture.packets:,} packets are in {out}")
 
@@ -77,3 +101,21 @@ def _tell_what_is_missing(file: Path, capture: captures.Capture) -> None:
             "the flows include them",
             file=sys.stderr,
         )
+
+
+def _tell_directions(capture: captures.Capture) -> None:
+    """Says how to choose one direction where flows go both ways."""
+    if capture.directions:
+        side = capture.directions.side[0]
+        ways = captures.directions_text(capture.directions)
+        remedy = f"choose it with --to {side} or --from {side}"
+    else:
+        directions = capture.flows["direction"].to_pylist()
+        counts = [directions.count(one) for one in ("forward", "reverse")]
+        if not all(counts):
+            return
+        ways = f"{counts[0]:,} forward, {counts[1]:,} reverse, between ends of the same address"
+        remedy = "keep the rows of one `direction`"
+    print(
+        f"note: flows go both ways: {ways}; a link carries one direction: {remedy}", file=sys.stderr
+    )

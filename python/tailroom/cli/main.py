@@ -1,43 +1,61 @@
 """The command `tailroom` and its subcommands."""
 
-import typer
+from tailroom.cli.lazy_commands import LazyGroup, Subcommand
 
-from tailroom.cli.compare import compare
-from tailroom.cli.evaluate import evaluate_command
-from tailroom.cli.import_capture import import_capture
-from tailroom.cli.list import list_components
-from tailroom.cli.model import model
-from tailroom.cli.papers import app as papers
-from tailroom.cli.plot import plot
-from tailroom.cli.results import results
-from tailroom.cli.run import run
-from tailroom.cli.schema import schema
-from tailroom.cli.size import size_command
-from tailroom.cli.sweep import sweep_command
-
-app = typer.Typer(
+app = LazyGroup(
+    {
+        "run": Subcommand("tailroom.cli.run:run", "Simulate a scenario and print what happened."),
+        "size": Subcommand(
+            "tailroom.cli.size:size_command",
+            "Find the smallest buffer that meets every target with 95 % confidence.",
+        ),
+        "sweep": Subcommand(
+            "tailroom.cli.sweep:sweep_command",
+            "Run a scenario at every point of a grid, several times each, and keep every run.",
+        ),
+        "results": Subcommand(
+            "tailroom.cli.results:results",
+            "Show the sweeps of a store, the points of one, or the answer to a question in SQL.",
+        ),
+        "model": Subcommand(
+            "tailroom.cli.model:model",
+            "Ask the analytic models of the literature what a buffer does, in milliseconds.",
+        ),
+        "compare": Subcommand(
+            "tailroom.cli.compare:compare",
+            "Simulate a scenario and print what each model says beside it.",
+        ),
+        "evaluate": Subcommand(
+            "tailroom.cli.evaluate:evaluate_command",
+            "Hold a congestion control against Reno and CUBIC on the criteria of RFC 9743.",
+        ),
+        "plot": Subcommand(
+            "tailroom.cli.plot:plot",
+            "Draw windows and queue over time, and what else was recorded; or curves of a sweep.",
+        ),
+        "import": Subcommand(
+            "tailroom.cli.import_capture:import_capture",
+            "Turn a packet capture into a list of TCP flows.",
+        ),
+        "list": Subcommand(
+            "tailroom.cli.list:list_components",
+            "List what a scenario may be made of, and the shipped scenarios.",
+        ),
+        "schema": Subcommand(
+            "tailroom.cli.schema:schema", "Print the JSON Schema of the scenario file."
+        ),
+        "papers": Subcommand(
+            "tailroom.cli.papers:app",
+            "List the papers with their figures, tables and claims; `run` reproduces them.",
+        ),
+    },
     name="tailroom",
     help="How much buffer a link needs, and what each choice costs.",
     epilog="Exit status: 0 done, 1 the run failed, 2 the input is wrong, 3 a congestion control of "
     "your own raised an exception, 4 no buffer that size tried meets every target, 130 "
     "interrupted.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
 )
-app.command()(run)
-app.command("size")(size_command)
-app.command("sweep")(sweep_command)
-app.command()(results)
-app.command()(model)
-app.command()(compare)
-app.command("evaluate")(evaluate_command)
-app.add_typer(papers, name="papers")
-app.command()(plot)
-app.command("import")(import_capture)
-app.command("list")(list_components)
-app.command()(schema)
 
 
 def main() -> None:

@@ -1,13 +1,15 @@
 """Arguments and options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tailroom.axis import Axis, parse_axis
 from tailroom.cli import failures
-from tailroom.store import Store, SweepRecord
+
+if TYPE_CHECKING:
+    from tailroom.axis import Axis
+    from tailroom.store import Store, SweepRecord
 
 ScenarioFile = Annotated[
     Path,
@@ -72,8 +74,10 @@ def parse_settings(settings: list[str] | None) -> dict[str, str]:
     return overrides
 
 
-def parse_axes(option: str, texts: list[str] | None) -> dict[str, Axis]:
+def parse_axes(option: str, texts: list[str] | None) -> "dict[str, Axis]":
     """Reads KEY=VALUES of an option that may be repeated."""
+    from tailroom.axis import parse_axis  # noqa: PLC0415 - loaded where it is used
+
     axes: dict[str, Axis] = {}
     for read in map(parse_axis, texts or []):
         if read.key in axes:
@@ -82,7 +86,7 @@ def parse_axes(option: str, texts: list[str] | None) -> dict[str, Axis]:
     return axes
 
 
-def chosen_sweep(store: Store, start: str | None) -> SweepRecord:
+def chosen_sweep(store: "Store", start: str | None) -> "SweepRecord":
     """The sweep whose id begins so; the only one if none is named."""
     records = [one for one in store.sweeps() if one.id.startswith(start or "")]
     if len(records) == 1:

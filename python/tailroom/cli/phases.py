@@ -1,13 +1,17 @@
 """What shifts of RTTs by fractions of a packet time change, as a table for people."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 
 from tailroom.cli import report
-from tailroom.phases import PhaseSpread
+
+if TYPE_CHECKING:
+    from tailroom.phases import PhaseSpread
 
 
 def show(spreads: Sequence[PhaseSpread], console: Console) -> None:

@@ -1,16 +1,20 @@
 """Progress bars for runs and sweeps that take over a second."""
 
+from __future__ import annotations
+
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from tailroom.size_answer import SizeProgress
-from tailroom.sweep import SweepProgress
+if TYPE_CHECKING:
+    from tailroom.size_answer import SizeProgress
+    from tailroom.sweep import SweepProgress
 
 SHOW_AFTER_S = 1.0
 FIRST_ANSWER_AFTER_S = 10.0
@@ -81,6 +85,8 @@ def sweep_bar() -> Iterator[Callable[[SweepProgress], None] | None]:
 @contextmanager
 def runs_bar() -> Iterator[Callable[[int, int], None] | None]:
     """Gives the function that a phase check reports to, or nothing if nobody would see it."""
+    from tailroom.sweep import SweepProgress  # noqa: PLC0415 - it loads SciPy
+
     with sweep_bar() as report:
         yield report and (lambda done, planned: report(SweepProgress(done, 0, planned)))
 

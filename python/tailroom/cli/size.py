@@ -1,6 +1,7 @@
 """`tailroom size`: the smallest buffer that meets every target."""
 
 import json as json_text
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from tailroom import ScenarioError
 from tailroom.cli import failures
@@ -17,7 +17,7 @@ from tailroom.cli.progress import size_bar
 from tailroom.cli.size_report import as_dict, show
 from tailroom.dumbbell import read_flows
 from tailroom.size import size
-from tailroom.size_answer import SizeInterrupted
+from tailroom.size_answer import Size
 
 
 def size_command(  # noqa: PLR0913 - one argument an option
@@ -25,7 +25,8 @@ def size_command(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="Scenario file (TOML); or give --rate and so on.",
+            help="Scenario file (TOML), name of a shipped scenario, or - for standard input; or "
+            "give --rate and --rtt.",
             readable=False,
         ),
     ] = None,
@@ -90,7 +91,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
     targets, the answer says where each of them is met, and which two conflict; the exit status is
     then 4.
     """
-    with failures.reported():
+    with failures.reported(_show_known):
         if out and out.suffix not in (".png", ".svg", ".pdf"):
             raise failures.InputError(f"--out {out}: give a file that ends in .png, .svg or .pdf")
         if out and not out.parent.is_dir():
@@ -104,7 +105,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
             "host": host,
         }
         numbers = _numbers(file, {name: one for name, one in given.items() if one is not None})
-        with size_bar() as progress, _resumable(), _named_as_options(numbers):
+        with size_bar() as progress, _named_as_options(numbers):
             answer = size(
                 file,
                 target or [],
@@ -156,19 +157,11 @@ def _named_as_options(numbers: Mapping[str, Any]) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def _resumable() -> Iterator[None]:
-    """After Ctrl-C, shows what is known so far and how to go on."""
-    try:
-        yield
-    except SizeInterrupted as interrupt:
-        console = Console(highlight=False, stderr=True)
-        if interrupt.so_far.tried:
-            console.print("Known so far:")
-            show(interrupt.so_far, console)
-        console.print(
-            "Finished runs are kept; go on by the same command with "
-            f"--store {escape(str(interrupt.store))}",
-            soft_wrap=True,
-        )
-        raise
+def _show_known(answer: Size) -> str:
+    """Prints what is known after Ctrl-C, and says how to go on."""
+    if answer.tried:
+        show(answer, Console(highlight=False, stderr=True))
+    store = answer.store.directory if answer.store else ""
+    given = any(one.partition("=")[0] == "--store" for one in sys.argv)
+    again = failures.this_command(*(() if given else ("--store", str(store))))
+    return f"finished runs are in the store {store}; go on with {again}"

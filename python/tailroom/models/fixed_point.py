@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import floor, log
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from tailroom.models.assumptions import counted, one_bottleneck, steady_link
@@ -17,6 +16,7 @@ from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.model import Assumption, NotApplicableError, Prediction, assume
 from tailroom.models.queue_chains import Stationary
 from tailroom.models.required import LARGEST_LIMIT, smallest_limit
+from tailroom.models.root import root_between
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import WindowLaw
 
@@ -205,7 +205,7 @@ def _root(falling: Callable[[float], float], step: float) -> float:
         near, far = far, max(-LARGEST_LOG_LOAD, min(LARGEST_LOG_LOAD, 8 * far))
     if sign * falling(far) > 0:
         return far
-    return float(scipy.optimize.brentq(falling, near, far, xtol=1e-300, rtol=EXACT))
+    return root_between(falling, near, far, absolute=1e-300, relative=EXACT)
 
 
 def whole_places(link: Bottleneck) -> int:

@@ -3,6 +3,7 @@
 The state of a queue is a list of numbers: its content in packets, then what the discipline keeps.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, expm1, inf, log, log1p
@@ -110,13 +111,13 @@ class DropTail:
             content = 1 / np.expm1(-x) - (k + 1) / np.expm1(-(k + 1) * x)
             log_loss = np.where(x < 0, k * x, 0.0) + _log_ratio(np.abs(x), k)
             log_idle = np.where(x > 0, -k * x, 0.0) + _log_ratio(np.abs(x), k)
-        self._content = np.maximum.accumulate(np.clip(content, 0.0, k))
-        self._log_loss = log_loss
-        self._busy = -np.expm1(log_idle)
-        busy_slope = np.gradient(self._busy, x)
+        content = np.maximum.accumulate(np.clip(content, 0.0, k))
+        busy = -np.expm1(log_idle)
+        busy_slope = np.gradient(busy, x)
         loss_slope = np.exp(np.minimum(x, 50.0)) * np.gradient(np.exp(log_loss), x)
-        content_slope = np.maximum(np.gradient(self._content, x), 1e-300)
-        self._relaxation = capacity_pps * (busy_slope + loss_slope) / content_slope
+        content_slope = np.maximum(np.gradient(content, x), 1e-300)
+        relaxation = capacity_pps * (busy_slope + loss_slope) / content_slope
+        self._by_content = _Interpolation(content, (busy, log_loss, relaxation))
 
     def waiting(self, content: float) -> float:
         """See `FluidQueue`."""
@@ -124,19 +125,20 @@ class DropTail:
 
     def busy(self, content: float) -> float:
         """See `FluidQueue`."""
-        return float(np.interp(content, self._content, self._busy))
+        busy, _, _ = self._by_content.at(content)
+        return busy
 
     def probability(self, state: list[float]) -> float:
         """See `FluidQueue`."""
-        return exp(float(np.interp(state[0], self._content, self._log_loss)))
+        _, log_loss, _ = self._by_content.at(state[0])
+        return exp(log_loss)
 
     def slope(self, state: list[float], enter_pps: float, step_s: float) -> list[float]:
         """See `FluidQueue`."""
-        content = state[0]
-        slope = enter_pps - self._capacity * self.busy(content)
+        busy, _, relaxation = self._by_content.at(state[0])
+        slope = enter_pps - self._capacity * busy
         if step_s > 0:
-            rate = float(np.interp(content, self._content, self._relaxation))
-            slope /= max(1.0, rate * step_s)
+            slope /= max(1.0, relaxation * step_s)
         return [slope]
 
     def bounded(self, state: list[float]) -> list[float]:
@@ -151,6 +153,43 @@ class DropTail:
     def resting(self, content: float, _probability: float) -> list[float]:
         """See `FluidQueue`."""
         return [content]
+
+
+class _Interpolation:
+    """Three functions of one variable, linear between their points.
+
+    `numpy.interp` of one number takes most of its time for the call, and an integration asks for
+    the same place again and again.
+    """
+
+    def __init__(self, x: Floats, values: tuple[Floats, Floats, Floats]) -> None:
+        """Tabulates the functions at ascending x, of which some may be equal."""
+        self._x: list[float] = x.tolist()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slopes = [np.diff(one) / np.diff(x) for one in values]
+        rows = [column.tolist() for pair in zip(values, slopes, strict=True) for column in pair]
+        self._rows = list(zip(*(row[: len(self._x) - 1] for row in rows), strict=True))
+        one, two, three = values
+        self._first = (float(one[0]), float(two[0]), float(three[0]))
+        self._last = (float(one[-1]), float(two[-1]), float(three[-1]))
+        self._place, self._found = self._x[0], self._first
+
+    def at(self, place: float) -> tuple[float, float, float]:
+        """The functions at a place; beyond the ends what they are there."""
+        if place != self._place:
+            self._place, self._found = place, self._at(place)
+        return self._found
+
+    def _at(self, place: float) -> tuple[float, float, float]:
+        x = self._x
+        if place >= x[-1]:
+            return self._last
+        if place < x[0]:
+            return self._first
+        index = bisect_right(x, place) - 1
+        ahead = place - x[index]
+        one, of_one, two, of_two, three, of_three = self._rows[index]
+        return of_one * ahead + one, of_two * ahead + two, of_three * ahead + three
 
 
 def _log_ratio(x: Floats, k: float) -> Floats:

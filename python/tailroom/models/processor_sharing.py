@@ -8,8 +8,7 @@ other up, and the number is that of a queue with as many servers as peak rates f
 from dataclasses import dataclass
 from math import floor, inf
 
-import scipy
-
+from tailroom.models import poisson
 from tailroom.models.assumptions import one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck, PassingFlows
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
@@ -36,10 +35,10 @@ class Sharing:
         # Up to m flows each has its peak rate: Poisson with mean m rho. Beyond, every further flow
         # is rho times as likely.
         mean, last = self.room * self.load, floor(self.room)
-        at_last = float(scipy.stats.poisson.pmf(last, mean))
+        at_last = poisson.probability(last, mean)
         ratio = self.load / (1 - self.load)
-        below = float(scipy.stats.poisson.cdf(last, mean))
-        below_sum = mean * float(scipy.stats.poisson.cdf(last - 1, mean)) if last else 0.0
+        below = poisson.up_to(last, mean)
+        below_sum = mean * poisson.up_to(last - 1, mean) if last else 0.0
         return below, below_sum, at_last * ratio, at_last * ratio * (last + 1 / (1 - self.load))
 
     def flows(self) -> float:

@@ -11,8 +11,9 @@ from math import exp, expm1, log, tanh
 from typing import TypeVar
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
+
+from tailroom.models import poisson
 
 Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -163,16 +164,16 @@ def _md1k_few(x: float, places: int) -> Stationary:
     """State by state, from sums without a minus sign: q_n e^(-rho n) for n < K."""
     rho, last = exp(x), places - 1
     states = np.arange(places)
-    more = scipy.special.pdtrc(np.arange(places + 60), rho)  # P(A > m)
+    more = poisson.tails(places + 60, rho)  # P(A > m)
     fading = np.exp(-rho * states)
     # The cut between n and n + 1: up as often as down.
     scaled = np.ones(places)
     if last:
         steps = np.concatenate((fading * more[1 : places + 1], np.zeros(last)))
-        cuts = -steps[np.subtract.outer(states[:last], states[:last]) - 1]
-        scaled[1:] = scipy.linalg.solve_triangular(
-            cuts, fading[:last] * more[:last], lower=True, unit_diagonal=True, check_finite=False
-        )
+        cuts = steps[np.subtract.outer(states[:last], states[:last]) - 1]
+        known = fading[:last] * more[:last]
+        for state in range(last):
+            scaled[1 + state] = known[state] + cuts[state, :state] @ scaled[1 : 1 + state]
     q = scaled * fading[::-1]
     total = float(q.sum())
     if x < 0:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import exp, expm1, inf, log
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from tailroom.models.bottleneck import Bottleneck
@@ -28,6 +27,7 @@ from tailroom.models.model import (
     assume,
 )
 from tailroom.models.queue_chains import ThinnedChain
+from tailroom.models.root import root_between
 
 Floats = NDArray[np.float64]
 
@@ -163,9 +163,7 @@ def adapted(
     if end == red.max_p or (at_end.queue.waiting < edge) == is_low:
         return at_end, end
     bounds = sorted((log(end), log(red.max_p)))
-    max_p = exp(
-        scipy.optimize.brentq(lambda one: at(exp(one)).queue.waiting - edge, *bounds, xtol=1e-9)
-    )
+    max_p = exp(root_between(lambda one: at(exp(one)).queue.waiting - edge, *bounds, absolute=1e-9))
     return at(max_p), max_p
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from math import ceil, exp, floor, inf, log
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from tailroom.models.assumptions import drop_tail, one_bottleneck, one_packet_size, steady_link
 from tailroom.models.bottleneck import Bottleneck, PassingFlows
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.root import root_between
 from tailroom.models.traffic import need_load_below_one
 
 Numbers = NDArray[np.float64]
@@ -86,11 +86,9 @@ def exact_decay(sizes: Numbers, rates: Numbers, load: float) -> float:
 
     upper = min(decay(sizes, rates, load), 600 / largest)
     # At the second order's root the higher orders make the excess positive.
-    return (
-        float(scipy.optimize.brentq(excess, 1e-9 * upper, upper, rtol=1e-12))
-        if excess(upper) > 0
-        else upper
-    )
+    if excess(upper) <= 0:
+        return upper
+    return root_between(excess, 1e-9 * upper, upper, relative=1e-12)
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:

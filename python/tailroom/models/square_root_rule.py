@@ -6,8 +6,7 @@ over sqrt(n).
 """
 
 from math import erf, sqrt
-
-import scipy
+from statistics import NormalDist
 
 from tailroom.models.assumptions import (
     counted,
@@ -45,7 +44,8 @@ def utilization(limit: float, bdp: float, flows: int) -> float:
 
 def required(target: float, bdp: float, flows: int) -> float:
     """Limit in packets at which that bound is the target in (0, 1); infinite if none is."""
-    part = 2 * sqrt(2) * SPREAD / sqrt(flows) * float(scipy.special.erfinv(target))
+    # erf(x / sqrt(2)) is the probability that a normal variable is within x deviations.
+    part = -2 * SPREAD / sqrt(flows) * NormalDist().inv_cdf((1 - target) / 2)
     return bdp * part / (1 - part) if part < 1 else float("inf")
 
 
@@ -54,7 +54,7 @@ def quantile(loss_fraction: float, bdp: float, flows: int) -> float:
 
     3.3 deviations of the sum, whose mean is the BDP, for 0.1 % (Wischik and McKeown 2005).
     """
-    return float(scipy.stats.norm.isf(loss_fraction / 2)) * SPREAD * bdp / sqrt(flows)
+    return -NormalDist().inv_cdf(loss_fraction / 2) * SPREAD * bdp / sqrt(flows)
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:

@@ -11,14 +11,15 @@ from functools import cached_property
 from math import ceil, exp, floor, inf, log, sqrt
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from tailroom.models import poisson
 from tailroom.models.assumptions import drop_tail, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.fixed_point import whole_places
 from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
 from tailroom.models.required import LEAST_LIMIT, smallest_limit
+from tailroom.models.root import root_between
 from tailroom.models.traffic import need_load_below_one, permanent_load
 
 NEARLY_POISSON = 0.1
@@ -43,9 +44,7 @@ class Flows:
 
     def overload(self) -> float:
         """Probability that their rates together exceed the link's."""
-        return (
-            0.0 if self.room == inf else float(scipy.stats.poisson.sf(floor(self.room), self.mean))
-        )
+        return 0.0 if self.room == inf else poisson.beyond(floor(self.room), self.mean)
 
     def lost(self) -> float:
         """Part of what is offered that exceeds the link's rate, without any buffer."""
@@ -53,10 +52,9 @@ class Flows:
             return 0.0
         # E[(N - x)+] = m P(N >= k) - x P(N > k), with k the integer part of x.
         k = floor(self.room)
-        above = self.mean * scipy.stats.poisson.sf(
-            k - 1, self.mean
-        ) - self.room * scipy.stats.poisson.sf(k, self.mean)
-        return float(max(0.0, self.peak * above / (self.mean * self.peak + self.steady)))
+        some, more = poisson.beyond(k - 1, self.mean), poisson.beyond(k, self.mean)
+        above = self.mean * some - self.room * more
+        return max(0.0, self.peak * above / (self.mean * self.peak + self.steady))
 
 
 def flows_of(link: Bottleneck) -> Flows:
@@ -95,7 +93,7 @@ class MD1:
         By cuts: what goes up from j or less to more than j at a departure comes down from j + 1.
         All terms are positive, so that nothing cancels.
         """
-        above = scipy.stats.poisson.sf(np.arange(MD1_EXACT + 1), self.load)
+        above = poisson.tails(MD1_EXACT + 1, self.load)
         found = np.zeros(MD1_EXACT + 1)
         found[0] = 1 - self.load
         for j in range(MD1_EXACT):
@@ -110,9 +108,7 @@ class MD1:
         high = 2 * low
         while self.load * (high - 1) < log(high):
             high *= 2
-        return float(
-            scipy.optimize.brentq(lambda x: self.load * (x - 1) - log(x), low, high, xtol=1e-14)
-        )
+        return root_between(lambda x: self.load * (x - 1) - log(x), low, high, absolute=1e-14)
 
     @cached_property
     def _tails(self) -> NDArray[np.float64]:

@@ -11,7 +11,6 @@
 | report.html | one page that needs no other file |
 """
 
-import io
 import json
 from math import isfinite
 from os import PathLike
@@ -28,12 +27,11 @@ from tailroom.papers import report
 from tailroom.papers.claim import Check, Claim, Judgement
 from tailroom.papers.paper import Form, Paper
 from tailroom.plots import style
+from tailroom.plots.drawn import drawn
 from tailroom.store import NotWrittenError, Store, write_whole
 from tailroom.sweep_tables import table_of_runs
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from tailroom.papers.reproduce import PartDone, Reproduction
 
 MARKER = "tailroom-paper.json"
@@ -86,8 +84,8 @@ def write(done: "Reproduction") -> None:
         table = _runs(part)
         _write_table(data / f"{name}.parquet", table)
         _write_csv(data / f"{name}.csv", table)
-        pictures[name] = _png(part.part.draw(part.found))
-        write_whole(done.directory / report.picture_file(name), pictures[name])
+        pictures[name] = drawn(part.part.draw(part.found), style.DOTS_PER_INCH)
+        write_whole(done.directory / report.picture_file(name), pictures[name].png)
     claims = [_claim(part, claim, found) for part in done.parts for claim, found in part.judged]
     write_whole(done.directory / "claims.json", json.dumps(claims, indent=2).encode())
     text = report.document(done, pictures)
@@ -116,12 +114,6 @@ def _write_csv(path: Path, table: pa.Table) -> None:
     memory = pa.BufferOutputStream()
     csv.write_csv(table, memory)
     write_whole(path, memory.getvalue())
-
-
-def _png(figure: "Figure") -> bytes:
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=style.DOTS_PER_INCH)
-    return file.getvalue()
 
 
 def _claim(part: "PartDone", claim: Claim, judgement: Judgement) -> dict[str, Any]:

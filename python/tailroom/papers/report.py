@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tailroom import _engine
-from tailroom.document import Block, Document, Heading, Paragraph, Picture, Table
+from tailroom.document import Block, Document, Drawn, Heading, Paragraph, Picture, Table
 from tailroom.papers.claim import Check, Claim, Judgement, Verdict, count, shown
 from tailroom.papers.paper import Form
 
@@ -34,7 +34,7 @@ def part_title(name: str, title: str) -> str:
     return f"Figure {name}: {title}" if name[0].isdigit() else title
 
 
-def document(done: "Reproduction", pictures: Mapping[str, bytes]) -> Document:
+def document(done: "Reproduction", pictures: Mapping[str, Drawn]) -> Document:
     """The report, with the picture of each part by name."""
     blocks: list[Block] = [Paragraph(_summary(done)), *_overview(done)]
     for part in done.parts:
@@ -65,10 +65,10 @@ def _overview(done: "Reproduction") -> Iterator[Block]:
         yield Table(("part", "claim", "where", "verdict"), rows, COLOURS)
 
 
-def _part(part: "PartDone", png: bytes) -> Iterator[Block]:
+def _part(part: "PartDone", drawn: Drawn) -> Iterator[Block]:
     name, title = part.part.name, part.part.title
     yield Heading(part_title(name, title))
-    yield Picture(picture_file(name), png, title)
+    yield Picture(picture_file(name), drawn, title)
     for paragraph in filter(None, part.part.note.split("\n\n")):
         yield Paragraph(" ".join(paragraph.split()))
     for claim, judgement in part.judged:

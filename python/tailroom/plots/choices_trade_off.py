@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +130,7 @@ def _delay_axis(panel: "Axes", delays: list[float]) -> None:
     """Delays from 0, or on a logarithmic scale where they span decades."""
     if style.spans_decades(delays):
         panel.set_xscale("log")
-        panel.xaxis.set_major_formatter(style.plain_ticks)
+        panel.xaxis.set_major_formatter(plain_ticks)
     else:
         panel.set_xlim(left=0)
     panel.grid(visible=True, color="0.92")

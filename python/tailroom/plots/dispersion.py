@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
+from tailroom.plots.log_axis import label_logarithmic
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +42,7 @@ def draw(result: "Result") -> Figure:
     _draw_spread_of_poisson(panel, table)
     panel.set_xscale("log")
     panel.set_yscale("log")
+    label_logarithmic(panel.yaxis)
     panel.set_xlabel("time scale (s)")
     panel.set_ylabel("index of dispersion\n(variance / mean of packets)")
     panel.grid(visible=True, color="0.92")

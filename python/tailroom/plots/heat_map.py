@@ -8,6 +8,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
+from tailroom.plots.log_axis import plain
 from tailroom.plots.sweep_view import Line, SweepView
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _label(panel: "Axes", view: SweepView, across: str, up: str) -> None:
 def _bare(view: SweepView, key: str) -> list[str]:
     """The values of a key, without the unit that the axis has."""
     numbers = view.axes[key].numbers
-    return view.words(key) if numbers is None else [style.plain(one) for one in sorted(numbers)]
+    return view.words(key) if numbers is None else [plain(one) for one in sorted(numbers)]
 
 
 def _write_numbers(panel: "Axes", values: "NDArray[np.float64]", norm: Normalize) -> None:

@@ -1,24 +1,26 @@
 """What models predict over a key of the scenario."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from tailroom.plots import style
+from tailroom.plots.log_axis import label_logarithmic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from tailroom.axis import Axis
     from tailroom.predict import Curves
 
 PANELS = {
     "utilization": "utilization (%)",
-    "loss_fraction": "loss fraction",
+    "loss_fraction": "loss (%)",
     "queue_delay_s_mean": "mean queueing delay (ms)",
 }
-SCALE = {"utilization": 100.0, "loss_fraction": 1.0, "queue_delay_s_mean": 1e3}
+SCALE = {"utilization": 100.0, "loss_fraction": 100.0, "queue_delay_s_mean": 1e3}
 
 
 def draw(curves: "Curves") -> Figure:
@@ -32,14 +34,36 @@ def draw(curves: "Curves") -> Figure:
     for panel, quantity in zip(panels, quantities, strict=True):
         for name in curves.who_say(quantity):
             values = curves.values(name, quantity)
-            scaled = [np.nan if one is None else SCALE[quantity] * one for one in values]
-            panel.plot(_places(curves.axis), scaled, label=name, **styles[name])
+            scaled = np.array([np.nan if one is None else SCALE[quantity] * one for one in values])
+            _draw_line(panel, curves, name, scaled, styles[name])
         panel.set_ylabel(PANELS[quantity])
         if quantity == "loss_fraction":
             panel.set_yscale("log")
+            label_logarithmic(panel.yaxis)
         style.legend_beside(panel)
     _label(panels[-1], curves.axis)
     return figure
+
+
+def _draw_line(
+    panel: "Axes",
+    curves: "Curves",
+    name: str,
+    values: "NDArray[np.float64]",
+    look: dict[str, Any],
+) -> None:
+    """A model's line; pale, and said so in the legend, where its assumptions fail."""
+    failing = np.array([one.fails(name) for one in curves.points])
+    said = np.isfinite(values)
+    part = style.failing_words(int(np.sum(failing & said)), int(np.sum(said)))
+    places = np.array(_places(curves.axis))
+    if failing[said].all():
+        panel.plot(places, values, label=name + part, **{**look, **style.FAILING_LINE})
+        return
+    panel.plot(places, np.where(failing, np.nan, values), label=name + part, **look)
+    # The steps to and from a point where an assumption fails are pale too.
+    near = failing | np.append(failing[1:], False) | np.insert(failing[:-1], 0, False)
+    panel.plot(places, np.where(near, values, np.nan), **{**look, **style.FAILING_LINE})
 
 
 def _places(axis: "Axis") -> list[float]:
@@ -54,3 +78,4 @@ def _label(panel: "Axes", axis: "Axis") -> None:
         panel.set_xticks(range(len(axis.values)), [str(value) for value in axis.values])
     elif min(numbers) > 0 and max(numbers) / min(numbers) >= 30:
         panel.set_xscale("log")
+        label_logarithmic(panel.xaxis)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COLUMNS = 3
 FEWEST_OF_LINE = 3
 """Points that make a line; fewer are bars."""
-COLOURS = {"pass": "#006D4E", "caution": "#A35F00", "fail": "#B00020"}
+COLOURS = {"pass": "#006D4E", "caution": "#A35F00", "undecided": "#3F5E96", "fail": "#B00020"}
 """Of verdicts, which are written too."""
 HATCHES = ("", "///", "...")
 LARGEST = 100.0

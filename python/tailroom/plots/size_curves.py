@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from tailroom.metrics import MetricError
 from tailroom.plots import style
+from tailroom.plots.log_axis import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +30,7 @@ def draw(size: "Size") -> Figure:
     points = _draw_trade_off(panels[-1], size)
     # Whether labels touch is known when the panels have their places.
     figure.draw_without_rendering()
-    texts = [style.plain(one.limit) for one in size.tried][: len(points)]
+    texts = [plain(one.limit) for one in size.tried][: len(points)]
     style.label_points(panels[-1], points, texts)
     return figure
 
@@ -41,12 +42,13 @@ def _answer(size: "Size") -> str:
 
 
 def _draw_goal(panel: "Axes", size: "Size", goal: "Goal") -> None:
+    label, scale = style.quantity(goal.metric)
     intervals = [one.interval(goal.metric) for one in size.tried]
     limits = [one.limit for one in size.tried]
-    bars = [[one.half_width for one in intervals]] * 2
+    bars = [[scale * one.half_width for one in intervals]] * 2
     panel.errorbar(
         limits,
-        [one.mean for one in intervals],
+        [scale * one.mean for one in intervals],
         yerr=np.where(np.isfinite(bars), bars, 0),
         color="black",
         marker="o",
@@ -55,11 +57,12 @@ def _draw_goal(panel: "Axes", size: "Size", goal: "Goal") -> None:
         capsize=2,
         label="simulation, 95 %",
     )
-    panel.axhline(goal.bound, **style.LIMIT_LINE, label=f"goal: {goal}")
+    bound = f"{'at least' if goal.at_least else 'at most'} {scale * goal.bound:.6g}"
+    panel.axhline(scale * goal.bound, **style.LIMIT_LINE, label=f"goal: {bound}")
     _mark_answer(panel, size)
     style.scale_over(panel, limits)
     panel.set_xlabel("queue limit (packets)")
-    panel.set_ylabel(goal.metric)
+    panel.set_ylabel(label)
     style.legend_beside(panel)
 
 

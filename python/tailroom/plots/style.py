@@ -6,6 +6,8 @@ from itertools import cycle, pairwise
 from math import isfinite, log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tailroom.plots.log_axis import label_logarithmic, plain, plain_ticks
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -24,6 +26,9 @@ DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 LIMIT_LINE: dict[str, Any] = {"color": "0.4", "linestyle": (0, (4, 2)), "linewidth": 1.2}
 
+
+FAILING_LINE: dict[str, Any] = {"alpha": 0.4, "linewidth": 0.9}
+"""Of a model whose assumptions fail: paler and thinner, in its own colour, as many often fail."""
 
 DECADES_RATIO = 30
 """Values that span more than this are drawn on a logarithmic scale."""
@@ -74,6 +79,13 @@ def quantity(metric: str) -> Quantity:
     return Quantity(" ".join([statistic, *words]).strip() + owner + unit, scale)
 
 
+def failing_words(failing: int, said: int) -> str:
+    """What the legend adds to a model's name, by how many of its points its assumptions fail at."""
+    if not failing:
+        return ""
+    return " (assumptions fail)" if failing == said else " (pale: assumptions fail)"
+
+
 def line_styles() -> Iterator[dict[str, Any]]:
     """Endless line styles; neighbours differ in colour and in dashes."""
     for colour, dashes in zip(cycle(COLOURS), cycle(DASHES), strict=False):
@@ -117,16 +129,6 @@ def spans_decades(values: Sequence[float]) -> bool:
     """Whether a logarithmic scale shows these values better."""
     found = [value for value in values if isfinite(value)]
     return bool(found) and min(found) > 0 and max(found) / min(found) >= DECADES_RATIO
-
-
-def plain(number: float) -> str:
-    """A number as people write it: "10,000" and "0.05", no power of ten."""
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
-
-
-def plain_ticks(number: float, _place: float | None = None) -> str:
-    """What an axis asks for a tick's label."""
-    return plain(number)
 
 
 def title(figure: "Figure", text: str) -> None:
@@ -177,6 +179,8 @@ def scale_up(axes: "Axes", values: Sequence[float]) -> None:
     else:
         axes.set_yscale("log")
         axes.set_ylim(bottom=min(positive) / 2)
+        label_logarithmic(axes.yaxis)
+        return
     axes.yaxis.set_major_formatter(plain_ticks)
 
 

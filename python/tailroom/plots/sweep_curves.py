@@ -97,6 +97,8 @@ class _Page:
                 predicted = self.said.values(name, line, metric)
                 if any(map(isfinite, predicted)):
                     look = {**self._model_look(place), "color": self.looks[number]["color"]}
+                    if self.said.fails(name, line, metric):
+                        look.update(style.FAILING_LINE)
                     panel.plot(over, np.multiply(scale, predicted), **look)
         panel.set_ylabel(label)
         panel.grid(visible=True, color="0.92")
@@ -181,30 +183,39 @@ class _Models:
         self.names = names
         self.spoken: set[str] = set()
         """Those that say something of what is drawn."""
-        self._asked: dict[int, Predictions | None] = {}
+        self._asked: dict[tuple[int, str], Predictions | None] = {}
 
     def label(self, name: str) -> str:
         """How the legend names a model."""
-        return f"model: {name}" if name in self.spoken else f"model: {name} (says nothing here)"
+        if name not in self.spoken:
+            return f"model: {name} (says nothing here)"
+        failing = [one.fails(name) for one in self._asked.values() if one]
+        return f"model: {name}{style.failing_words(sum(failing), sum(failing))}"
 
     def values(self, name: str, line: Line, metric: str) -> list[float]:
         """A metric along a line; NaN where the model says nothing of it."""
         prefix, _, quantity = metric.rpartition(".")
-        if prefix != f"links.{self.view.link}" or quantity not in OF_LINK[:3]:
+        kind, _, link = prefix.partition(".")
+        if kind != "links" or quantity not in OF_LINK[:3]:
             return [nan] * len(line.places)
-        said = [self._ask(place) for place in line.places]
+        said = [self._ask(place, link) for place in line.places]
         found = [one.says(name, quantity) if one else None for one in said]
         if any(one is not None for one in found):
             self.spoken.add(name)
         return [nan if one is None else one for one in found]
 
-    def _ask(self, place: int) -> "Predictions | None":
-        if place not in self._asked:
+    def fails(self, name: str, line: Line, metric: str) -> bool:
+        """Whether one of a model's assumptions does not hold somewhere along a line."""
+        link = metric.split(".")[1]
+        said = (self._ask(place, link) for place in line.places)
+        return any(one.fails(name) for one in said if one)
+
+    def _ask(self, place: int, link: str) -> "Predictions | None":
+        if (place, link) not in self._asked:
             text = self.view.scenario(place)
-            link = self.view.link
-            self._asked[place] = (
+            self._asked[place, link] = (
                 predict(tomllib.loads(text), link=link, only=self.names)  # type: ignore[arg-type]
                 if text
                 else None
             )
-        return self._asked[place]
+        return self._asked[place, link]

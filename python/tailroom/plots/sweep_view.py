@@ -42,11 +42,16 @@ class SweepView:
     """A sweep as the figures see it."""
 
     def __init__(self, result: "SweepResult", link: str | None = None) -> None:
-        """Chooses the link whose metrics are drawn.
+        """Reads the finished runs.
+
+        Args:
+            result: The sweep.
+            link: The link whose metrics are drawn; if left out, the one whose keys vary, else the
+                only one.
 
         Raises:
-            ValueError: The sweep has no points.
-            MetricError: There is no such link, or several and none is named.
+            ValueError: No run is finished.
+            MetricError: There is no such link.
         """
         self.result = result
         self.axes = {key: Axis(key, tuple(values)) for key, values in result.record.axes.items()}
@@ -63,7 +68,21 @@ class SweepView:
             and name != "wall_s"
             and runs[name].null_count < len(runs)
         ]
-        self.link = self._link(link)
+        self._links = self._candidates(link)
+
+    @property
+    def link(self) -> str:
+        """The link whose metrics are drawn where only the end of a name is given.
+
+        Raises:
+            MetricError: There are several.
+        """
+        if len(self._links) > 1:
+            raise MetricError(
+                f"there are several links; choose one of {', '.join(self._links)} with --link, or "
+                f"write a metric with its link, as in links.{self._links[0]}.utilization"
+            )
+        return self._links[0]
 
     def key(self, name: str) -> str:
         """The key of this name, or the one that ends so.
@@ -131,7 +150,9 @@ class SweepView:
         Raises:
             MetricError: There is no such metric, or several.
         """
-        own = self.of_link(name)
+        if name in self.metrics:
+            return name
+        own = f"links.{self._links[0]}.{name}" if len(self._links) == 1 else ""
         return own if own in self.metrics else find_metric(name, self.metrics)
 
     def of_link(self, metric: str) -> str:
@@ -194,21 +215,19 @@ class SweepView:
         speaks = alone and isinstance(value, (str, Mapping)) and self.axes[key].numbers is None
         return words if speaks else f"{name} {words}"
 
-    def _link(self, name: str | None) -> str:
+    def _candidates(self, name: str | None) -> list[str]:
+        """The links that may be meant: the one named, those whose keys vary, or all."""
         links = list(
             dict.fromkeys(one.split(".")[1] for one in self.metrics if one.startswith("links."))
         )
         if not links:
             raise ValueError("no run of this sweep is finished; there is nothing to draw yet")
         if name is None:
-            named = [key.split(".")[1] for key in self.axes if key.startswith("links.")]
-            links = list(dict.fromkeys(one for one in named if one in links)) or links
-            if len(links) == 1:
-                return links[0]
-            raise MetricError(f"there are several links; choose one of {', '.join(links)}")
+            varied = [key.split(".")[1] for key in self.axes if key.startswith("links.")]
+            return list(dict.fromkeys(one for one in varied if one in links)) or links
         if name not in links:
             raise MetricError(f"{name}: there is no such link; choose one of {', '.join(links)}")
-        return name
+        return [name]
 
 
 def _text(value: object) -> str:

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tailroom.plots import style
+from tailroom.plots.log_axis import label_logarithmic, plain
 from tailroom.plots.sweep_view import SweepView
 
 PAID, GOT = "queue_delay_s_mean", "utilization"
@@ -48,12 +49,12 @@ def draw(view: SweepView, *, x: str | None = None) -> Figure:
         for place, value in enumerate(values):
             if isfinite(delay[place]) and isfinite(share[place]):
                 points.append((float(delay[place]), float(share[place])))
-                texts.append(words[int(value)] if numbers is None else style.plain(value))
+                texts.append(words[int(value)] if numbers is None else plain(value))
         delays += delay.tolist()
         handles.append(Line2D([], [], label=line.label or "simulation", **look))
     if style.spans_decades(delays):
         panel.set_xscale("log")
-        panel.xaxis.set_major_formatter(style.plain_ticks)
+        label_logarithmic(panel.xaxis)
     panel.margins(0.06)
     panel.set_xlabel(f"{style.KNOWN[PAID].label}; the labels: {view.axis_label(key)}")
     panel.set_ylabel(style.KNOWN[GOT].label)

@@ -1,6 +1,6 @@
 """Congestion windows and the queue over time, as in Figures 5 and 6 of Barman et al. (2004)."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
@@ -11,12 +11,17 @@ if TYPE_CHECKING:
 
     from tailroom.results import Result
 
+MOST_WINDOWS = 20
+"""Up to here all are shown; of more, some of each group."""
+
 MOST_LINKS = 4
 """More panels would leave none of them readable."""
 
 
 def draw(result: "Result") -> Figure:
-    """Upper panel: windows of at most ten flows; below: the queue of each link, with its limit.
+    """Upper panel: windows of flows; below: the queue of each link, with its limit.
+
+    Up to ten flows have a line style each. Of more flows, each group has a colour, and shows some.
 
     Raises:
         ValueError: No series was recorded.
@@ -41,15 +46,41 @@ def draw(result: "Result") -> Figure:
 def _draw_windows(panel: "Axes", result: "Result") -> None:
     windows = result.series("cwnd")
     flows = windows.column("flow").unique().to_pylist()
-    shown = style.evenly_spread(flows)
-    for flow, line in zip(shown, style.line_styles(), strict=False):
+    if len(flows) <= style.MOST_LINES:
+        looks = dict(zip(flows, style.line_styles(), strict=False))
+        labels = {flow: flow for flow in flows}
+    else:
+        looks, labels = _by_group(flows, result)
+    for flow, look in looks.items():
         window = result.series("cwnd", flow=flow)
-        panel.plot(window["time_s"], window["cwnd_packets"], label=flow, **line)
+        panel.plot(window["time_s"], window["cwnd_packets"], label=labels.get(flow), **look)
     panel.set_ylabel("congestion window (packets)")
     if not flows:
         panel.set_title("no flow under congestion control", fontsize="small", loc="left")
-    elif len(shown) < len(flows):
-        panel.set_title(f"{len(shown)} of {len(flows)} flows", fontsize="small", loc="left")
+    elif len(looks) < len(flows):
+        panel.set_title(f"{len(looks)} of {len(flows)} flows", fontsize="small", loc="left")
+
+
+def _by_group(
+    flows: list[str], result: "Result"
+) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """A line style for the flows that are shown, and a label for the first of each group."""
+    group_of = {flow["name"]: flow["group"] for flow in result.flows}
+    groups: dict[str, list[str]] = {}
+    for flow in flows:
+        groups.setdefault(group_of.get(flow, flow), []).append(flow)
+    names = style.evenly_spread(list(groups))
+    few = len(flows) <= MOST_WINDOWS
+    most = len(flows) if few else max(2, style.MOST_LINES // len(names))
+    looks: dict[str, dict[str, Any]] = {}
+    labels: dict[str, str] = {}
+    for group, look in zip(names, style.line_styles(), strict=False):
+        members = groups[group]
+        shown = style.evenly_spread(members, most)
+        looks.update((flow, {**look, "linewidth": 0.7}) for flow in shown)
+        count = f"{len(members)} flows" if len(members) > 1 else "1 flow"
+        labels[shown[0]] = f"{group} ({count})"
+    return looks, labels
 
 
 def _draw_queue(panel: "Axes", result: "Result", link: str) -> None:

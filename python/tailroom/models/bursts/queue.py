@@ -10,6 +10,7 @@ from math import exp, expm1, log1p
 import numpy as np
 import scipy
 
+from tailroom.models.root import root_between
 from tailroom.models.window_laws.window_law import Floats
 
 LARGEST_DECAY = 500.0
@@ -63,7 +64,7 @@ def decay(load: float, density: float) -> float:
     low = high / 2
     while excess(low) >= 0:
         low /= 2
-    return float(scipy.optimize.brentq(excess, low, high, xtol=1e-12 * high))
+    return root_between(excess, low, high, absolute=1e-12 * high)
 
 
 def packing(load: float, density: float | Floats) -> Floats:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
+from tailroom.models.window_laws.monotone import MonotoneCubic
 from tailroom.models.window_laws.window_law import Floats, Numbers
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
@@ -42,7 +42,7 @@ class Response:
         if np.any(np.diff(log_packets) <= 0):
             raise ValueError("a larger window is not a longer cycle")
         # So near that one step of Newton's method nearly always suffices.
-        self._log_peak = scipy.interpolate.PchipInterpolator(log_packets, np.log(_PEAKS))
+        self._log_peak = MonotoneCubic(log_packets, np.log(_PEAKS))
 
     def peak(self, p: Numbers) -> Floats:
         """Window at the end of the cycle of 1/p packets; relative error below 1e-10."""

@@ -10,6 +10,7 @@ from tailroom.papers.auge_2006 import beside, setup
 from tailroom.papers.claim import Check, Claim, Judgement, below, shown
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario_types import Flows as FlowGroup
 from tailroom.scenario_types import Scenario
 
@@ -150,8 +151,8 @@ def draw(found: "Found") -> Figure:
     )
     panel.axhline(HUNDREDS, label="a thousand", **style.LIMIT_LINE)
     panel.set(xscale="log", yscale="log", xlabel="flows in progress", ylabel="active flows")
-    panel.xaxis.set_major_formatter(style.plain_ticks)
-    panel.yaxis.set_major_formatter(style.plain_ticks)
+    panel.xaxis.set_major_formatter(plain_ticks)
+    panel.yaxis.set_major_formatter(plain_ticks)
     panel.grid(color="0.9")
     style.legend_beside(panel)
     return figure

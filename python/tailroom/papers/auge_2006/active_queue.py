@@ -17,6 +17,7 @@ from tailroom.papers.auge_2006.residual import (
 from tailroom.papers.claim import Check, Claim, Judgement, above, below, is_true, shown
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario_types import Queue
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def draw(found: "Found") -> Figure:
     share.set_ylabel("share of the\nresidual (%)")
     _draw_metric(delay, found, background_delay_ms, 1.0)
     delay.set(yscale="log", ylabel="background's p99\nqueueing delay (ms)")
-    delay.yaxis.set_major_formatter(style.plain_ticks)
+    delay.yaxis.set_major_formatter(plain_ticks)
     _draw_metric(loss, found, background_loss, 100.0)
     loss.set_ylabel("background's\nloss (%)")
     loss.set_ylim(bottom=0)

@@ -12,6 +12,7 @@ from tailroom.papers.auge_2006 import beside, setup
 from tailroom.papers.claim import Claim, Judgement, above, below, between, shown
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario_types import Scenario
 
 if TYPE_CHECKING:
@@ -131,8 +132,8 @@ def _draw_dispersion(panel: "Axes", found: "Found") -> None:
     panel.set(xscale="log", yscale="log", xlabel="time scale (ms)")
     panel.set_ylabel("index of dispersion (Poisson: 1)")
     panel.set_title("TCP flows of 1 Mbit/s that come and go", fontsize="small")
-    panel.xaxis.set_major_formatter(style.plain_ticks)
-    panel.yaxis.set_major_formatter(style.plain_ticks)
+    panel.xaxis.set_major_formatter(plain_ticks)
+    panel.yaxis.set_major_formatter(plain_ticks)
     panel.grid(color="0.9")
     panel.legend(fontsize="x-small")
 

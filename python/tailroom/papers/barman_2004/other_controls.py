@@ -26,6 +26,7 @@ from tailroom.papers.found import Found, PointFound
 from tailroom.papers.pairs import ratio
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,7 +103,7 @@ def draw(found: Found) -> Figure:
     finish_utilization(left, over, "Utilization")
     finish(middle, over, "mean queueing delay (ms)", "Queueing delay")
     middle.set_yscale("log")
-    middle.yaxis.set_major_formatter(style.plain_ticks)
+    middle.yaxis.set_major_formatter(plain_ticks)
     legend_below(left)
     _draw_smallest(right, found)
     return figure

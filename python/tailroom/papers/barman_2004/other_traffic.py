@@ -25,6 +25,7 @@ from tailroom.papers.found import Found, PointFound
 from tailroom.papers.pairs import ratio
 from tailroom.papers.paper import Form, Part, Study
 from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
 from tailroom.scenario_types import Scenario
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def draw(found: Found) -> Figure:
     _draw_utilization(utilization, found)
     _draw_of_groups(loss, found, LOSS, scale=100, label="loss (%)", title="Packets lost")
     loss.set_yscale("log")
-    loss.yaxis.set_major_formatter(style.plain_ticks)
+    loss.yaxis.set_major_formatter(plain_ticks)
     _draw_of_groups(
         delay, found, DELAY_P99, scale=1e3, label="p99 queueing delay (ms)", title="Queueing delay"
     )

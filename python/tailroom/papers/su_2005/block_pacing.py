@@ -11,6 +11,7 @@ from tailroom.papers.paper import Form, Part, Study
 from tailroom.papers.su_2005 import drawing, measures
 from tailroom.papers.su_2005.setting import BLOCKS, SCENARIO, TABLE_C, C, span
 from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -211,8 +212,8 @@ def _draw_dispersion(axes: "Axes", found: Found) -> None:
     axes.axhline(1, label="Poisson arrivals", **style.LIMIT_LINE)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(style.plain_ticks)
-    axes.yaxis.set_major_formatter(style.plain_ticks)
+    axes.xaxis.set_major_formatter(plain_ticks)
+    axes.yaxis.set_major_formatter(plain_ticks)
     axes.set_xlabel("time scale (ms)")
     axes.set_ylabel("index of dispersion, c = 10")
 

@@ -23,6 +23,7 @@ from tailroom.papers.su_2005.over_time import (
 )
 from tailroom.papers.su_2005.setting import CONTROL, LIMIT, RTTS_MS, SCENARIO, span
 from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -178,7 +179,7 @@ def draw(found: Found) -> "Figure":
         axes.set_xlim(min(FROM_S, first["measured_from_s"]), first["measured_to_s"])
     panels[2].set_xlabel("length of the window (s)")
     panels[2].set_xscale("log")
-    panels[2].xaxis.set_major_formatter(style.plain_ticks)
+    panels[2].xaxis.set_major_formatter(plain_ticks)
     _beside_ns2(panels[3], found)
     for axes in panels:
         axes.set_ylim(0.3, 1.02)

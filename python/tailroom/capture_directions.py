@@ -1,0 +1,117 @@
+"""Which way the flows of a capture go: a link carries one direction, a capture shows both."""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+Network = IPv4Network | IPv6Network
+MOST_NAMED = 3
+"""A side of more addresses than this is named by a prefix, if one tells it from the other side."""
+
+
+def parse_prefixes(texts: str | Iterable[str], name: str) -> tuple[Network, ...]:
+    """Reads prefixes (CIDR) or addresses, IPv4 or IPv6; bits behind the prefix do not count.
+
+    Raises:
+        ValueError: One is neither; `name` is the option in the message.
+    """
+    found = []
+    for text in [texts] if isinstance(texts, str) else texts:
+        try:
+            found.append(ip_network(text.strip(), strict=False))
+        except ValueError:
+            raise ValueError(
+                f"{name} {text}: is no address or prefix; write for example 192.0.2.7, "
+                "192.0.2.0/24 or 2001:db8::/32"
+            ) from None
+    return tuple(found)
+
+
+def within(addresses: Sequence[str], prefixes: Sequence[Network]) -> list[bool]:
+    """Which addresses are in one of the prefixes; all if there are none."""
+    if not prefixes:
+        return [True] * len(addresses)
+    inside = {
+        one: any(_address(one) in prefix for prefix in prefixes) for one in dict.fromkeys(addresses)
+    }
+    return [inside[one] for one in addresses]
+
+
+@dataclass(frozen=True)
+class Directions:
+    """How many flows go to a side of the capture, and how many come from it."""
+
+    side: tuple[str, ...]
+    """The addresses of that side, or a prefix that holds them and none of the other side."""
+    to_flows: int
+    from_flows: int
+    to_bytes: int
+    from_bytes: int
+    other_flows: int
+    """Flows that do neither, or both."""
+
+
+def find_directions(
+    senders: Sequence[str], receivers: Sequence[str], sizes: Sequence[int]
+) -> Directions | None:
+    """The two sides as well as the addresses tell; `None` if all flows go one way, or none does.
+
+    One side is that of the address with the most flows: with it all addresses that exchange data
+    with the same others. Where those exchange data with one another too, it is that address alone.
+
+    Args:
+        senders: The address that sent each flow.
+        receivers: The address that received it.
+        sizes: Its bytes.
+    """
+    counts = Counter(one for pair in zip(senders, receivers, strict=True) for one in set(pair))
+    neighbours: dict[str, set[str]] = {}
+    for sender, receiver in set(zip(senders, receivers, strict=True)):
+        if sender != receiver:
+            neighbours.setdefault(sender, set()).add(receiver)
+            neighbours.setdefault(receiver, set()).add(sender)
+    if not neighbours:
+        return None
+    busiest = max(neighbours, key=lambda one: counts[one])  # the first, if several are
+    side, other = _sides(busiest, neighbours)
+    to_flows = from_flows = to_bytes = from_bytes = 0
+    for sender, receiver, size in zip(senders, receivers, sizes, strict=True):
+        if receiver in side and sender not in side:
+            to_flows, to_bytes = to_flows + 1, to_bytes + size
+        elif sender in side and receiver not in side:
+            from_flows, from_bytes = from_flows + 1, from_bytes + size
+    if not (to_flows and from_flows):
+        return None
+    rest = len(senders) - to_flows - from_flows
+    return Directions(_named(side, other), to_flows, from_flows, to_bytes, from_bytes, rest)
+
+
+def _sides(start: str, neighbours: dict[str, set[str]]) -> tuple[set[str], set[str]]:
+    """The addresses at even and at odd distance from the first, if no two of one kind talk."""
+    sides: tuple[set[str], set[str]] = ({start}, set())
+    waiting = deque([(start, 0)])
+    while waiting:
+        address, parity = waiting.popleft()
+        for one in neighbours[address]:
+            if one in sides[parity]:
+                return {start}, neighbours[start]
+            if one not in sides[1 - parity]:
+                sides[1 - parity].add(one)
+                waiting.append((one, 1 - parity))
+    return sides
+
+
+def _named(side: set[str], other: set[str]) -> tuple[str, ...]:
+    addresses = sorted(map(_address, side), key=lambda one: (one.version, int(one)))
+    first = addresses[0]
+    if len(addresses) > MOST_NAMED and first.version == addresses[-1].version:
+        different = int(first) ^ int(addresses[-1])
+        prefix = ip_network((first, first.max_prefixlen - different.bit_length()), strict=False)
+        if not any(_address(one) in prefix for one in other):
+            return (str(prefix),)
+    return tuple(map(str, addresses))
+
+
+def _address(text: str) -> IPv4Address | IPv6Address:
+    return ip_address(text)

@@ -1,0 +1,54 @@
+"""A group of subcommands whose modules are imported when they are called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+
+@dataclass(frozen=True)
+class Subcommand:
+    """Where a subcommand is, and what the help of its group says of it."""
+
+    place: str
+    """`module:name` of a function, or of a `typer.Typer` with subcommands of its own."""
+    summary: str
+    """The first paragraph of its docstring; a test compares the two."""
+
+
+class LazyGroup(TyperGroup):
+    """Knows its subcommands by name and summary until one of them is called."""
+
+    def __init__(self, subcommands: Mapping[str, Subcommand], **settings: Any) -> None:
+        """Takes the subcommands in the order of the help; `settings` are those of a group."""
+        self._subcommands = subcommands
+        known: dict[str, Any] = {
+            name: TyperCommand(name, short_help=one.summary) for name, one in subcommands.items()
+        }
+        super().__init__(commands=known, rich_markup_mode=None, **settings)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """Imports the subcommand that the arguments name."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, self.load(name), rest
+
+    def load(self, name: str | None) -> Any:
+        """Imports a subcommand."""
+        if name is None:  # only where the shell completes arguments
+            return None
+        module, _, attribute = self._subcommands[name].place.partition(":")
+        found = getattr(import_module(module), attribute)
+        app = found if isinstance(found, typer.Typer) else _application_of(name, found)
+        command = get_command(app)
+        command.name = name
+        return command
+
+
+def _application_of(name: str, function: Any) -> typer.Typer:
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command(name)(function)
+    return app

@@ -1,0 +1,36 @@
+"""Tables of a result that are made when somebody looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class LazyTable:
+    """A field of a dataclass that takes a table, `None`, or a function that makes the table.
+
+    The function is called when the field is first read, so that a run whose tables nobody reads
+    loads neither Arrow nor NumPy. It is called once, whichever threads read the field.
+    """
+
+    _making = Lock()
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._place = f"_{name}"
+
+    def __get__(self, owner: object | None, kind: type | None = None) -> pa.Table | None:
+        """The table; of the class itself, the default of the field."""
+        if owner is None:
+            return None
+        with self._making:
+            table = vars(owner)[self._place]
+            if callable(table):
+                table = vars(owner)[self._place] = table()
+        return cast("pa.Table | None", table)
+
+    def __set__(self, owner: object, table: pa.Table | Callable[[], pa.Table] | None) -> None:
+        vars(owner)[self._place] = table

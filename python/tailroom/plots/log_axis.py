@@ -1,0 +1,50 @@
+"""Ticks of logarithmic axes that people can read: more of them where few decades are shown."""
+
+from math import log10
+
+import numpy as np
+from matplotlib.axis import Axis
+from matplotlib.ticker import FuncFormatter, Locator, LogLocator, NullFormatter, NullLocator
+
+FINE = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+COARSE = (1.0, 2.0, 5.0)
+
+
+class _LabelledLocator(Locator):
+    """Powers of ten; below two decades also 2 and 5 times those, below two thirds of one more."""
+
+    def __call__(self) -> list[float]:
+        assert self.axis is not None
+        low, high = sorted(self.axis.get_view_interval())
+        return self.tick_values(low, high)
+
+    def tick_values(self, vmin: float, vmax: float) -> list[float]:
+        """The ticks between two positive limits."""
+        if vmin <= 0 or vmax <= vmin:
+            return []
+        decades = log10(vmax / vmin)
+        if decades >= 2:
+            return [float(one) for one in LogLocator().tick_values(vmin, vmax)]
+        parts = COARSE if decades >= 2 / 3 else FINE
+        powers = 10.0 ** np.arange(np.floor(log10(vmin)), np.ceil(log10(vmax)) + 1)
+        ticks = [float(part * power) for power in powers for part in parts]
+        return [one for one in ticks if vmin * (1 - 1e-9) <= one <= vmax * (1 + 1e-9)]
+
+
+def plain(number: float) -> str:
+    """A number as people write it: "10,000" and "0.05", no power of ten."""
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+
+
+def plain_ticks(number: float, _place: float | None = None) -> str:
+    """What an axis asks for a tick's label."""
+    return plain(number)
+
+
+def label_logarithmic(axis: Axis) -> None:
+    """Labels a logarithmic axis with plain numbers, at enough places to read values between."""
+    axis.set_major_locator(_LabelledLocator())
+    axis.set_major_formatter(FuncFormatter(plain_ticks))
+    if log10(max(axis.get_view_interval()) / min(axis.get_view_interval())) < 2:
+        axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,138 @@
+"""Commands start at once: libraries that take long to load are loaded where they are needed."""
+
+import ast
+import inspect
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import tailroom as tr
+from tailroom.cli.main import app
+
+SLOW = ("duckdb", "matplotlib", "numpy", "pyarrow", "rich", "scipy")
+SCENARIOS = Path(tr.__file__).parents[2] / "scenarios"
+FIRST = SCENARIOS / "first.toml"
+
+CALL = """
+import sys
+sys.argv = ["tailroom", *sys.argv[1:]]
+from tailroom.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print("\\nLOADED", *sorted(sys.modules))
+"""
+
+
+def loaded_by(*arguments: object) -> set[str]:
+    """The modules that a command loads in a process of its own."""
+    command = [sys.executable, "-c", CALL, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(done.stdout.rpartition("LOADED")[2].split())
+
+
+def test_help_loads_none_of_the_slow_libraries_and_no_command() -> None:
+    loaded = loaded_by("--help")
+    assert loaded.isdisjoint(SLOW)
+    commands = {one for one in loaded if one.startswith("tailroom.cli.")}
+    assert commands == {"tailroom.cli.main", "tailroom.cli.lazy_commands"}
+
+
+@pytest.mark.parametrize("arguments", [(), ("--set", "duration=30 s"), ("--json",)])
+def test_a_run_whose_series_nobody_reads_loads_neither_numpy_nor_arrow(
+    arguments: tuple[str, ...],
+) -> None:
+    slow = set(SLOW) - {"rich"}
+    assert loaded_by("run", FIRST, *arguments).isdisjoint(slow)
+
+
+def test_a_wrong_scenario_is_refused_without_the_slow_libraries(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text("duration = 3\n", encoding="utf-8")
+    call = CALL.replace("assert not end.code, end.code", "assert end.code == 2, end.code")
+    command = [sys.executable, "-c", call, "run", str(wrong)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.rpartition("LOADED")[2].split())
+    assert loaded.isdisjoint(set(SLOW) - {"rich"})
+
+
+@pytest.mark.parametrize("scenario", ["first.toml", "barman-2004/figure-3.toml"])
+def test_models_load_scipy_only_where_they_compute_with_it(scenario: str) -> None:
+    """SciPy's own package is a table of contents; its parts are what takes long."""
+    loaded = loaded_by("model", SCENARIOS / scenario)
+    assert loaded.isdisjoint({"matplotlib", "pyarrow", "duckdb"})
+    parts = ("integrate", "interpolate", "linalg", "optimize", "special", "stats")
+    assert loaded.isdisjoint(f"scipy.{part}" for part in parts)
+
+
+def test_the_main_help_says_what_each_command_says_of_itself() -> None:
+    for name, subcommand in app._subcommands.items():
+        own = app.load(name)
+        paragraph = inspect.cleandoc(own.help).partition("\n\n")[0]
+        assert " ".join(paragraph.split()) == subcommand.summary
+
+
+def test_every_public_name_is_that_of_its_module_whatever_was_imported_before() -> None:
+    code = """
+        import importlib, pkgutil, types
+        import tailroom
+        for one in pkgutil.iter_modules(tailroom.__path__):
+            if one.name != "__main__":
+                importlib.import_module(f"tailroom.{one.name}")
+        from tailroom import run
+        for name in tailroom.__all__:
+            assert not isinstance(getattr(tailroom, name), types.ModuleType), name
+        assert run is tailroom.run
+        assert set(tailroom.__all__) <= set(dir(tailroom))
+        """
+    subprocess.run([sys.executable, "-c", inspect.cleandoc(code)], check=True)
+
+
+def test_type_checkers_see_what_is_imported_when_it_is_used() -> None:
+    tree = ast.parse(Path(tr.__file__).read_text(encoding="utf-8"))
+    seen = next(one for one in tree.body if isinstance(one, ast.If))
+    modules = {
+        (one.module or "").removeprefix("tailroom."): tuple(name.name for name in one.names)
+        for one in seen.body
+        if isinstance(one, ast.ImportFrom)
+    }
+    assert modules == tr._MODULES
+
+
+def test_a_name_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'runn'"):
+        getattr(tr, "runn")  # noqa: B009 - type checkers refuse the name as well
+
+
+@pytest.mark.parametrize(
+    "error", [tr.CaptureError, tr.ControlError, tr.RunError, tr.ScenarioError, tr.StoreError]
+)
+def test_errors_survive_pickling_with_their_names(error: type[Exception]) -> None:
+    again = pickle.loads(pickle.dumps(error("why")))
+    assert type(again) is error
+    assert again.args == ("why",)
+
+
+def test_a_result_survives_pickling_with_tables_that_nobody_has_read(small: Path) -> None:
+    result = tr.run(small, series_samples=10)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.summary == result.summary
+    assert again.link_series.equals(result.link_series)
+    assert again.packet_log is None
+
+
+def test_threads_that_read_a_table_at_once_get_the_same_one(small: Path) -> None:
+    result = tr.run(small, series_samples=100)
+    read: list[object] = []
+    threads = [threading.Thread(target=lambda: read.append(result.link_series)) for _ in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(read) == len(threads)
+    assert all(one is read[0] for one in read)

@@ -1,0 +1,103 @@
+"""Defect 19 of the first-contact review: pictures that can be read off."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import tailroom as tr
+from tailroom.axis import parse_axis
+from tailroom.plots import model_curves, style
+from tailroom.plots.log_axis import label_logarithmic
+from tests.conftest import SMALL
+
+
+def tick_labels(low: float, high: float) -> list[str]:
+    """The labels of a logarithmic axis, within its limits."""
+    figure = Figure()
+    axes = figure.subplots()
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    label_logarithmic(axes.yaxis)
+    figure.draw_without_rendering()
+    ticks = [*axes.yaxis.get_major_ticks(), *axes.yaxis.get_minor_ticks()]
+    shown = [one for one in ticks if low <= one.get_loc() <= high]
+    return [text for text in (one.label1.get_text() for one in shown) if text]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        (1, 50, ["1", "2", "5", "10", "20", "50"]),
+        (0.3, 9, ["0.5", "1", "2", "5"]),
+        (800, 30000, ["1,000", "2,000", "5,000", "10,000", "20,000"]),
+        (2.5, 7, ["3", "4", "5", "6"]),
+        (11, 35, ["15", "20", "30"]),
+        (1, 10000, ["1", "10", "100", "1,000", "10,000"]),
+    ],
+)
+def test_a_logarithmic_axis_is_labelled_often_enough(
+    low: float, high: float, labels: list[str]
+) -> None:
+    assert tick_labels(low, high) == labels
+
+
+def test_measured_values_over_less_than_two_decades_have_labels_between() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    axes.plot([1, 2, 3], [3.0, 20.0, 95.0])
+    style.scale_up(axes, [3.0, 20.0, 95.0])
+    figure.draw_without_rendering()
+    shown = {one.label1.get_text() for one in axes.yaxis.get_major_ticks()}
+    assert {"2", "5", "10", "20", "50"} <= shown
+
+
+def test_a_figure_of_size_has_one_unit_for_each_quantity(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    goals = ["utilization >= 0.9", "queue_delay_s_mean <= 0.02"]
+    found = tr.size(file, goals, at_most=4, workers=1)
+    panels = found.plot().axes
+    assert [one.get_ylabel() for one in panels] == [
+        "utilization (%)",
+        "mean queueing delay (ms)",
+        "utilization (%)",
+    ]
+    legends = [one.get_legend() for one in panels[:2]]
+    texts = [[text.get_text() for text in one.get_texts()] for one in legends if one]
+    assert "goal: at least 90" in texts[0]
+    assert "goal: at most 20" in texts[1]
+    # Both pictures of utilization show the same numbers.
+    over_limit = next(line for line in panels[0].lines if len(line.get_xdata()) > 2)  # type: ignore[arg-type]
+    assert list(over_limit.get_ydata()) == pytest.approx(list(panels[2].lines[0].get_ydata()))  # type: ignore[arg-type]
+
+
+def test_more_windows_than_line_styles_are_coloured_by_group(tmp_path: Path) -> None:
+    file = tmp_path / "groups.toml"
+    cubic = SMALL[SMALL.index("[flows.reno]") :].replace("reno", "cubic")
+    text = (SMALL + cubic).replace("count = 2", "count = 8")
+    file.write_text(text, encoding="utf-8")
+    panel = tr.run(file, series_samples=20).plot().axes[0]
+    assert len(panel.lines) == 16
+    colours = [str(line.get_color()) for line in panel.lines]
+    assert colours == [colours[0]] * 8 + [colours[8]] * 8
+    assert colours[0] != colours[8]
+    assert panel.get_legend_handles_labels()[1][:2] == ["reno (8 flows)", "cubic (8 flows)"]
+
+
+def test_models_whose_assumptions_fail_are_pale_and_said_so(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    # One flow: the sawtooth's assumptions hold; those of the square root rule, of many, fail.
+    file.write_text(SMALL.replace("count = 2\n", ""), encoding="utf-8")
+    axis = parse_axis('links.bottleneck.queue.limit=["10 packets", "20 packets", "40 packets"]')
+    curves = tr.predict_over(file, axis, only=["square_root_rule", "sawtooth"])
+    assert [one.fails("square_root_rule") for one in curves.points] == [True] * 3
+    holding = [not one.fails("sawtooth") for one in curves.points]
+    panel = model_curves.draw(curves).axes[0]
+    drawn = {str(line.get_label()): line for line in panel.lines}
+    failing = drawn["square_root_rule (assumptions fail)"]
+    assert failing.get_alpha() == style.FAILING_LINE["alpha"]
+    sawtooth = next(line for label, line in drawn.items() if label.startswith("sawtooth"))
+    assert np.isfinite(np.asarray(sawtooth.get_ydata(), dtype=float)).tolist() == holding
+    assert sawtooth.get_alpha() is None
