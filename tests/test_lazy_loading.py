@@ -70,6 +70,13 @@ def test_models_load_scipy_only_where_they_compute_with_it(scenario: str) -> Non
     assert loaded.isdisjoint(f"scipy.{part}" for part in parts)
 
 
+def test_models_compute_without_threads_that_wait_busily() -> None:
+    call = CALL.replace('print("', 'import os\nprint(os.environ["OPENBLAS_NUM_THREADS"], "')
+    command = [sys.executable, "-c", call, "model", str(FIRST)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.partition(" \nLOADED")[0].endswith("\n1")
+
+
 def test_the_main_help_says_what_each_command_says_of_itself() -> None:
     for name, subcommand in app._subcommands.items():
         own = app.load(name)

@@ -1,5 +1,5 @@
-//! Series as columns that become `NumPy` arrays when Python asks for them; each array takes over the
-//! memory of its `Vec`.
+//! Series as columns that become `NumPy` arrays when Python asks for them; each array takes over
+//! the memory of its `Vec`.
 //!
 //! The first array loads `NumPy`, which takes longer than a short run does, so a run whose series
 //! nobody reads makes none.

@@ -1,8 +1,9 @@
 //! Python's door to the engine: scenario text in, summary and columns out.
 //!
 //! Nothing is computed here. `run` drives the simulation in slices so that Python can interrupt it,
-//! `columns` hands the series over as `NumPy` arrays without copying, when they are asked for, `files` reads the trace files
-//! that a scenario names, `control` asks congestion controls written in Python, handing them `events`,
+//! `columns` hands the series over as `NumPy` arrays without copying, when they are asked for,
+//! `files` reads the trace files that a scenario names, `control` asks congestion controls written in
+//! Python, handing them `events`,
 //! `capture` turns a packet capture into a list of flows, and `error` turns every way to fail into a
 //! Python exception.
 

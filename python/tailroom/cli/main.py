@@ -1,5 +1,7 @@
 """The command `tailroom` and its subcommands."""
 
+import os
+
 from tailroom.cli.lazy_commands import LazyGroup, Subcommand
 
 app = LazyGroup(
@@ -60,4 +62,6 @@ app = LazyGroup(
 
 def main() -> None:
     """Runs the command line of this process."""
+    # The models' matrices are small: threads of NumPy's BLAS would wait for one another, busily.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     app()
