@@ -21,14 +21,19 @@ from tailroom.runner import Point, Runner, Task
 from tailroom.scenario_types import Scenario
 from tailroom.size_answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.size_question import Numbers, Question, asked_scenario, read_question
-from tailroom.size_search import Search, Tried, feasible_limits
+from tailroom.size_search import (
+    Search,
+    Tried,
+    feasible_limits,
+    largest_missing,
+    smallest_sufficient,
+)
 from tailroom.stopping import (
     CONFIRMING_RUNS,
     FIRST_RUNS,
     Verdicts,
     confirmed,
     next_look,
-    verdict_of_all,
 )
 from tailroom.store import Run, Store
 
@@ -192,8 +197,8 @@ class _Work:
         self.runs = 0
         self.waiting = 0
         """Runs that the present look still needs, as far as is known."""
-        self.judged: dict[int, bool | None] = {}
-        """Verdicts on all buffers so far, those of the present look included."""
+        self.tried: dict[int, Tried] = {}
+        """Buffers with a verdict, those of the present look included."""
 
     def look(self, limits: Sequence[int]) -> list[Tried]:
         """Simulates buffers until each goal's verdict is clear, all of them side by side."""
@@ -207,19 +212,16 @@ class _Work:
         def more(point: Point) -> list[Task]:
             missing: list[Task] = []
             while not missing and point.is_settled:
-                judged = verdicts[point.index]
+                judged, limit = verdicts[point.index], limits[point.index]
                 if point.keys and not judged.look(point.values):
-                    self.judged[limits[point.index]] = judged.verdict
+                    self.tried[limit] = Tried(limit, point, judged.given)
                     break
                 count = next_look(len(point.keys), self.at_most)
                 missing = point.missing(self.runner.store, count)
             return missing
 
         self._run(points, more)
-        return [
-            Tried(limit, point, judged.given)
-            for limit, point, judged in zip(limits, points, verdicts, strict=True)
-        ]
+        return [self.tried[limit] for limit in limits]
 
     def confirm(self, tried: Tried) -> Tried:
         """Adds runs to the buffer that may be the answer, and judges all of them."""
@@ -233,8 +235,8 @@ class _Work:
         self._run([point], more)
         goals = self.question.goals
         verdicts = {goal: confirmed(goal, point.values(goal.metric)) for goal in goals}
-        self.judged[tried.limit] = verdict_of_all(verdicts.values())
-        return Tried(tried.limit, point, verdicts)
+        self.tried[tried.limit] = Tried(tried.limit, point, verdicts)
+        return self.tried[tried.limit]
 
     def _run(self, points: Sequence[Point], more: Callable[[Point], list[Task]]) -> None:
         """Does the runs that `more` asks for, at first and whenever one of a point has ended."""
@@ -298,14 +300,14 @@ class _Work:
         self, predictions: Predictions, phases: tuple[PhaseSpread, ...], store: Store | None
     ) -> Size:
         """What is known now."""
-        search, question = self.search, self.question
-        tried = tuple(search.tried[limit] for limit in sorted(search.tried))
+        question = self.question
+        tried = tuple(self.tried[limit] for limit in sorted(self.tried))
         return Size(
             link=question.link,
             link_chosen=question.link_chosen,
             goals=question.goals,
-            limit_packets=search.answer,
-            too_small_packets=search.too_small,
+            limit_packets=smallest_sufficient(tried),
+            too_small_packets=largest_missing(tried),
             tried=tried,
             feasible=tuple(feasible_limits(goal, tried) for goal in question.goals if tried),
             predictions=predictions,
@@ -314,8 +316,7 @@ class _Work:
         )
 
     def _report(self) -> None:
-        high = min((limit for limit, met in self.judged.items() if met), default=inf)
-        missed = (limit for limit, met in self.judged.items() if met is False and limit < high)
+        enough = smallest_sufficient(self.tried.values())
         ahead = self.waiting + RUNS_PER_LOOK * self.search.looks_left
         if self.search.looks_left:
             ahead += MOST_SHIFTS
@@ -323,7 +324,7 @@ class _Work:
             SizeProgress(
                 runs=self.runs,
                 expected_runs=self.runs + ahead,
-                low=max(missed, default=0),
-                high=high,
+                low=largest_missing(self.tried.values()),
+                high=inf if enough is None else enough,
             )
         )

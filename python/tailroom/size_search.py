@@ -10,7 +10,6 @@ import numpy as np
 from tailroom.confidence import CONFIDENCE, Interval, mean_interval
 from tailroom.goals import Goal
 from tailroom.runner import Point
-from tailroom.stopping import verdict_of_all
 
 GRID_POINTS = 7
 """Buffers of the first look, evenly spread on a logarithmic scale."""
@@ -49,7 +48,9 @@ class Tried:
     @property
     def verdict(self) -> bool | None:
         """Whether all goals are met together."""
-        return verdict_of_all(self.verdicts.values())
+        if all(self.verdicts.values()):
+            return True
+        return False if False in self.verdicts.values() else None
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,19 @@ def feasible_limits(goal: Goal, tried: Sequence[Tried]) -> Feasible:
         inf if high == tried[-1].limit else high,
         is_one_interval=all(one.verdicts[goal] is not False for one in within),
     )
+
+
+def smallest_sufficient(tried: Iterable[Tried]) -> int | None:
+    """The smallest limit that meets every goal; `None` if none of those tried does."""
+    return min((one.limit for one in tried if one.verdict), default=None)
+
+
+def largest_missing(tried: Iterable[Tried]) -> int:
+    """The largest limit below all sufficient ones that is known to miss a goal; 0 if none is."""
+    tried = list(tried)
+    good = smallest_sufficient(tried)
+    missing = (one.limit for one in tried if one.verdict is False)
+    return max((one for one in missing if good is None or one < good), default=0)
 
 
 class Search:
@@ -138,14 +152,12 @@ class Search:
     @property
     def answer(self) -> int | None:
         """The smallest limit tried that meets every goal."""
-        return min((one.limit for one in self.tried.values() if one.verdict), default=None)
+        return smallest_sufficient(self.tried.values())
 
     @property
     def too_small(self) -> int:
         """The largest limit below the answer that is known to miss a goal; 0 if none is."""
-        good = self.answer
-        missing = (one.limit for one in self.tried.values() if one.verdict is False)
-        return max((one for one in missing if good is None or one < good), default=0)
+        return largest_missing(self.tried.values())
 
     @property
     def looks_left(self) -> int:

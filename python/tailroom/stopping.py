@@ -96,22 +96,9 @@ class Verdicts:
         return any(state.wants_more for state in self._states.values())
 
     @property
-    def verdict(self) -> bool | None:
-        """Whether all goals are met together."""
-        return verdict_of_all(self.given.values())
-
-    @property
     def given(self) -> dict[Goal, bool | None]:
         """Whether each goal is met; `None` where the runs do not decide it."""
         return {goal: state.verdict for goal, state in self._states.items()}
-
-
-def verdict_of_all(verdicts: Iterable[bool | None]) -> bool | None:
-    """Whether all goals are met, from the verdict on each of them."""
-    given = list(verdicts)
-    if all(given):
-        return True
-    return False if False in given else None
 
 
 def _chance(goal: Goal, values: Sequence[float], at_most: int) -> float:
