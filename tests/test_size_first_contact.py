@@ -174,14 +174,9 @@ def test_the_answer_shows_its_price_and_that_of_its_neighbours(tailroom: Tailroo
     ended = tailroom(*QUESTION, *asked, "--target", "utilization >= 90%")
     assert ended.status == 0
     table = ended.output.split("What each choice costs")[1].split("Buffers tried")[0]
-    for metric in (
-        "utilization",
-        "loss_fraction",
-        "queue_delay_s_mean",
-        "queue_delay_s_p99",
-        "jain_index",
-    ):
-        assert metric in table
+    words = " ".join(table.split())
+    for metric in ("utilization", "loss", "queueing delay", "mean", "p99", "Jain's index"):
+        assert metric in words
     answer = json.loads(tailroom(*QUESTION, *asked, "--target", FULL, "--json").output)
     packets = answer["limit"]["packets"]
     choices = answer["choices"]

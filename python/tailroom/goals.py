@@ -1,7 +1,7 @@
 """Targets: what a buffer is to achieve, as `METRIC >= VALUE` or `METRIC <= VALUE`."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
@@ -47,10 +47,13 @@ class Goal:
     """Whether the metric is to stay above the bound; below it otherwise."""
     bound: float
     """In the metric's own unit: seconds, bit/s, bytes, packets, or a fraction."""
+    written: str = field(default="", compare=False)
+    """The value as the user wrote it, if one did."""
 
     def __str__(self) -> str:
         """As it is written."""
-        return f"{self.metric} {'>=' if self.at_least else '<='} {self.bound:g}"
+        value = self.written or f"{self.bound:g}"
+        return f"{self.metric} {'>=' if self.at_least else '<='} {value}"
 
     def margin(self, value: float) -> float:
         """How far a value is on the good side of the bound; negative on the other."""
@@ -80,7 +83,7 @@ def parse_goal(text: str) -> Goal:
     metric = match[1]
     bound = _in_own_unit(text, unit_of(metric), match[3], float(number[1]), number[2])
     _check_possible(text, metric, bound)
-    return Goal(metric, match[2] == ">=", bound)
+    return Goal(metric, match[2] == ">=", bound, match[3])
 
 
 def unit_of(metric: str) -> Unit:

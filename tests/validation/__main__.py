@@ -17,6 +17,7 @@ from tests.validation import (
     store,
     tofino,
     traffic,
+    transcripts,
 )
 from tests.validation.two_way import codel, layouts
 
@@ -26,5 +27,11 @@ if __name__ == "__main__":
         ended += [fhstcp.main(), tofino.main([]), traffic.main()]
         ended += [buffer_rules.main(), fixed_points.main(), bursts.main([])]
         ended += [layouts.compare(), codel.main()]
-        ended += [coverage.main(), size_confidence.main(), store.main(), papers.main()]
+        ended += [
+            coverage.main(),
+            size_confidence.main(),
+            store.main(),
+            papers.main(),
+            transcripts.main(),
+        ]
     sys.exit(max(ended))

@@ -54,8 +54,8 @@ mod _engine {
         concat!(env!("CARGO_PKG_VERSION"), "+", env!("TAILROOM_BUILD"))
     }
 
-    /// Reads a quantity as a scenario writes it: a "duration" or "positive_duration" in seconds, a
-    /// "rate" in bit/s, a "size" in bytes.
+    /// Reads a quantity as a scenario writes it: a time in seconds, a rate in bit/s, a size in bytes.
+    /// The kind is the name that the schema has for it.
     #[pyfunction]
     fn quantity(kind: &str, text: &str) -> PyResult<f64> {
         let read = read_base_units(kind, text)

@@ -9,6 +9,12 @@ from rich.table import Table
 from tailroom.cli.table import NumberTable
 from tailroom.results import Result
 
+SEEDS_CHANGE_NOTHING = (
+    "runs with different seeds are the same, as the scenario draws nothing at random, so there are "
+    "no confidence intervals; one seed suffices, or let flows start at random: "
+    'start = { uniform = ["0 s", "1 s"] }'
+)
+"""A warning."""
 MOST_FLOWS = 20
 """More flows are shown as groups only."""
 

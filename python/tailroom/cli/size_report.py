@@ -7,14 +7,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from tailroom.cli import phases, report
+from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
-from tailroom.confidence import Interval
 from tailroom.equivalents import equivalents
-from tailroom.goals import unit_of
 from tailroom.size_answer import Size
 from tailroom.size_search import Feasible, Tried
-
-RANDOM_START = 'start = { uniform = ["0 s", "1 s"] }'
 
 
 def as_dict(answer: Size) -> dict[str, Any]:
@@ -77,12 +74,8 @@ def show(answer: Size, console: Console) -> None:
     """Prints the answer, what other choices give, the buffers tried, and the models' rules."""
     _show_answer(answer, console)
     if answer.repeats_itself:
-        console.print(
-            "  [yellow]warning:[/yellow] runs with different seeds are the same, as the scenario "
-            "draws nothing at random, so there are no confidence intervals; let flows start at "
-            f"random: {escape(RANDOM_START)}",
-            soft_wrap=True,
-        )
+        warning = escape(report.SEEDS_CHANGE_NOTHING)
+        console.print(f"  [yellow]warning:[/yellow] {warning}", soft_wrap=True)
     for goal, arrivals in answer.unseen:
         console.print(
             f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: no packet was lost, "
@@ -137,7 +130,8 @@ def _show_undecided(answer: Size, console: Console) -> None:
     if small and any(small < one.limit < good for one in answer.tried):
         console.print(
             f"  {small:,} packets are too few (95 % confidence); between the two the runs do not "
-            "decide"
+            "decide",
+            soft_wrap=True,
         )
 
 
@@ -149,29 +143,22 @@ def _choices(answer: Size) -> Any:
         heading = f"{one.limit:,}\npackets"
         table.add_column(f"[bold]{heading}[/bold]" if is_answer else heading, justify="right")
     for metric in answer.shown_metrics:
-        cells = [_cell(metric, one.interval(metric)) for one in answer.choices]
-        if answer.repeats_itself:
-            cells = [cell.partition("\n")[0] for cell in cells]
+        cells = [_cell(answer, metric, one) for one in answer.choices]
         table.add_row(escape(_short(metric, answer)), *cells)
     return table
 
 
 def _short(metric: str, answer: Size) -> str:
-    """A metric as the user would name it; the link is the one of the first line."""
-    mine = f"links.{answer.link.name}."
-    return metric.removeprefix(mine).removeprefix("flows.").removeprefix("groups.")
+    """A metric in words; the link is the one of the first line."""
+    owner, name = owner_of(metric)
+    words = " ".join(heading(name).split())
+    return words if owner in (f"Link {answer.link.name}", "All flows") else f"{owner}: {words}"
 
 
-def _cell(metric: str, interval: Interval) -> str:
-    """Mean and half-width below one another, in a unit that suits the metric."""
-    unit = unit_of(metric)
-    if unit == "duration":
-        return f"{1e3 * interval.mean:.4g} ms\n+-{1e3 * interval.half_width:.2g}"
-    if metric.endswith("utilization"):
-        return f"{100 * interval.mean:.2f} %\n+-{100 * interval.half_width:.2g}"
-    if unit == "rate":
-        return f"{report.rate(interval.mean)}\n+-{report.rate(interval.half_width)}"
-    return f"{interval.mean:.4g}\n+-{interval.half_width:.2g}"
+def _cell(answer: Size, metric: str, one: Tried) -> str:
+    """Mean and half-width below one another; without randomness, there is no half-width."""
+    text = cell(metric, one.interval(metric))
+    return text.partition("\n")[0] if answer.repeats_itself else text
 
 
 def where_met(one: Feasible, answer: Size) -> str:
@@ -189,9 +176,7 @@ def _tried(answer: Size) -> Any:
     table = report.table_of("Buffers tried", "limit", "runs", *metrics, "verdict")
     words = {True: "meets all", False: "[red]misses[/red]", None: "open"}
     for one in answer.tried:
-        intervals = [one.interval(metric) for metric in metrics]
-        widths = ["" if answer.repeats_itself else f" +-{it.half_width:.1g}" for it in intervals]
-        cells = [f"{it.mean:.5g}{width}" for it, width in zip(intervals, widths, strict=True)]
+        cells = [_cell(answer, metric, one).replace("\n", " ") for metric in metrics]
         mark = "[bold]<[/bold]" if one.limit == answer.limit_packets else ""
         runs = str(len(one.point.keys))
         table.add_row(f"{one.limit:,} {mark}", runs, *cells, words[one.verdict])

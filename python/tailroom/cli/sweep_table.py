@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tailroom.axis import headings, setting_words, value_words
+from tailroom.cli import report
 from tailroom.cli.blocks import Column, print_block
 from tailroom.confidence import Interval
 from tailroom.metrics import ALL_FLOWS, find_metric
@@ -47,12 +48,7 @@ def show(
         f"{escape(str(result.store.directory))}"
     )
     if result.repeats_itself:
-        _warn(
-            console,
-            "runs with different seeds are the same, as the scenario draws nothing at random; one "
-            "seed suffices, or let flows start at random: "
-            'start = { uniform = ["0 s", "1 s"] }',
-        )
+        _warn(console, report.SEEDS_CHANGE_NOTHING)
     _show_imprecise(result, console)
     _show_unsettled(result, console)
     _show_phases(result, console)
