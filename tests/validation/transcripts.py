@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("docs/guide/questions.md",)
+DOCUMENTS = ("README.md", "docs/guide/choices.md", "docs/guide/questions.md")
 BLOCK = re.compile(
     r"(?P<head>(?:<!-- first (?P<lines>\d+) lines -->\n)?```console\n)"
     r"\$ (?P<command>.*?[^\\])\n(?P<output>.*?)```\n",
