@@ -1,0 +1,44 @@
+"""What `size` says while it searches: bracket, best answer so far, and how much is left."""
+
+from pathlib import Path
+
+import pytest
+
+import tailroom as tr
+from tailroom.cli import progress
+from tailroom.size_answer import SizeProgress
+
+
+def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:
+    told: list[SizeProgress] = []
+    found = tr.size(small, ["utilization >= 85%"], at_most=8, progress=told.append)
+    assert all(one.expected_runs >= one.runs for one in told)
+    assert told[-1].expected_runs == told[-1].runs
+    # The best answer so far only gets smaller, and the largest buffer that misses only larger.
+    answers = [one.high for one in told]
+    assert answers == sorted(answers, reverse=True)
+    assert answers[-1] == found.limit_packets
+    assert told[-1].low == found.too_small_packets
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "line"),
+    [
+        (140, 692, "692 packets suffice, 140 packets are too few"),
+        (0, 692, "692 packets suffice, none is known to be too small"),
+        (140, float("inf"), None),
+    ],
+)
+def test_a_long_search_prints_each_better_answer_where_nobody_sees_a_bar(
+    low: int,
+    high: float,
+    line: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(progress, "FIRST_ANSWER_AFTER_S", -1.0)
+    with progress.size_bar() as report:
+        report(SizeProgress(runs=10, expected_runs=50, low=low, high=high))
+        report(SizeProgress(runs=11, expected_runs=50, low=low, high=high))
+    lines = capfd.readouterr().err.splitlines()
+    assert [one.partition(": ")[2] for one in lines] == ([line] if line else [])
