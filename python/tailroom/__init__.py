@@ -16,9 +16,14 @@ from typing import TYPE_CHECKING
 
 from tailroom._engine import (
     AckEvent,
+    BeginEvent,
     CaptureError,
     CongestionEvent,
     ControlError,
+    ControlOutput,
+    LostPacketEvent,
+    RateSampleEvent,
+    RestartEvent,
     RoundEvent,
     RunError,
     ScenarioError,
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
     from tailroom.evaluate import Evaluation, evaluate
     from tailroom.interrupted import Interrupted
     from tailroom.output_directory import OutputDirectoryError
-    from tailroom.own_controls import CongestionControl
+    from tailroom.own_controls import CongestionControl, RateBasedControl
     from tailroom.phases import PhaseSpread, phase_check
     from tailroom.predict import Predictions, predict, predict_over
     from tailroom.result_files import load
@@ -47,6 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AckEvent",
+    "BeginEvent",
     "Capture",
     "CaptureError",
     "Choice",
@@ -55,12 +61,17 @@ __all__ = [
     "CongestionControl",
     "CongestionEvent",
     "ControlError",
+    "ControlOutput",
     "Evaluation",
     "Interrupted",
+    "LostPacketEvent",
     "NotWrittenError",
     "OutputDirectoryError",
     "PhaseSpread",
     "Predictions",
+    "RateBasedControl",
+    "RateSampleEvent",
+    "RestartEvent",
     "Result",
     "RoundEvent",
     "RunError",
@@ -92,7 +103,7 @@ _MODULES = {
     "evaluate": ("Evaluation", "evaluate"),
     "interrupted": ("Interrupted",),
     "output_directory": ("OutputDirectoryError",),
-    "own_controls": ("CongestionControl",),
+    "own_controls": ("CongestionControl", "RateBasedControl"),
     "phases": ("PhaseSpread", "phase_check"),
     "predict": ("Predictions", "predict", "predict_over"),
     "result_files": ("load",),

@@ -8,10 +8,15 @@ from numpy.typing import NDArray
 
 __all__ = [
     "AckEvent",
+    "BeginEvent",
     "CaptureError",
     "Columns",
     "CongestionEvent",
     "ControlError",
+    "ControlOutput",
+    "LostPacketEvent",
+    "RateSampleEvent",
+    "RestartEvent",
     "RoundEvent",
     "RunError",
     "ScenarioError",
@@ -116,6 +121,165 @@ class RoundEvent:
     @property
     def is_slow_start(self) -> bool:
         """Whether the window is below ssthresh."""
+
+@final
+class BeginEvent:
+    """The beginning of a flow, before its first packet."""
+
+    @property
+    def now_s(self) -> float:
+        """When the flow may send its first packet, in seconds since the run began."""
+    @property
+    def seed(self) -> int:
+        """Seed for random choices; it follows from the scenario's seed and the flow's name."""
+    @property
+    def cwnd_packets(self) -> float:
+        """The initial window."""
+    @property
+    def packet_bytes(self) -> int:
+        """Size of a packet on the wire."""
+    @property
+    def has_sack(self) -> bool:
+        """Whether the receiver sends selective acknowledgements."""
+
+@final
+class RateSampleEvent:
+    """An ACK, any ACK, with the delivery rate that it shows.
+
+    See draft-ietf-ccwg-bbr-06, section 4.1.
+    """
+
+    @property
+    def now_s(self) -> float:
+        """When the ACK reaches the sender, in seconds since the run began."""
+    @property
+    def cwnd_packets(self) -> float:
+        """The window before this ACK."""
+    @property
+    def rtt_s(self) -> float | None:
+        """RTT of the packet sent last of those newly acknowledged.
+
+        `None` if it was sent twice, or nothing is newly acknowledged.
+        """
+    @property
+    def srtt_s(self) -> float:
+        """Smoothed RTT; 0 before the first sample."""
+    @property
+    def delivery_rate_pps(self) -> float | None:
+        """Rate at which the network delivered, in packets/s.
+
+        From the transmission of the packet sent last of those newly acknowledged to this ACK;
+        `None` if that is too short to be believed, or nothing is newly acknowledged.
+        """
+    @property
+    def sample_delivered_packets(self) -> int | None:
+        """Packets acknowledged in that interval; `None` if nothing is newly acknowledged."""
+    @property
+    def sample_lost_packets(self) -> int | None:
+        """Packets taken for lost in that interval; `None` if nothing is newly acknowledged."""
+    @property
+    def prior_delivered_packets(self) -> int | None:
+        """Packets acknowledged before the transmission of that packet.
+
+        `None` if nothing is newly acknowledged.
+        """
+    @property
+    def sent_in_flight_packets(self) -> int | None:
+        """Packets in the network when that packet was sent, itself included.
+
+        `None` if nothing is newly acknowledged.
+        """
+    @property
+    def is_app_limited(self) -> bool:
+        """Whether that packet was sent while the application, or the control, held the flow back.
+
+        The rate may then be below what the path carries.
+        """
+    @property
+    def prior_in_flight_packets(self) -> int:
+        """Packets in the network before this ACK."""
+    @property
+    def in_flight_packets(self) -> int:
+        """Packets in the network after this ACK, without those newly taken for lost."""
+    @property
+    def acked_packets(self) -> int:
+        """Packets newly acknowledged, cumulatively or selectively."""
+    @property
+    def lost_packets(self) -> int:
+        """Packets newly taken for lost."""
+    @property
+    def delivered_packets(self) -> int:
+        """Packets acknowledged since the connection began."""
+    @property
+    def is_cwnd_limited(self) -> bool:
+        """Whether the window was full at any time in the last round trip."""
+    @property
+    def repair(self) -> Literal["none", "fast_recovery", "timeout"]:
+        """What is being repaired: `"none"`, `"fast_recovery"` or `"timeout"`."""
+
+@final
+class LostPacketEvent:
+    """A packet that is newly taken for lost."""
+
+    @property
+    def now_s(self) -> float:
+        """When the sender concludes it, in seconds since the run began."""
+    @property
+    def cwnd_packets(self) -> float:
+        """The window at that moment."""
+    @property
+    def sequence(self) -> int:
+        """Position of the packet in the flow."""
+    @property
+    def sent_in_flight_packets(self) -> int:
+        """Packets in the network when it was sent, itself included."""
+    @property
+    def lost_packets(self) -> int:
+        """Packets lost since it was sent, itself included."""
+    @property
+    def is_app_limited(self) -> bool:
+        """Whether it was sent while the application, or the control, held the flow back."""
+    @property
+    def delivered_packets(self) -> int:
+        """Packets acknowledged since the connection began."""
+
+@final
+class RestartEvent:
+    """The first packet after a time with nothing to send."""
+
+    @property
+    def now_s(self) -> float:
+        """When the packet leaves, in seconds since the run began."""
+    @property
+    def cwnd_packets(self) -> float:
+        """The window at that moment."""
+
+@final
+class ControlOutput:
+    """How a flow sends from now on: what a rate-based control returns."""
+
+    def __new__(
+        cls,
+        cwnd_packets: float,
+        pacing_rate_pps: float,
+        send_quantum_packets: int = 1,
+        is_app_limited: bool = False,
+    ) -> ControlOutput: ...
+    @property
+    def cwnd_packets(self) -> float:
+        """The window, in packets."""
+    @property
+    def pacing_rate_pps(self) -> float:
+        """Rate at which packets leave, in packets/s."""
+    @property
+    def send_quantum_packets(self) -> int:
+        """How many packets leave together."""
+    @property
+    def is_app_limited(self) -> bool:
+        """Whether the control holds the flow back.
+
+        Rates measured with what is in flight now then say nothing about the path.
+        """
 
 @final
 class CongestionEvent:

@@ -17,7 +17,15 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Protocol, TypeAlias
 
-from tailroom._engine import AckEvent, CongestionEvent, ControlError, ScenarioError
+from tailroom._engine import (
+    AckEvent,
+    BeginEvent,
+    CongestionEvent,
+    ControlError,
+    ControlOutput,
+    RateSampleEvent,
+    ScenarioError,
+)
 
 
 class CongestionControl(Protocol):
@@ -36,14 +44,42 @@ class CongestionControl(Protocol):
         """The window to fall to, in packets; it becomes ssthresh."""
 
 
-ControlFactory: TypeAlias = Callable[..., CongestionControl]
-"""A class, or anything to call that makes a control; it is called once for each flow."""
+class RateBasedControl(Protocol):
+    """A control that models the path: it answers each ACK with a window and a pacing rate.
 
-METHODS = {
-    "on_ack": "the window after an ACK",
-    "on_congestion": "the window to fall to",
+    Loss recovery and timeouts are the sender's; after a timeout the window is 1 packet until the
+    next ACK. Three more methods are called where a control has them:
+    `on_lost(self, event: LostPacketEvent)` for each packet newly taken for lost, before the ACK
+    that tells of it, and `on_congestion(self, event: CongestionEvent)` at the beginning of a
+    repair, at a timeout and at an ECN mark; both return nothing.
+    `on_restart(self, event: RestartEvent)`, at the first packet after a time with nothing to send,
+    returns a `ControlOutput`.
+    """
+
+    def begin(self, event: BeginEvent, /) -> ControlOutput:
+        """How to send until the first ACK."""
+
+    def on_rate_sample(self, event: RateSampleEvent, /) -> ControlOutput:
+        """How to send after an ACK, whatever the sender is doing."""
+
+
+ControlFactory: TypeAlias = Callable[..., CongestionControl | RateBasedControl]
+"""A class, or anything to call that makes a control; it is called once for each flow.
+
+A function that makes rate-based controls says so by an attribute, `is_rate_based = True`, so that
+the memory for their records of packets in flight is counted before the run.
+"""
+
+WINDOW_METHODS = {
+    "on_ack": "the window after an ACK in packets",
+    "on_congestion": "the window to fall to in packets",
 }
-"""What a control must have, and what it returns."""
+"""What a control that sets a window must have, and what it returns."""
+RATE_METHODS = {
+    "begin": "a tailroom.ControlOutput",
+    "on_rate_sample": "a tailroom.ControlOutput",
+}
+"""What a rate-based control must have, and what it returns; the second makes it one."""
 
 EXAMPLE = '"mymodule:MyControl"'
 
@@ -86,7 +122,7 @@ class OwnControls:
         self.given[name] = control
         return {"kind": "custom", "control": name, "parameters": parameters}
 
-    def find(self, name: str, parameters: str) -> Callable[[], CongestionControl] | None:
+    def find(self, name: str, parameters: str) -> "_Maker | None":
         """What makes a flow's control; `None` if the name is not that of a Python object.
 
         Args:
@@ -105,15 +141,7 @@ class OwnControls:
         keywords = tomllib.loads(parameters)
         _check_factory(name, factory, keywords)
 
-        def make() -> CongestionControl:
-            control = factory(**copy.deepcopy(keywords))
-            missing = _missing_method(control)
-            if missing:
-                kind = type(control).__name__
-                raise ScenarioError(f"made an object of type {kind}, which {missing}")
-            return control
-
-        return make
+        return _Maker(factory, keywords)
 
     def fingerprint(self, controls: Iterable[str]) -> str:
         """Tells apart what the names of these controls of the user's own do not.
@@ -261,10 +289,42 @@ def _check_factory(name: str, factory: ControlFactory, keywords: dict[str, Any])
 
 def _missing_method(control: object) -> str | None:
     """Says which method a control lacks."""
-    for method, returned in METHODS.items():
+    is_rate_based = callable(getattr(control, "on_rate_sample", None))
+    if is_rate_based and callable(getattr(control, "on_ack", None)):
+        return (
+            "has both on_ack, which sets a window, and on_rate_sample, which makes it rate-based; "
+            "keep one of them"
+        )
+    for method, returned in (RATE_METHODS if is_rate_based else WINDOW_METHODS).items():
         if not callable(getattr(control, method, None)):
-            return f"has no method {method}(self, event), which returns {returned} in packets"
+            return f"has no method {method}(self, event), which returns {returned}"
     return None
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes a control for each flow, and says beforehand which kind it is."""
+
+    factory: ControlFactory
+    keywords: Mapping[str, Any]
+
+    def __call__(self) -> CongestionControl | RateBasedControl:
+        """Makes the control of one flow."""
+        control = self.factory(**copy.deepcopy(dict(self.keywords)))
+        missing = _missing_method(control)
+        if missing:
+            kind = type(control).__name__
+            raise ScenarioError(f"made an object of type {kind}, which {missing}")
+        return control
+
+    @property
+    def is_rate_based(self) -> bool:
+        """Whether the controls are rate-based, as far as it shows before one is made."""
+        factory = self.factory
+        inner = factory.func if isinstance(factory, functools.partial) else factory
+        if inspect.isclass(inner):
+            return callable(getattr(inner, "on_rate_sample", None))
+        return bool(getattr(inner, "is_rate_based", False))
 
 
 _loaded: dict[str, tuple[object, str]] = {}

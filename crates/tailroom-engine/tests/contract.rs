@@ -267,7 +267,7 @@ fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
                     ..rate
                 });
                 let event = PathEvent { now, delivered, cwnd_packets, rate, ..event };
-                all.push(control.on_path(&event));
+                all.push(control.on_rate_sample(&event));
             }
             PathStep::Lost(lost) => {
                 control.on_lost(&LostPacket { now, delivered, cwnd_packets, ..lost });

@@ -10,13 +10,19 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tailroom_engine::congestion::custom::{ControlMaker, FindControl, NoControl};
+use tailroom_engine::congestion::steering::{Beginning, LostPacket, PathEvent, Steering};
 use tailroom_engine::congestion::{
     AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds,
 };
 use tailroom_engine::scenario::Scenario;
+use tailroom_engine::units::Time;
 
+use crate::control_output::PyControlOutput;
 use crate::error::{Failure, ScenarioError};
-use crate::events::{PyAckEvent, PyCongestionEvent, PyRoundEvent};
+use crate::events::{
+    PyAckEvent, PyBeginEvent, PyCongestionEvent, PyLostPacketEvent, PyRateSampleEvent,
+    PyRestartEvent, PyRoundEvent,
+};
 
 /// The exception that ended a run in the user's code.
 #[derive(Clone, Default)]
@@ -32,6 +38,9 @@ impl Raised {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
+
+/// Attribute of what makes a control: whether it is rate-based.
+const IS_RATE_BASED: &str = "is_rate_based";
 
 /// Finds controls through a function of the Python package.
 pub(crate) struct PythonControls {
@@ -73,8 +82,12 @@ impl FindControl for PythonControls {
             if make.is_none(py) {
                 return Err(NoControl::Unknown(Vec::new()));
             }
+            let is_rate_based =
+                make.getattr(py, IS_RATE_BASED).is_ok_and(|is| is.is_truthy(py).unwrap_or(false));
             let raised = self.raised.clone();
-            Ok(ControlMaker::new(move || Box::new(PythonControl::new(&make, raised.clone()))))
+            let maker =
+                ControlMaker::new(move || Box::new(PythonControl::new(&make, raised.clone())));
+            Ok(if is_rate_based { maker.modelling_path() } else { maker })
         })
     }
 }
@@ -94,30 +107,45 @@ impl PythonControls {
     }
 }
 
-/// The bound methods of a flow's control.
-#[expect(clippy::struct_field_names, reason = "they are the methods' names")]
+/// The bound methods of a flow's control that it has; `None` for those that it does not have.
 struct Methods {
-    on_ack: Py<PyAny>,
-    on_congestion: Py<PyAny>,
+    on_ack: Option<Py<PyAny>>,
+    on_congestion: Option<Py<PyAny>>,
     on_rto: Option<Py<PyAny>>,
     on_round: Option<Py<PyAny>>,
+    on_rate_sample: Option<Py<PyAny>>,
+    on_lost: Option<Py<PyAny>>,
+    on_restart: Option<Py<PyAny>>,
+    begin: Option<Py<PyAny>>,
 }
 
 impl Methods {
+    /// The package has checked that the control has those that it must have.
     fn of(py: Python<'_>, control: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let optional = |name: &str| match control.getattr(name) {
+        let method = |name: &str| match control.getattr(name) {
             Ok(method) => Ok(Some(method.unbind())),
             Err(error) if error.is_instance_of::<PyAttributeError>(py) => Ok(None),
             Err(error) => Err(error),
         };
         Ok(Methods {
-            on_ack: control.getattr("on_ack")?.unbind(),
-            on_congestion: control.getattr("on_congestion")?.unbind(),
-            on_rto: optional("on_rto")?,
-            on_round: optional("on_round")?,
+            on_ack: method("on_ack")?,
+            on_congestion: method("on_congestion")?,
+            on_rto: method("on_rto")?,
+            on_round: method("on_round")?,
+            on_rate_sample: method(RATE_BASED)?,
+            on_lost: method("on_lost")?,
+            on_restart: method("on_restart")?,
+            begin: method("begin")?,
         })
     }
+
+    fn is_rate_based(&self) -> bool {
+        self.on_rate_sample.is_some()
+    }
 }
+
+/// The method that makes a control a rate-based one.
+const RATE_BASED: &str = "on_rate_sample";
 
 /// The control of one flow.
 struct PythonControl {
@@ -150,14 +178,41 @@ impl PythonControl {
         arguments: impl PyCallArgs<'py>,
         method: fn(&Methods) -> Option<&Py<PyAny>>,
     ) -> f64 {
-        let Some(method) = self.methods.as_ref().and_then(method) else { return f64::NAN };
-        match method.bind(py).call1(arguments) {
-            Ok(answer) => answer.extract().unwrap_or_else(|_| self.refuse(name, &answer)),
-            Err(error) => {
-                self.fail(py, name, error);
+        match self.answer(py, name, arguments, method) {
+            Some(answer) => answer.extract().unwrap_or_else(|_| {
+                self.refuse(name, &answer, "a window is a number of packets, at least 0");
                 f64::NAN
-            }
+            }),
+            None => f64::NAN,
         }
+    }
+
+    /// How to send from now on, as a method returns it; `None` where it fails.
+    fn ask_output<'py>(
+        &mut self,
+        py: Python<'py>,
+        name: &str,
+        arguments: impl PyCallArgs<'py>,
+        method: fn(&Methods) -> Option<&Py<PyAny>>,
+    ) -> Option<Steering> {
+        let answer = self.answer(py, name, arguments, method)?;
+        if let Ok(output) = answer.cast::<PyControlOutput>() {
+            return Some(output.get().steering());
+        }
+        self.refuse(name, &answer, "it returns a tailroom.ControlOutput");
+        None
+    }
+
+    /// What a method returns; `None` where there is no such method, or it fails.
+    fn answer<'py>(
+        &mut self,
+        py: Python<'py>,
+        name: &str,
+        arguments: impl PyCallArgs<'py>,
+        method: fn(&Methods) -> Option<&Py<PyAny>>,
+    ) -> Option<Bound<'py, PyAny>> {
+        let method = self.methods.as_ref().and_then(method)?;
+        method.bind(py).call1(arguments).map_err(|error| self.fail(py, name, error)).ok()
     }
 
     /// Tells a method, which has nothing to answer.
@@ -168,24 +223,26 @@ impl PythonControl {
         arguments: impl PyCallArgs<'py>,
         method: fn(&Methods) -> Option<&Py<PyAny>>,
     ) {
-        let Some(method) = self.methods.as_ref().and_then(method) else { return };
-        match method.bind(py).call1(arguments) {
-            Ok(answer) if answer.is_none() => {}
-            Ok(answer) => {
-                let shown = shown(&answer);
-                let hint = "it returns nothing: on_ack and on_congestion answer with a window";
-                self.failure = Some(format!("{name} returned {shown}; {hint}"));
-            }
-            Err(error) => self.fail(py, name, error),
+        if let Some(answer) = self.answer(py, name, arguments, method)
+            && !answer.is_none()
+        {
+            let who = if self.is_rate_based() {
+                "begin, on_rate_sample and on_restart answer with how to send"
+            } else {
+                "on_ack and on_congestion answer with a window"
+            };
+            self.refuse(name, &answer, &format!("it returns nothing: {who}"));
         }
     }
 
+    fn is_rate_based(&self) -> bool {
+        self.methods.as_ref().is_some_and(Methods::is_rate_based)
+    }
+
     #[cold]
-    fn refuse(&mut self, name: &str, answer: &Bound<'_, PyAny>) -> f64 {
+    fn refuse(&mut self, name: &str, answer: &Bound<'_, PyAny>, hint: &str) {
         let shown = shown(answer);
-        let hint = "a window is a number of packets, at least 0";
         self.failure = Some(format!("{name} returned {shown}; {hint}"));
-        f64::NAN
     }
 
     #[cold]
@@ -209,11 +266,15 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
+/// What no control may ask for; the engine asks for the failure first, and ends the run.
+const FAILED: Steering =
+    Steering { cwnd_packets: f64::NAN, pacing_rate: 1.0, send_quantum: 1, holds_back: false };
+
 impl CongestionControl for PythonControl {
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         Python::attach(|py| {
             let event = PyAckEvent::new(event, cwnd_packets);
-            self.ask(py, "on_ack", (event,), |methods| Some(&methods.on_ack))
+            self.ask(py, "on_ack", (event,), |methods| methods.on_ack.as_ref())
         })
     }
 
@@ -226,9 +287,50 @@ impl CongestionControl for PythonControl {
             if self.failure.is_some() {
                 return f64::NAN;
             }
-            let event = PyCongestionEvent::new(event);
-            self.ask(py, "on_congestion", (event,), |methods| Some(&methods.on_congestion))
+            let told = PyCongestionEvent::new(event);
+            if self.is_rate_based() {
+                self.tell(py, "on_congestion", (told,), |methods| methods.on_congestion.as_ref());
+                return event.cwnd_packets;
+            }
+            self.ask(py, "on_congestion", (told,), |methods| methods.on_congestion.as_ref())
         })
+    }
+
+    fn begin(&mut self, beginning: &Beginning) -> Option<Steering> {
+        if !self.is_rate_based() {
+            return None;
+        }
+        Some(Python::attach(|py| {
+            let event = PyBeginEvent::new(beginning);
+            self.ask_output(py, "begin", (event,), |methods| methods.begin.as_ref())
+                .unwrap_or(FAILED)
+        }))
+    }
+
+    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
+        Python::attach(|py| {
+            let event = PyRateSampleEvent::new(event);
+            self.ask_output(py, RATE_BASED, (event,), |methods| methods.on_rate_sample.as_ref())
+                .unwrap_or(FAILED)
+        })
+    }
+
+    fn on_lost(&mut self, packet: &LostPacket) {
+        if self.methods.as_ref().is_some_and(|methods| methods.on_lost.is_some()) {
+            Python::attach(|py| {
+                let event = PyLostPacketEvent::new(packet);
+                self.tell(py, "on_lost", (event,), |methods| methods.on_lost.as_ref());
+            });
+        }
+    }
+
+    fn on_restart(&mut self, now: Time, cwnd_packets: f64) -> Option<Steering> {
+        self.methods.as_ref()?.on_restart.as_ref()?;
+        Some(Python::attach(|py| {
+            let event = PyRestartEvent::new(now, cwnd_packets);
+            self.ask_output(py, "on_restart", (event,), |methods| methods.on_restart.as_ref())
+                .unwrap_or(FAILED)
+        }))
     }
 
     fn watches_every_ack(&self) -> bool {

@@ -10,6 +10,7 @@
 mod capture;
 mod columns;
 mod control;
+mod control_output;
 mod error;
 mod events;
 mod files;
@@ -33,11 +34,16 @@ mod _engine {
     #[pymodule_export]
     use super::columns::Columns;
     use super::control::PythonControls;
+    #[pymodule_export]
+    use super::control_output::PyControlOutput;
     use super::error::{self, Failure};
     #[pymodule_export]
     use super::error::{CaptureError, ControlError, RunError, ScenarioError};
     #[pymodule_export]
-    use super::events::{PyAckEvent, PyCongestionEvent, PyRoundEvent};
+    use super::events::{
+        PyAckEvent, PyBeginEvent, PyCongestionEvent, PyLostPacketEvent, PyRateSampleEvent,
+        PyRestartEvent, PyRoundEvent,
+    };
     use super::files::Directory;
     #[pymodule_export]
     use super::run::run;

@@ -62,6 +62,10 @@ impl Parameters for CustomParams {
         Some(&self.control)
     }
 
+    fn models_path(&self) -> bool {
+        self.maker.as_ref().is_some_and(|maker| maker.models_path)
+    }
+
     fn steady_state(&self) -> SteadyState {
         self.maker.as_ref().map_or(SteadyState::MaySettle, |maker| maker.steady_state)
     }
@@ -75,6 +79,7 @@ type BoxedControl = Box<dyn CongestionControl + Send>;
 pub struct ControlMaker {
     make: Arc<dyn Fn() -> BoxedControl + Send + Sync>,
     needs_marks: bool,
+    models_path: bool,
     steady_state: SteadyState,
 }
 
@@ -84,6 +89,7 @@ impl ControlMaker {
         ControlMaker {
             make: Arc::new(make),
             needs_marks: false,
+            models_path: false,
             steady_state: SteadyState::MaySettle,
         }
     }
@@ -92,6 +98,12 @@ impl ControlMaker {
     #[must_use]
     pub fn with_steady_state(self, steady_state: SteadyState) -> Self {
         ControlMaker { steady_state, ..self }
+    }
+
+    /// See [`Parameters::models_path`]; window reductions then say nothing of the steady state.
+    #[must_use]
+    pub fn modelling_path(self) -> Self {
+        ControlMaker { models_path: true, steady_state: SteadyState::NoReductions, ..self }
     }
 
     /// See [`Parameters::needs_marks`].
@@ -159,8 +171,12 @@ impl Controls {
                 .map_err(|error| wrong(error.message().replace('\n', " ")))?;
             params.validate().map_err(wrong)?;
             let (needs_marks, steady_state) = (params.needs_marks(), params.steady_state());
+            let models_path = params.models_path();
             let make = move || -> BoxedControl { Box::new(start(&params)) };
-            let maker = ControlMaker::new(make).needing_marks(needs_marks);
+            let mut maker = ControlMaker::new(make).needing_marks(needs_marks);
+            if models_path {
+                maker = maker.modelling_path();
+            }
             Ok(maker.with_steady_state(steady_state))
         };
         self.entries.insert(name.into(), Box::new(entry));
@@ -316,13 +332,13 @@ impl CongestionControl for Custom {
         Some(self.accept_steering("begin", beginning.now, steering, otherwise))
     }
 
-    fn on_path(&mut self, event: &PathEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
         let otherwise = standstill(event.cwnd_packets);
         if self.fault.is_some() {
             return otherwise;
         }
-        let steering = self.control.on_path(event);
-        self.accept_steering("on_path", event.now, steering, otherwise)
+        let steering = self.control.on_rate_sample(event);
+        self.accept_steering("on_rate_sample", event.now, steering, otherwise)
     }
 
     fn on_lost(&mut self, packet: &LostPacket) {

@@ -128,7 +128,7 @@ pub trait CongestionControl {
 
     /// How to send after an ACK; any ACK, whatever the sender is doing. After a timeout, which
     /// `on_congestion` tells of, the window is 1 until then.
-    fn on_path(&mut self, event: &PathEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
         let cwnd_packets = event.cwnd_packets;
         Steering { cwnd_packets, pacing_rate: 1.0, send_quantum: 1, holds_back: false }
     }
@@ -303,9 +303,9 @@ macro_rules! registry {
                 }
             }
 
-            fn on_path(&mut self, event: &PathEvent) -> Steering {
+            fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
                 match self {
-                    $(Congestion::$control(control) => control.on_path(event),)+
+                    $(Congestion::$control(control) => control.on_rate_sample(event),)+
                 }
             }
 

@@ -127,7 +127,7 @@ impl CongestionControl for PacketPair {
         Some(self.steering)
     }
 
-    fn on_path(&mut self, event: &PathEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
         self.measure(event);
         let Some(service_rate) = self.service_rate else { return self.steering };
         let setpoint = self.params.setpoint;
@@ -156,19 +156,19 @@ mod tests {
         assert_close(first.cwnd_packets, 2.0);
         let mut event = Path::new(30).event;
         (event.now, event.rtt) = (ms(100.0), Some(ms(100.0)));
-        control.on_path(&event);
+        control.on_rate_sample(&event);
         (event.now, event.rtt) = (ms(102.0), Some(ms(102.0)));
-        let steering = control.on_path(&event);
+        let steering = control.on_rate_sample(&event);
         assert_close(steering.pacing_rate, 740.0);
         assert_close(steering.cwnd_packets, 2.0 * (50.0 + 4.0));
         // The next ACK is of another pair, sent at 50 ms: its distance says nothing. 60 in flight
         // are 10 queued: 500 + (4 - 10) / 0.1.
         (event.now, event.rtt, event.in_flight) = (ms(152.5), Some(ms(102.5)), 60);
-        assert_close(control.on_path(&event).pacing_rate, 440.0);
+        assert_close(control.on_rate_sample(&event).pacing_rate, 440.0);
         // Its second comes 4 ms later: an eighth of the way from 500 to 250, 468.75. The path holds
         // 46.875, so 13.125 are queued.
         (event.now, event.rtt) = (ms(156.5), Some(ms(106.5)));
-        assert_close(control.on_path(&event).pacing_rate, 468.75 - 91.25);
+        assert_close(control.on_rate_sample(&event).pacing_rate, 468.75 - 91.25);
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Path {
             lost: self.lost,
             is_app_limited: self.is_app_limited,
         });
-        let steering = control.on_path(event);
+        let steering = control.on_rate_sample(event);
         event.cwnd_packets = steering.cwnd_packets;
         steering
     }

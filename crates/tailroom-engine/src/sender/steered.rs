@@ -176,7 +176,7 @@ impl Sender {
             },
             next_departure: self.pacer.next_departure(),
         };
-        let steering = self.congestion.on_path(&event);
+        let steering = self.congestion.on_rate_sample(&event);
         if steering.holds_back {
             steered.sampler.mark_app_limited(in_flight);
         }

@@ -203,7 +203,7 @@ impl CongestionControl for Bbr3 {
         Some(self.model.steering())
     }
 
-    fn on_path(&mut self, event: &PathEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
         self.model.update(event);
         self.model.steering()
     }
