@@ -21,6 +21,10 @@ from small_scenario import (
 )
 from tailroom import _engine
 
+TAIL: Document = {"kind": "drop_tail"}
+SOME_RTTS: Document = {"from": "20 ms", "to": "60 ms"}
+FAST_RTTS: Document = {"from": "80 ms", "to": "120 ms"}
+
 CONTROL_NEEDS: dict[str, Document] = {"dctcp": {"ecn": "accurate"}, "prague": {"ecn": "l4s"}}
 """Keys of the group that a control is refused without."""
 
@@ -34,13 +38,28 @@ QUEUE_VARIANTS: dict[str, list[Document]] = {
 }
 """Parameters that act together or need one another."""
 
+NEED_ANOTHER = {("fair", "quantum")}
+"""Parameters of a discipline that are refused alone, and so are in `QUEUE_VARIANTS`."""
+
 LOSSES: dict[str, Document] = {
     "none": {},
     "bernoulli": {"probability": 0.002},
     "periodic": {"every": 500},
-    "gilbert_elliott": {"good_to_bad": 0.001, "bad_to_good": 0.3, "loss_good": 0.0001},
+    "gilbert_elliott": {
+        "good_to_bad": 0.001,
+        "bad_to_good": 0.3,
+        "loss_good": 0.0001,
+        "loss_bad": 0.9,
+    },
 }
 """Parameters of each kind of random loss."""
+
+LOADS: dict[str, Document] = {
+    "finite_flows": {"size": "50 kB"},
+    "streaming": {"rate": "1 Mbit/s", "duration": "2 s"},
+    "web": {"model": "ns3", "pages": 3},
+}
+"""Sources that offer a load to a link that is not the slowest on their path."""
 
 
 def recorded_scenarios() -> dict[str, Document]:
@@ -89,13 +108,26 @@ def _controls(components: list[Document]) -> Iterator[tuple[str, Document]]:
 def _under_control(
     control: Document, keys: Document, queue: Document | str | None = None
 ) -> Document:
-    """Two flows under `control` and an unresponsive one, with some random loss."""
-    tested = {"count": 2, "congestion": control, "rtt": {"from": "20 ms", "to": "60 ms"}, **keys}
-    link = {
-        "loss": {"kind": "bernoulli", "probability": 0.0003},
-        **({"queue": queue} if queue else {}),
+    """Flows under `control` on each of three links, so that windows are small, middling and large.
+
+    The first link loses packets at random and an unresponsive flow crosses it, and flows that
+    arrive and leave; the second is slow and has a deep buffer; the third is fast and long.
+    """
+    group = {"count": 2, "congestion": control, **keys}
+    loss = {"kind": "bernoulli", "probability": 0.0003}
+    lossy = {"loss": loss, **({"queue": queue} if queue else {})}
+    document = dumbbell({"lossy": {**group, "rtt": SOME_RTTS}, "call": MIX["call"]}, lossy)
+    others = {
+        "deep": {"rate": "5 Mbit/s", "delay": "10 ms", "queue": {**TAIL, "limit": "100 ms"}},
+        "fast": {"rate": "400 Mbit/s", "delay": "20 ms", "queue": {**TAIL, "limit": "40 ms"}},
     }
-    return dumbbell({"tested": tested, "call": dict(MIX["call"])}, link)
+    document["links"].update(others)
+    document["flows"]["deep"] = {**group, "count": 4, "path": ["deep"], "rtt": "40 ms"}
+    document["flows"]["fast"] = {**group, "path": ["fast"], "rtt": FAST_RTTS}
+    source = {"kind": "finite_flows", "size": "100 kB", "load": 0.1, "flow_log": 100}
+    finite = {"path": ["bottleneck"], "rtt": "30 ms", "source": source}
+    document["flows"]["finite"] = {"congestion": control, **keys, **finite}
+    return document
 
 
 def _queues(components: list[Document]) -> Iterator[tuple[str, Document]]:
@@ -108,6 +140,7 @@ def _queues(components: list[Document]) -> Iterator[tuple[str, Document]]:
             (label, {name: value})
             for name, values in _changed_parameters(parameters)
             for label, value in values
+            if (kind, name) not in NEED_ANOTHER
         ]
         variants = QUEUE_VARIANTS.get(kind, [])
         changes += [(f"variant_{number}", keys) for number, keys in enumerate(variants, 1)]
@@ -120,8 +153,10 @@ def _needed(parameter: Parameter) -> bool:
 
 
 def _over_queue(queue: Document) -> Document:
-    """CUBIC with ECN, Reno, Prague and an unresponsive flow over one queue."""
-    return dumbbell(MIX, {"queue": queue})
+    """CUBIC with ECN, Reno, Prague and a call over one queue, and a flood for two seconds."""
+    source = {"kind": "cbr", "rate": "48 Mbit/s"}
+    flood = {"packet_size": "300 B", "source": source, "start": "6 s", "stop": "8 s"}
+    return dumbbell({**MIX, "flood": flood}, {"queue": queue})
 
 
 def _changed_parameters(
@@ -152,6 +187,13 @@ def _networks() -> Iterator[tuple[str, Document]]:
     through = {"through": {**cubic, "path": list(chain)}}
     local = {f"at_{name}": {**cubic, "path": [name], "rtt": "30 ms"} for name in chain}
     yield "network/parking_lot", _network(chain, {**through, **local})
+    for kind, keys in LOADS.items():
+        source = {"kind": kind, "load": 0.5, "load_of": "east", **keys}
+        finite: Document = {"path": list(chain), "source": source}
+        if kind != "streaming":
+            finite["congestion"] = "cubic"
+        narrow = {**chain, "west": {**link, "rate": "30 Mbit/s"}}
+        yield f"network/load_of_{kind}", _network(narrow, {"finite": finite})
     ways: Document = {"down": link, "up": {**link, "rate": "4 Mbit/s"}}
     down = {**cubic, "path": ["down"], "reverse_path": ["up"], "rtt": "40 ms"}
     up = {**cubic, "path": ["up"], "reverse_path": ["down"], "rtt": "40 ms"}
@@ -177,6 +219,8 @@ def _networks() -> Iterator[tuple[str, Document]]:
     for shift in (1, 7):
         alone = dumbbell({"reno": {**MIX["reno"], "send_jitter": "none"}}, {})
         yield f"network/phase_shift_{shift}", {**alone, "phase_shift": shift}
+    limited = {"title": "A limit of memory", "memory_limit": "100 MB"}
+    yield "network/memory_limit", {**dumbbell(MIX, {}), **limited}
     yield "network/seed_7", {**dumbbell(MIX, {"queue": "codel"}), "seed": 7}
 
 

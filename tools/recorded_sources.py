@@ -94,6 +94,14 @@ GROUPS: dict[str, dict[str, Document]] = {
                 "arrivals_per_second": 5.0,
             },
         },
+        "arrivals": {
+            "source": {
+                "kind": "streaming",
+                "rate": "1 Mbit/s",
+                "duration": "3 s",
+                "arrivals": ["0 s", "500 ms", "500 ms", "6 s"],
+            },
+        },
     },
     "web": {
         "ieee80216m": {
@@ -102,6 +110,15 @@ GROUPS: dict[str, dict[str, Document]] = {
         },
         "ns3": {**SHORT, "source": {"kind": "web", "model": "ns3", "pages": 3, "load": 0.4}},
         "own": {**SHORT, "source": WEB},
+        "arrivals": {
+            **SHORT,
+            "source": {
+                "kind": "web",
+                "model": "ns3",
+                "pages": 2,
+                "arrivals": [f"{number} s" for number in range(10)],
+            },
+        },
     },
     "poisson": {
         name: {"source": {"kind": "poisson", "rate": "20 Mbit/s", "sizes": sizes}}

@@ -42,6 +42,33 @@ TRANSPORTS: dict[str, Document] = {
 }
 """Keys of a group of CUBIC flows, over a lossy link."""
 
+UNDER_TIMEOUTS = (
+    "recovery_newreno",
+    "recovery_sack",
+    "prr",
+    "count_lost_in_pipe",
+    "min_rto",
+    "rto_granularity",
+    "restart_rto",
+    "rtt_samples",
+    "forget_sack_at_timeout",
+)
+"""Those of `TRANSPORTS` that matter where many packets are lost."""
+
+UNDER_PATH_MODEL = (
+    "delayed_ack",
+    "ack_aggregation",
+    "initial_window",
+    "rtt_samples",
+    "max_window",
+    "send_jitter_none",
+    "packet_size",
+    "access_rate",
+    "rtt_uniform",
+    "count_50",
+)
+"""Those of `TRANSPORTS` that a control which models the path has too."""
+
 FEEDBACK: dict[str, Document] = {
     "off": {"ecn": "off"},
     "classic": {"ecn": "classic"},
@@ -54,8 +81,8 @@ FEEDBACK: dict[str, Document] = {
 }
 """Kinds of ECN, over a queue that marks."""
 
-CONTROLS = ("reno", "cubic", "bbr3", "vegas")
-"""Under each of them, slow starts and hosts."""
+SLOW_STARTS_UNDER = ("reno", "cubic", "highspeed")
+HOSTS_UNDER = ("reno", "cubic", "bbr3", "vegas")
 
 
 def transport_scenarios(
@@ -64,24 +91,29 @@ def transport_scenarios(
     """Each key of the transport, each slow start and each host."""
     for name, keys in TRANSPORTS.items():
         yield f"transport/{name}", _over_loss(keys)
+    for name in UNDER_TIMEOUTS:
+        yield f"timeouts/{name}", _over_loss(TRANSPORTS[name], good_to_bad=0.02)
+    for name in UNDER_PATH_MODEL:
+        yield f"path_model/{name}", _over_loss({**TRANSPORTS[name], "congestion": "bbr3"})
     for name, keys in FEEDBACK.items():
         for queue in ("red", "codel", "dual_pi2"):
             over = {"kind": queue, "limit": "100 packets"}
             yield f"ecn/{name}_{queue}", dumbbell({"tested": _group(keys)}, {"queue": over})
-    for control in CONTROLS:
+    for control in SLOW_STARTS_UNDER:
         for component in slow_starts:
             kind = component["kind"]
             parameters = {"max_ssthresh": 40} if kind == "limited" else {}
             keys = {"congestion": control, "slow_start": {"kind": kind, **parameters}}
             yield f"slow_start/{kind}_{control}", _over_loss({**keys, "start": "500 ms"})
+    for control in HOSTS_UNDER:
         for component in hosts:
             keys = {"congestion": control, "host": component["kind"]}
             yield f"host/{component['kind']}_{control}", _over_loss(keys)
 
 
-def _over_loss(keys: Document) -> Document:
+def _over_loss(keys: Document, good_to_bad: float = 0.0005) -> Document:
     """Some flows over a link that loses in bursts, so that timeouts occur too."""
-    loss = {"kind": "gilbert_elliott", "good_to_bad": 0.0005, "bad_to_good": 0.2}
+    loss = {"kind": "gilbert_elliott", "good_to_bad": good_to_bad, "bad_to_good": 0.05}
     return dumbbell({"tested": _group(keys)}, {"loss": loss})
 
 

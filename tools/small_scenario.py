@@ -69,7 +69,8 @@ def another_value(parameter: Parameter) -> object:
     if kind == "number":
         return _another_number(parameter)
     if kind == "integer":
-        return 4 if default is None else default + 1
+        lowest = int(parameter.get("minimum", 0))
+        return lowest + 1 if lowest + 1 != default else default + 1
     if kind == "queue_limit":
         return "30 packets" if default != "30 packets" else "40 packets"
     if kind == "size":
@@ -85,5 +86,5 @@ def _another_number(parameter: Parameter) -> float:
     default = parameter.get("default")
     if default is None:
         return 0.5 * (lowest + min(highest, 0.01))
-    nearer = lowest + 0.75 * (float(default) - lowest)
+    nearer = lowest + 0.5 * (float(default) - lowest)
     return nearer if nearer != default else min(highest, 1.25 * float(default) or 0.1)
