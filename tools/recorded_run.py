@@ -1,0 +1,79 @@
+"""One run of `compare_results.py`: a scenario's results as JSON."""
+
+import hashlib
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
+
+import tailroom as tr
+from small_scenario import Document
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LEFT_OUT = ("timing", "engine_version")
+"""What two runs of the same scenario may differ in."""
+
+
+def record_run(name: str, scenario: Document) -> str:
+    """Runs a scenario, and returns what is kept of it.
+
+    The scenario is written to the current directory, for whoever wants to look at a difference, and
+    read from there, so that no message holds the path of that directory.
+
+    Returns:
+        JSON: the summary, and of each table the number of rows and the SHA-256 of each column. Of
+        a run that failed, the error instead.
+    """
+    path = Path(f"{file_stem(name)}.toml")
+    path.write_text(tomli_w.dumps(scenario), encoding="utf-8")
+    try:
+        kept = _kept(tr.run(path))
+    except (tr.ScenarioError, tr.RunError, tr.ControlError) as error:
+        kept = {"error": type(error).__name__, "message": str(error)}
+    return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
+
+
+def file_stem(name: str) -> str:
+    """The name of a scenario's files, without their endings."""
+    return name.replace("/", ".")
+
+
+def scenario_name(stem: str) -> str:
+    """The name of the scenario whose files are named `stem`."""
+    return stem.replace(".", "/")
+
+
+def _kept(result: tr.Result) -> dict[str, Any]:
+    summary = {key: value for key, value in result.summary.items() if key not in LEFT_OUT}
+    tables = {
+        field.name: _table(table)
+        for field in fields(result)
+        if field.name not in ("summary", "scenario")
+        and (table := getattr(result, field.name)) is not None
+    }
+    return {"summary": summary, "tables": tables}
+
+
+def _table(table: "pa.Table") -> dict[str, Any]:
+    columns = {name: _column(table.column(name)) for name in table.column_names}
+    return {"rows": table.num_rows, "columns": columns}
+
+
+def _column(column: "pa.ChunkedArray") -> str:
+    """The SHA-256 of a column's type and values, however text is encoded."""
+    import pyarrow as pa  # noqa: PLC0415 - only tables need it
+
+    kind = str(column.type)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+        kind = str(column.type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        encoded = column.combine_chunks().dictionary_encode()
+        kind = json.dumps(["text", *encoded.dictionary.to_pylist()])
+        column = encoded.indices
+    values = column.to_numpy(zero_copy_only=False)
+    return hashlib.sha256(kind.encode() + b"\0" + values.tobytes()).hexdigest()
