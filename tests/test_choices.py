@@ -286,7 +286,8 @@ def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path)
         ),
         (["--vary", f"{QUEUE}=codel", "--metric", "utilisation"], ["did you mean utilization?"]),
         (["--vary", f"{QUEUE}=codel", "--phase-check"], ["--phase-check: is for one run"]),
-        (["--store", "somewhere"], ["--store and --workers: are for several choices"]),
+        (["--store", "somewhere"], ["--store: is for several runs", "add --vary, --seeds"]),
+        (["--workers", "2"], ["--workers: is for several runs"]),
     ],
 )
 def test_wrong_choices_are_refused(
