@@ -244,6 +244,15 @@ def test_out_holds_table_scenarios_and_picture(
     assert found["metrics"]["links.bottleneck.utilization"]["mean"] == alone
 
 
+def test_a_small_difference_of_utilization_fills_no_panel(small: Path) -> None:
+    found = tr.choices(small, {f"{QUEUE}.limit": ["200 packets", "201 packets"]})
+    low, high = found.plot().axes[0].get_ylim()
+    assert high - low >= 1.9
+    assert high <= 101
+    for one in found.choices:
+        assert low < 100 * one.metrics["links.bottleneck.utilization"].mean < high
+
+
 def test_a_warning_is_shown_once_with_the_choices_that_it_concerns(
     tailroom: Tailroom, small: Path
 ) -> None:
