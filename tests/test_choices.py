@@ -244,6 +244,15 @@ def test_out_holds_table_scenarios_and_picture(
     assert found["metrics"]["links.bottleneck.utilization"]["mean"] == alone
 
 
+def test_a_small_difference_of_utilization_fills_no_panel(small: Path) -> None:
+    found = tr.choices(small, {f"{QUEUE}.limit": ["200 packets", "201 packets"]})
+    low, high = found.plot().axes[0].get_ylim()
+    assert high - low >= 1.9
+    assert high <= 101
+    for one in found.choices:
+        assert low < 100 * one.metrics["links.bottleneck.utilization"].mean < high
+
+
 def test_a_warning_is_shown_once_with_the_choices_that_it_concerns(
     tailroom: Tailroom, small: Path
 ) -> None:
@@ -286,7 +295,8 @@ def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path)
         ),
         (["--vary", f"{QUEUE}=codel", "--metric", "utilisation"], ["did you mean utilization?"]),
         (["--vary", f"{QUEUE}=codel", "--phase-check"], ["--phase-check: is for one run"]),
-        (["--store", "somewhere"], ["--store and --workers: are for several choices"]),
+        (["--store", "somewhere"], ["--store: is for several runs", "add --vary, --seeds"]),
+        (["--workers", "2"], ["--workers: is for several runs"]),
     ],
 )
 def test_wrong_choices_are_refused(

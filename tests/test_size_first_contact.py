@@ -1,16 +1,24 @@
 """What a new user meets in `size`: targets with units, the right link, and answers that explain."""
 
 import json
+import re
 import subprocess
 import sys
 import time
+from io import StringIO
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tailroom as tr
+from tailroom.cli import progress
+from tailroom.cli.size_report import where_met
 from tailroom.dumbbell import dumbbell, read_flows
 from tailroom.goals import GoalError, parse_goal
+from tailroom.size_answer import SizeProgress
+from tailroom.size_search import Feasible
 from tests.conftest import Tailroom
 
 FULL = "utilization >= 90%"
@@ -37,6 +45,13 @@ congestion = "reno"
 rtt = "20 ms"
 start = { uniform = ["0 s", "1 s"] }
 """
+
+
+class Terminal(StringIO):
+    """A stream that passes for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.fixture
@@ -92,7 +107,7 @@ def test_targets_carry_units(text: str, bound: float) -> None:
     ("text", "named"),
     [
         ("utilization >= 98", ["a fraction from 0 to 1", "98% or 0.98"]),
-        ("jain_index >= 2", ["jain_index is a fraction from 0 to 1"]),
+        ("jain_index >= 2", ["jain_index is a fraction from 0 to 1", "for example 0.9"]),
         ("loss_fraction <= 101%", ["a fraction from 0 to 1"]),
         ("queue_delay_s_p99 <= -1", ["no metric is negative"]),
         ("queue_delay_s_p99 <= -1 ms", ["no metric is negative"]),
@@ -133,7 +148,8 @@ def test_a_target_without_a_link_says_which_was_chosen(two_links: Path, tailroom
     ended = tailroom("size", two_links, "--target", "jain_index >= 0.5", "--at-most", 4)
     assert ended.status == 0
     assert ended.output.startswith("Link core: ")
-    assert "choose another one (access) with --link" in ended.output
+    assert "choose another one (access) with --link NAME (in Python: link)" in ended.output
+    assert "Smallest queue limit: 1 packet = " in ended.output
 
 
 def test_targets_on_several_links_have_to_choose(two_links: Path, tailroom: Tailroom) -> None:
@@ -234,4 +250,49 @@ def test_ctrl_c_shows_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
     _, errors = running.communicate(timeout=30)
     assert running.returncode == 130
     assert "Buffers tried" in errors
+    assert "Smallest queue limit so far: " in errors
     assert f"--store {store}" in errors.replace("\n", "")
+
+
+def test_where_a_goal_is_met_reads_as_a_sentence() -> None:
+    goal = parse_goal(FULL)
+    answer = tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", at_most=4)
+    found = {
+        (low, high): where_met(Feasible(goal, low, high, is_one_interval=True), answer)
+        for low, high in ((0, inf), (1, inf), (5, inf), (0, 45), (5, 45), (0, 1))
+    }
+    assert found == {
+        (0, inf): "met from the smallest tried upwards",
+        (1, inf): "met from 1 packet upwards",
+        (5, inf): "met from 5 packets upwards",
+        (0, 45): "met from the smallest tried to 45 packets",
+        (5, 45): "met from 5 to 45 packets",
+        (0, 1): "met from the smallest tried to 1 packet",
+    }
+
+
+def test_an_answer_repr_fits_a_screen() -> None:
+    answer = tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", at_most=4)
+    assert len(repr(answer.chosen)) < 2000
+    assert len(repr(answer)) < 20_000
+
+
+@pytest.mark.parametrize("name", ["rate", "rtt", "duration"])
+def test_a_number_without_a_unit_is_refused_from_python(name: str) -> None:
+    given: dict[str, Any] = {"rate": "10 Mbps", "rtt": "20 ms", "duration": "5 s", name: 5}
+    with pytest.raises(tr.ScenarioError, match=f"{name}: 5 has no unit; write a string, as in"):
+        tr.size(targets=[FULL], **given)
+
+
+def test_progress_at_80_columns_shows_the_remaining_time_in_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(progress, "SHOW_AFTER_S", -1.0)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with progress.size_bar() as report:
+        report(SizeProgress(60, 148, 1125, 1231))
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue())
+    assert "1,231 packets suffice" in shown
+    assert "--:-- left" in shown

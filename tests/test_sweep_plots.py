@@ -149,6 +149,14 @@ def test_models_stand_beside_the_curves(
     assert legend(figure)[2:4] == ["model: told", "model: rule_of_thumb (says nothing here)"]
 
 
+def test_the_title_of_one_panel_leaves_the_legend_free(swept: tr.SweepResult) -> None:
+    models = ["square_root_rule", "drop_tail_fixed_point"]
+    figure = swept.plot(metrics=["utilization"], models=models)
+    figure.draw_without_rendering()
+    title = figure.texts[0].get_window_extent()
+    assert not title.overlaps(figure.legends[0].get_window_extent())
+
+
 def test_a_heat_map_has_a_cell_a_point(swept: tr.SweepResult) -> None:
     figure = swept.plot("heatmap", metrics=["queue_delay_s_p99"])
     cells, colours = figure.axes

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from os import PathLike
 from pathlib import Path
@@ -48,7 +48,7 @@ class Choice:
     """The values that it replaces in the scenario, by key."""
     title: str
     """Of its scenario."""
-    scenario: str
+    scenario: str = field(repr=False)
     """As TOML with every default filled in."""
     metrics: Mapping[str, Interval]
     """Mean and 95 % interval over the seeds of every metric that is defined, by full name. Of one

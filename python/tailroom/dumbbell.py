@@ -59,6 +59,9 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     Raises:
         ScenarioError: A value is wrong; the message begins with the name of the argument.
     """
+    _check_text("rate", rate, "1 Gbit/s")
+    _check_text("rtt", rtt, "40 ms")
+    _check_text("duration", duration, "60 s")
     rate_bps = _read("rate", "rate", rate)
     shortest_s, longest_s = _read_rtts(rtt)
     mix = _mix(flows, congestion)
@@ -168,6 +171,12 @@ def _read_rtts(rtt: str) -> tuple[float, float]:
     if shortest_s >= longest_s:
         raise ScenarioError(f'rtt: "{rtt}" is empty; give the shorter RTT first')
     return shortest_s, longest_s
+
+
+def _check_text(name: str, value: object, example: str) -> None:
+    """Refuses a number: it would have no unit."""
+    if value is not None and not isinstance(value, str):
+        raise ScenarioError(f'{name}: {value!r} has no unit; write a string, as in "{example}"')
 
 
 def _read(name: str, kind: str, text: str) -> float:

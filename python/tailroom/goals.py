@@ -119,8 +119,14 @@ def _check_possible(text: str, metric: str, bound: float) -> None:
         raise GoalError(f"{text}: no metric is negative; give 0 or more")
     if unit_of(metric) == "fraction" and bound > 1:
         name = metric.rpartition(".")[2]
-        meant = f"; write {bound:g}% or {bound / 100:g}" if 2 <= bound <= 100 else ""
-        raise GoalError(f"{text}: {name} is a fraction from 0 to 1{meant}")
+        raise GoalError(f"{text}: {name} is a fraction from 0 to 1; {_meant(name, bound)}")
+
+
+def _meant(name: str, bound: float) -> str:
+    """What to write instead of a fraction above 1: most often a percentage was meant."""
+    if 2 <= bound <= 100 and "jain" not in name:
+        return f"write {bound:g}% or {bound / 100:g}"
+    return "write a value in this range, for example 0.9"
 
 
 def check_goals(goals: list[Goal]) -> None:

@@ -120,14 +120,14 @@ class Point:
 
     index: int
     settings: dict[str, object]
-    source: ScenarioText
+    source: ScenarioText = field(repr=False)
     scenario_hash: str
     controls: str
     """Tells controls of the user's own apart."""
     first_seed: int
     keys: list[str] = field(default_factory=list)
     """Of the runs that it needs, by seed."""
-    rows: dict[str, pa.Table] = field(default_factory=dict)
+    rows: dict[str, pa.Table] = field(default_factory=dict, repr=False)
     """Those that are finished."""
     found: int = 0
     """How many of them the store held already."""

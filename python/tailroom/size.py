@@ -290,7 +290,9 @@ class _Work:
         if any(row[f"links.{name}.drops_packets"][0].as_py() for row in rows):
             return
         others = ", ".join(self.question.link.other_links)
-        elsewhere = f"; choose another one with --link, link= ({others})" if others else ""
+        elsewhere = (
+            f"; choose another one ({others}) with --link NAME (in Python: link)" if others else ""
+        )
         raise GoalError(
             f"the buffer of link {name} makes no difference: with room for 1 packet, no packet was "
             f"dropped and every target was met{elsewhere}"

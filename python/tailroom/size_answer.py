@@ -1,7 +1,7 @@
 """The answer to: how much buffer does this link need?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ class Size:
     """Every buffer that was simulated, by limit."""
     feasible: tuple[Feasible, ...]
     """Where each goal is met, in the order of the goals."""
-    predictions: Predictions
+    predictions: Predictions = field(repr=False)
     """What the models ask for."""
     phases: tuple[PhaseSpread, ...]
     """The answer's metrics with shifted RTTs, the goals' first; empty without an answer."""

@@ -119,7 +119,7 @@ def _sought_link(
     if len(named) > 1:
         raise GoalError(
             f"the targets name several links: {', '.join(named)}; choose the link whose buffer is "
-            f"sought (--link {next(iter(named))}, link=)"
+            f"sought with --link {next(iter(named))} (in Python: link)"
         )
     if named:
         return next(iter(named)), ""
@@ -127,7 +127,7 @@ def _sought_link(
     others = ", ".join(name for name in crossed if name != busiest)
     return busiest, (
         "the targets name no link, and this one is the slowest that carries flows; choose another "
-        f"one ({others}) with --link, link="
+        f"one ({others}) with --link NAME (in Python: link)"
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Column
 
 if TYPE_CHECKING:
     from tailroom.size_answer import SizeProgress
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 SHOW_AFTER_S = 1.0
 FIRST_ANSWER_AFTER_S = 10.0
 """A search that is over by then needs no first answer."""
+WIDTH_FOR_BAR = 100
+"""On narrower terminals the bracket of a search and the remaining time leave no room for a bar."""
 
 
 @contextmanager
@@ -98,13 +101,14 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     The bar is for terminals. Of a search that takes longer, each better answer gets a line, so that
     a log has it too.
     """
+    console = Console(stderr=True)
     bar = Progress(
-        TextColumn("{task.fields[bracket]}"),
-        BarColumn(),
+        TextColumn("{task.fields[bracket]}", table_column=Column()),
+        *([BarColumn()] if console.width >= WIDTH_FOR_BAR else []),
         TextColumn("{task.completed:,} of about {task.total:,} runs,"),
-        TimeRemainingColumn(compact=True),
+        TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
         TextColumn("left"),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
         disable=not sys.stderr.isatty(),
     )

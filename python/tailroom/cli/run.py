@@ -90,7 +90,11 @@ def run(  # noqa: PLR0913 - one argument an option
             _run_choices(wanted, overrides, store, workers, json=json, out=out)
             return
         if store or workers:
-            raise failures.InputError("--store and --workers: are for several choices (--vary)")
+            option = "--store" if store else "--workers"
+            raise failures.InputError(
+                f"{option}: is for several runs; leave it out, or add --vary, --seeds or another "
+                "FILE"
+            )
         _run_one(files[0], overrides, seed, json=json, out=out, phase_check=phase_check)
 
 

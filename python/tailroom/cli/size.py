@@ -160,7 +160,7 @@ def _named_as_options(numbers: Mapping[str, Any]) -> Iterator[None]:
 def _show_known(answer: Size) -> str:
     """Prints what is known after Ctrl-C, and says how to go on."""
     if answer.tried:
-        show(answer, Console(highlight=False, stderr=True))
+        show(answer, Console(highlight=False, stderr=True), so_far=True)
     store = answer.store.directory if answer.store else ""
     given = any(one.partition("=")[0] == "--store" for one in sys.argv)
     again = failures.this_command(*(() if given else ("--store", str(store))))

@@ -70,9 +70,15 @@ def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
     }
 
 
-def show(answer: Size, console: Console) -> None:
-    """Prints the answer, what other choices give, the buffers tried, and the models' rules."""
-    _show_answer(answer, console)
+def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
+    """Prints the answer, what other choices give, the buffers tried, and the models' rules.
+
+    Args:
+        answer: What the search has found.
+        console: Where to print it.
+        so_far: The search was interrupted, so that a smaller buffer may suffice too.
+    """
+    _show_answer(answer, console, so_far=so_far)
     if answer.repeats_itself:
         warning = escape(report.SEEDS_CHANGE_NOTHING)
         console.print(f"  [yellow]warning:[/yellow] {warning}", soft_wrap=True)
@@ -99,7 +105,7 @@ def show(answer: Size, console: Console) -> None:
             console.print(f"  {name}:\n    {escape(text)}", soft_wrap=True)
 
 
-def _show_answer(answer: Size, console: Console) -> None:
+def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
     link, packets = answer.link, answer.limit_packets
     console.print(
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, "
@@ -113,9 +119,10 @@ def _show_answer(answer: Size, console: Console) -> None:
     else:
         amounts = _amounts(answer, packets)
         bdp = f" = {amounts['bdp']:.4g} bdp" if amounts["bdp"] else ""
+        limit = "Smallest queue limit so far" if so_far else "Smallest queue limit"
         console.print(
-            f"[bold]Smallest queue limit: {packets:,} packets[/bold] = {amounts['bytes']:,.0f} B = "
-            f"{1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
+            f"[bold]{limit}: {_packets(packets)}[/bold] = "
+            f"{amounts['bytes']:,.0f} B = {1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
         )
         _show_undecided(answer, console)
     for one in answer.feasible:
@@ -124,13 +131,17 @@ def _show_answer(answer: Size, console: Console) -> None:
         console.print(f"  [red]{escape(str(goal))} and {escape(str(other))} conflict[/red]")
 
 
+def _packets(number: float) -> str:
+    return f"{number:,.0f} packet{'' if number == 1 else 's'}"
+
+
 def _show_undecided(answer: Size, console: Console) -> None:
     """Says from where to where the smallest sufficient buffer may be."""
     small, good = answer.too_small_packets, answer.limit_packets or 0
     if small and any(small < one.limit < good for one in answer.tried):
         console.print(
-            f"  {small:,} packets are too few (95 % confidence); between the two the runs do not "
-            "decide",
+            f"  {_packets(small)} {'is' if small == 1 else 'are'} too few (95 % "
+            "confidence); between the two the runs do not decide",
             soft_wrap=True,
         )
 
@@ -165,10 +176,13 @@ def where_met(one: Feasible, answer: Size) -> str:
     """Says in words where a goal is met."""
     if isinf(one.low):
         return f"met by no limit from {answer.tried[0].limit:,} to {answer.tried[-1].limit:,}"
-    low = f"from {one.low:,.0f}" if one.low else "from the smallest tried"
-    high = f"to {one.high:,.0f} packets" if isfinite(one.high) else "packets upwards"
+    if isfinite(one.high):
+        low = f"{one.low:,.0f}" if one.low else "the smallest tried"
+        where = f"{low} to {_packets(one.high)}"
+    else:
+        where = f"{_packets(one.low) if one.low else 'the smallest tried'} upwards"
     gaps = "" if one.is_one_interval else "; not everywhere between: it is not monotone"
-    return f"met {low} {high}{gaps}"
+    return f"met from {where}{gaps}"
 
 
 def _tried(answer: Size) -> Any:

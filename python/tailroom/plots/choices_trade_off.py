@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tailroom.choices import Choice, Choices
 
 GOT, PAID, PAID_AT_MOST = "utilization", "queue_delay_s_mean", "queue_delay_s_p99"
+LEAST_SPAN = 2.0
+"""The axis of utilization spans at least so much, in percent."""
 MOST_PANELS = 6
 """Links that are drawn; the table has all."""
 
@@ -84,8 +86,11 @@ def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
         delays += [number for number in (delay, largest) if isfinite(number)]
     _delay_axis(panel, delays)
     panel.margins(y=0.12)
+    low, high = panel.get_ylim()
+    # A difference of a few hundredths of a percent fills no panel.
+    wider = max(0.0, LEAST_SPAN - (high - low)) / 2
     # No mean passes 100 %, though its interval may.
-    panel.set_ylim(top=min(panel.get_ylim()[1], 101))
+    panel.set_ylim(low - wider, min(high + wider, 101))
     if len(found.links) > 1 or _waiting_groups(found):
         panel.set_title(f"link {link}", fontsize="medium")
     panel.set_xlabel("queueing delay (ms)")

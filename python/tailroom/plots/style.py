@@ -131,8 +131,14 @@ def spans_decades(values: Sequence[float]) -> bool:
     return bool(found) and min(found) > 0 and max(found) / min(found) >= DECADES_RATIO
 
 
-def title(figure: "Figure", text: str) -> None:
-    """The title in as many lines as the figure's width takes."""
+def title(figure: "Figure", text: str, columns: int = 2) -> None:
+    """The title in as many lines as the figure's width takes.
+
+    Above a single column of panels it begins at the left: the legend is right of it.
+    """
+    if columns == 1:
+        figure.suptitle(textwrap.fill(text, 36), x=0.01, ha="left", fontsize="medium")
+        return
     width = int(9.5 * figure.get_figwidth())
     figure.suptitle(textwrap.fill(text, width), fontsize="medium")
 

@@ -46,7 +46,7 @@ def draw(
     rows = -(-len(names) // columns)
     figure = Figure(figsize=(3.6 * columns + 2.6, 2.5 * rows + 0.7), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    style.title(figure, view.result.record.title)
+    style.title(figure, view.result.record.title, columns)
     for panel, metric in zip(panels, names, strict=False):
         page.draw(panel, metric)
     for panel in panels[len(names) :]:
