@@ -1,9 +1,14 @@
 """Metrics as the cells of a table for people: headings in words, values with their units."""
 
+from __future__ import annotations
+
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from tailroom.cli import report
-from tailroom.confidence import Interval
+
+if TYPE_CHECKING:
+    from tailroom.confidence import Interval
 
 HEADINGS = {
     "utilization": "utilization",
@@ -52,29 +57,34 @@ def cell(name: str, interval: Interval | None) -> str:
     """A mean with its unit and, of several seeds, the half-width of its interval below."""
     if interval is None or not isfinite(interval.mean):
         return "-"
-    words = name.rpartition(".")[2].split("_")
-    mean, width = interval.mean, interval.half_width
-    value = _value(words, mean)
-    return f"{value}\n+-{_width(words, width, value)}" if isfinite(width) else value
+    mean, width = value(name, interval.mean), interval.half_width
+    return f"{mean}\n+-{_width(name, width, mean)}" if isfinite(width) else mean
 
 
-def _value(words: list[str], value: float) -> str:
-    """A mean, by the words of its metric's name."""
+def value(name: str, number: float) -> str:
+    """A value of a metric with its unit."""
+    words = _words(name)
     if words[-1] == "utilization":
-        return report.percent(value)
+        return report.percent(number)
     if words[-1] == "fraction":
-        return report.fraction(value)
+        return report.fraction(number)
     if words[-1] == "bps":
-        return report.rate(value)
+        return report.rate(number)
     if "s" in words[1:]:
-        return _milliseconds(value)
+        return _milliseconds(number)
     if "packets" in words:
-        return report.packets(value)
-    return f"{value:.3f}" if "index" in words else f"{value:,.6g}"
+        return report.packets(number)
+    return f"{number:.3f}" if "index" in words else f"{number:,.6g}"
 
 
-def _width(words: list[str], width: float, mean: str) -> str:
+def _words(name: str) -> list[str]:
+    """The words of a metric's name without its owner; the last but one or two is its unit."""
+    return name.rpartition(".")[2].split("_")
+
+
+def _width(name: str, width: float, mean: str) -> str:
     """A half-width in the unit of its mean."""
+    words = _words(name)
     if words[-1] == "utilization":
         return f"{_rounded(100 * width)}%"
     if words[-1] == "fraction":

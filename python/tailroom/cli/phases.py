@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tailroom.cli import report
+from tailroom.cli.metric_cells import cell, value
 
 if TYPE_CHECKING:
     from tailroom.phases import PhaseSpread
@@ -30,9 +31,9 @@ def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
         mark = " [yellow]*[/yellow]" if one.is_phase_dependent else ""
         table.add_row(
             escape(shown) + mark,
-            f"{one.seeds.mean:.4g} +-{one.seeds.half_width:.2g}",
-            f"{one.shifts.mean:.4g} +-{one.shifts.half_width:.2g}",
-            f"{one.lowest:.4g} to {one.highest:.4g}",
+            cell(one.metric, one.seeds).replace("\n", " "),
+            cell(one.metric, one.shifts).replace("\n", " "),
+            f"{value(one.metric, one.lowest)} to {value(one.metric, one.highest)}",
         )
     console.print(table)
     warn(spreads, "", console)

@@ -159,7 +159,7 @@ def _groups(groups: dict[str, Any]) -> Table:
             fraction(group["loss_fraction"]),
             milliseconds(group["rtt_s_mean"]),
             mean_and_p99(group, "queue_delay_s"),
-            number(group["jain_index"], "{:.3f}"),
+            number(group["jain_index"] if group["flows"] > 1 else None, "{:.3f}"),
             count(group["congestion_events"]),
         )
     return table

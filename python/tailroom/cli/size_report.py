@@ -107,10 +107,10 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
 
 def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
     link, packets = answer.link, answer.limit_packets
+    bdp = f"bdp {report.packets(link.bdp_packets)}" if link.bdp_packets else "no bdp,"
     console.print(
-        f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, "
-        f"bdp {report.packets(link.bdp_packets)} packets of {link.packet_bytes:g} B, "
-        f"{link.discipline}"
+        f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {bdp} packets of "
+        f"{link.packet_bytes:g} B, {link.discipline}"
     )
     if answer.link_chosen:
         console.print(f"  {escape(answer.link_chosen)}", soft_wrap=True)

@@ -243,7 +243,7 @@ def as_random_as_poisson(link: Bottleneck) -> Assumption:
     """
     remembered = link.system_packets**2
     bursty = [f"{one.group} is {one.process}" for one in link.streams if one.process == "on_off"]
-    bursty += sorted({f"{one.group} is not paced" for one in link.classes if not one.pacing})
+    bursty += sorted({f"group {one.group} is not paced" for one in link.classes if not one.pacing})
     flows = link.flow_count + sum(one.count for one in link.streams if one.process == "cbr")
     few = [f"{counted(flows)} for {remembered:.3g} packets"] if 0 < flows < remembered else []
     return assume(
