@@ -62,13 +62,13 @@ def test_nothing_that_differs_between_two_runs_is_recorded(before: Path) -> None
 def test_every_table_of_a_result_is_recorded(before: Path) -> None:
     recorded = json.loads((before / "recording.finite_flows_fair.json").read_text())
     assert list(recorded["tables"]) == [
-        "link_series",
-        "flow_series",
-        "packet_log",
-        "flow_counts",
-        "flow_log",
         "arrival_dispersion",
         "arrival_log",
+        "flow_counts",
+        "flow_log",
+        "flow_series",
+        "link_series",
+        "packet_log",
     ]
     assert all(table["rows"] > 0 for table in recorded["tables"].values())
     assert "completion_time_s" in recorded["tables"]["flow_log"]["columns"]
@@ -106,6 +106,17 @@ def test_a_changed_table_is_found(
     path.write_text(json.dumps(recorded))
     assert compare_results.main(["compare", str(before), str(after)]) == 1
     assert "tables.flow_log.columns.slowdown: " in capsys.readouterr().out
+
+
+def test_a_new_name_for_a_value_in_a_table_is_accepted_with_the_map(
+    before: Path, after: Path, tmp_path: Path
+) -> None:
+    replace(after, '"overflow"', '"tail"')
+    command = ["compare", str(before), str(after)]
+    assert compare_results.main(command) == 1
+    names = tmp_path / "map.toml"
+    names.write_text('[values]\noverflow = "tail"\n')
+    assert compare_results.main([*command, "--renamed", str(names)]) == 0
 
 
 def test_another_order_of_keys_is_found(
@@ -174,6 +185,25 @@ def test_renamed_values_scenarios_and_what_is_ignored_are_accepted(
     command = ["compare", str(before), str(after)]
     assert compare_results.main(command) == 1
     assert compare_results.main([*command, "--renamed", str(names)]) == 0
+
+
+def test_texts_that_are_reworded_are_accepted_as_long_as_there_are_as_many(
+    before: Path, after: Path, tmp_path: Path
+) -> None:
+    old = copytree(before, tmp_path / "old")
+    names = tmp_path / "map.toml"
+    names.write_text('reworded = ["warnings"]\n')
+    for directory, texts in ((old, ["slow", "short"]), (after, ["too slow", "too short"])):
+        for path in directory.glob("*.json"):
+            recorded = json.loads(path.read_text())
+            recorded["summary"]["warnings"] = texts
+            path.write_text(json.dumps(recorded))
+    command = ["compare", str(old), str(after)]
+    assert compare_results.main(command) == 1
+    command += ["--renamed", str(names)]
+    assert compare_results.main(command) == 0
+    replace(after, '"too slow", ', "")
+    assert compare_results.main(command) == 1
 
 
 def test_a_scenario_that_is_missing_is_a_difference_and_a_new_one_is_none(
