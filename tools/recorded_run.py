@@ -35,7 +35,9 @@ def record_run(name: str, scenario: Document) -> str:
     path.write_text(tomli_w.dumps(scenario), encoding="utf-8")
     try:
         kept = _kept(tr.run(path))
-    except (tr.ScenarioError, tr.RunError, tr.ControlError) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of the engine is no Exception
         kept = {"error": type(error).__name__, "message": str(error)}
     return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
 
