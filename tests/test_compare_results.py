@@ -12,6 +12,7 @@ import pytest
 import compare_results
 from recorded_run import record_run
 from recorded_scenarios import recorded_scenarios
+from shortened_scenarios import shortened
 from small_scenario import MIX, Document, dumbbell
 from tailroom import _engine
 from tailroom.shipped import shipped_scenarios
@@ -49,7 +50,7 @@ def test_the_same_code_gives_the_same_bytes(
     assert capsys.readouterr().out.splitlines() == [
         f"equal      {TWO}_drop_tail",
         f"equal      {TWO}_fair",
-        "2 scenarios, 0 of them different or missing",
+        "scenarios: 2 equal, 0 new, 0 missing, 0 different",
     ]
 
 
@@ -62,13 +63,13 @@ def test_nothing_that_differs_between_two_runs_is_recorded(before: Path) -> None
 def test_every_table_of_a_result_is_recorded(before: Path) -> None:
     recorded = json.loads((before / "recording.finite_flows_fair.json").read_text())
     assert list(recorded["tables"]) == [
-        "link_series",
-        "flow_series",
-        "packet_log",
-        "flow_counts",
-        "flow_log",
         "arrival_dispersion",
         "arrival_log",
+        "flow_counts",
+        "flow_log",
+        "flow_series",
+        "link_series",
+        "packet_log",
     ]
     assert all(table["rows"] > 0 for table in recorded["tables"].values())
     assert "completion_time_s" in recorded["tables"]["flow_log"]["columns"]
@@ -85,7 +86,7 @@ def test_a_changed_value_is_found_with_its_place(
         f"different  {TWO}_fair",
         '           summary.links.bottleneck.discipline: "fair" -> "unfair"',
     ]
-    assert lines[-1] == "2 scenarios, 1 of them different or missing"
+    assert lines[-1] == "scenarios: 1 equal, 0 new, 0 missing, 1 different"
 
 
 def test_the_last_digit_of_a_number_counts(before: Path, after: Path) -> None:
@@ -106,6 +107,17 @@ def test_a_changed_table_is_found(
     path.write_text(json.dumps(recorded))
     assert compare_results.main(["compare", str(before), str(after)]) == 1
     assert "tables.flow_log.columns.slowdown: " in capsys.readouterr().out
+
+
+def test_a_new_name_for_a_value_in_a_table_is_accepted_with_the_map(
+    before: Path, after: Path, tmp_path: Path
+) -> None:
+    replace(after, '"overflow"', '"tail"')
+    command = ["compare", str(before), str(after)]
+    assert compare_results.main(command) == 1
+    names = tmp_path / "map.toml"
+    names.write_text('[values]\noverflow = "tail"\n')
+    assert compare_results.main([*command, "--renamed", str(names)]) == 0
 
 
 def test_another_order_of_keys_is_found(
@@ -176,6 +188,25 @@ def test_renamed_values_scenarios_and_what_is_ignored_are_accepted(
     assert compare_results.main([*command, "--renamed", str(names)]) == 0
 
 
+def test_texts_that_are_reworded_are_accepted_as_long_as_there_are_as_many(
+    before: Path, after: Path, tmp_path: Path
+) -> None:
+    old = copytree(before, tmp_path / "old")
+    names = tmp_path / "map.toml"
+    names.write_text('reworded = ["warnings"]\n')
+    for directory, texts in ((old, ["slow", "short"]), (after, ["too slow", "too short"])):
+        for path in directory.glob("*.json"):
+            recorded = json.loads(path.read_text())
+            recorded["summary"]["warnings"] = texts
+            path.write_text(json.dumps(recorded))
+    command = ["compare", str(old), str(after)]
+    assert compare_results.main(command) == 1
+    command += ["--renamed", str(names)]
+    assert compare_results.main(command) == 0
+    replace(after, '"too slow", ', "")
+    assert compare_results.main(command) == 1
+
+
 def test_a_scenario_that_is_missing_is_a_difference_and_a_new_one_is_none(
     before: Path, after: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -219,6 +250,26 @@ def test_a_scenario_that_is_refused_is_recorded_with_its_message(
     assert Path("network.small.toml").is_file()
 
 
+def test_all_times_of_a_scenario_are_shortened_by_the_same_factor() -> None:
+    document = {
+        **dumbbell({"late": {"congestion": "reno", "start": {"from": "4 s", "to": "8 s"}}}, {}),
+        "duration": "100 s",
+        "measure_from": "20 s",
+    }
+    document["links"]["bottleneck"] |= {
+        "changes": [{"at": "90 s", "rate": "1 Mbit/s"}],
+        "arrival_log": {"from": "30 s", "to": "31 s"},
+    }
+    # 50 Mbit/s are 416,667 packets of 1500 bytes in 100 s.
+    short = shortened(document, 41_667)
+    link = short["links"]["bottleneck"]
+    assert short["duration"] == "10000080 us"
+    assert short["measure_from"] == "2000016 us"
+    assert short["flows"]["late"]["start"] == {"from": "400003 us", "to": "800006 us"}
+    assert link["changes"] == [{"at": "9000072 us", "rate": "1 Mbit/s"}]
+    assert link["arrival_log"] == {"from": "3000024 us", "to": "3100025 us"}
+
+
 SCENARIOS = recorded_scenarios()
 
 
@@ -233,6 +284,7 @@ def tables(value: object) -> Iterator[Document]:
 
 def test_shipped_scenarios_and_components_are_all_recorded() -> None:
     assert {f"shipped/{name}" for name in shipped_scenarios()} <= SCENARIOS.keys()
+    assert "example/python-control/scenario" in SCENARIOS
     texts = {
         text for table in tables(SCENARIOS) for text in table.values() if isinstance(text, str)
     }

@@ -3,10 +3,11 @@
 python tools/compare_results.py record DIR [--only TEXT]
 python tools/compare_results.py compare OLD [NEW] [--renamed MAP] [--only TEXT] [--differences N]
 
-`record` runs some hundred short scenarios and writes the results of each to DIR as JSON. `compare`
-runs them again, or reads what was recorded in NEW, and prints what differs from OLD. Everything is
-compared byte for byte, apart from `timing` and `engine_version`, and from names that MAP says have
-changed. The exit status is 1 if a result differs or a scenario is missing.
+`record` runs some four hundred short scenarios and writes the results of each to DIR as JSON.
+`compare` runs them again, or reads what was recorded in NEW, and prints what differs from OLD.
+Everything is compared byte for byte, apart from `timing` and `engine_version`, and from names that
+MAP says have changed. The exit status is 1 if a result differs or a scenario is missing, and 2 if
+the input is wrong.
 """
 
 import argparse
@@ -28,6 +29,9 @@ from small_scenario import INPUT_FILES
 RENAMED = Path(__file__).with_name("renamed_results.toml")
 """The map that holds if no other is given."""
 
+MARGIN = 11 * " "
+"""What stands before the name of a scenario is as wide."""
+
 
 def record(directory: Path, only: str = "") -> None:
     """Runs the scenarios whose names contain `only`, one process per core, and keeps the results.
@@ -43,7 +47,7 @@ def record(directory: Path, only: str = "") -> None:
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in INPUT_FILES.items():
         (directory / name).write_text(text, encoding="utf-8")
-    for control in EXAMPLES.glob("*.py"):
+    for control in EXAMPLES.glob("*/*.py"):
         shutil.copyfile(control, directory / control.name)
     # A process that is forked while Arrow has threads may hang.
     context = multiprocessing.get_context("spawn")
@@ -86,46 +90,56 @@ def compare(
         most: How many differences of a scenario to print.
 
     Returns:
-        The lines to print, and whether all that `old` has is equal in `new`.
+        The lines to print, what differs last, and whether all that `old` has is equal in `new`.
     """
-    lines = []
-    different = 0
+    groups: dict[str, list[str]] = {"equal": [], "new": [], "missing": [], "different": []}
     before = {renamed.scenario(name): text for name, text in old.items()}
     for name in sorted(before.keys() | new.keys()):
         if name not in before:
-            lines.append(f"new        {name}")
+            groups["new"].append(name)
         elif name not in new:
-            different += 1
-            lines.append(f"missing    {name}")
+            groups["missing"].append(name)
         elif found := first_differences(before[name], new[name], renamed, most):
-            different += 1
-            lines.append(f"different  {name}")
-            lines += [f"           {difference}" for difference in found]
+            places = (f"{MARGIN}{difference}" for difference in found)
+            groups["different"].append("\n".join([name, *places]))
         else:
-            lines.append(f"equal      {name}")
-    lines.append(f"{len(before)} scenarios, {different} of them different or missing")
-    return lines, different == 0
+            groups["equal"].append(name)
+    lines = [f"{status:{len(MARGIN)}}{name}" for status, names in groups.items() for name in names]
+    counts = ", ".join(f"{len(names)} {status}" for status, names in groups.items())
+    return [*lines, f"scenarios: {counts}"], not (groups["missing"] or groups["different"])
 
 
 def _arguments(words: list[str] | None) -> argparse.Namespace:
     description, _, details = (__doc__ or "").partition("\n\n")
     form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        description=description, epilog=details, usage=argparse.SUPPRESS, formatter_class=form
-    )
+    parser = argparse.ArgumentParser(description=description, epilog=details, formatter_class=form)
     commands = parser.add_subparsers(dest="command", required=True)
     recording = commands.add_parser("record", help="run the scenarios and keep the results")
-    recording.add_argument("directory", type=Path, help="a new directory")
+    recording.add_argument("directory", metavar="DIR", type=Path, help="a new directory")
     comparison = commands.add_parser("compare", help="compare results with those of before")
-    comparison.add_argument("old", type=Path, help="directory of `record` before the change")
     comparison.add_argument(
-        "new", type=Path, nargs="?", help="directory of `record` after it (left out: run now)"
+        "old", metavar="OLD", type=Path, help="directory of `record` before the change"
     )
     comparison.add_argument(
-        "--renamed", type=Path, default=RENAMED, help=f"map of new names (default: {RENAMED.name})"
+        "new",
+        metavar="NEW",
+        type=Path,
+        nargs="?",
+        help="directory of `record` after it (left out: run now)",
     )
     comparison.add_argument(
-        "--differences", type=int, default=5, help="differences to print per scenario (default: 5)"
+        "--renamed",
+        metavar="MAP",
+        type=Path,
+        default=RENAMED,
+        help=f"map of new names (default: {RENAMED.name})",
+    )
+    comparison.add_argument(
+        "--differences",
+        metavar="N",
+        type=int,
+        default=5,
+        help="differences to print per scenario (default: 5)",
     )
     for command in (recording, comparison):
         command.add_argument(

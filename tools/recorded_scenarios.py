@@ -12,6 +12,7 @@ from recorded_sources import source_scenarios
 from recorded_transport import transport_scenarios
 from shortened_scenarios import example_scenarios, shipped_scenarios_in_less_time
 from small_scenario import (
+    LINK,
     MIX,
     Document,
     Parameter,
@@ -34,6 +35,8 @@ QUEUE_VARIANTS: dict[str, list[Document]] = {
         {"scheduler": "deficit_round_robin", "buckets": 4, "drop_from": "tail"},
         {"scheduler": "priority_fair", "weights": {"reno": 2.0, "call": 4.0}},
     ],
+    "fq_codel": [{"limit": "300 packets"}],
+    "fq_pie": [{"limit": "300 packets"}],
     "red": [{"wait": True, "mode": "bytes"}, {"max_threshold": "40 packets", "gentle": False}],
 }
 """Parameters that act together or need one another."""
@@ -97,6 +100,7 @@ def _controls(components: list[Document]) -> Iterator[tuple[str, Document]]:
         yield f"control/{kind}/marked", _under_control({"kind": kind}, marked, queue=marks)
         host = {"host": "linux", **needs}
         yield f"control/{kind}/linux", _under_control({"kind": kind}, host, queue="fq_codel")
+        yield f"control/{kind}/extreme", _at_extremes({"kind": kind}, needs)
         for name, values in _changed_parameters(component["parameters"]):
             for label, value in values:
                 queue = marks if needs or name == "abe" else None
@@ -128,6 +132,37 @@ def _under_control(
     finite = {"path": ["bottleneck"], "rtt": "30 ms", "source": source}
     document["flows"]["finite"] = {"congestion": control, **keys, **finite}
     return document
+
+
+def _at_extremes(control: Document, keys: Document) -> Document:
+    """Flows under `control` with tiny windows, over a satellite, and on a path that changes.
+
+    Half a minute is enough for controls that look at the path every ten seconds.
+    """
+    group = {"congestion": control, **keys}
+    tiny_packets = {"packet_size": "300 B", "count": 5, "rtt": "8 ms"}
+    tiny, shallow = ({**TAIL, "limit": limit} for limit in ("5 packets", "0.2 bdp"))
+    changes = [
+        {"at": "8 s", "rate": "5 Mbit/s"},
+        {"at": "16 s", "delay": "40 ms"},
+        {"at": "22 s", "rate": "40 Mbit/s", "delay": "5 ms"},
+    ]
+    return {
+        "duration": "30 s",
+        "measure_from": "1 s",
+        "series": {"interval": "500 ms"},
+        "links": {
+            "thin": {"rate": "2 Mbit/s", "delay": "1 ms", "queue": tiny},
+            "satellite": {"rate": "20 Mbit/s", "delay": "300 ms", "queue": shallow},
+            "changing": {**LINK, "rate": "20 Mbit/s", "changes": changes},
+        },
+        "flows": {
+            "thin": {**group, "path": ["thin"], **tiny_packets},
+            "satellite": {**group, "path": ["satellite"], "rtt": "620 ms"},
+            "changing": {**group, "path": ["changing"], "rtt": "30 ms"},
+            "later": {**group, "path": ["changing"], "rtt": "50 ms", "start": "4 s"},
+        },
+    }
 
 
 def _queues(components: list[Document]) -> Iterator[tuple[str, Document]]:

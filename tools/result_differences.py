@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -11,20 +11,27 @@ from typing import Any
 MISSING = "(missing)"
 """In place of a value that only one side has."""
 
+ANY_TEXT = "(reworded)"
+"""In place of a text that may differ."""
+
 
 @dataclass(frozen=True)
 class Renamed:
     """New names by old ones."""
 
     keys: Mapping[str, str] = field(default_factory=dict)
-    """Of keys, at any depth: keys of the JSON, tables and their columns. A dotted path, such as
-    `summary.links.*.drops`, means one place; `*` in it is any one key."""
+    """Of keys at any depth: keys of the JSON, tables and their columns. A dotted path, such as
+    `summary.links.*.capacity_bps`, means one place; `*` in it is any one key, and lists do not
+    count."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Of text values, such as the kind of a component."""
     scenarios: Mapping[str, str] = field(default_factory=dict)
     """Of recorded scenarios; every part of a name between slashes may be renamed too."""
     ignored: tuple[str, ...] = ()
     """Keys (new names), or dotted paths, that are not compared, such as `scenario_hash`."""
+    reworded: tuple[str, ...] = ()
+    """Keys (new names), or dotted paths, whose text may differ, such as `warnings`. That there is a
+    text on both sides, and how many, is compared."""
 
     @classmethod
     def read(cls, path: Path) -> "Renamed":
@@ -35,17 +42,18 @@ class Renamed:
         """
         text = path.read_text(encoding="utf-8")
         document = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-        unknown = set(document) - {"keys", "values", "scenarios", "ignored"}
+        unknown = set(document) - {"keys", "values", "scenarios", "ignored", "reworded"}
         if unknown:
             raise ValueError(
                 f"{path}: unknown table {', '.join(sorted(unknown))}; "
-                "a map has the tables keys, values and scenarios, and the list ignored"
+                "a map has the tables keys, values, scenarios and the lists ignored, reworded"
             )
         return cls(
             document.get("keys", {}),
             document.get("values", {}),
             document.get("scenarios", {}),
             tuple(document.get("ignored", ())),
+            tuple(document.get("reworded", ())),
         )
 
     def scenario(self, name: str) -> str:
@@ -61,26 +69,25 @@ class Renamed:
                 self._key(path, key): self.apply(item, (*path, key)) for key, item in value.items()
             }
         if isinstance(value, list):
-            return [self.apply(item, (*path, str(index))) for index, item in enumerate(value)]
+            return [self.apply(item, path) for item in value]
         return self.values.get(value, value) if isinstance(value, str) else value
 
-    def without_ignored(self, value: Any, path: tuple[str, ...] = ()) -> Any:
-        """A value with new names, without what is not compared."""
+    def compared(self, value: Any, path: tuple[str, ...] = ()) -> Any:
+        """What is compared of a value with new names."""
         if isinstance(value, dict):
             return {
-                key: self.without_ignored(item, (*path, key))
+                key: self.compared(item, (*path, key))
                 for key, item in value.items()
-                if not any(_matches(pattern, (*path, key)) for pattern in self.ignored)
+                if not _any_matches(self.ignored, (*path, key))
             }
         if isinstance(value, list):
-            return [
-                self.without_ignored(item, (*path, str(index))) for index, item in enumerate(value)
-            ]
-        return value
+            return [self.compared(item, path) for item in value]
+        is_reworded = isinstance(value, str) and _any_matches(self.reworded, path)
+        return ANY_TEXT if is_reworded else value
 
     def _key(self, path: tuple[str, ...], key: str) -> str:
         for pattern, new in self.keys.items():
-            if _matches(pattern, (*path, key)):
+            if _any_matches((pattern,), (*path, key)):
                 return new
         return key
 
@@ -106,8 +113,8 @@ def first_differences(old: str, new: str, renamed: Renamed, most: int) -> list[D
         renamed: Names that have changed on purpose.
         most: Number of differences to return.
     """
-    before = renamed.without_ignored(renamed.apply(json.loads(old)))
-    after = renamed.without_ignored(json.loads(new))
+    before = renamed.compared(renamed.apply(json.loads(old)))
+    after = renamed.compared(json.loads(new))
     return list(islice(_differences("", before, after), most))
 
 
@@ -133,11 +140,15 @@ def _text(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
-def _matches(pattern: str, path: tuple[str, ...]) -> bool:
-    """Whether a key, or a dotted path with `*` for any key, names the last key of `path`."""
-    parts = pattern.split(".")
+def _any_matches(patterns: Iterable[str], path: tuple[str, ...]) -> bool:
+    """Whether a pattern names the last key of `path`, by itself or as a dotted path."""
+    return any(_matches(pattern.split("."), path) for pattern in patterns)
+
+
+def _matches(parts: list[str], path: tuple[str, ...]) -> bool:
+    """`parts` are one key, or as many as `path` has, with `*` for any key."""
     if len(parts) == 1:
-        return path[-1] == pattern
+        return path[-1:] == tuple(parts)
     return len(parts) == len(path) and all(
         part in ("*", key) for part, key in zip(parts, path, strict=True)
     )

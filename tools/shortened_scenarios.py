@@ -1,5 +1,6 @@
 """Shipped scenarios and examples in less time, for `compare_results.py`."""
 
+import copy
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +9,8 @@ from small_scenario import Document
 from tailroom import _engine
 from tailroom.shipped import shipped_scenarios
 
-EXAMPLES = Path(__file__).parents[1] / "examples" / "python-control"
-"""Scenarios (TOML) with congestion controls in Python, which lie in the same directory."""
+EXAMPLES = Path(__file__).parents[1] / "examples"
+"""A directory for each example; where it has controls in Python, its scenarios are recorded."""
 
 MOST_PACKETS = 4_000_000
 """What links of a shipped scenario send at most, some 0.3 s of work."""
@@ -25,9 +26,12 @@ def shipped_scenarios_in_less_time() -> Iterator[tuple[str, Document]]:
 
 
 def example_scenarios() -> Iterator[tuple[str, Document]]:
-    """Every example of a control in Python, by the name of its file."""
-    for path in sorted(EXAMPLES.glob("*.toml")):
-        yield f"example/{path.stem}", shortened(_read(path), MOST_PACKETS_OF_PYTHON)
+    """Every example with a control in Python, by the names of its directory and file."""
+    for path in sorted(EXAMPLES.glob("*/*.toml")):
+        document = _read(path)
+        if "flows" in document and any(path.parent.glob("*.py")):
+            name = f"example/{path.parent.name}/{path.stem}"
+            yield name, shortened(document, MOST_PACKETS_OF_PYTHON)
 
 
 def shortened(document: Document, most_packets: int) -> Document:
@@ -36,7 +40,7 @@ def shortened(document: Document, most_packets: int) -> Document:
     Duration, starts, changes and what is recorded keep their order, so that a valid scenario stays
     valid.
     """
-    document = {key: value for key, value in document.items() if key != "sweep"}
+    document = copy.deepcopy({key: value for key, value in document.items() if key != "sweep"})
     seconds = _engine.quantity("duration", document["duration"])
     factor = min(1.0, most_packets / (_packets_per_second(document) * seconds))
     for key in ("duration", "measure_from"):
