@@ -15,8 +15,9 @@ use crate::sender::{Demand, Outlet, Sender};
 use crate::serializer::Serializer;
 use crate::source::cbr::Cbr;
 use crate::source::objects::Objects;
-use crate::source::{Emission, FlowPlan, Source, TrafficSource};
-use crate::topology::{GroupSpec, Network, SourceSpec, TcpSpec};
+use crate::source::{Emission, FlowPlan, Source, SourceSpec, TrafficSource};
+use crate::tcp_spec::TcpSpec;
+use crate::topology::{GroupSpec, Network};
 use crate::units::{Rate, Time};
 
 /// Private delays of a flow. The propagation that the shared links do not account for is divided as

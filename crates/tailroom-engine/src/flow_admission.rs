@@ -14,25 +14,16 @@
 //! discipline drops of it, and takes the link's first rate for its capacity.
 
 use crate::link::Link;
+use crate::link_spec::{FlowAdmissionSpec, LinkSpec};
+use crate::loss::LossSpec;
 use crate::queue::QueueConfig;
 use crate::queue::fair::{FairParams, FairScheduler};
 use crate::schedule::Event;
-use crate::topology::{LinkSpec, LossSpec, Network};
+use crate::topology::Network;
 use crate::units::{Rate, Time};
 
 /// Weight of an interval's priority load in its exponential average; not from a paper.
 const PRIORITY_LOAD_WEIGHT: f64 = 0.5;
-
-/// When a link refuses new flows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlowAdmissionSpec {
-    /// Over so long both quantities are measured, again and again.
-    pub interval: Time,
-    /// Below this fair rate it does.
-    pub min_fair_rate: Option<Rate>,
-    /// Above this priority load it does.
-    pub max_priority_load: Option<f64>,
-}
 
 /// A link's admission control.
 #[derive(Debug)]

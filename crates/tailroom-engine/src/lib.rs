@@ -26,6 +26,7 @@ pub mod congestion;
 pub mod flow;
 pub mod flow_admission;
 pub mod link;
+pub mod link_spec;
 pub mod loss;
 pub mod population;
 pub mod private_delay;
@@ -34,6 +35,7 @@ pub mod receiver;
 pub mod sender;
 pub mod serializer;
 pub mod source;
+pub mod tcp_spec;
 pub mod waiting_line;
 
 pub mod distribution;

@@ -6,6 +6,7 @@
 //! [`Link::serve`] then, before any arrival of that instant.
 
 use crate::flow_admission::FlowAdmission;
+use crate::link_spec::{DelayChange, LinkSpec};
 use crate::loss::LossProcess;
 use crate::packet::Ecn;
 use crate::probe::link::LinkProbe;
@@ -13,7 +14,7 @@ use crate::queue::buffer::{Buffer, Dropped};
 use crate::queue::{Admission, EnqueueEvent, Gauge, Queue, Scheduler, Verdict};
 use crate::schedule::Event;
 use crate::serializer::Serializer;
-use crate::topology::{DelayChange, LinkSpec, Network};
+use crate::topology::Network;
 use crate::units::Time;
 use crate::waiting_line::{Waiting, WaitingLine};
 

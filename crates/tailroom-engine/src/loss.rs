@@ -5,7 +5,35 @@ use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::random::{stream, uniform};
-use crate::topology::LossSpec;
+
+/// Random loss on a wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum LossSpec {
+    /// No loss.
+    #[default]
+    None,
+    /// Each packet is lost with this probability, independently.
+    Bernoulli {
+        /// In (0, 1).
+        probability: f64,
+    },
+    /// Every `every`-th packet is lost.
+    Periodic {
+        /// At least 2.
+        every: u64,
+    },
+    /// Two-state Markov loss (Gilbert 1960, Elliott 1963), one step a packet.
+    GilbertElliott {
+        /// Probability to go from the good to the bad state, a packet.
+        good_to_bad: f64,
+        /// Probability to return from the bad to the good state, a packet.
+        bad_to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+}
 
 /// Which packets a wire loses.
 #[derive(Debug)]

@@ -7,12 +7,18 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::distribution::Distribution;
+use crate::link_spec::LinkSpec;
+use crate::loss::LossSpec;
 use crate::quantity::limit::Limit;
 use crate::random::stream;
-use crate::topology::{
-    FiniteFlowsSpec, FlowArrivals, GroupSpec, LinkSpec, LossSpec, Network, PacketSizes, Recovery,
-    SourceSpec, StreamingSpec, TraceSpec, WebSpec,
-};
+use crate::sender::recovery::Recovery;
+use crate::source::finite_flows::FiniteFlowsSpec;
+use crate::source::poisson::PacketSizes;
+use crate::source::streaming::StreamingSpec;
+use crate::source::trace::TraceSpec;
+use crate::source::web::WebSpec;
+use crate::source::{FlowArrivals, SourceSpec};
+use crate::topology::{GroupSpec, Network};
 use crate::units::Rate;
 
 /// How many sizes of flows that come and go are drawn.

@@ -5,8 +5,16 @@
 use std::collections::VecDeque;
 
 use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
-use crate::topology::DelayedAck;
 use crate::units::Time;
+
+/// Delayed acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// An ACK at the latest after this many in-order packets.
+    pub packets: u32,
+    /// An ACK at the latest this long after the first unacknowledged packet.
+    pub timeout: Time,
+}
 
 /// A TCP receiver; sequence numbers count packets.
 #[derive(Debug)]

@@ -1,8 +1,17 @@
 //! Exact serialization times: the fraction of a picosecond that a packet leaves over is carried to
 //! the next, so that a million packets take as long as their bits do.
 
-use crate::topology::{LinkSpec, RateChange};
+use crate::link_spec::LinkSpec;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// From `at` on the link runs at `rate`; 0 bit/s means that it stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateChange {
+    /// When, since the start of the run (or of the period).
+    pub at: Time,
+    /// The new rate; zero is allowed here.
+    pub rate: Rate,
+}
 
 /// Turns packet sizes into times at a rate that may change by schedule.
 #[derive(Clone, Debug)]

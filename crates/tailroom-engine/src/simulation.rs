@@ -11,10 +11,11 @@ use crate::error::RunError;
 use crate::flow::{Ends, Entrance};
 use crate::link::{Fate, Link};
 use crate::packet::{Ack, Ecn, Packet};
-use crate::probe::flow::Marks;
+use crate::probe::flow::{FlowAccount, Marks};
 use crate::probe::group::GroupProbe;
 use crate::probe::sharing::INTERVAL;
-use crate::results::{self, Results};
+use crate::results;
+use crate::results::Results;
 use crate::schedule::{Event, Schedule, Stage, TieBreak};
 use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
@@ -58,21 +59,6 @@ struct Flow {
     /// the end is known beforehand.
     is_in_progress: bool,
     account: FlowAccount,
-}
-
-/// Where the packets of a flow went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowAccount {
-    /// Packets that left the last shared link.
-    pub received: u64,
-    /// Packets dropped by a queue or lost on a wire.
-    pub lost: u64,
-    /// Those of them that were sent inside the measured window.
-    pub lost_measured: u64,
-    /// Packets sent inside the measured window that left the last shared link with a mark.
-    pub marked_measured: u64,
-    /// ACKs that are on the shared links of a reverse path.
-    pub acks_on_the_way: u64,
 }
 
 /// A packet at a link, and what becomes of it.

@@ -9,8 +9,10 @@ use std::fmt::Write;
 use tailroom_engine::error::RunError;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Summary;
+use tailroom_engine::serializer::RateChange;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{GroupSpec, Network, RateChange, SourceSpec};
+use tailroom_engine::source::SourceSpec;
+use tailroom_engine::topology::{GroupSpec, Network};
 use tailroom_engine::units::{Rate, Time};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;

@@ -16,8 +16,9 @@ use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::Marks;
 use tailroom_engine::receiver::Receiver;
+use tailroom_engine::sender::ecn::EcnMode;
 use tailroom_engine::sender::{Demand, Outlet, Sender};
-use tailroom_engine::topology::{EcnMode, TcpSpec};
+use tailroom_engine::tcp_spec::TcpSpec;
 use tailroom_engine::units::Time;
 
 /// Milliseconds.

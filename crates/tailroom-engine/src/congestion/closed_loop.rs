@@ -7,8 +7,12 @@ use super::{Congestion, CongestionConfig};
 use crate::packet::{Packet, StoredAck};
 use crate::probe::flow::Marks;
 use crate::receiver::Receiver;
+use crate::sender::ecn::EcnMode;
+use crate::sender::recovery::Recovery;
+use crate::sender::rtt::RttSamples;
+use crate::sender::slow_start::SlowStartSpec;
 use crate::sender::{Demand, Outlet, Sender};
-use crate::topology::{EcnMode, Recovery, RttSamples, SlowStartSpec, TcpSpec};
+use crate::tcp_spec::TcpSpec;
 use crate::units::Time;
 
 /// A token bucket that drops what finds no token.

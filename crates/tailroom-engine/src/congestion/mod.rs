@@ -19,6 +19,10 @@ use serde::{Deserialize, Serialize};
 use crate::units::Time;
 use steering::{Beginning, LostPacket, PathEvent, Steering};
 
+/// Largest window, in packets. An event carries 29 bits of a sequence number, which tell packets apart
+/// that are 2^28 from one another or less; a window of TCP is at most 2^30 bytes (RFC 7323 sec. 2.3).
+pub const MAX_WINDOW_PACKETS: u64 = 100_000_000;
+
 /// What a control learns from an ACK of new data outside recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct AckEvent {

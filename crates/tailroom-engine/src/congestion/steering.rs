@@ -1,7 +1,6 @@
 //! What passes between the sender and a control that models the path: such a control measures
 //! delivery rates, and answers each ACK with a window and a pacing rate.
 
-use crate::sender::rate_sample::RateSample;
 use crate::units::Time;
 
 /// What a control is told before the first packet.
@@ -75,6 +74,24 @@ pub struct PathEvent {
     pub repair: Repair,
     /// When the pacer lets the next packet leave; not after `now` if it may leave at once.
     pub next_departure: Time,
+}
+
+/// What is measured with the packet that was sent last of those newly acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// Packets acknowledged from the transmission of that packet to its ACK.
+    pub delivered: u64,
+    /// Packets acknowledged since the connection began, as of its transmission.
+    pub prior_delivered: u64,
+    /// The rate at which the network delivered, in packets/s; `None` if the interval is too short
+    /// to be believed.
+    pub delivery_rate: Option<f64>,
+    /// Packets in the network when it was sent, itself included.
+    pub tx_in_flight: u64,
+    /// Packets taken for lost from its transmission to its ACK.
+    pub lost: u64,
+    /// Whether it was sent while the application, or the control, held the flow back.
+    pub is_app_limited: bool,
 }
 
 /// A packet that is newly taken for lost.

@@ -1,6 +1,8 @@
 //! From what the probes recorded to what a run returns.
 
-use super::passing::{flow_counts, flow_log, passing_group, sharing_summary, total};
+use super::passing::{
+    PassingResults, flow_counts, flow_log, passing_group, sharing_summary, total,
+};
 use super::warnings::{Evidence, warnings};
 use super::{
     ArrivalDispersion, ArrivalLog, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary,
@@ -8,16 +10,15 @@ use super::{
 };
 use crate::flow::Ends;
 use crate::link::Link;
+use crate::link_spec::LinkSpec;
 use crate::population::Populations;
 use crate::probe::delays::Delays;
-use crate::probe::flow::{FlowCounters, FlowProbe, FlowRecord, FlowState, Reduction};
+use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowRecord, FlowState, Reduction};
 use crate::probe::group::GroupProbe;
 use crate::probe::progress::{first_fair_interval, jain_index};
 use crate::quantity::limit::Limit;
 use crate::queue::Gauge;
-use crate::simulation::FlowAccount;
-use crate::simulation::passing_flows::PassingResults;
-use crate::topology::{LinkSpec, Network};
+use crate::topology::Network;
 use crate::units::Time;
 
 /// Jain's index from which flows count as converged.

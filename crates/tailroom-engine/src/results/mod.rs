@@ -1,7 +1,7 @@
 //! What a run returns: a summary, the fields of `tailroom run --json`, and columns.
 
 mod collect;
-mod passing;
+pub mod passing;
 mod warnings;
 
 use serde::ser::SerializeMap;

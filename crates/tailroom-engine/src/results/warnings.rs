@@ -7,7 +7,9 @@ use crate::link::Link;
 use crate::quantity::PositiveDuration;
 use crate::queue::emptying::EMPTIED_INTERVALS;
 use crate::queue::{DelayTarget, QueueConfig};
-use crate::topology::{GroupSpec, Network, SourceSpec, TcpSpec};
+use crate::source::SourceSpec;
+use crate::tcp_spec::TcpSpec;
+use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
 
 /// Fewer window reductions per flow than this are not a steady state.

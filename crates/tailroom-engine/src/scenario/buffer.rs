@@ -3,12 +3,14 @@
 use super::error::{Fault, Path};
 use super::file::{AdmissionFile, ArrivalLogFile, LinkFile, LossFile};
 use super::mahimahi::Trace;
-use crate::flow_admission::FlowAdmissionSpec;
+use crate::link_spec::{DelayChange, FlowAdmissionSpec, LinkSpec};
+use crate::loss::LossSpec;
 use crate::probe::arrivals::ArrivalLogSpec;
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::queue::QueueConfig;
-use crate::topology::{DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange};
+use crate::serializer::RateChange;
+use crate::topology::{FlowSpec, GroupSpec, Network};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// A run would spend its time on ending shorter ones.

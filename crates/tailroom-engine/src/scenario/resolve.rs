@@ -23,9 +23,10 @@ use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::random;
 use crate::schedule::MAX_HOPS;
 use crate::serializer::Serializer;
-use crate::topology::{
-    FlowSpec, GroupSpec, MAX_FLOWS, Network, ObjectsSpec, PacketSizes, SourceSpec,
-};
+use crate::source::SourceSpec;
+use crate::source::objects::ObjectsSpec;
+use crate::source::poisson::PacketSizes;
+use crate::topology::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
 use crate::units::{Rate, Time};
 
 /// Largest packet: the length field of an IP header has 16 bits.

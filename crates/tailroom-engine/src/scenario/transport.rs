@@ -12,7 +12,12 @@ use super::resolve::MAX_PACKET_BYTES;
 use super::schema::{alternatives, kind_of, schema, tcp_keys};
 use crate::congestion::CongestionConfig;
 use crate::quantity::PositiveDuration;
-use crate::topology::{DelayedAck, EcnMode, Recovery, RttSamples, SlowStartSpec, TcpSpec};
+use crate::receiver::DelayedAck;
+use crate::sender::ecn::EcnMode;
+use crate::sender::recovery::Recovery;
+use crate::sender::rtt::RttSamples;
+use crate::sender::slow_start::SlowStartSpec;
+use crate::tcp_spec::TcpSpec;
 
 /// Kinds of sources that no congestion control governs.
 const UNCONTROLLED: [&str; 4] = ["streaming", "poisson", "cbr", "on_off"];

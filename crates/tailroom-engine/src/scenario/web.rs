@@ -8,7 +8,7 @@ use super::error::{Fault, Path};
 use super::finite_flows::{ArrivalKeys, Passing};
 use crate::distribution::{Count, Distribution, Empirical};
 use crate::quantity::{Duration, Kind, Quantity, Size};
-use crate::topology::WebSpec;
+use crate::source::web::WebSpec;
 use crate::units::PICOSECONDS_PER_SECOND;
 
 /// Web sessions.

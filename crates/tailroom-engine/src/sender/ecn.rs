@@ -2,7 +2,35 @@
 //! when an echoed mark is news.
 
 use crate::packet::{Ack, Ecn};
-use crate::topology::EcnMode;
+
+/// What a connection makes of explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnMode {
+    /// Packets are not ECN-capable.
+    Off,
+    /// RFC 3168: ECT(0), echoed until the sender has answered.
+    Classic,
+    /// ECT(0), every mark counted (RFC 9768).
+    Accurate,
+    /// ECT(1), every mark counted: what RFC 9331 asks of a scalable control.
+    L4s,
+}
+
+impl EcnMode {
+    /// Whether the receiver reports how many packets came marked.
+    pub fn is_accurate(self) -> bool {
+        matches!(self, EcnMode::Accurate | EcnMode::L4s)
+    }
+
+    /// What new data packets carry.
+    pub fn codepoint(self) -> Ecn {
+        match self {
+            EcnMode::Off => Ecn::NotEct,
+            EcnMode::Classic | EcnMode::Accurate => Ecn::Ect0,
+            EcnMode::L4s => Ecn::Ect1,
+        }
+    }
+}
 
 /// What a sender remembers about marks.
 #[derive(Debug)]

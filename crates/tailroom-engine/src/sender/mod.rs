@@ -19,16 +19,18 @@ pub mod steered;
 
 use crate::congestion::custom::ControlFault;
 use crate::congestion::steering::Beginning;
-use crate::congestion::{AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind};
+use crate::congestion::{
+    AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind, MAX_WINDOW_PACKETS,
+};
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
 use crate::source::objects::Objects;
-use crate::topology::{Recovery, RttSamples, TcpSpec};
+use crate::tcp_spec::TcpSpec;
 use crate::units::{Time, float};
 use ecn::EcnState;
 use pacer::Pacer;
-use recovery::RepairRule;
-use rtt::RttEstimator;
+use recovery::{Recovery, RepairRule};
+use rtt::{RttEstimator, RttSamples};
 use scoreboard::Scoreboard;
 use slow_start::{SlowStart, SlowStartEvent};
 use steered::Steered;
@@ -69,10 +71,6 @@ enum Phase {
 
 /// Smallest ssthresh, in packets (RFC 5681 sec. 3.1).
 const MIN_SSTHRESH: f64 = 2.0;
-
-/// Largest window, in packets. An event carries 29 bits of a sequence number, which tell packets apart
-/// that are 2^28 from one another or less; a window of TCP is at most 2^30 bytes (RFC 7323 sec. 2.3).
-pub const MAX_WINDOW_PACKETS: u64 = 100_000_000;
 
 /// A TCP sender.
 #[derive(Debug)]

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::congestion::steering::LostPacket;
+use crate::congestion::steering::{LostPacket, RateSample};
 use crate::packet::Range;
 use crate::units::{Time, float};
 
@@ -36,24 +36,6 @@ fn added(count: u64, before: u32) -> u64 {
 
 /// Bytes that a packet in flight needs here.
 pub const RECORD_BYTES: usize = size_of::<Record>();
-
-/// What is measured with the packet that was sent last of those newly acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RateSample {
-    /// Packets acknowledged from the transmission of that packet to its ACK.
-    pub delivered: u64,
-    /// Packets acknowledged since the connection began, as of its transmission.
-    pub prior_delivered: u64,
-    /// The rate at which the network delivered, in packets/s; `None` if the interval is too short
-    /// to be believed.
-    pub delivery_rate: Option<f64>,
-    /// Packets in the network when it was sent, itself included.
-    pub tx_in_flight: u64,
-    /// Packets taken for lost from its transmission to its ACK.
-    pub lost: u64,
-    /// Whether it was sent while the application, or the control, held the flow back.
-    pub is_app_limited: bool,
-}
 
 /// The newest packet that an ACK acknowledges.
 #[derive(Clone, Copy, Debug)]

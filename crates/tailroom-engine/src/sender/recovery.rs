@@ -45,6 +45,15 @@ impl RepairRule {
     }
 }
 
+/// Loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// RFC 6582: cumulative ACKs only.
+    NewReno,
+    /// RFC 6675: selective ACKs, pipe and `NextSeg`.
+    Sack,
+}
+
 impl Sender {
     /// An ACK outside the plain case: a duplicate, one with SACK blocks, or one during a repair.
     #[inline(never)]

@@ -2,6 +2,15 @@
 
 use crate::units::Time;
 
+/// Which packets give RTT samples (RFC 6298 sec. 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttSamples {
+    /// Timestamps (RFC 7323): every ACK of new data, retransmissions included.
+    Timestamps,
+    /// Karn's rule: no sample from a retransmitted packet.
+    Karn,
+}
+
 /// Upper bound of the timeout (RFC 6298 sec. 2.5 asks for at least 60 s).
 pub const MAX_RTO: Time = Time::from_milliseconds(60_000);
 /// How often it doubles at most.

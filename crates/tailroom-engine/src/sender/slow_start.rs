@@ -1,7 +1,20 @@
 //! Growth below ssthresh: standard, limited (RFC 3742), HyStart++ (RFC 9406).
 
-use crate::topology::SlowStartSpec;
 use crate::units::Time;
+
+/// Growth below ssthresh.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SlowStartSpec {
+    /// RFC 5681: one packet per acknowledged packet.
+    Standard,
+    /// RFC 3742: at most `max_ssthresh / 2` packets a round trip above `max_ssthresh`.
+    Limited {
+        /// In packets (RFC 3742 recommends 100).
+        max_ssthresh: u32,
+    },
+    /// RFC 9406: leave slow start when the round trip time grows.
+    HystartPlusPlus,
+}
 
 /// Packets that one ACK may be credited with (RFC 3465 sec. 2.3, L = 2): a delayed ACK counts in
 /// full, a jump over a repaired hole does not.

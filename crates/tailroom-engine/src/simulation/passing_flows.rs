@@ -2,16 +2,18 @@
 //! all it sent has been accounted for.
 
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
-use super::{Flow, FlowAccount, Simulation};
+use super::{Flow, Simulation};
 use crate::error::RunError;
 use crate::flow::{Connection, Ends};
 use crate::link::Link;
 use crate::population::Populations;
-use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
+use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
 use crate::probe::population::Departure;
 use crate::probe::sharing::{INTERVAL, Sharing};
+use crate::results::passing::PassingResults;
 use crate::sender::Sender;
-use crate::topology::{GroupSpec, MAX_FLOWS, Network, SourceSpec};
+use crate::source::SourceSpec;
+use crate::topology::{GroupSpec, MAX_FLOWS, Network};
 use crate::units::{Rate, Time};
 
 /// Who comes and goes, and who shares the links.
@@ -27,15 +29,6 @@ pub(super) struct PassingFlows {
     paths: Vec<Vec<usize>>,
     /// Of the permanent flows, their group and peak rate.
     permanent: Vec<(usize, Option<Rate>)>,
-}
-
-/// What is known of passing flows at the end of a run.
-#[derive(Debug)]
-pub struct PassingResults<'a> {
-    /// The groups whose flows come and go.
-    pub populations: &'a Populations,
-    /// By link.
-    pub sharing: &'a [Sharing],
 }
 
 impl PassingFlows {

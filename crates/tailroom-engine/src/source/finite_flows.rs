@@ -2,12 +2,26 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::passing::{Arrivals, Draws};
+use super::passing::{Arrivals, Draws, FlowArrivals};
 use super::{FlowPlan, FlowSource, whole_bytes};
 use crate::distribution::Distribution;
 use crate::random::stream;
-use crate::topology::FiniteFlowsSpec;
 use crate::units::Time;
+
+/// Flows that come and go, each a connection of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FiniteFlowsSpec {
+    /// When they arrive.
+    pub arrivals: FlowArrivals,
+    /// Payload of a flow, in bytes.
+    pub size: Distribution,
+    /// Two-way propagation delay, in picoseconds.
+    pub rtt: Distribution,
+    /// Rate of a flow's own access link, in bit/s; `None` for one that takes no time.
+    pub peak_rate: Option<Distribution>,
+    /// How many completed flows are kept one by one.
+    pub flow_log: usize,
+}
 
 /// Flows at given times or as a Poisson process; size, round trip and peak rate of each are drawn.
 #[derive(Debug)]

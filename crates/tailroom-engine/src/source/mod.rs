@@ -7,20 +7,113 @@ pub mod finite_flows;
 pub mod objects;
 pub mod on_off;
 mod passing;
+
 pub mod poisson;
 pub mod streaming;
 pub mod trace;
 pub mod web;
 
-use crate::topology::{GroupSpec, Network, SourceSpec};
+use crate::distribution::Distribution;
+use crate::topology::{GroupSpec, Network};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use cbr::Cbr;
-use finite_flows::FiniteFlows;
+use finite_flows::{FiniteFlows, FiniteFlowsSpec};
+use objects::ObjectsSpec;
 use on_off::OnOff;
-use poisson::Poisson;
-use streaming::Streaming;
-use trace::Trace;
-use web::Web;
+pub use passing::FlowArrivals;
+use poisson::{PacketSizes, Poisson};
+use streaming::{Streaming, StreamingSpec};
+use trace::{Trace, TraceSpec};
+use web::{Web, WebSpec};
+
+/// What an application wants to send.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SourceSpec {
+    /// As much as the window allows, up to `bytes` of payload if given.
+    Bulk {
+        /// Payload bytes to send; `None` for a permanent flow.
+        bytes: Option<u64>,
+    },
+    /// Objects that arrive at a connection that lasts.
+    Objects(Box<ObjectsSpec>),
+    /// Flows that come and go. The group has no entry in [`Network::flows`].
+    FiniteFlows(Box<FiniteFlowsSpec>),
+    /// Flows of a list, which come and go.
+    Trace(Box<TraceSpec>),
+    /// Media flows, which come and go and which nothing controls.
+    Streaming(Box<StreamingSpec>),
+    /// Web sessions, whose objects are flows that come and go.
+    Web(Box<WebSpec>),
+    /// A Poisson stream of packets that nothing controls.
+    Poisson {
+        /// Mean rate on the wire, a flow.
+        rate: Rate,
+        /// How large they are.
+        sizes: PacketSizes,
+    },
+    /// Equally spaced packets that nothing controls.
+    Cbr {
+        /// Rate on the wire, a flow.
+        rate: Rate,
+    },
+    /// Equally spaced packets in on periods, nothing in off periods, and no control.
+    OnOff {
+        /// Rate on the wire in on periods, a flow.
+        rate: Rate,
+        /// Length of on periods, in picoseconds.
+        on: Distribution,
+        /// Length of off periods, in picoseconds.
+        off: Distribution,
+    },
+}
+
+impl SourceSpec {
+    /// Mean round trip of flows that come and go, in picoseconds; `None` for permanent ones.
+    pub fn passing_rtt(&self) -> Option<f64> {
+        match self {
+            SourceSpec::FiniteFlows(spec) => Some(spec.rtt.mean()),
+            SourceSpec::Trace(spec) => Some(spec.mean_rtt()),
+            SourceSpec::Streaming(spec) => Some(spec.rtt.mean()),
+            SourceSpec::Web(spec) => Some(spec.rtt.mean()),
+            SourceSpec::Bulk { .. }
+            | SourceSpec::Objects(_)
+            | SourceSpec::Poisson { .. }
+            | SourceSpec::Cbr { .. }
+            | SourceSpec::OnOff { .. } => None,
+        }
+    }
+
+    /// How many completed flows are kept one by one.
+    pub fn flow_log(&self) -> usize {
+        match self {
+            SourceSpec::FiniteFlows(spec) => spec.flow_log,
+            SourceSpec::Trace(spec) => spec.flow_log,
+            SourceSpec::Streaming(spec) => spec.flow_log,
+            SourceSpec::Web(spec) => spec.flow_log,
+            _ => 0,
+        }
+    }
+
+    /// Mean rate on the wire that a permanent flow offers whatever becomes of it, in bit/s; flows that
+    /// come and go count by themselves.
+    pub fn offered_rate_bps(&self) -> Option<f64> {
+        match self {
+            SourceSpec::Bulk { .. }
+            | SourceSpec::FiniteFlows(_)
+            | SourceSpec::Trace(_)
+            | SourceSpec::Streaming(_)
+            | SourceSpec::Web(_) => None,
+            SourceSpec::Objects(spec) => Some(spec.rate_bps),
+            SourceSpec::Poisson { rate, .. } | SourceSpec::Cbr { rate } => {
+                Some(rate.bits_per_second() as f64)
+            }
+            SourceSpec::OnOff { rate, on, off } => {
+                let duty_cycle = on.mean() / (on.mean() + off.mean());
+                Some(rate.bits_per_second() as f64 * duty_cycle)
+            }
+        }
+    }
+}
 
 /// The largest flow: beyond it a size means "for ever".
 const MAX_BYTES: f64 = 1e18;

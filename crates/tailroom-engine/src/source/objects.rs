@@ -5,9 +5,21 @@ use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{FlowPlan, whole_bytes};
+use crate::distribution::Distribution;
 use crate::random::stream;
-use crate::topology::{GroupSpec, ObjectsSpec};
+use crate::topology::GroupSpec;
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
+
+/// Objects that arrive at a connection that lasts, as a Poisson process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectsSpec {
+    /// Payload of an object, in bytes.
+    pub size: Distribution,
+    /// Mean number of objects a second, for each connection.
+    pub per_second: f64,
+    /// What they come to on the wire on average, in bit/s.
+    pub rate_bps: f64,
+}
 
 /// The objects of one connection. Gaps and sizes have streams of their own, so that changing the
 /// sizes leaves the arrival times alone.

@@ -7,8 +7,23 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::distribution::Distribution;
 use crate::random::stream;
-use crate::topology::FlowArrivals;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// When flows or sessions arrive.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FlowArrivals {
+    /// As a Poisson process.
+    Poisson {
+        /// Mean number a second.
+        per_second: f64,
+        /// When the process begins.
+        start: Time,
+        /// When it ends; [`Time::NEVER`] if it does not.
+        stop: Time,
+    },
+    /// At these times, in order.
+    Given(Vec<Time>),
+}
 
 /// The shortest round trip: a sender takes none for one that has not been measured.
 const MIN_RTT: Time = Time::from_picoseconds(1_000_000);

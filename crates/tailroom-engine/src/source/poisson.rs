@@ -1,12 +1,23 @@
 //! A Poisson stream of packets.
 
-use rand_distr::{Distribution, Exp1};
+use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Emission, TrafficSource};
+use crate::distribution::Distribution;
 use crate::random::stream;
-use crate::topology::PacketSizes;
 use crate::units::{Rate, Time};
+
+/// Sizes of the packets of an uncontrolled stream.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PacketSizes {
+    /// All `packet_size`.
+    Fixed,
+    /// Exponential with mean `packet_size`, rounded up, at most 65,535 bytes.
+    Exponential,
+    /// Drawn and rounded to the nearest byte; none is larger than `packet_size`.
+    Drawn(Distribution),
+}
 
 const MAX_BYTES: f64 = 65_535.0;
 

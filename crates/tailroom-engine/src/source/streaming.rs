@@ -3,12 +3,26 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::passing::{Arrivals, Draws, whole_rate};
+use super::passing::{Arrivals, Draws, FlowArrivals, whole_rate};
 use super::{FlowPlan, FlowSource, Media};
 use crate::distribution::Distribution;
 use crate::random::stream;
-use crate::topology::StreamingSpec;
 use crate::units::Time;
+
+/// Media flows: a constant rate each, and no congestion control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamingSpec {
+    /// When they arrive.
+    pub arrivals: FlowArrivals,
+    /// How long a flow lasts, in picoseconds.
+    pub duration: Distribution,
+    /// Rate of a flow on the wire, in bit/s.
+    pub rate: Distribution,
+    /// Two-way propagation delay, in picoseconds.
+    pub rtt: Distribution,
+    /// How many completed flows are kept one by one.
+    pub flow_log: usize,
+}
 
 /// Media flows at given times or as a Poisson process; duration, rate and round trip are drawn.
 #[derive(Debug)]

@@ -5,8 +5,53 @@ use std::sync::Arc;
 
 use super::passing::Draws;
 use super::{FlowPlan, FlowSource};
-use crate::topology::{TraceFlow, TraceSpec};
-use crate::units::Time;
+use crate::distribution::Distribution;
+use crate::units::{Rate, Time};
+
+/// Flows of a list, each a connection of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceSpec {
+    /// In order of their start.
+    pub flows: Arc<[TraceFlow]>,
+    /// Two-way propagation delay where the list has none, in picoseconds.
+    pub rtt: Distribution,
+    /// Rate of the access link where the list has none, in bit/s; `None` for one that takes no time.
+    pub peak_rate: Option<Distribution>,
+    /// How many completed flows are kept one by one.
+    pub flow_log: usize,
+}
+
+impl TraceSpec {
+    /// Mean time that flows take at their own rates.
+    pub fn mean_transfer_s(&self) -> f64 {
+        let drawn = self.peak_rate.as_ref().map_or(f64::INFINITY, Distribution::mean);
+        let seconds = |flow: &TraceFlow| {
+            let rate = flow.rate.map_or(drawn, |rate| rate.bits_per_second() as f64);
+            8.0 * flow.bytes as f64 / rate
+        };
+        self.flows.iter().map(seconds).sum::<f64>() / self.flows.len().max(1) as f64
+    }
+
+    /// Mean round trip of its flows, in picoseconds.
+    pub fn mean_rtt(&self) -> f64 {
+        let drawn = self.rtt.mean();
+        let listed = |flow: &TraceFlow| flow.rtt.map_or(drawn, |rtt| rtt.picoseconds() as f64);
+        self.flows.iter().map(listed).sum::<f64>() / self.flows.len().max(1) as f64
+    }
+}
+
+/// A flow of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceFlow {
+    /// When it starts.
+    pub start: Time,
+    /// Its payload, at least 1.
+    pub bytes: u64,
+    /// The rate that it cannot exceed, if it is known.
+    pub rate: Option<Rate>,
+    /// Its round trip, if it is known.
+    pub rtt: Option<Time>,
+}
 
 /// Flows as a list has them; what it leaves open is drawn.
 #[derive(Debug)]

@@ -14,12 +14,39 @@ use std::collections::BinaryHeap;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::passing::{Arrivals, Draws};
+use super::passing::{Arrivals, Draws, FlowArrivals};
 use super::{FlowPlan, FlowSource, whole_bytes};
-use crate::distribution::Distribution;
+use crate::distribution::{Count, Distribution};
 use crate::random::stream;
-use crate::topology::WebSpec;
 use crate::units::{Rate, Time};
+
+/// Web sessions; every object is a connection of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebSpec {
+    /// When sessions begin.
+    pub arrivals: FlowArrivals,
+    /// Pages of a session; 0 counts as 1.
+    pub pages: Count,
+    /// From the end of a page to the request for the next one, in picoseconds.
+    pub think_time: Distribution,
+    /// Payload of the object that comes first, in bytes.
+    pub main_object: Distribution,
+    /// From its end to the requests for what it embeds, in picoseconds.
+    pub parsing_time: Distribution,
+    /// Number of the others.
+    pub embedded_objects: Count,
+    /// Their payload, in bytes.
+    pub embedded_object: Distribution,
+    /// How many of them are fetched at a time.
+    pub parallel: u32,
+    /// Two-way propagation delay, in picoseconds; the same for all of a session.
+    pub rtt: Distribution,
+    /// Rate of the access link of each connection, in bit/s, the same for all of a session; `None`
+    /// for one that takes no time.
+    pub peak_rate: Option<Distribution>,
+    /// How many completed flows are kept one by one.
+    pub flow_log: usize,
+}
 
 /// Sessions at given times or as a Poisson process.
 #[derive(Debug)]

@@ -5,25 +5,34 @@ use std::sync::Arc;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-
-use crate::controls;
-use crate::disciplines;
-use crate::networks;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::distribution::{Count, Distribution, Empirical};
-use tailroom_engine::flow_admission::FlowAdmissionSpec;
+use tailroom_engine::link_spec::{DelayChange, FlowAdmissionSpec, LinkSpec};
+use tailroom_engine::loss::LossSpec;
 use tailroom_engine::private_delay::SenderSide;
 use tailroom_engine::probe::arrivals::ArrivalLogSpec;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
-use tailroom_engine::topology::{
-    DelayChange, DelayedAck, EcnMode, FiniteFlowsSpec, FlowArrivals, FlowSpec, GroupSpec, LinkSpec,
-    LossSpec, Network, ObjectsSpec, PacketSizes, RateChange, Recovery, RttSamples, SlowStartSpec,
-    SourceSpec, StreamingSpec, TcpSpec, TraceFlow, TraceSpec, WebSpec,
-};
+use tailroom_engine::receiver::DelayedAck;
+use tailroom_engine::sender::ecn::EcnMode;
+use tailroom_engine::sender::recovery::Recovery;
+use tailroom_engine::sender::rtt::RttSamples;
+use tailroom_engine::sender::slow_start::SlowStartSpec;
+use tailroom_engine::serializer::RateChange;
+use tailroom_engine::source::finite_flows::FiniteFlowsSpec;
+use tailroom_engine::source::objects::ObjectsSpec;
+use tailroom_engine::source::poisson::PacketSizes;
+use tailroom_engine::source::streaming::StreamingSpec;
+use tailroom_engine::source::trace::{TraceFlow, TraceSpec};
+use tailroom_engine::source::web::WebSpec;
+use tailroom_engine::source::{FlowArrivals, SourceSpec};
+use tailroom_engine::tcp_spec::TcpSpec;
+use tailroom_engine::topology::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::units::{Rate, Time};
+
+use crate::{controls, disciplines, networks};
 
 /// Times of a grid, so that many of them are equal, or any.
 fn time(most_milliseconds: u64) -> impl Strategy<Value = Time> {

@@ -13,17 +13,16 @@ use tailroom_engine::flow::{Connection, Ends, Unresponsive, Wiring};
 use tailroom_engine::link::{Fate, Link};
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::population::Populations;
-use tailroom_engine::probe::flow::{FlowProbe, FlowState, Marks};
+use tailroom_engine::probe::flow::{FlowAccount, FlowProbe, FlowState, Marks};
 use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::probe::sharing::{INTERVAL, Sharing};
 use tailroom_engine::receiver::Receiver;
-use tailroom_engine::results::{self, Results};
+use tailroom_engine::results;
+use tailroom_engine::results::Results;
+use tailroom_engine::results::passing::PassingResults;
 use tailroom_engine::schedule::Event;
 use tailroom_engine::sender::{Outlet, Sender};
-use tailroom_engine::simulation::FlowAccount;
-use tailroom_engine::simulation::passing_flows::{
-    PassingResults, departure, media_departure, sharing, spare,
-};
+use tailroom_engine::simulation::passing_flows::{departure, media_departure, sharing, spare};
 use tailroom_engine::source::{Source, TrafficSource};
 use tailroom_engine::topology::Network;
 use tailroom_engine::units::Time;
