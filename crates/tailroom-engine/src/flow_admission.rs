@@ -16,14 +16,54 @@
 use crate::link::Link;
 use crate::link_spec::{FlowAdmissionSpec, LinkSpec};
 use crate::loss::LossSpec;
-use crate::queue::QueueConfig;
 use crate::queue::fair::{FairParams, FairScheduler};
+use crate::queue::{LinkFacts, QueueConfig};
 use crate::schedule::Event;
 use crate::topology::Network;
 use crate::units::{Rate, Time};
 
 /// Weight of an interval's priority load in its exponential average; not from a paper.
 const PRIORITY_LOAD_WEIGHT: f64 = 0.5;
+
+/// The admission controls of a network.
+#[derive(Debug)]
+pub struct FlowAdmissions {
+    /// By link; empty if no link has one.
+    links: Vec<Option<FlowAdmission>>,
+}
+
+impl FlowAdmissions {
+    /// Those of `network`, before the first packet.
+    pub fn new(network: &Network) -> Self {
+        let links = network.links.iter().enumerate();
+        let links = links.map(|(at, link)| FlowAdmission::new(link, &network.link_facts(at)));
+        let links: Vec<Option<FlowAdmission>> = links.collect();
+        let is_any = links.iter().any(Option::is_some);
+        FlowAdmissions { links: if is_any { links } else { Vec::new() } }
+    }
+
+    /// A packet arrives at a link; packets come in order of time.
+    #[inline]
+    pub fn on_arrival(&mut self, link: usize, packet: &Event) {
+        if let Some(Some(admission)) = self.links.get_mut(link) {
+            admission.on_arrival(packet);
+        }
+    }
+
+    /// Whether a link on `path` refuses a flow that comes at `now`.
+    pub fn refuse_flow(&mut self, path: &[usize], now: Time) -> bool {
+        !self.links.is_empty()
+            && path.iter().any(|&link| {
+                self.links[link].as_mut().is_some_and(|admission| admission.refuses(now))
+            })
+    }
+
+    /// Memory of the packets in the meters; see [`Link::memory_bytes_within`].
+    pub fn memory_bytes_within(&self, packets: u64) -> u64 {
+        let admissions = self.links.iter().flatten();
+        admissions.map(|admission| admission.meter.memory_bytes_within(packets)).sum()
+    }
+}
 
 /// A link's admission control.
 #[derive(Debug)]
@@ -39,13 +79,12 @@ pub struct FlowAdmission {
 }
 
 impl FlowAdmission {
-    /// That of link `index` of `network`, if it has one.
-    pub fn new(network: &Network, index: usize) -> Option<Self> {
-        let link = &network.links[index];
+    /// That of a link, if it has one.
+    pub fn new(link: &LinkSpec, facts: &LinkFacts) -> Option<Self> {
         let spec = link.admission?;
         Some(FlowAdmission {
             spec,
-            meter: Link::with_spec(network, index, &meter(link)),
+            meter: Link::new(&meter(link), facts),
             next_mark: spec.interval,
             fair_rate: f64::INFINITY,
             priority_load: 0.0,
@@ -67,11 +106,6 @@ impl FlowAdmission {
         let least = self.spec.min_fair_rate.map_or(0, Rate::bits_per_second) as f64;
         let most = self.spec.max_priority_load.unwrap_or(f64::INFINITY);
         self.fair_rate < least || self.priority_load > most
-    }
-
-    /// Memory of the packets in the meter; see [`Link::memory_bytes_within`].
-    pub fn memory_bytes_within(&self, packets: u64) -> u64 {
-        self.meter.memory_bytes_within(packets)
     }
 
     /// Ends the intervals up to `now`.

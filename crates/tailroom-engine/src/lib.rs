@@ -23,6 +23,7 @@ pub mod schedule;
 pub mod simulation;
 
 pub mod congestion;
+pub mod connection;
 pub mod flow;
 pub mod flow_admission;
 pub mod link;
@@ -30,12 +31,14 @@ pub mod link_spec;
 pub mod loss;
 pub mod population;
 pub mod private_delay;
+pub mod private_path;
 pub mod queue;
 pub mod receiver;
 pub mod sender;
 pub mod serializer;
 pub mod source;
 pub mod tcp_spec;
+pub mod unresponsive;
 pub mod waiting_line;
 
 pub mod distribution;

@@ -5,16 +5,14 @@
 //! names the time of its [next service](Link::next_service), and whoever drives it calls
 //! [`Link::serve`] then, before any arrival of that instant.
 
-use crate::flow_admission::FlowAdmission;
 use crate::link_spec::{DelayChange, LinkSpec};
 use crate::loss::LossProcess;
 use crate::packet::Ecn;
 use crate::probe::link::LinkProbe;
 use crate::queue::buffer::{Buffer, Dropped};
-use crate::queue::{Admission, EnqueueEvent, Gauge, Queue, Scheduler, Verdict};
+use crate::queue::{Admission, EnqueueEvent, Gauge, LinkFacts, Queue, Scheduler, Verdict};
 use crate::schedule::Event;
 use crate::serializer::Serializer;
-use crate::topology::Network;
 use crate::units::Time;
 use crate::waiting_line::{Waiting, WaitingLine};
 
@@ -48,35 +46,27 @@ pub struct Link {
     delay_changes: Vec<DelayChange>,
     last_delivery: Time,
     loss: LossProcess,
-    admission: Option<Box<FlowAdmission>>,
     /// What is measured here.
     pub probe: LinkProbe,
 }
 
 impl Link {
-    /// The link at `index` of `network`.
-    pub fn new(network: &Network, index: usize) -> Self {
-        let admission = FlowAdmission::new(network, index).map(Box::new);
-        Link { admission, ..Link::with_spec(network, index, &network.links[index]) }
-    }
-
-    /// The same with other properties, and without admission control.
-    pub fn with_spec(network: &Network, index: usize, spec: &LinkSpec) -> Self {
+    /// A link, with what its discipline may know of it.
+    pub fn new(spec: &LinkSpec, facts: &LinkFacts) -> Self {
         Link {
-            queue: Queue::new(&spec.queue, &network.link_facts(index)),
+            queue: Queue::new(&spec.queue, facts),
             waiting: WaitingLine::default(),
             buffer: Buffer::default(),
             next_service: Time::NEVER,
-            serializer: Serializer::new(spec),
+            serializer: Serializer::new(spec.rate, &spec.rate_changes, spec.rate_period),
             busy_until: Time::ZERO,
             in_transmission_bytes: 0,
             last_wait: Time::ZERO,
             delay: spec.delay,
             delay_changes: spec.delay_changes.clone(),
             last_delivery: Time::ZERO,
-            loss: LossProcess::new(spec.loss, network.seed, &spec.name),
-            admission: None,
-            probe: LinkProbe::new(network.crossing(index).len(), spec),
+            loss: LossProcess::new(spec.loss, facts.seed, &spec.name),
+            probe: LinkProbe::new(facts.groups.len(), spec),
         }
     }
 
@@ -84,9 +74,6 @@ impl Link {
     /// class is the place of its group among those that cross the link.
     #[inline]
     pub fn arrive(&mut self, packet: &mut Event, class: u32) -> Fate {
-        if let Some(admission) = &mut self.admission {
-            admission.on_arrival(packet);
-        }
         match &self.queue {
             Queue::Admission(_) => self.admit(packet, class),
             Queue::Scheduler(_) => self.hold(packet, class),
@@ -169,11 +156,6 @@ impl Link {
         self.last_wait
     }
 
-    /// Whether a flow that comes at `now` is refused.
-    pub fn refuses_flow(&mut self, now: Time) -> bool {
-        self.admission.as_mut().is_some_and(|admission| admission.refuses(now))
-    }
-
     /// Whether a scheduler holds the packets.
     #[inline]
     pub fn is_scheduled(&self) -> bool {
@@ -233,12 +215,10 @@ impl Link {
         self.buffer.waiting()
     }
 
-    /// Memory of the packets that wait, and of the meter of an admission control, in bytes. Queues
-    /// that grow in large steps count with what they take after `packets` more packets.
+    /// Memory of the packets that wait, in bytes. Queues that grow in large steps count with what they
+    /// take after `packets` more packets.
     pub fn memory_bytes_within(&self, packets: u64) -> u64 {
-        let meter = self.admission.as_ref();
-        let metered = meter.map_or(0, |admission| admission.memory_bytes_within(packets));
-        metered + self.buffer.memory_bytes() + self.waiting.memory_bytes_within(packets)
+        self.buffer.memory_bytes() + self.waiting.memory_bytes_within(packets)
     }
 
     /// What the discipline reports of itself.

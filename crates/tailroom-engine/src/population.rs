@@ -52,9 +52,12 @@ impl Populations {
     /// Those of `network`, before the first arrival.
     pub fn new(network: &Network) -> Self {
         let all = network.groups.iter().enumerate().filter_map(|(index, group)| {
+            let (forward, backward) = network.propagation(group);
+            let sizes = (group.packet_size, group.header_size);
+            let (shortest, seed) = (forward + backward, network.seed);
             Some(Population {
                 group: index,
-                source: Flows::new(network, group)?,
+                source: Flows::new(&group.source, sizes, shortest, seed, &group.name)?,
                 probe: PopulationProbe::new(
                     network.measure_from,
                     network.duration,

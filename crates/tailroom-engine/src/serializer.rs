@@ -1,7 +1,6 @@
 //! Exact serialization times: the fraction of a picosecond that a packet leaves over is carried to
 //! the next, so that a million packets take as long as their bits do.
 
-use crate::link_spec::LinkSpec;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// From `at` on the link runs at `rate`; 0 bit/s means that it stands still.
@@ -40,20 +39,22 @@ struct RateSchedule {
 
 impl Serializer {
     /// For a shared link.
-    pub fn new(spec: &LinkSpec) -> Self {
-        let schedule = (!spec.rate_changes.is_empty()).then(|| {
+    ///
+    /// The link runs at `rate` until the first of `changes`, which repeat each time `period` has passed.
+    pub fn new(rate: Rate, changes: &[RateChange], period: Option<Time>) -> Self {
+        let schedule = (!changes.is_empty()).then(|| {
             let mut schedule = RateSchedule {
-                initial: spec.rate.bits_per_second(),
-                changes: spec.rate_changes.clone(),
-                period: spec.rate_period,
+                initial: rate.bits_per_second(),
+                changes: changes.to_vec(),
+                period,
                 ..RateSchedule::default()
             };
-            if let Some(period) = spec.rate_period {
+            if let Some(period) = period {
                 schedule.period_capacity = schedule.capacity(period, period + period);
             }
             Box::new(schedule)
         });
-        Serializer { schedule, ..Serializer::constant(spec.rate) }
+        Serializer { schedule, ..Serializer::constant(rate) }
     }
 
     /// For a private access link.

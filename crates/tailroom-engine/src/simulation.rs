@@ -4,13 +4,16 @@ mod circuits;
 mod conservation;
 mod limits;
 pub mod passing_flows;
+mod sizing;
 mod stores;
 mod waits;
 
 use crate::error::RunError;
-use crate::flow::{Ends, Entrance};
+use crate::flow::Ends;
+use crate::flow_admission::FlowAdmissions;
 use crate::link::{Fate, Link};
 use crate::packet::{Ack, Ecn, Packet};
+use crate::private_path::Entrance;
 use crate::probe::flow::{FlowAccount, Marks};
 use crate::probe::group::GroupProbe;
 use crate::probe::sharing::INTERVAL;
@@ -30,6 +33,7 @@ pub struct Simulation {
     network: Network,
     schedule: Schedule,
     links: Vec<Link>,
+    admissions: FlowAdmissions,
     services: Services,
     link_marks: LinkMarks,
     /// The permanent flows, and behind them those that come and go.
@@ -219,13 +223,14 @@ impl Simulation {
             let ends = Ends::new(network, index, marks);
             Flow::new(ends, &network.groups[group])
         });
-        let links: Vec<Link> =
-            (0..network.links.len()).map(|index| Link::new(network, index)).collect();
+        let links = network.links.iter().enumerate();
+        let links = links.map(|(index, spec)| Link::new(spec, &network.link_facts(index)));
+        let links: Vec<Link> = links.collect();
         let mut simulation = Simulation {
-            schedule: network.schedule(tie_break).with_memory(network.memory_limit_bytes),
+            schedule: sizing::schedule(network, tie_break).with_memory(network.memory_limit_bytes),
             passing: PassingFlows::new(network, &links),
             links,
-
+            admissions: FlowAdmissions::new(network),
             services: Services::new(network.links.len()),
             link_marks: LinkMarks {
                 next: marks.measure_from.min(marks.series_interval).min(INTERVAL),
@@ -382,6 +387,7 @@ impl Simulation {
             // The packet will reach its flow's ends at once: this fetches them meanwhile.
             std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
         }
+        self.admissions.on_arrival(link, &packet);
         let fate = self.links[link].arrive(&mut packet, hop.class);
         if hop.adds_wait {
             packet = self.add_wait(packet, fate, hop);

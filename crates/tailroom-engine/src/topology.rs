@@ -7,13 +7,11 @@
 use std::ops::Range;
 
 use crate::congestion::CongestionConfig;
-use crate::distribution::Distribution;
-use crate::flow::Wiring;
 use crate::link_spec::LinkSpec;
 use crate::private_delay::SenderSide;
+use crate::private_path::SharedPath;
 use crate::probe::flow::Marks;
 use crate::queue::LinkFacts;
-use crate::schedule::{Schedule, TieBreak};
 use crate::source::SourceSpec;
 use crate::tcp_spec::TcpSpec;
 use crate::units::{Rate, Time};
@@ -108,27 +106,9 @@ impl Network {
         }
     }
 
-    /// An empty schedule whose buckets fit this network's packet rate and delays.
-    pub(crate) fn schedule(&self, tie_break: TieBreak) -> Schedule {
-        let mut smallest = vec![u32::MAX; self.links.len()];
-        for group in &self.groups {
-            for &link in &group.path {
-                smallest[link] = smallest[link].min(group.packet_size);
-            }
-        }
-        let rates = self.links.iter().zip(&smallest).filter(|(_, bytes)| **bytes < u32::MAX);
-        let packets_per_second: f64 = rates
-            .map(|(link, &bytes)| link.rate.bits_per_second() as f64 / (8.0 * f64::from(bytes)))
-            .sum();
-        let longest = self.longest_rtt();
-        // Twice the longest round trip leaves room for the queues.
-        let horizon = longest.saturating_add(longest).saturating_add(self.longest_access_queue());
-        Schedule::new(packets_per_second, self.lookahead(), horizon, tie_break)
-    }
-
     /// Group, two-way propagation and access rate of every permanent flow, and of a typical one of
     /// those that come and go.
-    fn round_trips(&self) -> impl Iterator<Item = (usize, Time, Option<Rate>)> + '_ {
+    pub(crate) fn round_trips(&self) -> impl Iterator<Item = (usize, Time, Option<Rate>)> + '_ {
         let permanent = self.flows.iter().map(|flow| (flow.group, flow.rtt, flow.access_rate));
         let passing = self.groups.iter().enumerate().filter_map(|(index, group)| {
             let rtt = group.source.passing_rtt()?;
@@ -142,36 +122,6 @@ impl Network {
         self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO)
     }
 
-    /// How far ahead slow start sends packets into the access link of a flow that comes and goes: a
-    /// flow that its peak rate limits sees no loss, and its window grows until it ends.
-    fn longest_access_queue(&self) -> Time {
-        let mean = |size: &Distribution, peak_rate: &Option<Distribution>| {
-            Some(8.0 * size.mean() / peak_rate.as_ref()?.mean())
-        };
-        let spans = self.groups.iter().filter_map(|group| match &group.source {
-            SourceSpec::FiniteFlows(spec) => mean(&spec.size, &spec.peak_rate),
-            SourceSpec::Web(spec) => mean(&spec.main_object, &spec.peak_rate),
-            SourceSpec::Trace(spec) => Some(spec.mean_transfer_s()),
-            _ => None,
-        });
-        let spans = spans.map(|seconds| Time::from_seconds(seconds.min(60.0)));
-        spans.max().unwrap_or(Time::ZERO)
-    }
-
-    /// The shortest time in which a departure from a shared link usually causes an arrival at one.
-    fn lookahead(&self) -> Time {
-        let reactions = self.round_trips().map(|(group, rtt, access_rate)| {
-            let group = &self.groups[group];
-            let last = group.path.last().map_or(Time::ZERO, |&link| self.links[link].delay);
-            let wiring = Wiring::new(self, group, rtt, access_rate);
-            let reaction = wiring.shortest_reaction().saturating_add(last);
-            let hops = group.path.len() + group.reverse_path.len();
-            let passages = group.path.iter().chain(&group.reverse_path).take(hops - 1);
-            passages.map(|&link| self.links[link].delay).fold(reaction, Time::min)
-        });
-        reactions.min().unwrap_or(Time::ZERO)
-    }
-
     /// Propagation of a group's shared links, there and back; ACKs with a private path need as long as
     /// the data.
     pub fn propagation(&self, group: &GroupSpec) -> (Time, Time) {
@@ -182,6 +132,18 @@ impl Network {
         let forward = sum(&group.path);
         let has_reverse_path = !group.reverse_path.is_empty();
         (forward, if has_reverse_path { sum(&group.reverse_path) } else { forward })
+    }
+
+    /// The shared part of a group's path.
+    pub fn shared_path(&self, group: &GroupSpec) -> SharedPath {
+        let (forward, backward) = self.propagation(group);
+        SharedPath {
+            forward,
+            backward,
+            has_reverse_path: !group.reverse_path.is_empty(),
+            sender_side: group.sender_side,
+            ack_aggregation: group.tcp.as_ref().and_then(|tcp| tcp.ack_aggregation),
+        }
     }
 
     /// The longest private propagation of a group's flows: what an RTT has beyond the shared links. Of

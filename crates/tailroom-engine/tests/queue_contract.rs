@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-
 use tailroom_engine::link::{Fate, Link};
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::quantity::limit::Limit;
@@ -136,7 +135,8 @@ struct Observer {
 
 impl Observer {
     fn new(script: &Script, queue: QueueConfig) -> Self {
-        let mut link = Link::new(&network(script, queue), 0);
+        let network = network(script, queue);
+        let mut link = Link::new(&network.links[0], &network.link_facts(0));
         link.begin_measuring(Time::ZERO);
         Observer {
             link,

@@ -3,8 +3,9 @@
 
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
 use super::{Flow, Simulation};
+use crate::connection::Connection;
 use crate::error::RunError;
-use crate::flow::{Connection, Ends};
+use crate::flow::Ends;
 use crate::link::Link;
 use crate::population::Populations;
 use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
@@ -229,10 +230,11 @@ impl Simulation {
     /// A flow arrives and gets a number.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, passing, flows, circuits, schedule, links, stores, .. } = self;
+        let Simulation { network, passing, flows, circuits, schedule, admissions, stores, .. } =
+            self;
         let time = passing.next_arrival();
         let path = passing.populations.next_group().map(|group| &network.groups[group].path);
-        if path.into_iter().flatten().any(|&link| links[link].refuses_flow(time)) {
+        if path.is_some_and(|path| admissions.refuse_flow(path, time)) {
             passing.populations.refuse(network);
             return Ok(());
         }

@@ -14,7 +14,6 @@ pub mod trace;
 pub mod web;
 
 use crate::distribution::Distribution;
-use crate::topology::{GroupSpec, Network};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use cbr::Cbr;
 use finite_flows::{FiniteFlows, FiniteFlowsSpec};
@@ -192,11 +191,16 @@ pub enum Flows {
 }
 
 impl Flows {
-    /// Those of a group of `network`; `None` if its flows are permanent.
-    pub fn new(network: &Network, group: &GroupSpec) -> Option<Self> {
-        let (forward, backward) = network.propagation(group);
-        let (shortest, seed, name) = (forward + backward, network.seed, &group.name);
-        Some(match &group.source {
+    /// Those of the group `name`; `None` if its flows are permanent. `shortest` is the shortest RTT of
+    /// its path, `sizes` are those of a packet on the wire and of its header, in bytes.
+    pub fn new(
+        spec: &SourceSpec,
+        sizes: (u32, u32),
+        shortest: Time,
+        seed: u64,
+        name: &str,
+    ) -> Option<Self> {
+        Some(match spec {
             SourceSpec::FiniteFlows(spec) => {
                 Flows::Finite(Box::new(FiniteFlows::new(spec, shortest, seed, name)))
             }
@@ -204,7 +208,6 @@ impl Flows {
                 Flows::Trace(Box::new(Trace::new(spec, shortest, seed, name)))
             }
             SourceSpec::Streaming(spec) => {
-                let sizes = (group.packet_size, group.header_size);
                 Flows::Streaming(Box::new(Streaming::new(spec, sizes, shortest, seed, name)))
             }
             SourceSpec::Web(spec) => Flows::Web(Box::new(Web::new(spec, shortest, seed, name))),
@@ -267,9 +270,15 @@ pub enum Source {
 
 impl Source {
     /// The source of a permanent flow that nothing controls; data for a TCP sender it takes by itself.
-    pub fn new(group: &GroupSpec, start: Time, seed: u64, flow_name: &str) -> Option<Self> {
-        let bytes = group.packet_size;
-        match &group.source {
+    pub fn new(
+        spec: &SourceSpec,
+        packet_bytes: u32,
+        start: Time,
+        seed: u64,
+        flow_name: &str,
+    ) -> Option<Self> {
+        let bytes = packet_bytes;
+        match spec {
             SourceSpec::Bulk { .. }
             | SourceSpec::Objects(_)
             | SourceSpec::FiniteFlows(_)

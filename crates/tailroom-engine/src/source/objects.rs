@@ -4,10 +4,9 @@
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{FlowPlan, whole_bytes};
+use super::whole_bytes;
 use crate::distribution::Distribution;
 use crate::random::stream;
-use crate::topology::GroupSpec;
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
 
 /// Objects that arrive at a connection that lasts, as a Poisson process.
@@ -35,15 +34,22 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Those of the flow of `group` that `plan` describes, the first gap starting with it.
-    pub fn new(spec: &ObjectsSpec, group: &GroupSpec, plan: &FlowPlan) -> Self {
+    /// Those of a flow that begins at `start`, as the first gap does, up to `stop`; a packet carries
+    /// `payload_bytes`.
+    pub fn new(
+        spec: &ObjectsSpec,
+        payload_bytes: u32,
+        start: Time,
+        stop: Option<Time>,
+        seed: u64,
+    ) -> Self {
         let mut objects = Objects {
             spec: spec.clone(),
-            payload_bytes: u64::from(group.packet_size - group.header_size),
-            stop: group.stop.unwrap_or(Time::NEVER),
-            next: plan.start,
-            gaps: stream(plan.seed, "gaps of objects"),
-            sizes: stream(plan.seed, "sizes of objects"),
+            payload_bytes: u64::from(payload_bytes),
+            stop: stop.unwrap_or(Time::NEVER),
+            next: start,
+            gaps: stream(seed, "gaps of objects"),
+            sizes: stream(seed, "sizes of objects"),
         };
         objects.advance();
         objects
