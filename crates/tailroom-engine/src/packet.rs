@@ -38,6 +38,9 @@ impl Ecn {
     }
 }
 
+/// Largest packet in bytes: the length field of an IP header has 16 bits.
+pub const MAX_PACKET_BYTES: u32 = 65_535;
+
 /// A data packet on its way to the receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {

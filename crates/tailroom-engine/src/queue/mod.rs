@@ -11,14 +11,14 @@
 pub mod buffer;
 pub mod emptying;
 pub mod flow_queues;
-mod red_core;
 #[cfg(test)]
 mod script;
+
+use std::ops::Range;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 use crate::packet::Ecn;
 use crate::quantity::limit::{Limit, QueueLimit};

@@ -1,6 +1,7 @@
 //! What a run returns: a summary, the fields of `tailroom run --json`, and columns.
 
 mod collect;
+mod flow_data;
 pub mod passing;
 mod warnings;
 

@@ -1,7 +1,7 @@
 //! What a user should know before trusting the results of a run. Each warning is a function of its own
 //! that names the place, what was measured there, and the key to change.
 
-use super::collect::{FlowData, mean};
+use super::flow_data::{FlowData, mean};
 use crate::congestion::SteadyState;
 use crate::link::Link;
 use crate::quantity::PositiveDuration;

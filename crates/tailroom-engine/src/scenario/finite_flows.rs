@@ -4,7 +4,7 @@ use super::distribution::CdfTexts;
 use super::error::{Fault, Path, suggestion};
 use super::flow_list::read_list;
 use super::flows::{FlowsFile, SourceFile};
-use super::resolve::Inputs;
+use super::inputs::Inputs;
 use crate::distribution::Distribution;
 use crate::quantity::{Duration, PositiveDuration};
 use crate::random;

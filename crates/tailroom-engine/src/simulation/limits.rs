@@ -4,6 +4,7 @@
 use super::Simulation;
 use crate::error::RunError;
 use crate::link::Link;
+use crate::packet::MAX_PACKET_BYTES;
 use crate::schedule::MAX_HOPS;
 use crate::topology::{GroupSpec, MAX_FLOWS, Network};
 use crate::units::Time;
@@ -12,8 +13,6 @@ use crate::units::Time;
 pub(super) const EVENTS_BETWEEN_MEMORY_CHECKS: u64 = 1 << 20;
 /// Flows in progress take about a kilobyte each.
 pub(super) const FLOWS_BETWEEN_MEMORY_CHECKS: usize = 1 << 14;
-/// Bytes that the length of an IP packet can say.
-const MAX_PACKET_BYTES: u32 = 65_535;
 
 /// Says which limit a network passes.
 pub(super) fn check(network: &Network) -> Result<(), RunError> {

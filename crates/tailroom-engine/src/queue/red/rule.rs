@@ -2,16 +2,16 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::buffer::DropReason;
-use super::red::{RedMode, RedParams};
-use super::{EnqueueEvent, Gauge, LinkFacts, Verdict};
+use super::{RedMode, RedParams};
 use crate::quantity::limit::Limit;
+use crate::queue::buffer::DropReason;
+use crate::queue::{EnqueueEvent, Gauge, LinkFacts, Verdict};
 use crate::random::uniform;
 use crate::units::Rate;
 
 /// RED as it runs.
 #[derive(Debug)]
-pub(super) struct RedCore {
+pub(in crate::queue) struct RedCore {
     limit: Limit,
     rate: Rate,
     mean_packet_bytes: u64,
@@ -19,12 +19,12 @@ pub(super) struct RedCore {
     uniform: bool,
     wait: bool,
     weight: f64,
-    pub(super) min_threshold: f64,
-    pub(super) max_threshold: f64,
+    pub(in crate::queue) min_threshold: f64,
+    pub(in crate::queue) max_threshold: f64,
     /// From here on everything is dropped.
     forced_threshold: f64,
-    pub(super) max_p: f64,
-    pub(super) average: f64,
+    pub(in crate::queue) max_p: f64,
+    pub(in crate::queue) average: f64,
     /// Packets since the last drop; in byte mode in packets of mean size.
     count: f64,
     random: Xoshiro256PlusPlus,
@@ -34,7 +34,7 @@ pub(super) struct RedCore {
 const NOT_COUNTING: f64 = -1.0;
 
 impl RedCore {
-    pub(super) fn new(params: &RedParams, link: &LinkFacts) -> Self {
+    pub(in crate::queue) fn new(params: &RedParams, link: &LinkFacts) -> Self {
         let (min_threshold, max_threshold) = params.thresholds(link);
         RedCore {
             limit: link.limit(params.limit),
@@ -56,7 +56,7 @@ impl RedCore {
 
     /// Takes a packet into the average and decides about it.
     #[inline]
-    pub(super) fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
+    pub(in crate::queue) fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
         self.update_average(event);
         self.decide(event)
     }
@@ -66,7 +66,7 @@ impl RedCore {
     /// An idle link counts as if m packets had found it empty, those that it could have sent
     /// meanwhile. Like ns-2, and unlike the paper, the arriving packet is a sample of its own then.
     #[inline]
-    pub(super) fn update_average(&mut self, event: &EnqueueEvent) {
+    pub(in crate::queue) fn update_average(&mut self, event: &EnqueueEvent) {
         if event.is_link_idle() {
             let idle = event.now.since(event.free_at);
             let missed = self.rate.bytes_in(idle) / self.mean_packet_bytes;
@@ -81,7 +81,7 @@ impl RedCore {
 
     /// Decides about a packet, once it is in the average.
     #[inline]
-    pub(super) fn decide(&mut self, event: &EnqueueEvent) -> Verdict {
+    pub(in crate::queue) fn decide(&mut self, event: &EnqueueEvent) -> Verdict {
         if !event.fits(self.limit) {
             self.count = 0.0; // as in ns-2; the paper knows no full buffer
             return Verdict::Drop(DropReason::Overflow);
@@ -141,7 +141,7 @@ impl RedCore {
         drawn * rest < share * probability
     }
 
-    pub(super) fn gauges(&self) -> Vec<Gauge> {
+    pub(in crate::queue) fn gauges(&self) -> Vec<Gauge> {
         let average = match self.mode {
             RedMode::Packets => "average_queue_packets",
             RedMode::Bytes => "average_queue_bytes",

@@ -5,14 +5,16 @@
 //! As in ns-2, the queue that is averaged does not count the packet in transmission, and nothing is
 //! dropped early while fewer than two packets wait.
 
+pub(super) mod rule;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::red_core::RedCore;
 use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkFacts, Parameters, Verdict};
 use crate::quantity::Size;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::units::Time;
+use rule::RedCore;
 
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
