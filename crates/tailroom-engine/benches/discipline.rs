@@ -15,12 +15,12 @@ mod transport;
 use std::time::Instant;
 
 use tailroom_engine::link::Link;
+use tailroom_engine::network::Network;
+use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::random::{below, stream, uniform};
-use tailroom_engine::schedule::Event;
-use tailroom_engine::topology::Network;
 use tailroom_engine::units::Time;
 
 const PASSES: usize = 9;

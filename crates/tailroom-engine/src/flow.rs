@@ -2,18 +2,18 @@
 
 use rand_core::Rng;
 
-use crate::connection::Connection;
+use crate::network::{GroupSpec, Network};
 use crate::packet::Ack;
 use crate::private_path::{Entrance, Wiring};
 use crate::probe::flow::Marks;
 use crate::random;
-use crate::sender::Demand;
-use crate::source::cbr::Cbr;
-use crate::source::objects::{Objects, ObjectsSpec};
-use crate::source::{FlowPlan, Source, SourceSpec};
-use crate::topology::{GroupSpec, Network};
+use crate::tcp::Connection;
+use crate::tcp::sender::Demand;
+use crate::traffic::cbr::Cbr;
+use crate::traffic::objects::{Objects, ObjectsSpec};
+use crate::traffic::unresponsive::Unresponsive;
+use crate::traffic::{FlowPlan, Source, SourceSpec};
 use crate::units::Time;
-use crate::unresponsive::Unresponsive;
 
 /// The two kinds of flow; connections lie inline, one memory access less a packet.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ mod controls;
 mod transport;
 
 use proptest::prelude::*;
-use tailroom_engine::congestion::steering::{
+use tailroom_engine::congestion::rate_based::{
     Beginning, LostPacket, PathEvent, RateSample, Repair, Steering,
 };
 use tailroom_engine::congestion::{
@@ -13,11 +13,11 @@ use tailroom_engine::congestion::{
 };
 use tailroom_engine::packet::{Ack, Packet, Range};
 use tailroom_engine::probe::flow::Marks;
-use tailroom_engine::receiver::{DelayedAck, Receiver};
-use tailroom_engine::sender::recovery::Recovery;
-use tailroom_engine::sender::slow_start::SlowStartSpec;
-use tailroom_engine::sender::{Demand, Outlet, Sender};
-use tailroom_engine::tcp_spec::TcpSpec;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
+use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
 use tailroom_engine::units::Time;
 
 #[test]

@@ -12,10 +12,10 @@ use tailroom_engine::congestion::dctcp::DctcpParams;
 use tailroom_engine::congestion::prague::PragueParams;
 use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::packet::{Ecn, Packet};
-use tailroom_engine::receiver::DelayedAck;
-use tailroom_engine::sender::ecn::EcnMode;
-use tailroom_engine::sender::recovery::Recovery;
-use tailroom_engine::tcp_spec::TcpSpec;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::units::Time;
 
 use path::{Outcome, PERFECT, RTT, Script, WINDOW, transfer};

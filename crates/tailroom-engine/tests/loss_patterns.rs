@@ -8,11 +8,11 @@ mod path;
 mod transport;
 
 use proptest::prelude::*;
-use tailroom_engine::receiver::DelayedAck;
-use tailroom_engine::sender::recovery::Recovery;
-use tailroom_engine::sender::rtt::RttSamples;
-use tailroom_engine::sender::slow_start::SlowStartSpec;
-use tailroom_engine::tcp_spec::TcpSpec;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::rtt::RttSamples;
+use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 use tailroom_engine::units::Time;
 
 use path::{Outcome, PERFECT, RTT, Script, WINDOW, every_recovery, tcp, transfer};

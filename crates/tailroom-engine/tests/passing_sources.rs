@@ -10,8 +10,8 @@ use tailroom_engine::random::stream;
 use tailroom_engine::results::{GroupSummary, Results};
 use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::source::web::{Web, WebSpec};
-use tailroom_engine::source::{FlowArrivals, FlowSource, SourceSpec};
+use tailroom_engine::traffic::web::{Web, WebSpec};
+use tailroom_engine::traffic::{FlowArrivals, FlowSource, SourceSpec};
 use tailroom_engine::units::Time;
 
 use scenario_text::{FILES, resolve};

@@ -9,14 +9,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tailroom_engine::congestion::CongestionConfig;
-use tailroom_engine::loss::LossSpec;
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::network::Network;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::drop_tail::DropTailParams;
 use tailroom_engine::scenario;
-use tailroom_engine::source::SourceSpec;
-use tailroom_engine::source::poisson::PacketSizes;
-use tailroom_engine::topology::Network;
+use tailroom_engine::traffic::SourceSpec;
+use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::{Rate, Time};
 
 use scenario_text::{BASE, FILES, base_with, message, parse, resolve, resolve_with};

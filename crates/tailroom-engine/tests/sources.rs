@@ -1,8 +1,8 @@
 //! Uncontrolled sources offer what their parameters say: means, variances, growth of the variance.
 
 use tailroom_engine::distribution::{CdfPoint, Distribution, Empirical};
-use tailroom_engine::source::poisson::PacketSizes;
-use tailroom_engine::source::{Emission, Source, SourceSpec, TrafficSource};
+use tailroom_engine::traffic::poisson::PacketSizes;
+use tailroom_engine::traffic::{Emission, Source, SourceSpec, TrafficSource};
 use tailroom_engine::units::{Rate, Time};
 
 const SECOND: f64 = 1e12;

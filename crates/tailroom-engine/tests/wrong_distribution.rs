@@ -5,8 +5,8 @@
 mod scenario_text;
 
 use tailroom_engine::distribution::Distribution;
-use tailroom_engine::source::SourceSpec;
-use tailroom_engine::source::poisson::PacketSizes;
+use tailroom_engine::traffic::SourceSpec;
+use tailroom_engine::traffic::poisson::PacketSizes;
 
 use scenario_text::{parse, resolve, resolve_with};
 

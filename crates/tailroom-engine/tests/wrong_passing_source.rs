@@ -4,7 +4,7 @@
 
 mod scenario_text;
 
-use tailroom_engine::source::SourceSpec;
+use tailroom_engine::traffic::SourceSpec;
 
 use scenario_text::{parse, resolve, resolve_with};
 

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::steering::{Beginning, LostPacket, PathEvent, Steering};
+use super::rate_based::{Beginning, LostPacket, PathEvent, Steering};
 use super::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, MAX_WINDOW_PACKETS, Parameters,
     SteadyState,

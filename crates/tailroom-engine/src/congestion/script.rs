@@ -1,6 +1,6 @@
 //! Scripted ACKs and congestion for unit tests of a control.
 
-use super::steering::{Beginning, PathEvent, RateSample, Repair, Steering};
+use super::rate_based::{Beginning, PathEvent, RateSample, Repair, Steering};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds};
 use crate::units::Time;
 

@@ -21,9 +21,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::packet::Ecn;
+use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::stream;
-use crate::schedule::Event;
 use crate::units::{Rate, Time};
 use buffer::{Buffer, DropReason, Unlisted};
 

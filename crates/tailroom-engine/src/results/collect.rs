@@ -9,17 +9,16 @@ use super::{
     ArrivalDispersion, ArrivalLog, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary,
     LinkSeries, LinkSummary, Named, PacketLog, Results, Summary,
 };
+use crate::dynamic_flows::Populations;
 use crate::flow::Ends;
-use crate::link::Link;
-use crate::link_spec::LinkSpec;
-use crate::population::Populations;
+use crate::link::{Link, LinkSpec};
+use crate::network::Network;
 use crate::probe::delays::Delays;
 use crate::probe::flow::{FlowAccount, Reduction};
 use crate::probe::group::GroupProbe;
 use crate::probe::progress::{first_fair_interval, jain_index};
 use crate::quantity::limit::Limit;
 use crate::queue::Gauge;
-use crate::topology::Network;
 use crate::units::Time;
 
 /// Jain's index from which flows count as converged.

@@ -345,7 +345,7 @@ pub struct FlowLog {
     pub slowdown: Vec<f64>,
 }
 
-/// Arrivals of packets, one by one. See [`crate::probe::arrivals`].
+/// Arrivals of packets, one by one. See [`crate::link::arrivals`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArrivalLog {
     /// When.

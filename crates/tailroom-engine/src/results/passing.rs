@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{FlowCounts, FlowLog, GroupSummary, Named};
-use crate::population::{Population, Populations};
+use crate::dynamic_flows::bottlenecked::Sharing;
+use crate::dynamic_flows::{Population, Populations};
+use crate::network::{GroupSpec, Network};
 use crate::probe::population::{SIZE_CLASSES, SizeClass};
-use crate::probe::sharing::Sharing;
-use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
 
 /// What is known of passing flows at the end of a run.
@@ -38,7 +38,7 @@ pub enum Regime {
 }
 
 /// Who shares a link, over the measured window. Which flows are in progress and bottlenecked, see
-/// [`crate::probe::sharing`].
+/// [`crate::dynamic_flows::bottlenecked`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SharingSummary {
     /// What arrives whatever the link does, over its capacity: bytes on the wire of the flows that

@@ -4,12 +4,12 @@
 use super::flow_data::{FlowData, mean};
 use crate::congestion::SteadyState;
 use crate::link::Link;
+use crate::network::{GroupSpec, Network};
 use crate::quantity::PositiveDuration;
 use crate::queue::emptying::EMPTIED_INTERVALS;
 use crate::queue::{DelayTarget, QueueConfig};
-use crate::source::SourceSpec;
-use crate::tcp_spec::TcpSpec;
-use crate::topology::{GroupSpec, Network};
+use crate::tcp::TcpSpec;
+use crate::traffic::SourceSpec;
 use crate::units::Time;
 
 /// Fewer window reductions per flow than this are not a steady state.

@@ -8,10 +8,10 @@ use super::inputs::Inputs;
 use crate::distribution::Distribution;
 use crate::quantity::{Duration, PositiveDuration};
 use crate::random;
-use crate::source::finite_flows::FiniteFlowsSpec;
-use crate::source::streaming::StreamingSpec;
-use crate::source::trace::{TraceFlow, TraceSpec};
-use crate::source::{FlowArrivals, SourceSpec};
+use crate::traffic::finite_flows::FiniteFlowsSpec;
+use crate::traffic::streaming::StreamingSpec;
+use crate::traffic::trace::{TraceFlow, TraceSpec};
+use crate::traffic::{FlowArrivals, SourceSpec};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// Draws from which the mean number of packets of a flow is estimated. Only what a flow's last

@@ -46,7 +46,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::congestion::custom::FindControl;
-use crate::topology::Network;
+use crate::network::Network;
 pub use components::components;
 use distribution::{CdfTexts, load_cdfs};
 use document::Document;

@@ -15,16 +15,16 @@ use super::names::no_such_link;
 use super::phases::shift_round_trips;
 use super::transport::resolve_transport;
 use crate::distribution::Distribution;
+use crate::link::serializer::Serializer;
+use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
 use crate::packet::MAX_PACKET_BYTES;
-use crate::private_delay::SenderSide;
+use crate::packet::in_network::MAX_HOPS;
+use crate::private_path::delays::SenderSide;
 use crate::quantity::{PositiveDuration, Size};
 use crate::random;
-use crate::schedule::MAX_HOPS;
-use crate::serializer::Serializer;
-use crate::source::SourceSpec;
-use crate::source::objects::ObjectsSpec;
-use crate::source::poisson::PacketSizes;
-use crate::topology::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
+use crate::traffic::SourceSpec;
+use crate::traffic::objects::ObjectsSpec;
+use crate::traffic::poisson::PacketSizes;
 use crate::units::{Rate, Time};
 
 /// Resolves the scenario, or says what is wrong with the run and its groups, or else with its

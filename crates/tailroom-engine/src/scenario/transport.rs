@@ -11,12 +11,12 @@ use super::schema::{schema, tcp_keys};
 use crate::congestion::CongestionConfig;
 use crate::packet::MAX_PACKET_BYTES;
 use crate::quantity::PositiveDuration;
-use crate::receiver::DelayedAck;
-use crate::sender::ecn::EcnMode;
-use crate::sender::recovery::Recovery;
-use crate::sender::rtt::RttSamples;
-use crate::sender::slow_start::SlowStartSpec;
-use crate::tcp_spec::TcpSpec;
+use crate::tcp::TcpSpec;
+use crate::tcp::receiver::DelayedAck;
+use crate::tcp::sender::ecn::EcnMode;
+use crate::tcp::sender::recovery::Recovery;
+use crate::tcp::sender::rtt::RttSamples;
+use crate::tcp::sender::slow_start::SlowStartSpec;
 
 /// The transport of a group, or `None` for a source that nothing controls.
 pub(super) fn resolve_transport(

@@ -6,7 +6,7 @@ use super::finite_flows::{ArrivalKeys, Passing};
 use super::web::{WebFile, WebModel};
 use crate::distribution::{Count, Distribution};
 use crate::quantity::{Kind, Quantity};
-use crate::source::web::WebSpec;
+use crate::traffic::web::WebSpec;
 
 impl Passing<'_> {
     pub(super) fn web(&self, file: &WebFile) -> Result<WebSpec, Fault> {

@@ -2,11 +2,11 @@
 //! here; a network that a program has built is not.
 
 use super::Simulation;
-use crate::error::RunError;
+use super::error::RunError;
 use crate::link::Link;
+use crate::network::{GroupSpec, MAX_FLOWS, Network};
 use crate::packet::MAX_PACKET_BYTES;
-use crate::schedule::MAX_HOPS;
-use crate::topology::{GroupSpec, MAX_FLOWS, Network};
+use crate::packet::in_network::MAX_HOPS;
 use crate::units::Time;
 
 /// A power of two: a million events add at most some tens of MB.

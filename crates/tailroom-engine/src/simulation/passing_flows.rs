@@ -1,20 +1,20 @@
 //! Flows that come and go, in a run: each becomes a connection when it arrives, and is forgotten when
 //! all it sent has been accounted for.
 
+use super::error::RunError;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
 use super::{Flow, Simulation};
-use crate::connection::Connection;
-use crate::error::RunError;
+use crate::dynamic_flows::Populations;
+use crate::dynamic_flows::bottlenecked::{INTERVAL, Sharing};
 use crate::flow::Ends;
 use crate::link::Link;
-use crate::population::Populations;
+use crate::network::{GroupSpec, MAX_FLOWS, Network};
 use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
 use crate::probe::population::Departure;
-use crate::probe::sharing::{INTERVAL, Sharing};
 use crate::results::passing::PassingResults;
-use crate::sender::Sender;
-use crate::source::SourceSpec;
-use crate::topology::{GroupSpec, MAX_FLOWS, Network};
+use crate::tcp::Connection;
+use crate::tcp::sender::Sender;
+use crate::traffic::SourceSpec;
 use crate::units::{Rate, Time};
 
 /// Who comes and goes, and who shares the links.

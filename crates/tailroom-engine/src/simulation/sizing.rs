@@ -1,10 +1,10 @@
 //! What the schedule of a network is laid out for: its packet rate and its delays.
 
+use super::schedule::{Schedule, TieBreak};
 use crate::distribution::Distribution;
+use crate::network::Network;
 use crate::private_path::Wiring;
-use crate::schedule::{Schedule, TieBreak};
-use crate::source::SourceSpec;
-use crate::topology::Network;
+use crate::traffic::SourceSpec;
 use crate::units::Time;
 
 /// An empty schedule whose buckets fit a network's packet rate and delays.

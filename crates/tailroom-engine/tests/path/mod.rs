@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::Marks;
-use tailroom_engine::receiver::Receiver;
-use tailroom_engine::sender::recovery::Recovery;
-use tailroom_engine::sender::{Demand, Outlet, Sender};
-use tailroom_engine::tcp_spec::TcpSpec;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::Receiver;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
 use tailroom_engine::units::Time;
 
 use crate::transport;

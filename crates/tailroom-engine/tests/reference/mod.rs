@@ -9,27 +9,27 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use tailroom_engine::connection::Connection;
+use tailroom_engine::dynamic_flows::Populations;
+use tailroom_engine::dynamic_flows::admission::FlowAdmissions;
+use tailroom_engine::dynamic_flows::bottlenecked::{INTERVAL, Sharing};
 use tailroom_engine::flow::Ends;
-use tailroom_engine::flow_admission::FlowAdmissions;
 use tailroom_engine::link::{Fate, Link};
+use tailroom_engine::network::Network;
+use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
-use tailroom_engine::population::Populations;
 use tailroom_engine::private_path::Wiring;
 use tailroom_engine::probe::flow::{FlowAccount, FlowProbe, FlowState, Marks};
 use tailroom_engine::probe::group::GroupProbe;
-use tailroom_engine::probe::sharing::{INTERVAL, Sharing};
-use tailroom_engine::receiver::Receiver;
 use tailroom_engine::results;
 use tailroom_engine::results::Results;
 use tailroom_engine::results::passing::PassingResults;
-use tailroom_engine::schedule::Event;
-use tailroom_engine::sender::{Outlet, Sender};
 use tailroom_engine::simulation::passing_flows::{departure, media_departure, sharing, spare};
-use tailroom_engine::source::{Source, TrafficSource};
-use tailroom_engine::topology::Network;
+use tailroom_engine::tcp::Connection;
+use tailroom_engine::tcp::receiver::Receiver;
+use tailroom_engine::tcp::sender::{Outlet, Sender};
+use tailroom_engine::traffic::unresponsive::Unresponsive;
+use tailroom_engine::traffic::{Source, TrafficSource};
 use tailroom_engine::units::Time;
-use tailroom_engine::unresponsive::Unresponsive;
 
 /// Runs `network` to its end; `events` of the summary counts this loop's own.
 pub(crate) fn run(network: &Network) -> Results {

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
-use super::steering::{Beginning, LostPacket, PathEvent, RateSample, Repair, Steering};
+use super::rate_based::{Beginning, LostPacket, PathEvent, RateSample, Repair, Steering};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
 use crate::units::Time;
 

@@ -2,7 +2,7 @@
 
 use super::{AckPhase, Model, State};
 use crate::congestion::filter::Plateau;
-use crate::congestion::steering::{PathEvent, RateSample};
+use crate::congestion::rate_based::{PathEvent, RateSample};
 use crate::random;
 use crate::units::{Time, float};
 

@@ -11,6 +11,7 @@ mod passing;
 pub mod poisson;
 pub mod streaming;
 pub mod trace;
+pub mod unresponsive;
 pub mod web;
 
 use crate::distribution::Distribution;
@@ -35,7 +36,8 @@ pub enum SourceSpec {
     },
     /// Objects that arrive at a connection that lasts.
     Objects(Box<ObjectsSpec>),
-    /// Flows that come and go. The group has no entry in [`Network::flows`].
+    /// Flows that come and go. The group has no entry in
+    /// [`Network::flows`](crate::network::Network::flows).
     FiniteFlows(Box<FiniteFlowsSpec>),
     /// Flows of a list, which come and go.
     Trace(Box<TraceSpec>),

@@ -1,10 +1,10 @@
 //! A flow that nothing controls.
 
+use super::{Emission, Source, TrafficSource};
 use crate::packet::Packet;
 use crate::private_path::{Entrance, Wiring};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
 use crate::probe::group::GroupProbe;
-use crate::source::{Emission, Source, TrafficSource};
 use crate::units::Time;
 
 /// A flow that nothing controls: a source, an access link, a counter at the far end.

@@ -5,16 +5,24 @@
 //! names the time of its [next service](Link::next_service), and whoever drives it calls
 //! [`Link::serve`] then, before any arrival of that instant.
 
-use crate::link_spec::{DelayChange, LinkSpec};
-use crate::loss::LossProcess;
+pub mod arrivals;
+pub mod fifo;
+pub mod probe;
+pub mod serializer;
+pub mod spec;
+pub mod wire_loss;
+
 use crate::packet::Ecn;
-use crate::probe::link::LinkProbe;
+use crate::packet::in_network::Event;
 use crate::queue::buffer::{Buffer, Dropped};
 use crate::queue::{Admission, EnqueueEvent, Gauge, LinkFacts, Queue, Scheduler, Verdict};
-use crate::schedule::Event;
-use crate::serializer::Serializer;
 use crate::units::Time;
-use crate::waiting_line::{Waiting, WaitingLine};
+use fifo::{Waiting, WaitingLine};
+use probe::LinkProbe;
+use serializer::Serializer;
+use spec::DelayChange;
+pub use spec::LinkSpec;
+use wire_loss::LossProcess;
 
 /// What becomes of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

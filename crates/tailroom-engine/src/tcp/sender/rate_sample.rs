@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::congestion::steering::{LostPacket, RateSample};
+use crate::congestion::rate_based::{LostPacket, RateSample};
 use crate::packet::Range;
 use crate::units::{Time, float};
 

@@ -1,13 +1,16 @@
 //! A TCP connection: both ends, and what happens when a packet or an ACK leaves the last shared link.
 
+pub mod receiver;
+pub mod sender;
+
 use crate::packet::{Ack, Packet};
 use crate::private_path::{Entrance, Wiring};
 use crate::probe::flow::Marks;
-use crate::receiver::Receiver;
-use crate::sender::{Demand, Outlet, Sender};
-use crate::source::objects::Objects;
-use crate::tcp_spec::TcpSpec;
+use crate::traffic::objects::Objects;
 use crate::units::Time;
+use receiver::Receiver;
+pub use sender::spec::TcpSpec;
+use sender::{Demand, Outlet, Sender};
 
 /// Sends a TCP sender's packets through the access link to the entrance.
 struct Access<'a, E> {

@@ -5,7 +5,7 @@
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::{Outlet, Phase, Sender};
-use crate::congestion::steering::{PathEvent, Repair, Steering};
+use crate::congestion::rate_based::{PathEvent, Repair, Steering};
 use crate::congestion::{CongestionControl, CongestionKind};
 use crate::packet::Ack;
 use crate::units::{PICOSECONDS_PER_SECOND, Time, float};

@@ -1,10 +1,10 @@
 //! A shared link as a scenario describes it, every quantity in engine units.
 
-use crate::loss::LossSpec;
-use crate::probe::arrivals::ArrivalLogSpec;
+use super::arrivals::ArrivalLogSpec;
+use super::serializer::RateChange;
+use super::wire_loss::LossSpec;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::queue::QueueConfig;
-use crate::serializer::RateChange;
 use crate::units::{Rate, Time};
 
 /// A shared link: a queue, a rate, a propagation delay, and what may go wrong on the way.

@@ -15,17 +15,18 @@ pub mod recovery;
 pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
+pub mod spec;
 pub mod steered;
 
+use super::TcpSpec;
 use crate::congestion::custom::ControlFault;
-use crate::congestion::steering::Beginning;
+use crate::congestion::rate_based::Beginning;
 use crate::congestion::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind, MAX_WINDOW_PACKETS,
 };
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
-use crate::source::objects::Objects;
-use crate::tcp_spec::TcpSpec;
+use crate::traffic::objects::Objects;
 use crate::units::{Time, float};
 use ecn::EcnState;
 use pacer::Pacer;

@@ -8,13 +8,11 @@
 //! The order is (time, flow, hop, insertion), a wake-up before arrivals: the reference loop of the
 //! tests, a plain heap over every stage of every packet, must give the same results.
 
-mod event;
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::packet::in_network::Event;
 use crate::units::Time;
-pub use event::{Event, MAX_HOPS, Stage};
 
 /// An event in one of the heaps, ordered by (time, flow, hop, insertion).
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! An event: a packet, or an ACK, that reaches a link, or a flow that may have to wake up.
 
-use crate::packet::{Ecn, Packet};
+use super::{Ecn, Packet};
 use crate::units::Time;
 
 /// What happens when an event's time has come.
@@ -16,7 +16,7 @@ pub enum Stage {
 /// One event in 24 bytes: at 100 Gbit/s and 100 ms a million of them are pending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    pub(super) time: u64,
+    pub(crate) time: u64,
     /// Age of the packet (47 bits), retransmission (1 bit), bytes (16 bits).
     age_and_size: u64,
     /// Flow (24 bits), stage (8 bits), low bits of the sequence number (29 bits), CWR (1 bit), ECN field
@@ -199,7 +199,7 @@ impl Event {
 
     /// Of two events of one instant the smaller comes first.
     #[inline]
-    pub(super) fn flow_and_stage(self) -> u32 {
+    pub(crate) fn flow_and_stage(self) -> u32 {
         (self.place_and_sequence >> STAGE_SHIFT) as u32
     }
 }

@@ -2,14 +2,16 @@
 //! the shared links. All of it is in order, so it is computed when a packet leaves the last shared link,
 //! ahead of the links' clock; no event is needed.
 
+pub mod delays;
+
 use rand_core::SeedableRng;
 use rand_xoshiro::SplitMix64;
 
+use crate::link::serializer::Serializer;
 use crate::packet::{Ack, Packet};
-use crate::private_delay::{PrivateDelays, SenderSide};
 use crate::random;
-use crate::serializer::Serializer;
 use crate::units::{Rate, Time};
+use delays::{PrivateDelays, SenderSide};
 
 /// What the private part of a path depends on beside the flow's RTT and access link.
 #[derive(Clone, Copy, Debug)]

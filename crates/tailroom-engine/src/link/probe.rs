@@ -1,14 +1,14 @@
 //! What a link measures: its queue over time and as packets see it, what passed, what was dropped.
 
+use super::LinkSpec;
 use super::arrivals::Arrivals;
-use super::delays::Delays;
-use super::dispersion::Dispersion;
-use super::histogram::Histogram;
-use super::over_time::OverTime;
-use crate::link_spec::LinkSpec;
+use crate::packet::in_network::Event;
+use crate::probe::delays::Delays;
+use crate::probe::dispersion::Dispersion;
+use crate::probe::histogram::Histogram;
+use crate::probe::over_time::OverTime;
 use crate::queue::Gauge;
 use crate::queue::buffer::DropReason;
-use crate::schedule::Event;
 use crate::units::Time;
 
 /// Counts since the start of the run.

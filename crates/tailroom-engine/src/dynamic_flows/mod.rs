@@ -4,9 +4,12 @@
 //! A flow takes a number behind those of the permanent flows, and gives it back when everything it
 //! sent has been accounted for, so that memory is proportional to the flows in progress.
 
+pub mod admission;
+pub mod bottlenecked;
+
+use crate::network::{GroupSpec, Network};
 use crate::probe::population::{PopulationProbe, Visit};
-use crate::source::{FlowPlan, FlowSource, Flows};
-use crate::topology::{GroupSpec, Network};
+use crate::traffic::{FlowPlan, FlowSource, Flows};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// The groups whose flows come and go.

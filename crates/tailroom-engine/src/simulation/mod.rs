@@ -2,29 +2,32 @@
 
 mod circuits;
 mod conservation;
+pub mod error;
 mod limits;
 pub mod passing_flows;
+pub mod schedule;
 mod sizing;
 mod stores;
 mod waits;
 
-use crate::error::RunError;
+use crate::dynamic_flows::admission::FlowAdmissions;
+use crate::dynamic_flows::bottlenecked::INTERVAL;
 use crate::flow::Ends;
-use crate::flow_admission::FlowAdmissions;
 use crate::link::{Fate, Link};
+use crate::network::{GroupSpec, Network};
+use crate::packet::in_network::{Event, Stage};
 use crate::packet::{Ack, Ecn, Packet};
 use crate::private_path::Entrance;
 use crate::probe::flow::{FlowAccount, Marks};
 use crate::probe::group::GroupProbe;
-use crate::probe::sharing::INTERVAL;
 use crate::results;
 use crate::results::Results;
-use crate::schedule::{Event, Schedule, Stage, TieBreak};
-use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
 use circuits::{Circuits, Exit};
+use error::RunError;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use passing_flows::PassingFlows;
+use schedule::{Schedule, TieBreak};
 use stores::Stores;
 
 /// A run in progress.

@@ -7,13 +7,13 @@
 use std::ops::Range;
 
 use crate::congestion::CongestionConfig;
-use crate::link_spec::LinkSpec;
-use crate::private_delay::SenderSide;
+use crate::link::LinkSpec;
 use crate::private_path::SharedPath;
+use crate::private_path::delays::SenderSide;
 use crate::probe::flow::Marks;
 use crate::queue::LinkFacts;
-use crate::source::SourceSpec;
-use crate::tcp_spec::TcpSpec;
+use crate::tcp::TcpSpec;
+use crate::traffic::SourceSpec;
 use crate::units::{Rate, Time};
 
 /// Flows that a run can tell apart: 24 bits in a packet.

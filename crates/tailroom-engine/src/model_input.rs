@@ -7,18 +7,18 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::distribution::Distribution;
-use crate::link_spec::LinkSpec;
-use crate::loss::LossSpec;
+use crate::link::LinkSpec;
+use crate::link::wire_loss::LossSpec;
+use crate::network::{GroupSpec, Network};
 use crate::quantity::limit::Limit;
 use crate::random::stream;
-use crate::sender::recovery::Recovery;
-use crate::source::finite_flows::FiniteFlowsSpec;
-use crate::source::poisson::PacketSizes;
-use crate::source::streaming::StreamingSpec;
-use crate::source::trace::TraceSpec;
-use crate::source::web::WebSpec;
-use crate::source::{FlowArrivals, SourceSpec};
-use crate::topology::{GroupSpec, Network};
+use crate::tcp::sender::recovery::Recovery;
+use crate::traffic::finite_flows::FiniteFlowsSpec;
+use crate::traffic::poisson::PacketSizes;
+use crate::traffic::streaming::StreamingSpec;
+use crate::traffic::trace::TraceSpec;
+use crate::traffic::web::WebSpec;
+use crate::traffic::{FlowArrivals, SourceSpec};
 use crate::units::Rate;
 
 /// How many sizes of flows that come and go are drawn.

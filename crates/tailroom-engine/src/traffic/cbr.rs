@@ -1,7 +1,7 @@
 //! Constant bit rate: equally spaced packets of one size.
 
 use super::{Emission, TrafficSource};
-use crate::serializer::Serializer;
+use crate::link::serializer::Serializer;
 use crate::units::{Rate, Time};
 
 /// A constant-rate source; the spacing is exact, its fraction of a picosecond carried.

@@ -1,11 +1,11 @@
 //! How the transport of a group of flows behaves.
 
+use super::ecn::EcnMode;
+use super::recovery::Recovery;
+use super::rtt::RttSamples;
+use super::slow_start::SlowStartSpec;
 use crate::congestion::CongestionConfig;
-use crate::receiver::DelayedAck;
-use crate::sender::ecn::EcnMode;
-use crate::sender::recovery::Recovery;
-use crate::sender::rtt::RttSamples;
-use crate::sender::slow_start::SlowStartSpec;
+use crate::tcp::receiver::DelayedAck;
 use crate::units::Time;
 
 /// How the transport of a group behaves; the congestion control is one part of it.

@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::histogram::Histogram;
+use crate::probe::histogram::Histogram;
 use crate::units::{Rate, Time};
 
 /// Over so long what a link has to spare is measured.

@@ -4,8 +4,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Emission, TrafficSource};
 use crate::distribution::Distribution;
+use crate::link::serializer::Serializer;
 use crate::random::{stream, uniform};
-use crate::serializer::Serializer;
 use crate::units::{Rate, Time};
 
 /// An on-off source.

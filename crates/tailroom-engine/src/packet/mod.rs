@@ -3,6 +3,8 @@
 //! Sequence numbers count packets, not bytes: every data packet of a flow is of one size, so byte
 //! arithmetic would only add rounding.
 
+pub mod in_network;
+
 use crate::units::Time;
 
 /// The ECN field of the IP header (RFC 3168 sec. 5), its two bits as the value.

@@ -7,8 +7,8 @@
 //! one that has just arrived where a link refuses it.
 
 use crate::packet::Ecn;
+use crate::packet::in_network::Event;
 use crate::queue::buffer::DropReason;
-use crate::schedule::Event;
 use crate::units::Time;
 
 /// Which arrivals are recorded.

@@ -13,13 +13,13 @@
 //! that nothing controls are always admitted. The meter knows what arrives, not what the link's own
 //! discipline drops of it, and takes the link's first rate for its capacity.
 
-use crate::link::Link;
-use crate::link_spec::{FlowAdmissionSpec, LinkSpec};
-use crate::loss::LossSpec;
+use crate::link::spec::FlowAdmissionSpec;
+use crate::link::wire_loss::LossSpec;
+use crate::link::{Link, LinkSpec};
+use crate::network::Network;
+use crate::packet::in_network::Event;
 use crate::queue::fair::{FairParams, FairScheduler};
 use crate::queue::{LinkFacts, QueueConfig};
-use crate::schedule::Event;
-use crate::topology::Network;
 use crate::units::{Rate, Time};
 
 /// Weight of an interval's priority load in its exponential average; not from a paper.
