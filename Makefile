@@ -16,7 +16,7 @@ help:
 	@echo "make setup     build the package and its tools into .venv"
 	@echo "make demo      run the first experiment and draw its pictures into out/demo"
 	@echo "make test      Rust and Python tests"
-	@echo "make lint      formatting, lints, types, generated files up to date"
+	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
 	@echo "make bench     speed of the engine"
 	@echo "make validate  comparison with published numbers (slow)"
 	@echo "make schema    write schema/ and the scenario classes anew from the engine"
@@ -50,6 +50,7 @@ lint: setup
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
+	$(BIN)/python tools/import_order.py
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

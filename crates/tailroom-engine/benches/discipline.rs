@@ -15,12 +15,12 @@ mod transport;
 use std::time::Instant;
 
 use tailroom_engine::link::Link;
+use tailroom_engine::network::Network;
+use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::random::{below, stream, uniform};
-use tailroom_engine::schedule::Event;
-use tailroom_engine::topology::Network;
 use tailroom_engine::units::Time;
 
 const PASSES: usize = 9;
@@ -73,7 +73,7 @@ fn measure(queue: &str, load: f64, flows: u32) -> String {
     let arrivals = arrivals(load, flows);
     let mut figures: Vec<f64> = (0..PASSES)
         .map(|_| {
-            let mut link = Link::new(&network, 0);
+            let mut link = Link::new(&network.links[0], &network.link_facts(0));
             let started = Instant::now();
             for &packet in &arrivals {
                 pass(&mut link, packet);

@@ -9,15 +9,20 @@ use std::time::Instant;
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
-use tailroom_engine::error::RunError;
+use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::quantity::limit::QueueLimit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::drop_tail::DropTailParams;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{
-    EcnMode, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, Recovery, RttSamples, SlowStartSpec,
-    SourceSpec, TcpSpec,
-};
+use tailroom_engine::simulation::error::RunError;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::rtt::RttSamples;
+use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
+use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::units::{Rate, Time};
 
 fn main() -> Result<(), RunError> {

@@ -3,45 +3,42 @@
 //! A packet's journey, each station a module:
 //!
 //! ```text
-//! source -> sender -> link (queue, serializer, loss) -> ... -> receiver -> ACK -> sender
+//! traffic -> tcp::sender -> link (queue, serializer, loss) -> ... -> tcp::receiver -> ACK -> sender
 //! ```
 //!
-//! [`source`] and the TCP [`sender`] decide what may leave, the sender asking its [`congestion`]
-//! control how large the window is; [`link`]s are shared, each with a [`queue`] discipline that guards its buffer;
-//! the [`receiver`] answers with ACKs. What is private to a flow is wired in [`flow`]; what happens in
-//! which order is the business of [`schedule`] and [`simulation`]; what is measured, of [`probe`] and
-//! [`results`]. A [`scenario`] resolves to the [`topology`] that a [`simulation::Simulation`] runs;
-//! analytic models read its [`outline`].
+//! [`traffic`] sources and the sender of a [`tcp`] connection decide what may leave, the sender asking
+//! its [`congestion`] control how large the window is; a [`link`] is shared, and its [`queue`]
+//! discipline guards its buffer; the receiver answers with ACKs. What lies between two shared links is
+//! a [`private_path`]. A [`network`] is data: a [`scenario`] resolves to one, a
+//! [`simulation::Simulation`] runs it, analytic models read its [`model_input`]. What is measured is
+//! the business of [`probe`] and [`results`].
+//!
+//! Modules import one another in one direction, which `import_order.txt` states.
 
 #![forbid(unsafe_code)]
 
-pub mod outline;
-pub mod scenario;
-pub mod topology;
-
-pub mod schedule;
-pub mod simulation;
-
-pub mod congestion;
-pub mod flow;
-pub mod flow_admission;
-pub mod link;
-pub mod loss;
-pub mod population;
-pub mod private_delay;
-pub mod queue;
-pub mod receiver;
-pub mod sender;
-pub mod serializer;
-pub mod source;
-pub mod waiting_line;
-
+// Groups in the order in which they may import one another: see import_order.txt.
 pub mod distribution;
-pub mod packet;
 pub mod quantity;
 pub mod random;
 pub mod units;
 
-pub mod error;
+pub mod congestion;
+pub mod packet;
 pub mod probe;
+pub mod queue;
+
+pub mod link;
+pub mod private_path;
+pub mod tcp;
+pub mod traffic;
+
+pub mod dynamic_flows;
+pub mod flow;
+pub mod network;
+
 pub mod results;
+pub mod simulation;
+
+pub mod model_input;
+pub mod scenario;

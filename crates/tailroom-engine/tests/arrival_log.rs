@@ -4,9 +4,9 @@
 mod disciplines;
 mod scenario_run;
 
-use tailroom_engine::error::RunError;
 use tailroom_engine::results::{ArrivalLog, LinkSummary, Results};
 use tailroom_engine::simulation::Simulation;
+use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
 
 const ACCEPTED: u8 = 0;

@@ -8,9 +8,12 @@ mod transport;
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::network::{FlowSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
-use tailroom_engine::topology::{FlowSpec, LossSpec, Network, PacketSizes, TcpSpec};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::Time;
 
 use lossy::{PACKET_BYTES, RTT_S, assert_response, from_avoidance, packets_per_round_trip};

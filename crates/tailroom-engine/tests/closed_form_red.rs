@@ -9,7 +9,7 @@ mod transport;
 use tailroom_engine::quantity::limit::QueueLimit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::red::{RedMode, RedParams};
-use tailroom_engine::topology::PacketSizes;
+use tailroom_engine::traffic::poisson::PacketSizes;
 
 use poisson::{estimate, poisson, replicate};
 

@@ -5,17 +5,19 @@ mod controls;
 mod transport;
 
 use proptest::prelude::*;
-
-use tailroom_engine::congestion::steering::{Beginning, LostPacket, PathEvent, Repair, Steering};
+use tailroom_engine::congestion::rate_based::{
+    Beginning, LostPacket, PathEvent, RateSample, Repair, Steering,
+};
 use tailroom_engine::congestion::{
     AckEvent, Congestion, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind,
 };
 use tailroom_engine::packet::{Ack, Packet, Range};
 use tailroom_engine::probe::flow::Marks;
-use tailroom_engine::receiver::Receiver;
-use tailroom_engine::sender::rate_sample::RateSample;
-use tailroom_engine::sender::{Demand, Outlet, Sender};
-use tailroom_engine::topology::{DelayedAck, Recovery, SlowStartSpec, TcpSpec};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
+use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
 use tailroom_engine::units::Time;
 
 #[test]

@@ -3,11 +3,14 @@
 mod networks;
 mod transport;
 
+use tailroom_engine::link::LinkSpec;
+use tailroom_engine::network::{FlowSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::Results;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{EcnMode, FlowSpec, LinkSpec, Network, TcpSpec};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
 use tailroom_engine::units::Time;
 
 /// Groups of ten Reno flows with these ECN modes over 50 Mbit/s and 40 ms, for 100 s after 20 s.

@@ -4,11 +4,12 @@
 use serde::Deserialize;
 use tailroom_engine::congestion::custom::Controls;
 use tailroom_engine::congestion::{AckEvent, CongestionControl, CongestionEvent, Parameters};
-use tailroom_engine::error::RunError;
+use tailroom_engine::network::Network;
 use tailroom_engine::results::Summary;
-use tailroom_engine::scenario::{self, FileLoader};
+use tailroom_engine::scenario;
+use tailroom_engine::scenario::FileLoader;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::Network;
+use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
 
 const SCENARIO: &str = r#"

@@ -7,14 +7,18 @@
 mod path;
 mod transport;
 
-use path::{Outcome, PERFECT, RTT, Script, WINDOW, transfer};
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::dctcp::DctcpParams;
 use tailroom_engine::congestion::prague::PragueParams;
 use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::packet::{Ecn, Packet};
-use tailroom_engine::topology::{DelayedAck, EcnMode, Recovery, TcpSpec};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::units::Time;
+
+use path::{Outcome, PERFECT, RTT, Script, WINDOW, transfer};
 
 const PACKETS: u64 = 80;
 

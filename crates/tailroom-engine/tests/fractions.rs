@@ -10,12 +10,14 @@ mod transport;
 
 use proptest::prelude::*;
 use serde_json::Value;
-
-use tailroom_engine::probe::arrivals::{ArrivalLogSpec, Outcome};
+use tailroom_engine::link::arrivals::{ArrivalLogSpec, Outcome};
+use tailroom_engine::link::serializer::RateChange;
+use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Results;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{GroupSpec, Network, PacketSizes, RateChange, SourceSpec};
+use tailroom_engine::traffic::SourceSpec;
+use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::{Rate, Time};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;

@@ -6,11 +6,13 @@ mod transport;
 
 use std::fmt::Write;
 
-use tailroom_engine::error::RunError;
+use tailroom_engine::link::serializer::RateChange;
+use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Summary;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{GroupSpec, Network, RateChange, SourceSpec};
+use tailroom_engine::simulation::error::RunError;
+use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::units::{Rate, Time};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;

@@ -8,10 +8,14 @@ mod path;
 mod transport;
 
 use proptest::prelude::*;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::rtt::RttSamples;
+use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
+use tailroom_engine::units::Time;
 
 use path::{Outcome, PERFECT, RTT, Script, WINDOW, every_recovery, tcp, transfer};
-use tailroom_engine::topology::{DelayedAck, Recovery, RttSamples, SlowStartSpec, TcpSpec};
-use tailroom_engine::units::Time;
 
 const PACKETS: u64 = 60;
 /// `DupThresh` (RFC 6675 sec. 2; RFC 5681 sec. 3.2).

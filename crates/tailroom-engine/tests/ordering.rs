@@ -14,14 +14,16 @@ use std::fmt::Write;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{FileFailurePersistence, TestRunner};
-
+use tailroom_engine::link::serializer::RateChange;
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::{ArrivalLog, Results};
-use tailroom_engine::schedule::TieBreak;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{
-    DelayedAck, GroupSpec, LossSpec, Network, RateChange, SourceSpec, TcpSpec,
-};
+use tailroom_engine::simulation::schedule::TieBreak;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::units::{Rate, Time};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;

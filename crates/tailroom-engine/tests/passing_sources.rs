@@ -5,16 +5,16 @@
 mod scenario_run;
 mod scenario_text;
 
-use scenario_text::{FILES, resolve};
 use tailroom_engine::distribution::{Count, Distribution};
 use tailroom_engine::random::stream;
 use tailroom_engine::results::{GroupSummary, Results};
 use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::source::FlowSource;
-use tailroom_engine::source::web::Web;
-use tailroom_engine::topology::{FlowArrivals, SourceSpec, WebSpec};
+use tailroom_engine::traffic::web::{Web, WebSpec};
+use tailroom_engine::traffic::{FlowArrivals, FlowSource, SourceSpec};
 use tailroom_engine::units::Time;
+
+use scenario_text::{FILES, resolve};
 
 const SECOND: f64 = 1e12;
 

@@ -8,9 +8,10 @@ mod scenario_text;
 
 use std::fmt::Write as _;
 
-use scenario_text::resolve_with;
 use tailroom_engine::results::Summary;
 use tailroom_engine::units::Time;
+
+use scenario_text::resolve_with;
 
 const OFF: &str = "send_jitter = \"none\"";
 
@@ -250,7 +251,7 @@ fn a_phase_shift_lengthens_round_trips_by_less_than_a_packet_time() {
     };
     let (plain, shifted, other) = (network("0", "1"), network("1", "1"), network("2", "1"));
     let packet = Time::from_picoseconds(120_000_000);
-    let shifts = |to: &tailroom_engine::topology::Network| -> Vec<Time> {
+    let shifts = |to: &tailroom_engine::network::Network| -> Vec<Time> {
         to.flows.iter().zip(&plain.flows).map(|(to, from)| to.rtt.since(from.rtt)).collect()
     };
     assert!(shifts(&shifted).iter().all(|shift| *shift < packet));

@@ -12,14 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-
 use tailroom_engine::link::{Fate, Link};
+use tailroom_engine::network::Network;
+use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::buffer::DropReason;
-use tailroom_engine::schedule::Event;
-use tailroom_engine::topology::Network;
 use tailroom_engine::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// Each flow has one ECN codepoint, so that a discipline that sorts by codepoint keeps its order.
@@ -136,7 +135,8 @@ struct Observer {
 
 impl Observer {
     fn new(script: &Script, queue: QueueConfig) -> Self {
-        let mut link = Link::new(&network(script, queue), 0);
+        let network = network(script, queue);
+        let mut link = Link::new(&network.links[0], &network.link_facts(0));
         link.begin_measuring(Time::ZERO);
         Observer {
             link,

@@ -15,7 +15,8 @@ use tailroom_engine::congestion::hybla::HyblaParams;
 use tailroom_engine::congestion::illinois::IllinoisParams;
 use tailroom_engine::congestion::scalable::{ScalableParams, Variant};
 use tailroom_engine::congestion::yeah::YeahParams;
-use tailroom_engine::topology::{LossSpec, TcpSpec};
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::tcp::TcpSpec;
 
 use lossy::{
     RTT_S, assert_response, from_avoidance, packets_per_round_trip, random_packets_per_round_trip,

@@ -1,8 +1,8 @@
 //! Uncontrolled sources offer what their parameters say: means, variances, growth of the variance.
 
 use tailroom_engine::distribution::{CdfPoint, Distribution, Empirical};
-use tailroom_engine::source::{Emission, Source, TrafficSource};
-use tailroom_engine::topology::{GroupSpec, PacketSizes, SourceSpec};
+use tailroom_engine::traffic::poisson::PacketSizes;
+use tailroom_engine::traffic::{Emission, Source, SourceSpec, TrafficSource};
 use tailroom_engine::units::{Rate, Time};
 
 const SECOND: f64 = 1e12;
@@ -10,20 +10,8 @@ const SECOND: f64 = 1e12;
 /// Normal quantile of a two-sided significance of 0.1 %.
 const QUANTILE: f64 = 3.29;
 
-fn source(spec: SourceSpec, packet_size: u32, seed: u64) -> Source {
-    let group = GroupSpec {
-        name: "stream".into(),
-        path: vec![0],
-        reverse_path: Vec::new(),
-        source: spec,
-        stop: None,
-        packet_size,
-        header_size: 40,
-        sender_side: None,
-        send_jitter: None,
-        tcp: None,
-    };
-    Source::new(&group, Time::ZERO, seed, "stream").expect("an uncontrolled source")
+fn source(spec: &SourceSpec, packet_size: u32, seed: u64) -> Source {
+    Source::new(spec, packet_size, Time::ZERO, seed, "stream").expect("an uncontrolled source")
 }
 
 fn rate(bits_per_second: u64) -> Rate {
@@ -56,7 +44,7 @@ fn a_poisson_stream_offers_its_rate_whatever_the_sizes() {
     for (sizes, mean, square) in cases {
         let what = format!("{sizes:?}");
         let sizes = PacketSizes::Drawn(sizes);
-        let source = source(SourceSpec::Poisson { rate: rate(bits_per_second), sizes }, 1500, 1);
+        let source = source(&SourceSpec::Poisson { rate: rate(bits_per_second), sizes }, 1500, 1);
         let bytes: u64 =
             emissions(source, Time::from_seconds(seconds)).map(|it| u64::from(it.bytes)).sum();
         let expected = bits_per_second as f64 / 8.0 * seconds;
@@ -75,7 +63,7 @@ fn a_poisson_stream_offers_its_rate_whatever_the_sizes() {
 fn arrival_times_of_a_poisson_stream_do_not_depend_on_the_shape_of_its_sizes() {
     let times = |sizes: PacketSizes| -> Vec<Time> {
         let spec = SourceSpec::Poisson { rate: rate(1_000_000), sizes };
-        emissions(source(spec, 1000, 1), Time::from_seconds(1.0)).map(|it| it.time).collect()
+        emissions(source(&spec, 1000, 1), Time::from_seconds(1.0)).map(|it| it.time).collect()
     };
     let same_mean = Distribution::Uniform { from: 999.0, to: 1001.0 };
     assert_eq!(times(PacketSizes::Fixed), times(PacketSizes::Drawn(same_mean)));
@@ -84,7 +72,7 @@ fn arrival_times_of_a_poisson_stream_do_not_depend_on_the_shape_of_its_sizes() {
 /// An on-off source of 1000-byte packets, `packets` a second in on periods.
 fn on_off(packets: u64, on: &Distribution, off: &Distribution, seed: u64) -> Source {
     let spec = SourceSpec::OnOff { rate: rate(packets * 8_000), on: on.clone(), off: off.clone() };
-    source(spec, 1000, seed)
+    source(&spec, 1000, seed)
 }
 
 /// Packets of each of `sources` independent sources in `[from, to)`, in seconds.

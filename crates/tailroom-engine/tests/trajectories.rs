@@ -15,9 +15,10 @@ use std::path::PathBuf;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::Marks;
-use tailroom_engine::receiver::Receiver;
-use tailroom_engine::sender::{Demand, Outlet, Sender};
-use tailroom_engine::topology::{EcnMode, TcpSpec};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::Receiver;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
 use tailroom_engine::units::Time;
 
 /// Milliseconds.

@@ -4,9 +4,11 @@
 
 mod scenario_text;
 
-use scenario_text::{parse, resolve, resolve_with};
 use tailroom_engine::distribution::Distribution;
-use tailroom_engine::topology::{PacketSizes, SourceSpec};
+use tailroom_engine::traffic::SourceSpec;
+use tailroom_engine::traffic::poisson::PacketSizes;
+
+use scenario_text::{parse, resolve, resolve_with};
 
 /// A scenario with one uncontrolled group; its source is on line 9.
 fn scenario(source: &str) -> String {

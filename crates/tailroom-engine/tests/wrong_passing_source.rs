@@ -4,8 +4,9 @@
 
 mod scenario_text;
 
+use tailroom_engine::traffic::SourceSpec;
+
 use scenario_text::{parse, resolve, resolve_with};
-use tailroom_engine::topology::SourceSpec;
 
 /// A scenario whose group's source is on line 10.
 fn scenario(source: &str, more: &str) -> String {

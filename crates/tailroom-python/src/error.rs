@@ -1,7 +1,8 @@
 //! Every way to fail, as a Python exception with one sentence that says what to do.
 
 use std::cell::RefCell;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic;
+use std::panic::AssertUnwindSafe;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
@@ -30,7 +31,7 @@ create_exception!(
 /// What can end a call into the engine.
 pub(crate) enum Failure {
     Scenario(tailroom_engine::scenario::ScenarioError),
-    Run(tailroom_engine::error::RunError),
+    Run(tailroom_engine::simulation::error::RunError),
     Capture(String),
     /// Ctrl-C, or an exception in the caller's progress function.
     Python(PyErr),
@@ -45,8 +46,8 @@ impl From<tailroom_engine::scenario::ScenarioError> for Failure {
     }
 }
 
-impl From<tailroom_engine::error::RunError> for Failure {
-    fn from(error: tailroom_engine::error::RunError) -> Self {
+impl From<tailroom_engine::simulation::error::RunError> for Failure {
+    fn from(error: tailroom_engine::simulation::error::RunError) -> Self {
         Failure::Run(error)
     }
 }
@@ -62,7 +63,7 @@ impl From<Failure> for PyErr {
         match failure {
             Failure::Scenario(error) => ScenarioError::new_err(error.to_string()),
             // The control's author is at fault, not the run.
-            Failure::Run(error @ tailroom_engine::error::RunError::Control { .. }) => {
+            Failure::Run(error @ tailroom_engine::simulation::error::RunError::Control { .. }) => {
                 ScenarioError::new_err(error.to_string())
             }
             Failure::Run(error) => RunError::new_err(error.to_string()),

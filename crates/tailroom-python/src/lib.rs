@@ -24,10 +24,10 @@ mod _engine {
 
     use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
-    use tailroom_engine::outline::Outline;
+    use tailroom_engine::model_input::Outline;
+    use tailroom_engine::network::Network;
     use tailroom_engine::quantity::read_base_units;
     use tailroom_engine::scenario::{self, Scenario};
-    use tailroom_engine::topology::Network;
 
     #[pymodule_export]
     use super::capture::import_capture;

@@ -6,9 +6,13 @@ use std::collections::VecDeque;
 use super::{Congestion, CongestionConfig};
 use crate::packet::{Packet, StoredAck};
 use crate::probe::flow::Marks;
-use crate::receiver::Receiver;
-use crate::sender::{Demand, Outlet, Sender};
-use crate::topology::{EcnMode, Recovery, RttSamples, SlowStartSpec, TcpSpec};
+use crate::tcp::TcpSpec;
+use crate::tcp::receiver::Receiver;
+use crate::tcp::sender::ecn::EcnMode;
+use crate::tcp::sender::recovery::Recovery;
+use crate::tcp::sender::rtt::RttSamples;
+use crate::tcp::sender::slow_start::SlowStartSpec;
+use crate::tcp::sender::{Demand, Outlet, Sender};
 use crate::units::Time;
 
 /// A token bucket that drops what finds no token.

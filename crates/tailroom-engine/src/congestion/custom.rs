@@ -14,9 +14,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::steering::{Beginning, LostPacket, PathEvent, Steering};
-use super::{AckEvent, Congestion, CongestionControl, CongestionEvent, Parameters, SteadyState};
-use crate::sender::MAX_WINDOW_PACKETS;
+use super::rate_based::{Beginning, LostPacket, PathEvent, Steering};
+use super::{
+    AckEvent, Congestion, CongestionControl, CongestionEvent, MAX_WINDOW_PACKETS, Parameters,
+    SteadyState,
+};
 use crate::units::Time;
 
 /// A control of your own: `congestion = "mymodule:MyControl"` is short for it.

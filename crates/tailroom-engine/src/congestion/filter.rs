@@ -1,7 +1,7 @@
 //! What controls that model the path have in common: windowed maxima and minima, round trips
 //! counted by deliveries, and the test whether a rate has ceased to grow.
 
-use crate::sender::rate_sample::RateSample;
+use super::rate_based::RateSample;
 use crate::units::Time;
 
 /// The longest window of a [`WindowedMax`], in steps.

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::sender::MAX_WINDOW_PACKETS;
-
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState};
+use super::{
+    AckEvent, CongestionControl, CongestionEvent, MAX_WINDOW_PACKETS, Parameters, SteadyState,
+};
 
 /// Parameters of the fixed window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,21 +3,25 @@
 //! Adding one takes a file with `struct X` (state), `struct XParams` (parameters, whose doc comments,
 //! defaults and ranges become the schema and `tailroom list`), `impl CongestionControl for X`, and
 //! one line in the registry below. Loss recovery, RTO, pacing and slow start are not here: they exist once, in
-//! [`crate::sender`].
+//! [`crate::tcp::sender`].
 
 #[cfg(test)]
 mod closed_loop;
 pub mod filter;
+pub mod rate_based;
 mod round_rtt;
 #[cfg(test)]
 mod script;
-pub mod steering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Time;
-use steering::{Beginning, LostPacket, PathEvent, Steering};
+use rate_based::{Beginning, LostPacket, PathEvent, Steering};
+
+/// Largest window, in packets. An event carries 29 bits of a sequence number, which tell packets apart
+/// that are 2^28 from one another or less; a window of TCP is at most 2^30 bytes (RFC 7323 sec. 2.3).
+pub const MAX_WINDOW_PACKETS: u64 = 100_000_000;
 
 /// What a control learns from an ACK of new data outside recovery.
 #[derive(Clone, Copy, Debug)]

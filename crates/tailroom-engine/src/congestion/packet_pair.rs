@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::steering::{Beginning, PathEvent, Steering};
+use super::rate_based::{Beginning, PathEvent, Steering};
 use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
 use crate::units::{Time, float};
 

@@ -1,8 +1,7 @@
 //! Scripted ACKs and congestion for unit tests of a control.
 
-use super::steering::{Beginning, PathEvent, Repair, Steering};
+use super::rate_based::{Beginning, PathEvent, RateSample, Repair, Steering};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds};
-use crate::sender::rate_sample::RateSample;
 use crate::units::Time;
 
 /// An ACK of this many packets at time zero, without an RTT sample.

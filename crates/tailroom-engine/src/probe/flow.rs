@@ -94,6 +94,21 @@ impl FlowCounters {
     }
 }
 
+/// Where the packets of a flow went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowAccount {
+    /// Packets that left the last shared link.
+    pub received: u64,
+    /// Packets dropped by a queue or lost on a wire.
+    pub lost: u64,
+    /// Those of them that were sent inside the measured window.
+    pub lost_measured: u64,
+    /// Packets sent inside the measured window that left the last shared link with a mark.
+    pub marked_measured: u64,
+    /// ACKs that are on the shared links of a reverse path.
+    pub acks_on_the_way: u64,
+}
+
 /// One row of a flow's time series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {

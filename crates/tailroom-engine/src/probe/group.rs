@@ -8,7 +8,7 @@ use crate::units::Time;
 pub struct GroupProbe {
     /// What packets waited in total before their transmissions at the links of their path, of those that
     /// the last link has sent. Empty where the group's wait at one link says the same: see
-    /// [`only_queue`](crate::topology::GroupSpec::only_queue).
+    /// [`only_queue`](crate::network::GroupSpec::only_queue).
     pub waits: Delays,
     /// From the sender to the receiver, of packets that nothing controls.
     pub one_way: Delays,

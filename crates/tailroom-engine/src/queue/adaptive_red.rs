@@ -5,8 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::red::rule::RedCore;
 use super::red::{RedMode, RedParams, default_max_p, yes};
-use super::red_core::RedCore;
 use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkFacts, Parameters, Verdict};
 use crate::quantity::limit::QueueLimit;
 use crate::quantity::{PositiveDuration, Size};

@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 
 use crate::packet::Ecn;
-use crate::schedule::Event;
+use crate::packet::in_network::Event;
 
 /// Why a queue discipline dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

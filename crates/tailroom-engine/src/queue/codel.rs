@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler};
+use crate::packet::in_network::Event;
 use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
-use crate::schedule::Event;
 use crate::units::Time;
 
 /// The delay that may persist (RFC 8289 sec. 4.3: 5 ms, a twentieth of the interval).

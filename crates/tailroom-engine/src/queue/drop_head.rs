@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::{LinkFacts, Parameters, Scheduler};
+use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
-use crate::schedule::Event;
 use crate::units::Time;
 
 /// Parameters of a head-drop buffer.

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::packet::Ecn;
+use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration};
-use crate::schedule::Event;
 use crate::units::Time;
 
 const PICOSECONDS_PER_MICROSECOND: u64 = 1_000_000;

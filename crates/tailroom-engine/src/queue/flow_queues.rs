@@ -9,9 +9,9 @@ use rand_xoshiro::SplitMix64;
 
 use super::buffer::{Buffer, PacketList};
 use super::{BadParameter, LinkFacts};
+use crate::packet::in_network::Event;
 use crate::quantity::Size;
 use crate::random::below;
-use crate::schedule::Event;
 
 /// RFC 8290 sec. 5.2.5.
 pub(super) const FLOWS: u32 = 1_024;

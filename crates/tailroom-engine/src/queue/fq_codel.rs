@@ -9,9 +9,9 @@ use super::buffer::{Buffer, DropReason, Unlisted};
 use super::codel::{Control, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
+use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{PositiveDuration, Size};
-use crate::schedule::Event;
 use crate::units::Time;
 
 /// A full buffer drops at most so many packets at once (RFC 8290 sec. 4.1).

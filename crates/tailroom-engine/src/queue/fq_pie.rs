@@ -14,9 +14,9 @@ use super::pie::{
     check_update_interval,
 };
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
+use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration, Size};
-use crate::schedule::Event;
 use crate::units::Time;
 
 /// Parameters of an FQ-PIE buffer.

@@ -11,19 +11,19 @@
 pub mod buffer;
 pub mod emptying;
 pub mod flow_queues;
-mod red_core;
 #[cfg(test)]
 mod script;
+
+use std::ops::Range;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 use crate::packet::Ecn;
+use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::stream;
-use crate::schedule::Event;
 use crate::units::{Rate, Time};
 use buffer::{Buffer, DropReason, Unlisted};
 

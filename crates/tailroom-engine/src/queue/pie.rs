@@ -16,10 +16,10 @@ use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
 use crate::packet::Ecn;
+use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration};
 use crate::random::uniform;
-use crate::schedule::Event;
 use crate::units::Time;
 
 /// `QDELAY_REF` (RFC 8033 sec. 4.2).

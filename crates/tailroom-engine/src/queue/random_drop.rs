@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::{LinkFacts, Parameters, Scheduler};
+use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::below;
-use crate::schedule::Event;
 use crate::units::Time;
 
 /// Parameters of a random-drop buffer.

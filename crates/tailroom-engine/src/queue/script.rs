@@ -2,8 +2,8 @@
 
 use super::buffer::{Buffer, DropReason};
 use super::{LinkFacts, Scheduler};
+use crate::packet::in_network::Event;
 use crate::packet::{Ecn, Packet};
-use crate::schedule::Event;
 use crate::units::{Rate, Time};
 
 /// A link of this rate that packets of 1,000 bytes cross.

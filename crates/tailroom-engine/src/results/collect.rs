@@ -1,84 +1,28 @@
 //! From what the probes recorded to what a run returns.
 
-use super::passing::{flow_counts, flow_log, passing_group, sharing_summary, total};
+use super::flow_data::{FlowData, mean, ratio};
+use super::passing::{
+    PassingResults, flow_counts, flow_log, passing_group, sharing_summary, total,
+};
 use super::warnings::{Evidence, warnings};
 use super::{
     ArrivalDispersion, ArrivalLog, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary,
     LinkSeries, LinkSummary, Named, PacketLog, Results, Summary,
 };
+use crate::dynamic_flows::Populations;
 use crate::flow::Ends;
-use crate::link::Link;
-use crate::population::Populations;
+use crate::link::{Link, LinkSpec};
+use crate::network::Network;
 use crate::probe::delays::Delays;
-use crate::probe::flow::{FlowCounters, FlowProbe, FlowRecord, FlowState, Reduction};
+use crate::probe::flow::{FlowAccount, Reduction};
 use crate::probe::group::GroupProbe;
 use crate::probe::progress::{first_fair_interval, jain_index};
 use crate::quantity::limit::Limit;
 use crate::queue::Gauge;
-use crate::simulation::FlowAccount;
-use crate::simulation::passing_flows::PassingResults;
-use crate::topology::{LinkSpec, Network};
 use crate::units::Time;
 
 /// Jain's index from which flows count as converged.
 const FAIR: f64 = 0.9;
-
-/// What is known of one flow at the end of a run.
-pub(super) struct FlowData<'a> {
-    record: &'a FlowRecord,
-    /// Counts inside the window; deliveries from the receiving side for uncontrolled sources.
-    pub(super) window: FlowCounters,
-    account: FlowAccount,
-    is_complete: bool,
-    is_controlled: bool,
-}
-
-/// Counts between the marks of a probe, which has passed them all.
-fn between(probe: &FlowProbe) -> FlowCounters {
-    probe.window(&FlowState::default())
-}
-
-impl<'a> FlowData<'a> {
-    fn new(ends: &'a Ends, account: FlowAccount) -> Self {
-        match ends {
-            Ends::Tcp(connection) => {
-                let probe = &connection.sender.probe;
-                FlowData {
-                    record: probe.record(),
-                    window: between(probe),
-                    account,
-                    is_complete: connection.sender.is_complete_at_end(),
-                    is_controlled: true,
-                }
-            }
-            Ends::Unresponsive(source) => {
-                let received = between(&source.received);
-                FlowData {
-                    record: source.received.record(),
-                    window: FlowCounters {
-                        delivered: received.delivered,
-                        delivered_bytes: received.delivered_bytes,
-                        rtt_sum: received.rtt_sum,
-                        rtt_count: received.rtt_count,
-                        ..between(&source.sent)
-                    },
-                    account,
-                    is_complete: false,
-                    is_controlled: false,
-                }
-            }
-        }
-    }
-}
-
-fn ratio(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
-}
-
-pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
-    ratio(sum, count)
-}
 
 /// Puts together what the probes of a finished run recorded.
 pub fn collect(

@@ -1,7 +1,8 @@
 //! What a run returns: a summary, the fields of `tailroom run --json`, and columns.
 
 mod collect;
-mod passing;
+mod flow_data;
+pub mod passing;
 mod warnings;
 
 use serde::ser::SerializeMap;
@@ -344,7 +345,7 @@ pub struct FlowLog {
     pub slowdown: Vec<f64>,
 }
 
-/// Arrivals of packets, one by one. See [`crate::probe::arrivals`].
+/// Arrivals of packets, one by one. See [`crate::link::arrivals`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArrivalLog {
     /// When.

@@ -5,12 +5,20 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{FlowCounts, FlowLog, GroupSummary, Named};
-use crate::population::Population;
+use crate::dynamic_flows::bottlenecked::Sharing;
+use crate::dynamic_flows::{Population, Populations};
+use crate::network::{GroupSpec, Network};
 use crate::probe::population::{SIZE_CLASSES, SizeClass};
-use crate::probe::sharing::Sharing;
-use crate::simulation::passing_flows::PassingResults;
-use crate::topology::{GroupSpec, Network};
 use crate::units::Time;
+
+/// What is known of passing flows at the end of a run.
+#[derive(Debug)]
+pub struct PassingResults<'a> {
+    /// The groups whose flows come and go.
+    pub populations: &'a Populations,
+    /// By link.
+    pub sharing: &'a [Sharing],
+}
 
 /// Offered load from which a link is overloaded.
 const FULL: f64 = 1.0;
@@ -30,7 +38,7 @@ pub enum Regime {
 }
 
 /// Who shares a link, over the measured window. Which flows are in progress and bottlenecked, see
-/// [`crate::probe::sharing`].
+/// [`crate::dynamic_flows::bottlenecked`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SharingSummary {
     /// What arrives whatever the link does, over its capacity: bytes on the wire of the flows that

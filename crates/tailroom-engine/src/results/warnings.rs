@@ -1,13 +1,15 @@
 //! What a user should know before trusting the results of a run. Each warning is a function of its own
 //! that names the place, what was measured there, and the key to change.
 
-use super::collect::{FlowData, mean};
+use super::flow_data::{FlowData, mean};
 use crate::congestion::SteadyState;
 use crate::link::Link;
+use crate::network::{GroupSpec, Network};
 use crate::quantity::PositiveDuration;
 use crate::queue::emptying::EMPTIED_INTERVALS;
 use crate::queue::{DelayTarget, QueueConfig};
-use crate::topology::{GroupSpec, Network, SourceSpec, TcpSpec};
+use crate::tcp::TcpSpec;
+use crate::traffic::SourceSpec;
 use crate::units::Time;
 
 /// Fewer window reductions per flow than this are not a steady state.

@@ -3,12 +3,15 @@
 use super::error::{Fault, Path};
 use super::file::{AdmissionFile, ArrivalLogFile, LinkFile, LossFile};
 use super::mahimahi::Trace;
-use crate::flow_admission::FlowAdmissionSpec;
-use crate::probe::arrivals::ArrivalLogSpec;
+use crate::link::LinkSpec;
+use crate::link::arrivals::ArrivalLogSpec;
+use crate::link::serializer::RateChange;
+use crate::link::spec::{DelayChange, FlowAdmissionSpec};
+use crate::link::wire_loss::LossSpec;
+use crate::network::{FlowSpec, GroupSpec, Network};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::queue::QueueConfig;
-use crate::topology::{DelayChange, FlowSpec, GroupSpec, LinkSpec, LossSpec, Network, RateChange};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// A run would spend its time on ending shorter ones.

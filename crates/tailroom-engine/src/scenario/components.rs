@@ -3,8 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::alternatives::{alternatives, follow, kind_of};
 use super::hosts;
-use super::schema::{alternatives, follow, kind_of, schema};
+use super::schema::schema;
 
 /// Keys of the answer, and the schema definitions that list their kinds.
 const REGISTRIES: &[(&str, &str)] = &[

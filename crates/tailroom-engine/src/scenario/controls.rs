@@ -4,10 +4,11 @@
 use serde::Deserialize;
 use toml::Table;
 
+use super::alternatives::{alternatives, kind_of};
 use super::error::{Fault, Path, suggestion};
 use super::file::ScenarioFile;
 use super::flows::ControlFile;
-use super::schema::{alternatives, kind_of, schema};
+use super::schema::schema;
 use crate::congestion::CongestionConfig;
 use crate::congestion::custom::{CustomParams, FindControl, NoControl};
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::defaults::DefaultsFile;
+use super::defaults_file::DefaultsFile;
 use super::flows::FlowsFile;
 use super::kind_or_name;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};

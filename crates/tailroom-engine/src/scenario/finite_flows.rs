@@ -4,13 +4,14 @@ use super::distribution::CdfTexts;
 use super::error::{Fault, Path, suggestion};
 use super::flow_list::read_list;
 use super::flows::{FlowsFile, SourceFile};
-use super::resolve::Inputs;
+use super::inputs::Inputs;
 use crate::distribution::Distribution;
 use crate::quantity::{Duration, PositiveDuration};
 use crate::random;
-use crate::topology::{
-    FiniteFlowsSpec, FlowArrivals, SourceSpec, StreamingSpec, TraceFlow, TraceSpec,
-};
+use crate::traffic::finite_flows::FiniteFlowsSpec;
+use crate::traffic::streaming::StreamingSpec;
+use crate::traffic::trace::{TraceFlow, TraceSpec};
+use crate::traffic::{FlowArrivals, SourceSpec};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// Draws from which the mean number of packets of a flow is estimated. Only what a flow's last

@@ -2,7 +2,7 @@
 //! line.
 
 use crate::quantity::{BitRate, Duration, Kind, PositiveDuration, Quantity, Size};
-use crate::topology::TraceFlow;
+use crate::traffic::trace::TraceFlow;
 
 /// Problem and remedy.
 type Bad = (String, &'static str);

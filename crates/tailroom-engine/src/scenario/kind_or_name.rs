@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error};
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
-use super::schema::{alternatives, follow, kind_of};
+use super::alternatives::{alternatives, follow, kind_of};
 
 /// Reads a kind with its parameters, or its name.
 pub(super) fn read<'de, D: Deserializer<'de>, T: DeserializeOwned>(

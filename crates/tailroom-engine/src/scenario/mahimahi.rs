@@ -5,7 +5,7 @@
 //! opportunity that finds no packet; here each millisecond's opportunities become that
 //! millisecond's rate, the fluid reading of the trace.
 
-use crate::topology::RateChange;
+use crate::link::serializer::RateChange;
 use crate::units::{Rate, Time};
 
 /// A trace as a link needs it.

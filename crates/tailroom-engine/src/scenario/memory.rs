@@ -6,9 +6,11 @@
 
 use super::error::{Fault, Path};
 use crate::congestion::CongestionConfig;
+use crate::link::LinkSpec;
+use crate::network::{GroupSpec, Network};
 use crate::quantity::Size;
-use crate::sender::rate_sample::RECORD_BYTES;
-use crate::topology::{GroupSpec, LinkSpec, Network, SourceSpec};
+use crate::tcp::sender::rate_sample::RECORD_BYTES;
+use crate::traffic::SourceSpec;
 
 // Bytes of each kind of state, rounded up; MARGIN covers what containers hold in reserve.
 const PACKET: f64 = 32.0;

@@ -12,11 +12,13 @@
 //! A new congestion control needs nothing here: schema, check and list follow the registry. A new
 //! queue discipline or source is a variant in `file` or `flows` and an arm where it is resolved.
 
+mod alternatives;
 mod buffer;
 mod check;
 mod components;
 mod controls;
 mod defaults;
+mod defaults_file;
 mod distribution;
 mod document;
 mod error;
@@ -25,6 +27,7 @@ mod finite_flows;
 mod flow_list;
 mod flows;
 mod hosts;
+mod inputs;
 mod kind_or_name;
 mod mahimahi;
 mod memory;
@@ -32,26 +35,26 @@ mod names;
 mod phases;
 mod resolve;
 mod schema;
+mod source_kind;
 mod spread;
 mod transport;
 mod web;
+mod web_sessions;
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::congestion::custom::FindControl;
+use crate::network::Network;
 pub use components::components;
-pub use error::{MOST_SHOWN, Place, Problem, ScenarioError};
-pub use schema::schema;
-
 use distribution::{CdfTexts, load_cdfs};
 use document::Document;
 use error::{Fault, Path};
+pub use error::{MOST_SHOWN, Place, Problem, ScenarioError};
 use file::ScenarioFile;
 use mahimahi::Trace;
-
-use crate::congestion::custom::FindControl;
-use crate::topology::Network;
+pub use schema::schema;
 
 /// Reads the files that a scenario names; the engine itself does no input or output.
 pub trait FileLoader {
@@ -178,7 +181,7 @@ impl Scenario {
 
     fn network(&self) -> Result<Network, Vec<Fault>> {
         let Scenario { file, document, traces, cdfs } = self;
-        resolve::resolve(resolve::Inputs { file, document, traces, cdfs })
+        resolve::resolve(inputs::Inputs { file, document, traces, cdfs })
     }
 
     /// The scenario as TOML with overrides applied and every default filled in; reading it again

@@ -3,10 +3,10 @@
 //! randomness breaks it, and by how much RTTs are shifted to see whether it matters.
 
 use super::flows::{SendJitterFile, SendJitterName};
+use crate::link::serializer::Serializer;
+use crate::network::Network;
 use crate::quantity::PositiveDuration;
 use crate::random;
-use crate::serializer::Serializer;
-use crate::topology::Network;
 use crate::units::{Rate, Time};
 
 impl SendJitterFile {

@@ -1,56 +1,31 @@
 //! From the typed scenario file to the network: names to indices, groups to flows, and everything
 //! that one value must not say about another.
 
-use std::collections::BTreeMap;
-
 use indexmap::IndexMap;
 
 use super::buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
 use super::distribution::{CdfTexts, DistributionFile};
-use super::document::Document;
 use super::error::{Fault, Path};
 use super::file::{LinkFile, ScenarioFile};
 use super::finite_flows::resolve_passing;
 use super::flows::{FlowsFile, SizesFile, SizesName, SourceFile, Spread};
-use super::mahimahi::Trace;
+use super::inputs::Inputs;
 use super::memory;
 use super::names::no_such_link;
 use super::phases::shift_round_trips;
 use super::transport::resolve_transport;
 use crate::distribution::Distribution;
-use crate::private_delay::SenderSide;
-use crate::quantity::{BitRate, PositiveDuration, Size};
+use crate::link::serializer::Serializer;
+use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
+use crate::packet::MAX_PACKET_BYTES;
+use crate::packet::in_network::MAX_HOPS;
+use crate::private_path::delays::SenderSide;
+use crate::quantity::{PositiveDuration, Size};
 use crate::random;
-use crate::schedule::MAX_HOPS;
-use crate::serializer::Serializer;
-use crate::topology::{
-    FlowSpec, GroupSpec, MAX_FLOWS, Network, ObjectsSpec, PacketSizes, SourceSpec,
-};
+use crate::traffic::SourceSpec;
+use crate::traffic::objects::ObjectsSpec;
+use crate::traffic::poisson::PacketSizes;
 use crate::units::{Rate, Time};
-
-/// Largest packet: the length field of an IP header has 16 bits.
-pub(super) const MAX_PACKET_BYTES: u64 = 65_535;
-
-/// All that a scenario consists of.
-#[derive(Clone, Copy)]
-pub(super) struct Inputs<'a> {
-    /// The scenario file in typed form.
-    pub(super) file: &'a ScenarioFile,
-    /// As it was written.
-    pub(super) document: &'a Document,
-    /// Rate traces by the name of their link.
-    pub(super) traces: &'a BTreeMap<String, Trace>,
-    /// Distribution functions by the path of their file.
-    pub(super) cdfs: &'a CdfTexts,
-}
-
-impl Inputs<'_> {
-    /// The rate of a link, if it exists and has one.
-    pub(super) fn link_rate(&self, name: &str) -> Option<Rate> {
-        let trace = self.traces.get(name).map(|trace| trace.mean_rate);
-        self.file.links.get(name)?.rate.map(BitRate::rate).or(trace)
-    }
-}
 
 /// Resolves the scenario, or says what is wrong with the run and its groups, or else with its
 /// links, or else the first that is wrong with the whole.
@@ -188,7 +163,7 @@ fn check_path_and_packets(group: &FlowsFile, at: &Path) -> Result<(), Fault> {
         return Err(Fault::new(&at.key("path"), "is missing", remedy));
     }
     let (packet_size, header_size) = (group.packet_size.bytes(), group.header_size.bytes());
-    if packet_size > MAX_PACKET_BYTES {
+    if packet_size > u64::from(MAX_PACKET_BYTES) {
         let remedy = format!("write at most \"{MAX_PACKET_BYTES} B\"");
         let problem = format!("{} is larger than an IP packet can be", group.packet_size);
         return Err(Fault::new(&at.key("packet_size"), problem, remedy));

@@ -22,23 +22,6 @@ pub(super) fn tcp_keys() -> Vec<String> {
     properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
 }
 
-/// The schema that `schema` refers to, or itself.
-pub(super) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
-    let reference = schema.get("$ref").and_then(Value::as_str);
-    let target = reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?));
-    target.unwrap_or(schema)
-}
-
-/// The alternatives of a union, if the schema is one.
-pub(super) fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
-    schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array)
-}
-
-/// The `kind` of an alternative of a tagged union.
-pub(super) fn kind_of(alternative: &Value) -> Option<&str> {
-    alternative.pointer("/properties/kind/const").and_then(Value::as_str)
-}
-
 /// TOML has no null, so a key that may be left out is not one that may be null; and the line breaks
 /// of a doc comment mean nothing.
 fn tidy(schema: &mut Value) {

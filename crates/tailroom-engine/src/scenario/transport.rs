@@ -1,41 +1,22 @@
 //! The transport of a group: present under congestion control, absent without.
 
-use toml::Value;
-
+use super::alternatives::{alternatives, kind_of};
 use super::document::Document;
 use super::error::{Fault, Path};
 use super::flows::{
     ControlFile, DelayedAckFile, EcnFile, FlowsFile, RecoveryFile, RttSamplesFile, SlowStartFile,
     SourceFile, TcpFile, linux_delayed_ack, two,
 };
-use super::resolve::MAX_PACKET_BYTES;
-use super::schema::{alternatives, kind_of, schema, tcp_keys};
+use super::schema::{schema, tcp_keys};
 use crate::congestion::CongestionConfig;
+use crate::packet::MAX_PACKET_BYTES;
 use crate::quantity::PositiveDuration;
-use crate::topology::{DelayedAck, EcnMode, Recovery, RttSamples, SlowStartSpec, TcpSpec};
-
-/// Kinds of sources that no congestion control governs.
-const UNCONTROLLED: [&str; 4] = ["streaming", "poisson", "cbr", "on_off"];
-/// Kinds of sources whose flows come and go, so that they have no `count`.
-const PASSING: [&str; 4] = ["finite_flows", "trace", "streaming", "web"];
-
-/// Whether a source as it is written, bulk if left out, is under congestion control.
-pub(super) fn is_under_control(source: Option<&Value>) -> bool {
-    !UNCONTROLLED.contains(&source_kind(source))
-}
-
-/// Whether the flows of a source as it is written come and go.
-pub(super) fn comes_and_goes(source: Option<&Value>) -> bool {
-    PASSING.contains(&source_kind(source))
-}
-
-fn source_kind(source: Option<&Value>) -> &str {
-    let kind = match source {
-        Some(Value::Table(table)) => table.get("kind").and_then(Value::as_str),
-        named => named.and_then(Value::as_str),
-    };
-    kind.unwrap_or("bulk")
-}
+use crate::tcp::TcpSpec;
+use crate::tcp::receiver::DelayedAck;
+use crate::tcp::sender::ecn::EcnMode;
+use crate::tcp::sender::recovery::Recovery;
+use crate::tcp::sender::rtt::RttSamples;
+use crate::tcp::sender::slow_start::SlowStartSpec;
 
 /// The transport of a group, or `None` for a source that nothing controls.
 pub(super) fn resolve_transport(
@@ -98,7 +79,7 @@ fn check(at: &Path, tcp: &TcpFile, congestion: &CongestionConfig) -> Result<(), 
     if tcp.count_lost_in_pipe {
         check_counted_pipe(at, tcp, congestion)?;
     }
-    if tcp.ack_size.bytes() > MAX_PACKET_BYTES {
+    if tcp.ack_size.bytes() > u64::from(MAX_PACKET_BYTES) {
         let problem = format!("{} is larger than an IP packet can be", tcp.ack_size);
         let remedy = format!("write at most \"{MAX_PACKET_BYTES} B\"");
         return Err(Fault::new(&at.key("ack_size"), problem, remedy));

@@ -3,8 +3,8 @@
 //! What a packet does at a link is found here by its flow's number alone. The flow itself is a dozen
 //! cache lines elsewhere, which a packet that a scheduler takes in need not touch.
 
-use crate::schedule::{Event, Stage};
-use crate::topology::{GroupSpec, Network};
+use crate::network::{GroupSpec, Network};
+use crate::packet::in_network::{Event, Stage};
 
 /// A link on a circuit.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! The account of packets at the end of a run: none has appeared or vanished.
 
 use super::Simulation;
-use crate::error::RunError;
+use super::error::RunError;
 use crate::flow::Ends;
 use crate::link::Link;
-use crate::schedule::Stage;
+use crate::packet::in_network::Stage;
 
 impl Simulation {
     /// Sent = received + lost + on the way, for each flow and for the ACKs; arrived = dropped + taken

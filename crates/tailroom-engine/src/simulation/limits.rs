@@ -2,18 +2,17 @@
 //! here; a network that a program has built is not.
 
 use super::Simulation;
-use crate::error::RunError;
+use super::error::RunError;
 use crate::link::Link;
-use crate::schedule::MAX_HOPS;
-use crate::topology::{GroupSpec, MAX_FLOWS, Network};
+use crate::network::{GroupSpec, MAX_FLOWS, Network};
+use crate::packet::MAX_PACKET_BYTES;
+use crate::packet::in_network::MAX_HOPS;
 use crate::units::Time;
 
 /// A power of two: a million events add at most some tens of MB.
 pub(super) const EVENTS_BETWEEN_MEMORY_CHECKS: u64 = 1 << 20;
 /// Flows in progress take about a kilobyte each.
 pub(super) const FLOWS_BETWEEN_MEMORY_CHECKS: usize = 1 << 14;
-/// Bytes that the length of an IP packet can say.
-const MAX_PACKET_BYTES: u32 = 65_535;
 
 /// Says which limit a network passes.
 pub(super) fn check(network: &Network) -> Result<(), RunError> {
@@ -65,7 +64,9 @@ impl Simulation {
     fn memory_bytes(&self) -> u64 {
         let within = |link: &Link| link.memory_bytes_within(EVENTS_BETWEEN_MEMORY_CHECKS);
         let held_bytes: u64 = self.links.iter().map(within).sum();
+        let metered_bytes = self.admissions.memory_bytes_within(EVENTS_BETWEEN_MEMORY_CHECKS);
         let flow_bytes: u64 = self.flows.iter().map(super::Flow::memory_bytes).sum();
-        self.schedule.memory_bytes() + self.stores.memory_bytes() + held_bytes + flow_bytes
+        let pending_bytes = self.schedule.memory_bytes() + self.stores.memory_bytes();
+        pending_bytes + held_bytes + metered_bytes + flow_bytes
     }
 }

@@ -1,17 +1,20 @@
 //! Flows that come and go, in a run: each becomes a connection when it arrives, and is forgotten when
 //! all it sent has been accounted for.
 
+use super::error::RunError;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
-use super::{Flow, FlowAccount, Simulation};
-use crate::error::RunError;
-use crate::flow::{Connection, Ends};
+use super::{Flow, Simulation};
+use crate::dynamic_flows::Populations;
+use crate::dynamic_flows::bottlenecked::{INTERVAL, Sharing};
+use crate::flow::Ends;
 use crate::link::Link;
-use crate::population::Populations;
-use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
+use crate::network::{GroupSpec, MAX_FLOWS, Network};
+use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
 use crate::probe::population::Departure;
-use crate::probe::sharing::{INTERVAL, Sharing};
-use crate::sender::Sender;
-use crate::topology::{GroupSpec, MAX_FLOWS, Network, SourceSpec};
+use crate::results::passing::PassingResults;
+use crate::tcp::Connection;
+use crate::tcp::sender::Sender;
+use crate::traffic::SourceSpec;
 use crate::units::{Rate, Time};
 
 /// Who comes and goes, and who shares the links.
@@ -27,15 +30,6 @@ pub(super) struct PassingFlows {
     paths: Vec<Vec<usize>>,
     /// Of the permanent flows, their group and peak rate.
     permanent: Vec<(usize, Option<Rate>)>,
-}
-
-/// What is known of passing flows at the end of a run.
-#[derive(Debug)]
-pub struct PassingResults<'a> {
-    /// The groups whose flows come and go.
-    pub populations: &'a Populations,
-    /// By link.
-    pub sharing: &'a [Sharing],
 }
 
 impl PassingFlows {
@@ -236,10 +230,11 @@ impl Simulation {
     /// A flow arrives and gets a number.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, passing, flows, circuits, schedule, links, stores, .. } = self;
+        let Simulation { network, passing, flows, circuits, schedule, admissions, stores, .. } =
+            self;
         let time = passing.next_arrival();
         let path = passing.populations.next_group().map(|group| &network.groups[group].path);
-        if path.into_iter().flatten().any(|&link| links[link].refuses_flow(time)) {
+        if path.is_some_and(|path| admissions.refuse_flow(path, time)) {
             passing.populations.refuse(network);
             return Ok(());
         }

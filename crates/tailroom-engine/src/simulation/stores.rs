@@ -2,8 +2,9 @@
 //! can say; and what packets have waited at the links behind them. The event carries the number of its
 //! place here where a packet has its sequence number.
 
+use super::schedule::Schedule;
+use crate::packet::in_network::Event;
 use crate::packet::{Ack, StoredAck};
-use crate::schedule::{Event, Schedule};
 use crate::units::Time;
 
 /// Both stores of a run.

@@ -3,7 +3,7 @@
 use super::Simulation;
 use super::circuits::{Exit, Hop};
 use crate::link::Fate;
-use crate::schedule::Event;
+use crate::packet::in_network::Event;
 use crate::units::Time;
 
 impl Simulation {

@@ -1,8 +1,11 @@
 //! One flow that meets a given loss, and the response function that it shows.
 
+use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::network::Network;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{LinkSpec, LossSpec, Network, TcpSpec};
+use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::units::Time;
 
 use crate::{networks, transport};

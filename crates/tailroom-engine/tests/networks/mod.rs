@@ -1,9 +1,13 @@
 //! The links and flows that tests build their networks from.
 
+use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::network::{FlowSpec, GroupSpec};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::drop_tail::DropTailParams;
-use tailroom_engine::topology::{FlowSpec, GroupSpec, LinkSpec, LossSpec, SourceSpec, TcpSpec};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::units::{Rate, Time};
 
 /// A plain link without loss or changes.

@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::transport;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::Marks;
-use tailroom_engine::receiver::Receiver;
-use tailroom_engine::sender::{Demand, Outlet, Sender};
-use tailroom_engine::topology::{Recovery, TcpSpec};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::Receiver;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
 use tailroom_engine::units::Time;
+
+use crate::transport;
 
 /// One way; the round trip takes 100 ms.
 const DELAY: Time = Time::from_milliseconds(50);

@@ -1,10 +1,13 @@
 //! Queues with Poisson arrivals, and what ten independent runs of one estimate.
 
+use tailroom_engine::link::LinkSpec;
+use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::{LinkSummary, Summary};
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::{GroupSpec, LinkSpec, Network, PacketSizes, SourceSpec};
+use tailroom_engine::traffic::SourceSpec;
+use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::{Rate, Time};
 
 use crate::{networks, transport};

@@ -5,25 +5,35 @@ use std::sync::Arc;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-
-use crate::controls;
-use crate::disciplines;
-use crate::networks;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::distribution::{Count, Distribution, Empirical};
-use tailroom_engine::flow_admission::FlowAdmissionSpec;
-use tailroom_engine::private_delay::SenderSide;
-use tailroom_engine::probe::arrivals::ArrivalLogSpec;
+use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::arrivals::ArrivalLogSpec;
+use tailroom_engine::link::serializer::RateChange;
+use tailroom_engine::link::spec::{DelayChange, FlowAdmissionSpec};
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
-use tailroom_engine::topology::{
-    DelayChange, DelayedAck, EcnMode, FiniteFlowsSpec, FlowArrivals, FlowSpec, GroupSpec, LinkSpec,
-    LossSpec, Network, ObjectsSpec, PacketSizes, RateChange, Recovery, RttSamples, SlowStartSpec,
-    SourceSpec, StreamingSpec, TcpSpec, TraceFlow, TraceSpec, WebSpec,
-};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::rtt::RttSamples;
+use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
+use tailroom_engine::traffic::finite_flows::FiniteFlowsSpec;
+use tailroom_engine::traffic::objects::ObjectsSpec;
+use tailroom_engine::traffic::poisson::PacketSizes;
+use tailroom_engine::traffic::streaming::StreamingSpec;
+use tailroom_engine::traffic::trace::{TraceFlow, TraceSpec};
+use tailroom_engine::traffic::web::WebSpec;
+use tailroom_engine::traffic::{FlowArrivals, SourceSpec};
 use tailroom_engine::units::{Rate, Time};
+
+use crate::{controls, disciplines, networks};
 
 /// Times of a grid, so that many of them are equal, or any.
 fn time(most_milliseconds: u64) -> impl Strategy<Value = Time> {

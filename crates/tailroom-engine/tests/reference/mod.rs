@@ -9,23 +9,26 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use tailroom_engine::flow::{Connection, Ends, Unresponsive, Wiring};
+use tailroom_engine::dynamic_flows::Populations;
+use tailroom_engine::dynamic_flows::admission::FlowAdmissions;
+use tailroom_engine::dynamic_flows::bottlenecked::{INTERVAL, Sharing};
+use tailroom_engine::flow::Ends;
 use tailroom_engine::link::{Fate, Link};
+use tailroom_engine::network::Network;
+use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
-use tailroom_engine::population::Populations;
-use tailroom_engine::probe::flow::{FlowProbe, FlowState, Marks};
+use tailroom_engine::private_path::Wiring;
+use tailroom_engine::probe::flow::{FlowAccount, FlowProbe, FlowState, Marks};
 use tailroom_engine::probe::group::GroupProbe;
-use tailroom_engine::probe::sharing::{INTERVAL, Sharing};
-use tailroom_engine::receiver::Receiver;
-use tailroom_engine::results::{self, Results};
-use tailroom_engine::schedule::Event;
-use tailroom_engine::sender::{Outlet, Sender};
-use tailroom_engine::simulation::FlowAccount;
-use tailroom_engine::simulation::passing_flows::{
-    PassingResults, departure, media_departure, sharing, spare,
-};
-use tailroom_engine::source::{Source, TrafficSource};
-use tailroom_engine::topology::Network;
+use tailroom_engine::results;
+use tailroom_engine::results::Results;
+use tailroom_engine::results::passing::PassingResults;
+use tailroom_engine::simulation::passing_flows::{departure, media_departure, sharing, spare};
+use tailroom_engine::tcp::Connection;
+use tailroom_engine::tcp::receiver::Receiver;
+use tailroom_engine::tcp::sender::{Outlet, Sender};
+use tailroom_engine::traffic::unresponsive::Unresponsive;
+use tailroom_engine::traffic::{Source, TrafficSource};
 use tailroom_engine::units::Time;
 
 /// Runs `network` to its end; `events` of the summary counts this loop's own.
@@ -182,6 +185,7 @@ struct Reference<'a> {
     network: &'a Network,
     marks: Marks,
     links: Vec<Link>,
+    admissions: FlowAdmissions,
     /// What is at a link, by the slot that the link knows it by.
     at_links: HashMap<u32, Happening>,
     next_slot: u32,
@@ -265,7 +269,10 @@ impl<'a> Reference<'a> {
         let mut reference = Reference {
             network,
             marks,
-            links: (0..network.links.len()).map(|index| Link::new(network, index)).collect(),
+            links: (0..network.links.len())
+                .map(|index| Link::new(&network.links[index], &network.link_facts(index)))
+                .collect(),
+            admissions: FlowAdmissions::new(network),
             at_links: HashMap::new(),
             next_slot: 0,
             flows: (0..network.flows.len())
@@ -353,7 +360,7 @@ impl<'a> Reference<'a> {
         }
         let group = self.populations.next_group().expect("one is due");
         let path = &self.network.groups[group].path;
-        if path.iter().any(|&link| self.links[link].refuses_flow(now)) {
+        if self.admissions.refuse_flow(path, now) {
             self.populations.refuse(self.network);
             return self.await_flow();
         }
@@ -439,6 +446,7 @@ impl<'a> Reference<'a> {
         let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
         let mut event = Event::arrival(now, flow as u32, 0, &packet);
         let class = class(&self.crossing[link], self.groups[flow]);
+        self.admissions.on_arrival(link, &event);
         let waited = self.links[link].busy_until().since(now);
         let fate = self.links[link].arrive(&mut event, class);
         self.follow(event, fate, waited);

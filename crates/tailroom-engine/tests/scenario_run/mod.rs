@@ -2,10 +2,11 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+use tailroom_engine::network::Network;
 use tailroom_engine::results::Results;
-use tailroom_engine::scenario::{self, FileLoader};
+use tailroom_engine::scenario;
+use tailroom_engine::scenario::FileLoader;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::topology::Network;
 
 struct NoFiles;
 

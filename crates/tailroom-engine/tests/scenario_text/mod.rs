@@ -2,8 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use tailroom_engine::scenario::{self, FileLoader, Scenario, ScenarioError};
-use tailroom_engine::topology::Network;
+use tailroom_engine::network::Network;
+use tailroom_engine::scenario;
+use tailroom_engine::scenario::{FileLoader, Scenario, ScenarioError};
 
 /// Files that a scenario may name.
 pub(crate) struct Files(&'static [(&'static str, &'static str)]);

@@ -2,7 +2,11 @@
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::reno::RenoParams;
-use tailroom_engine::topology::{EcnMode, Recovery, RttSamples, SlowStartSpec, TcpSpec};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::rtt::RttSamples;
+use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 use tailroom_engine::units::Time;
 
 /// A plain Reno transport with SACK and without delayed ACKs.

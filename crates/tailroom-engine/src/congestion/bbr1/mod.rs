@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use self::aggregation::Aggregation;
 use self::policer::{Policer, Sample};
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
-use super::steering::{Beginning, LostPacket, PathEvent, Repair, Steering};
+use super::rate_based::{Beginning, LostPacket, PathEvent, Repair, Steering};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
 use crate::random;
 use crate::units::{Time, float};

@@ -1,7 +1,7 @@
 //! Pacing rate, send quantum and window (sec. "Updating Control Parameters").
 
 use super::{Model, State};
-use crate::congestion::steering::{PathEvent, Repair};
+use crate::congestion::rate_based::{PathEvent, Repair};
 use crate::units::{Time, float};
 
 /// `BBR.MinPipeCwnd`

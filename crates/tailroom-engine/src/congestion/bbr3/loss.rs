@@ -2,8 +2,7 @@
 //! the Model Upon Packet Loss").
 
 use super::{Model, State};
-use crate::congestion::steering::{LostPacket, PathEvent};
-use crate::sender::rate_sample::RateSample;
+use crate::congestion::rate_based::{LostPacket, PathEvent, RateSample};
 use crate::units::float;
 
 /// `BBR.LossThresh`

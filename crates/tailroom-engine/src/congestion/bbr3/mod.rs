@@ -19,9 +19,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
-use super::steering::{Beginning, LostPacket, PathEvent, Repair, Steering};
+use super::rate_based::{Beginning, LostPacket, PathEvent, RateSample, Repair, Steering};
 use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
-use crate::sender::rate_sample::RateSample;
 use crate::units::Time;
 
 /// BBR, version 3, has no parameters; it is that of draft-ietf-ccwg-bbr-06 (repository

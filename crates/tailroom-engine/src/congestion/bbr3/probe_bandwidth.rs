@@ -2,9 +2,8 @@
 
 use super::{AckPhase, Model, State};
 use crate::congestion::filter::Plateau;
-use crate::congestion::steering::PathEvent;
+use crate::congestion::rate_based::{PathEvent, RateSample};
 use crate::random;
-use crate::sender::rate_sample::RateSample;
 use crate::units::{Time, float};
 
 /// `BBR.Headroom`

@@ -1,8 +1,7 @@
 //! The smallest RTT, and the state that measures it (sec. "`ProbeRTT`"); restarts from idle.
 
 use super::{AckPhase, Model, State};
-use crate::congestion::steering::PathEvent;
-use crate::sender::rate_sample::RateSample;
+use crate::congestion::rate_based::{PathEvent, RateSample};
 use crate::units::Time;
 
 const MIN_RTT_WINDOW: Time = Time::from_milliseconds(10_000); // BBR.MinRTTFilterLen

@@ -9,9 +9,9 @@
 
 use super::{AckPhase, Bbr3, Bbr3Params, Model, State};
 use crate::congestion::closed_loop::{ClosedLoop, Policer};
-use crate::congestion::script::{self, Path, assert_close, ms};
-use crate::congestion::steering::{LostPacket, Repair};
-use crate::congestion::{Congestion, CongestionConfig, CongestionControl};
+use crate::congestion::rate_based::{LostPacket, Repair};
+use crate::congestion::script::{Path, assert_close, ms};
+use crate::congestion::{Congestion, CongestionConfig, CongestionControl, script};
 use crate::units::Time;
 
 /// 100 Mbit/s in packets of 1500 B.

@@ -2,8 +2,8 @@
 //! its quantum and sends what that and the rest of its last turn cover.
 
 use super::flows::{Flow, Flows};
+use crate::packet::in_network::Event;
 use crate::queue::buffer::Buffer;
-use crate::schedule::Event;
 
 /// The round. The marker in it stands for a flow of weight 1 that always waits: its grants are the
 /// virtual time.

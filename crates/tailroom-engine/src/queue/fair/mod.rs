@@ -29,23 +29,22 @@ mod tag_queue;
 #[cfg(test)]
 mod tests;
 
-pub use longest::Length;
-pub use params::{DropFrom, FairParams, FairScheduler};
-
 use std::ops::Range;
 
 use rand_core::Rng;
 
 use super::buffer::{Buffer, DropReason, Unlisted};
 use super::{Gauge, LinkFacts, Scheduler};
+use crate::packet::in_network::Event;
 use crate::quantity::Size;
 use crate::quantity::limit::Limit;
-use crate::schedule::Event;
 use crate::units::Time;
 use deficit_round_robin::DeficitRoundRobin;
 use flows::Flows;
 use gauges::Gauges;
+pub use longest::Length;
 use longest::Longest;
+pub use params::{DropFrom, FairParams, FairScheduler};
 use start_time::{BYTE, StartTime};
 
 /// A fair queue.

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 
 use super::flows::{Flow, Flows};
 use super::tag_queue::{TagQueue, is_beyond};
+use crate::packet::in_network::Event;
 use crate::queue::buffer::Buffer;
-use crate::schedule::Event;
 use crate::units::Time;
 
 /// Virtual time that a byte takes at weight 1. Tags wrap around: those of one time span less than

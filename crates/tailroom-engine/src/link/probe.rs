@@ -1,0 +1,492 @@
+//! What a link measures: its queue over time and as packets see it, what passed, what was dropped.
+
+use super::LinkSpec;
+use super::arrivals::Arrivals;
+use crate::packet::in_network::Event;
+use crate::probe::delays::Delays;
+use crate::probe::dispersion::Dispersion;
+use crate::probe::histogram::Histogram;
+use crate::probe::over_time::OverTime;
+use crate::queue::Gauge;
+use crate::queue::buffer::DropReason;
+use crate::units::Time;
+
+/// Counts since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    arrivals: u64,
+    drops: [u64; DropReason::COUNT],
+    marks: u64,
+    random_losses: u64,
+    accepted: u64,
+    accepted_bytes: u64,
+    /// Taken in but not yet out, at the moment of the snapshot.
+    backlog: u64,
+    backlog_bytes: u64,
+}
+
+impl Counters {
+    fn dropped(&self) -> u64 {
+        self.drops.iter().sum()
+    }
+}
+
+/// One row of a link's time series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSample {
+    /// When.
+    pub time: Time,
+    /// Packets waiting at that instant.
+    pub queue_packets: u64,
+    /// What the link left unused since the sample before, in bit * ps / s.
+    pub idle_capacity: u128,
+    /// Drops since the sample before.
+    pub drops: u64,
+    /// Marks since the sample before.
+    pub marks: u64,
+    /// What the discipline reports of itself.
+    pub gauges: Vec<Gauge>,
+}
+
+/// What happened to a packet, for the packet log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogEvent {
+    /// It reached the buffer.
+    Arrival = 0,
+    /// Its last bit left.
+    Departure = 1,
+    /// The discipline dropped it.
+    Drop = 2,
+}
+
+/// One line of the packet log.
+#[derive(Clone, Copy, Debug)]
+pub struct LogEntry {
+    /// When.
+    pub time: Time,
+    /// Whose packet.
+    pub flow: u32,
+    /// What happened.
+    pub event: LogEvent,
+}
+
+/// Totals over the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkTotals {
+    /// Packets that reached the buffer.
+    pub arrivals: u64,
+    /// Packets the discipline dropped, by the number of the [`DropReason`].
+    pub drops: [u64; DropReason::COUNT],
+    /// Those of them that had arrived before the window.
+    pub earlier_arrivals_dropped: u64,
+    /// Packets the discipline marked.
+    pub marks: u64,
+    /// Packets lost on the wire.
+    pub random_losses: u64,
+    /// Packets whose last bit left.
+    pub departures: u64,
+    /// Bytes of the packets whose last bit left.
+    pub departed_bytes: u64,
+    /// What the link left unused, in bit * ps / s.
+    pub idle_capacity: u128,
+}
+
+/// What the packets of one group of flows meet at a link, since the statistics began.
+#[derive(Clone, Debug, Default)]
+pub struct ClassProbe {
+    /// Packets that reached the buffer.
+    pub arrivals: u64,
+    /// Packets the discipline dropped.
+    pub drops: u64,
+    /// Those of them that had arrived before the statistics began.
+    pub earlier_arrivals_dropped: u64,
+    /// What the others waited before their transmission, of those whose departure is known.
+    pub waits: Delays,
+}
+
+impl LinkTotals {
+    /// Packets of the window that were dropped, over packets of the window; `None` if none arrived.
+    pub fn loss_fraction(&self) -> Option<f64> {
+        let drops = self.drops.iter().sum::<u64>() - self.earlier_arrivals_dropped;
+        (self.arrivals > 0).then(|| drops as f64 / self.arrivals as f64)
+    }
+}
+
+impl ClassProbe {
+    /// The same for the packets of the class.
+    pub fn loss_fraction(&self) -> Option<f64> {
+        let drops = self.drops - self.earlier_arrivals_dropped;
+        (self.arrivals > 0).then(|| drops as f64 / self.arrivals as f64)
+    }
+}
+
+/// What is counted at marks, and for packets whose way through a link is not the usual one: away from
+/// what every packet touches.
+#[derive(Debug)]
+struct RareCounts {
+    measured_from: Time,
+    /// Packets dropped since then that had arrived before.
+    earlier_arrivals_dropped: u64,
+    /// See [`LinkTotals::idle_capacity`]; since the start of the run, at the window's edges and at the
+    /// sample before.
+    idle_before: u128,
+    idle_after: u128,
+    idle_at_sample: u128,
+    /// Bytes taken in that will not have left when the last run ends, and when the link would begin to
+    /// send them.
+    stuck_bytes: u64,
+    stuck_from: Time,
+}
+
+/// The measurements of one link.
+#[derive(Debug)]
+pub struct LinkProbe {
+    now: Counters,
+    before: Counters,
+    last_sample: Counters,
+    rare: Box<RareCounts>,
+    changed_at: Time,
+    /// Packets waiting, over time.
+    pub queue_over_time: OverTime<10>,
+    /// Packets waiting, as arriving packets find them.
+    pub queue_seen: Histogram<10>,
+    /// What all packets waited.
+    pub waits: Delays,
+    /// The classes of traffic but the first, which has what they leave: a link that one group crosses
+    /// counts nothing twice.
+    later_classes: Vec<ClassProbe>,
+    /// Lengths of bursts, in packets.
+    pub bursts: Histogram<9>,
+    burst_flow: u32,
+    burst_length: u64,
+    last_arrival: Time,
+    /// The time series.
+    pub samples: Vec<LinkSample>,
+    /// The packet log, in no particular order.
+    pub log: Vec<LogEntry>,
+    log_limit: usize,
+    /// Arrivals by time scale, where they are asked for.
+    pub dispersion: Option<Box<Dispersion>>,
+    /// Arrivals one by one, where they are asked for.
+    pub arrivals: Option<Box<Arrivals>>,
+    /// Whether arrivals and drops go to the log, to `dispersion` or to `arrivals`.
+    watches_packets: bool,
+}
+
+impl LinkProbe {
+    /// A probe of a link that so many classes of traffic cross, and that records what `spec` says.
+    pub fn new(classes: usize, spec: &LinkSpec) -> Self {
+        let log_limit = spec.packet_log;
+        LinkProbe {
+            now: Counters::default(),
+            before: Counters::default(),
+            last_sample: Counters::default(),
+            rare: Box::new(RareCounts {
+                measured_from: Time::ZERO,
+                earlier_arrivals_dropped: 0,
+                idle_before: 0,
+                idle_after: 0,
+                idle_at_sample: 0,
+                stuck_bytes: 0,
+                stuck_from: Time::NEVER,
+            }),
+            changed_at: Time::ZERO,
+            queue_over_time: OverTime::default(),
+            queue_seen: Histogram::default(),
+            waits: Delays::default(),
+            later_classes: vec![ClassProbe::default(); classes.max(1) - 1],
+            bursts: Histogram::default(),
+            burst_flow: u32::MAX,
+            burst_length: 0,
+            last_arrival: Time::ZERO,
+            samples: Vec::new(),
+            log: Vec::new(),
+            log_limit,
+            dispersion: spec.arrival_dispersion.map(|base| Box::new(Dispersion::new(base))),
+            arrivals: spec.arrival_log.map(|span| Box::new(Arrivals::new(span))),
+            watches_packets: log_limit > 0
+                || spec.arrival_dispersion.is_some()
+                || spec.arrival_log.is_some(),
+        }
+    }
+
+    /// A packet reached the buffer and finds so many waiting. A burst is a run of packets of one flow that follow one another
+    /// faster than the link can send them, that is, closer than `burst_gap`.
+    #[expect(clippy::inline_always, reason = "two callers: a call costs 2 % of a packet")]
+    #[inline(always)]
+    pub(crate) fn on_arrival(&mut self, packet: &Event, queue: u64, burst_gap: Time) {
+        let (now, flow) = (packet.time(), packet.flow());
+        self.now.arrivals += 1;
+        let bin = self.account_queue(now, queue);
+        self.queue_seen.add_to_bin(bin, 1);
+        if flow == self.burst_flow && now - self.last_arrival < burst_gap {
+            self.burst_length += 1;
+        } else {
+            self.close_burst();
+            self.burst_flow = flow;
+            self.burst_length = 1;
+        }
+        self.last_arrival = now;
+        if self.watches_packets {
+            self.watch_arrival(*packet, queue);
+        }
+    }
+
+    /// A packet of this class reached the buffer.
+    pub(crate) fn on_class_arrival(&mut self, class: u32) {
+        if let Some(class) = self.later_class(class) {
+            class.arrivals += 1;
+        }
+    }
+
+    /// A packet of this class was, or will be, sent; it waits `delay` and has left by `departure`.
+    #[inline(never)]
+    pub(crate) fn on_class_service(&mut self, class: u32, delay: Time, departure: Time) {
+        if let Some(class) = self.later_class(class).filter(|_| departure < Time::NEVER) {
+            class.waits.add(delay);
+        }
+    }
+
+    /// Whether more than one class of traffic crosses the link.
+    #[inline]
+    pub(crate) fn tells_classes(&self) -> bool {
+        !self.later_classes.is_empty()
+    }
+
+    fn later_class(&mut self, class: u32) -> Option<&mut ClassProbe> {
+        self.later_classes.get_mut((class as usize).checked_sub(1)?)
+    }
+
+    #[inline]
+    fn close_burst(&mut self) {
+        if self.burst_length > 0 {
+            self.bursts.add(self.burst_length, 1);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn on_drop(&mut self, now: Time, packet: Event, class: u32, reason: DropReason) {
+        self.now.drops[reason as usize] += 1;
+        if let Some(class) = self.later_class(class) {
+            class.drops += 1;
+        }
+        if packet.time() < now {
+            self.note_late_drop(packet, class);
+        }
+        if self.watches_packets {
+            self.watch_drop(now, packet, reason);
+        }
+    }
+
+    /// A packet is dropped after it has waited.
+    #[inline(never)]
+    fn note_late_drop(&mut self, packet: Event, class: u32) {
+        if packet.time() < self.rare.measured_from {
+            self.rare.earlier_arrivals_dropped += 1;
+            if let Some(class) = self.later_class(class) {
+                class.earlier_arrivals_dropped += 1;
+            }
+        }
+    }
+
+    /// A packet goes on with its ECN field as it is now.
+    #[inline]
+    pub(crate) fn on_pass(&mut self, packet: Event) {
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.on_pass(packet);
+        }
+    }
+
+    /// So many packets were marked.
+    #[inline]
+    pub(crate) fn count_marks(&mut self, marks: u64) {
+        self.now.marks += marks;
+    }
+
+    /// A packet was, or will be, sent from `start` on; it waits `delay` and has left by `departure`.
+    #[inline]
+    pub(crate) fn on_service(
+        &mut self,
+        flow: u32,
+        bytes: u32,
+        start: Time,
+        delay: Time,
+        departure: Time,
+    ) {
+        self.now.accepted += 1;
+        self.now.accepted_bytes += u64::from(bytes);
+        // A packet on a link that stands still for good has no delay yet.
+        if departure < Time::NEVER {
+            self.waits.add(delay);
+        } else {
+            self.note_stuck(start, bytes);
+        }
+        if self.log_limit > 0 {
+            self.record(departure, flow, LogEvent::Departure);
+        }
+    }
+
+    #[cold]
+    fn note_stuck(&mut self, start: Time, bytes: u32) {
+        self.rare.stuck_bytes += u64::from(bytes);
+        self.rare.stuck_from = self.rare.stuck_from.min(start);
+    }
+
+    /// Bytes taken in whose transmissions have an end, and when the last one ends if the link is busy
+    /// until `busy_until`.
+    pub(crate) fn transmissions(&self, busy_until: Time) -> (u64, Time) {
+        let bytes = self.now.accepted_bytes - self.rare.stuck_bytes;
+        (bytes, busy_until.min(self.rare.stuck_from))
+    }
+
+    /// Books the time since the last change under the length that the queue had; returns its bin.
+    #[inline]
+    pub(crate) fn account_queue(&mut self, now: Time, queue: u64) -> usize {
+        let span = now - self.changed_at;
+        self.changed_at = now;
+        self.queue_over_time.add(queue, span)
+    }
+
+    #[inline]
+    pub(crate) fn on_random_loss(&mut self) {
+        self.now.random_losses += 1;
+    }
+
+    #[cold]
+    fn watch_arrival(&mut self, packet: Event, queue: u64) {
+        self.record(packet.time(), packet.flow(), LogEvent::Arrival);
+        if let Some(dispersion) = &mut self.dispersion {
+            dispersion.on_arrival(packet.time());
+        }
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.on_arrival(packet, queue);
+        }
+    }
+
+    #[cold]
+    fn watch_drop(&mut self, now: Time, packet: Event, reason: DropReason) {
+        self.record(now, packet.flow(), LogEvent::Drop);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.on_drop(packet, reason);
+        }
+    }
+
+    #[cold]
+    fn record(&mut self, time: Time, flow: u32, event: LogEvent) {
+        if self.log.len() < self.log_limit {
+            self.log.push(LogEntry { time, flow, event });
+        }
+    }
+
+    fn snapshot(&self, backlog: u64, backlog_bytes: u64) -> Counters {
+        Counters { backlog, backlog_bytes, ..self.now }
+    }
+
+    /// Starts the statistics afresh at `now`; series and log go on.
+    pub(crate) fn begin(&mut self, now: Time, backlog: u64, backlog_bytes: u64, idle: u128) {
+        self.before = self.snapshot(backlog, backlog_bytes);
+        (self.rare.measured_from, self.rare.idle_before) = (now, idle);
+        self.rare.earlier_arrivals_dropped = 0;
+        self.changed_at = now;
+        self.burst_length = 0;
+        self.burst_flow = u32::MAX;
+        self.queue_over_time.clear();
+        self.queue_seen.clear();
+        self.waits.clear();
+        for class in &mut self.later_classes {
+            (class.arrivals, class.drops, class.earlier_arrivals_dropped) = (0, 0, 0);
+            class.waits.clear();
+        }
+        self.bursts.clear();
+        if let Some(dispersion) = &mut self.dispersion {
+            dispersion.restart(now);
+        }
+    }
+
+    /// Closes the statistics at `now`.
+    pub(crate) fn end(
+        &mut self,
+        now: Time,
+        queue: u64,
+        backlog: u64,
+        backlog_bytes: u64,
+        idle: u128,
+    ) {
+        self.rare.idle_after = idle;
+        self.account_queue(now, queue);
+        self.close_burst();
+        if let Some(dispersion) = &mut self.dispersion {
+            dispersion.pass(now);
+        }
+        self.now = self.snapshot(backlog, backlog_bytes);
+    }
+
+    pub(crate) fn sample(
+        &mut self,
+        time: Time,
+        queue_packets: u64,
+        idle: u128,
+        gauges: Vec<Gauge>,
+    ) {
+        let (now, last) = (self.now, self.last_sample);
+        self.samples.push(LinkSample {
+            time,
+            queue_packets,
+            idle_capacity: idle - std::mem::replace(&mut self.rare.idle_at_sample, idle),
+            drops: now.dropped() - last.dropped(),
+            marks: now.marks - last.marks,
+            gauges,
+        });
+        self.last_sample = now;
+    }
+
+    /// Totals between `begin` and `end`.
+    pub fn totals(&self) -> LinkTotals {
+        let (now, before) = (self.now, self.before);
+        LinkTotals {
+            arrivals: now.arrivals - before.arrivals,
+            drops: std::array::from_fn(|reason| now.drops[reason] - before.drops[reason]),
+            earlier_arrivals_dropped: self.rare.earlier_arrivals_dropped,
+            idle_capacity: self.rare.idle_after - self.rare.idle_before,
+            marks: now.marks - before.marks,
+            random_losses: now.random_losses - before.random_losses,
+            departures: (now.accepted - now.backlog) - (before.accepted - before.backlog),
+            departed_bytes: (now.accepted_bytes - now.backlog_bytes)
+                - (before.accepted_bytes - before.backlog_bytes),
+        }
+    }
+
+    /// Bytes of the packets that were taken in since the start of the run.
+    pub fn accepted_bytes(&self) -> u64 {
+        self.now.accepted_bytes
+    }
+
+    /// Packets that arrived, were dropped and were taken in since the start of the run.
+    pub fn account(&self) -> (u64, u64, u64) {
+        (self.now.arrivals, self.now.dropped(), self.now.accepted)
+    }
+
+    /// The measurements of a class between `begin` and `end`.
+    pub fn class(&self, class: usize) -> ClassProbe {
+        if let Some(later) = class.checked_sub(1) {
+            return self.later_classes[later].clone();
+        }
+        let totals = self.totals();
+        let (arrivals, drops) = (totals.arrivals, totals.drops.iter().sum());
+        let earlier_arrivals_dropped = totals.earlier_arrivals_dropped;
+        let waits = self.waits.clone();
+        let mut first = ClassProbe { arrivals, drops, earlier_arrivals_dropped, waits };
+        for class in &self.later_classes {
+            first.arrivals -= class.arrivals;
+            first.drops -= class.drops;
+            first.earlier_arrivals_dropped -= class.earlier_arrivals_dropped;
+            first.waits.subtract(&class.waits);
+        }
+        first
+    }
+
+    /// Time-weighted mean of the packets that wait, over a window of length `span`.
+    pub fn mean_queue(&self, span: Time) -> f64 {
+        self.queue_over_time.integral() as f64 / span.picoseconds() as f64
+    }
+}

@@ -1,0 +1,274 @@
+//! Exact serialization times: the fraction of a picosecond that a packet leaves over is carried to
+//! the next, so that a million packets take as long as their bits do.
+
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// From `at` on the link runs at `rate`; 0 bit/s means that it stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateChange {
+    /// When, since the start of the run (or of the period).
+    pub at: Time,
+    /// The new rate; zero is allowed here.
+    pub rate: Rate,
+}
+
+/// Turns packet sizes into times at a rate that may change by schedule.
+#[derive(Clone, Debug)]
+pub struct Serializer {
+    rate: u64,
+    last_bytes: u32,
+    whole: u64,
+    remainder: u64,
+    carry: u64,
+    schedule: Option<Box<RateSchedule>>,
+}
+
+/// Rates over time; before the first change the link's own rate holds.
+#[derive(Clone, Debug, Default)]
+struct RateSchedule {
+    initial: u64,
+    changes: Vec<RateChange>,
+    period: Option<Time>,
+    /// What every period but the first can carry, in bit * ps / s.
+    period_capacity: u128,
+    /// What the link could have carried up to `accounted_until` while it had nothing to send, in
+    /// bit * ps / s.
+    idle: u128,
+    accounted_until: Time,
+}
+
+impl Serializer {
+    /// For a shared link.
+    ///
+    /// The link runs at `rate` until the first of `changes`, which repeat each time `period` has passed.
+    pub fn new(rate: Rate, changes: &[RateChange], period: Option<Time>) -> Self {
+        let schedule = (!changes.is_empty()).then(|| {
+            let mut schedule = RateSchedule {
+                initial: rate.bits_per_second(),
+                changes: changes.to_vec(),
+                period,
+                ..RateSchedule::default()
+            };
+            if let Some(period) = period {
+                schedule.period_capacity = schedule.capacity(period, period + period);
+            }
+            Box::new(schedule)
+        });
+        Serializer { schedule, ..Serializer::constant(rate) }
+    }
+
+    /// For a private access link.
+    pub fn constant(rate: Rate) -> Self {
+        Serializer {
+            rate: rate.bits_per_second(),
+            last_bytes: 0,
+            whole: 0,
+            remainder: 0,
+            carry: 0,
+            schedule: None,
+        }
+    }
+
+    /// When the transmission of `bytes` that begins at `start` ends; [`Time::NEVER`] if the
+    /// schedule leaves the link standing still for good, or if it begins after all runs.
+    #[inline]
+    pub fn finish(&mut self, start: Time, bytes: u32) -> Time {
+        if start >= Time::AFTER_ALL_RUNS {
+            return Time::NEVER;
+        }
+        if let Some(schedule) = &mut self.schedule {
+            return schedule.send(start, bytes);
+        }
+        self.prepare(bytes);
+        self.carry += self.remainder;
+        let mut span = self.whole;
+        if self.carry >= self.rate {
+            self.carry -= self.rate;
+            span += 1;
+        }
+        // Below 2^62 + 2^59: 65,535 bytes last at most six days, at 1 bit/s.
+        Time::from_picoseconds(start.picoseconds() + span)
+    }
+
+    /// Transmission time of `bytes` at the initial rate, rounded down.
+    #[inline]
+    pub fn nominal_time(&mut self, bytes: u32) -> Time {
+        self.prepare(bytes);
+        Time::from_picoseconds(self.whole)
+    }
+
+    /// Bits that can be carried in `[from, to)`.
+    pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
+        match &self.schedule {
+            None => self.rate as f64 * to.since(from).seconds(),
+            Some(schedule) => schedule.capacity(from, to) as f64 / PICOSECONDS_PER_SECOND as f64,
+        }
+    }
+
+    /// What can be carried in `[from, to)`, in bit * ps / s: exact.
+    pub fn capacity(&self, from: Time, to: Time) -> u128 {
+        match &self.schedule {
+            None => u128::from(self.rate) * u128::from(to.since(from).picoseconds()),
+            Some(schedule) => schedule.capacity(from, to),
+        }
+    }
+
+    /// What could have been carried in `[0, now)` while there was nothing to send, in bit * ps / s.
+    /// `bytes` are all whose transmission ends at `busy_until` or before.
+    ///
+    /// Exact at a constant rate, without a count per packet: each transmission takes the time of its
+    /// bits, except for the fraction that is carried. With a schedule, each ends at a whole
+    /// picosecond and uses what the link can carry until then.
+    pub fn idle_capacity(&mut self, bytes: u64, busy_until: Time, now: Time) -> u128 {
+        if let Some(schedule) = &mut self.schedule {
+            return schedule.idle_until(now);
+        }
+        let work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        let used = work - u128::from(self.carry) - self.capacity(now, busy_until.max(now));
+        self.capacity(Time::ZERO, now) - used
+    }
+
+    /// Divides once for a run of packets of one size.
+    #[inline]
+    fn prepare(&mut self, bytes: u32) {
+        if bytes != self.last_bytes {
+            let work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND; // below 2^63 for 65,535 bytes
+            self.whole = work / self.rate;
+            self.remainder = work % self.rate;
+            self.last_bytes = bytes;
+        }
+    }
+}
+
+impl RateSchedule {
+    /// The rate at `time` and how long it holds.
+    fn rate_at(&self, time: Time) -> (u64, Time) {
+        let in_period = self.period.map_or(time, |period| {
+            Time::from_picoseconds(time.picoseconds() % period.picoseconds())
+        });
+        let passed = self.changes.partition_point(|change| change.at <= in_period);
+        let rate = match passed.checked_sub(1) {
+            Some(last) => self.changes[last].rate.bits_per_second(),
+            // Before the first change of a later period the last rate of the period before holds.
+            None if self.period.is_some_and(|period| time >= period) => {
+                self.changes.last().map_or(self.initial, |change| change.rate.bits_per_second())
+            }
+            None => self.initial,
+        };
+        let next = self.changes.get(passed).map(|change| change.at).or(self.period);
+        (rate, next.map_or(Time::NEVER, |next| next.since(in_period)))
+    }
+
+    /// Bits, times 10^12, that can be carried in `[from, to)`.
+    fn capacity(&self, from: Time, to: Time) -> u128 {
+        let (mut time, mut sum) = (from, 0);
+        while time < to {
+            let (rate, span) = self.rate_at(time);
+            let span = span.min(to.since(time));
+            sum += u128::from(rate) * u128::from(span.picoseconds());
+            time += span;
+        }
+        sum
+    }
+
+    /// What the link could have carried up to `now` while it had nothing to send.
+    fn idle_until(&mut self, now: Time) -> u128 {
+        if now > self.accounted_until {
+            self.idle += self.capacity(self.accounted_until, now);
+            self.accounted_until = now;
+        }
+        self.idle
+    }
+
+    /// A transmission begins at `start`, at the end of the one before or later.
+    fn send(&mut self, start: Time, bytes: u32) -> Time {
+        self.idle_until(start);
+        let finish = self.finish(start, bytes);
+        self.accounted_until = self.accounted_until.max(finish);
+        finish
+    }
+
+    fn finish(&self, start: Time, bytes: u32) -> Time {
+        let mut work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        let mut time = start;
+        loop {
+            let (rate, span) = self.rate_at(time);
+            let is_dead =
+                self.period_capacity == 0 && self.period.is_some_and(|period| time >= period);
+            if is_dead {
+                return Time::NEVER;
+            }
+            let possible = u128::from(rate) * u128::from(span.picoseconds());
+            if rate > 0 && (span == Time::NEVER || possible >= work) {
+                let span = work.div_ceil(u128::from(rate));
+                return time.saturating_add(Time::from_picoseconds(span as u64));
+            }
+            if span == Time::NEVER {
+                return Time::NEVER;
+            }
+            work -= possible.min(work);
+            time = time.saturating_add(span);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIGABIT: Rate = Rate::from_bits_per_second(1_000_000_000);
+
+    #[test]
+    fn three_packets_at_a_third_of_a_picosecond_take_whole_time() {
+        // 3 bit/s: a byte lasts 2.666... s, three bytes exactly 8 s.
+        let mut serializer = Serializer::constant(Rate::from_bits_per_second(3));
+        let mut time = Time::ZERO;
+        for _ in 0..3 {
+            time = serializer.finish(time, 1);
+        }
+        assert_eq!(time, Time::from_milliseconds(8_000));
+    }
+
+    #[test]
+    fn a_change_of_rate_in_mid_packet_is_exact() {
+        let schedule = RateSchedule {
+            initial: GIGABIT.bits_per_second(),
+            changes: vec![
+                RateChange {
+                    at: Time::from_picoseconds(4_000_000),
+                    rate: Rate::from_bits_per_second(0),
+                },
+                RateChange {
+                    at: Time::from_milliseconds(1),
+                    rate: Rate::from_bits_per_second(500_000_000),
+                },
+            ],
+            period: None,
+            ..RateSchedule::default()
+        };
+        // 1000 B: half in 4 us at 1 Gbit/s, none until 1 ms, the other half in 8 us.
+        assert_eq!(schedule.finish(Time::ZERO, 1_000), Time::from_picoseconds(1_008_000_000));
+    }
+
+    #[test]
+    fn a_repeating_schedule_carries_its_capacity_each_period() {
+        let schedule = RateSchedule {
+            initial: 8_000,
+            changes: vec![
+                RateChange {
+                    at: Time::from_milliseconds(500),
+                    rate: Rate::from_bits_per_second(0),
+                },
+                RateChange {
+                    at: Time::from_milliseconds(750),
+                    rate: Rate::from_bits_per_second(8_000),
+                },
+            ],
+            period: Some(Time::from_milliseconds(1_000)),
+            period_capacity: 6_000 * u128::from(PICOSECONDS_PER_SECOND),
+            ..RateSchedule::default()
+        };
+        // 750 bytes a period: 1500 bytes take exactly two.
+        assert_eq!(schedule.finish(Time::ZERO, 1_500), Time::from_milliseconds(2_000));
+    }
+}

@@ -1,0 +1,158 @@
+//! Random loss on a wire, drawn from the link's own random stream.
+
+use libm::log;
+use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::random::{stream, uniform};
+
+/// Random loss on a wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum LossSpec {
+    /// No loss.
+    #[default]
+    None,
+    /// Each packet is lost with this probability, independently.
+    Bernoulli {
+        /// In (0, 1).
+        probability: f64,
+    },
+    /// Every `every`-th packet is lost.
+    Periodic {
+        /// At least 2.
+        every: u64,
+    },
+    /// Two-state Markov loss (Gilbert 1960, Elliott 1963), one step a packet.
+    GilbertElliott {
+        /// Probability to go from the good to the bad state, a packet.
+        good_to_bad: f64,
+        /// Probability to return from the bad to the good state, a packet.
+        bad_to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+}
+
+/// Which packets a wire loses.
+#[derive(Debug)]
+pub struct LossProcess {
+    kind: Kind,
+    random: Xoshiro256PlusPlus,
+}
+
+#[derive(Debug)]
+enum Kind {
+    None,
+    /// Packets still to pass before the next loss: one logarithm a loss, none a packet.
+    Bernoulli {
+        probability: f64,
+        passing: u64,
+    },
+    Periodic {
+        every: u64,
+        count: u64,
+    },
+    GilbertElliott {
+        good_to_bad: f64,
+        bad_to_good: f64,
+        loss: [f64; 2],
+        is_bad: bool,
+    },
+}
+
+impl LossProcess {
+    /// The process that `spec` describes for the link `name`.
+    pub fn new(spec: LossSpec, seed: u64, name: &str) -> Self {
+        let mut random = stream(seed, &format!("loss of {name}"));
+        let kind = match spec {
+            LossSpec::None => Kind::None,
+            LossSpec::Bernoulli { probability } => {
+                Kind::Bernoulli { probability, passing: run_length(probability, &mut random) }
+            }
+            LossSpec::Periodic { every } => Kind::Periodic { every, count: 0 },
+            LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                let loss = [loss_good, loss_bad];
+                Kind::GilbertElliott { good_to_bad, bad_to_good, loss, is_bad: false }
+            }
+        };
+        LossProcess { kind, random }
+    }
+
+    /// Whether the next packet is lost. A wire that loses none costs a comparison, no call.
+    #[inline]
+    pub fn loses_next(&mut self) -> bool {
+        !matches!(self.kind, Kind::None) && self.draw()
+    }
+
+    #[inline(never)]
+    fn draw(&mut self) -> bool {
+        match &mut self.kind {
+            Kind::None => false,
+            Kind::Bernoulli { probability, passing } => {
+                if *passing > 0 {
+                    *passing -= 1;
+                    return false;
+                }
+                *passing = run_length(*probability, &mut self.random);
+                true
+            }
+            Kind::Periodic { every, count } => {
+                *count += 1;
+                if *count == *every {
+                    *count = 0;
+                }
+                *count == 0
+            }
+            Kind::GilbertElliott { good_to_bad, bad_to_good, loss, is_bad } => {
+                let change = if *is_bad { *bad_to_good } else { *good_to_bad };
+                *is_bad ^= uniform(&mut self.random) < change;
+                uniform(&mut self.random) < loss[usize::from(*is_bad)]
+            }
+        }
+    }
+}
+
+/// Packets that pass before a loss: geometric with mean `(1 - p) / p`, by inversion.
+fn run_length(probability: f64, random: &mut impl Rng) -> u64 {
+    // 1 - u lies in (0, 1], so the logarithm is finite.
+    libm::floor(log(1.0 - uniform(random)) / libm::log1p(-probability)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn losses(spec: LossSpec, packets: u64) -> u64 {
+        let mut process = LossProcess::new(spec, 1, "wire");
+        (0..packets).map(|_| u64::from(process.loses_next())).sum()
+    }
+
+    #[test]
+    fn bernoulli_loses_its_share() {
+        let expected = 1e7 * 1e-3;
+        let lost = losses(LossSpec::Bernoulli { probability: 1e-3 }, 10_000_000) as f64;
+        assert!((lost - expected).abs() < 5.0 * expected.sqrt(), "{lost} of {expected}");
+    }
+
+    #[test]
+    fn periodic_loses_every_nth() {
+        let mut process = LossProcess::new(LossSpec::Periodic { every: 4 }, 1, "wire");
+        let pattern: Vec<bool> = (0..8).map(|_| process.loses_next()).collect();
+        assert_eq!(pattern, [false, false, false, true, false, false, false, true]);
+    }
+
+    #[test]
+    fn gilbert_elliott_loses_its_stationary_share() {
+        let spec = LossSpec::GilbertElliott {
+            good_to_bad: 0.01,
+            bad_to_good: 0.1,
+            loss_good: 0.0,
+            loss_bad: 0.5,
+        };
+        // Stationary share of the bad state: 0.01 / 0.11; loss 0.5 of it = 0.04545.
+        let share = losses(spec, 4_000_000) as f64 / 4e6;
+        assert!((share - 0.5 * 0.01 / 0.11).abs() < 1e-3, "{share}");
+    }
+}

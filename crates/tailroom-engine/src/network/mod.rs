@@ -1,0 +1,215 @@
+//! The network as the engine sees it: what a scenario resolves to, every quantity in engine units.
+//!
+//! Who is wired to whom: a flow has an access link of its own, a forward path through shared links,
+//! a receiver, and an ACK path that is either private (the default) or a reverse path through shared
+//! links. Everything between two shared links is private to the flow and in order.
+
+use std::ops::Range;
+
+use crate::congestion::CongestionConfig;
+use crate::link::LinkSpec;
+use crate::private_path::SharedPath;
+use crate::private_path::delays::SenderSide;
+use crate::probe::flow::Marks;
+use crate::queue::LinkFacts;
+use crate::tcp::TcpSpec;
+use crate::traffic::SourceSpec;
+use crate::units::{Rate, Time};
+
+/// Flows that a run can tell apart: 24 bits in a packet.
+pub const MAX_FLOWS: usize = 16_777_215;
+
+/// One run, fully resolved: nothing here needs a file, a default or a unit any more.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// The run covers `[0, duration]`.
+    pub duration: Time,
+    /// Statistics cover `[measure_from, duration]`.
+    pub measure_from: Time,
+    /// Root of every random stream.
+    pub seed: u64,
+    /// Shared links, in the order of the scenario file.
+    pub links: Vec<LinkSpec>,
+    /// Flow groups, in the order of the scenario file.
+    pub groups: Vec<GroupSpec>,
+    /// All flows; those of one group are adjacent and in order.
+    pub flows: Vec<FlowSpec>,
+    /// Interval of the time series, if any are recorded.
+    pub series_interval: Option<Time>,
+    /// The run ends with an error when its pending packets need more than this.
+    pub memory_limit_bytes: u64,
+}
+
+/// A group of flows that differ only in RTT, access link and start.
+#[derive(Clone, Debug)]
+pub struct GroupSpec {
+    /// Key in the scenario's `[flows]` table.
+    pub name: String,
+    /// Indices of the shared links on the way to the receiver; never empty, never twice the same.
+    pub path: Vec<usize>,
+    /// Indices of the shared links that the ACKs cross; empty for a private ACK path.
+    pub reverse_path: Vec<usize>,
+    /// What the application wants to send.
+    pub source: SourceSpec,
+    /// When the application stops offering data.
+    pub stop: Option<Time>,
+    /// Size of a data packet on the wire, header included, in bytes.
+    pub packet_size: u32,
+    /// Part of `packet_size` that is header, in bytes.
+    pub header_size: u32,
+    /// Where the private propagation of its flows lies; `None` if the scenario leaves it open, which
+    /// means [`SenderSide::HALF`].
+    pub sender_side: Option<SenderSide>,
+    /// Longest random processing time before a packet leaves its sender, if there is one.
+    pub send_jitter: Option<Time>,
+    /// The transport, for sources under congestion control.
+    pub tcp: Option<TcpSpec>,
+}
+
+impl GroupSpec {
+    /// The one link on the path, if no ACKs of the group cross it: what the group waits there is the
+    /// queueing delay of its packets. `None` if there are several links, or ACKs among the packets.
+    pub fn only_queue(&self) -> Option<usize> {
+        match self.path[..] {
+            [link] if !self.reverse_path.contains(&link) => Some(link),
+            _ => None,
+        }
+    }
+}
+
+/// One flow of a group.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSpec {
+    /// Index into [`Network::groups`].
+    pub group: usize,
+    /// Two-way propagation delay of the whole path, at the links' initial delays.
+    pub rtt: Time,
+    /// When the flow starts.
+    pub start: Time,
+    /// Rate of its own access link; `None` for one that takes no time.
+    pub access_rate: Option<Rate>,
+}
+
+impl Network {
+    /// When links and flows record their state.
+    pub fn marks(&self) -> Marks {
+        // Enough points to see a convergence, bounded where there are many flows.
+        let intervals = (1_000_000 / self.flows.len().max(1) as u64).clamp(20, 400);
+        Marks {
+            measure_from: self.measure_from,
+            duration: self.duration,
+            series_interval: self.series_interval.unwrap_or(Time::NEVER),
+            progress_interval: Time::from_picoseconds(
+                (self.duration.picoseconds() / intervals).max(1),
+            ),
+            reductions_kept: (1_000_000 / self.flows.len().max(1)).max(16),
+        }
+    }
+
+    /// Group, two-way propagation and access rate of every permanent flow, and of a typical one of
+    /// those that come and go.
+    pub(crate) fn round_trips(&self) -> impl Iterator<Item = (usize, Time, Option<Rate>)> + '_ {
+        let permanent = self.flows.iter().map(|flow| (flow.group, flow.rtt, flow.access_rate));
+        let passing = self.groups.iter().enumerate().filter_map(|(index, group)| {
+            let rtt = group.source.passing_rtt()?;
+            Some((index, Time::from_picoseconds(rtt as u64), None))
+        });
+        permanent.chain(passing)
+    }
+
+    /// The longest two-way propagation of a flow, a typical one of those that come and go.
+    pub fn longest_rtt(&self) -> Time {
+        self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO)
+    }
+
+    /// Propagation of a group's shared links, there and back; ACKs with a private path need as long as
+    /// the data.
+    pub fn propagation(&self, group: &GroupSpec) -> (Time, Time) {
+        let sum = |path: &[usize]| {
+            let delays = path.iter().map(|&link| self.links[link].delay);
+            delays.fold(Time::ZERO, Time::saturating_add)
+        };
+        let forward = sum(&group.path);
+        let has_reverse_path = !group.reverse_path.is_empty();
+        (forward, if has_reverse_path { sum(&group.reverse_path) } else { forward })
+    }
+
+    /// The shared part of a group's path.
+    pub fn shared_path(&self, group: &GroupSpec) -> SharedPath {
+        let (forward, backward) = self.propagation(group);
+        SharedPath {
+            forward,
+            backward,
+            has_reverse_path: !group.reverse_path.is_empty(),
+            sender_side: group.sender_side,
+            ack_aggregation: group.tcp.as_ref().and_then(|tcp| tcp.ack_aggregation),
+        }
+    }
+
+    /// The longest private propagation of a group's flows: what an RTT has beyond the shared links. Of
+    /// flows that come and go, that of the mean RTT.
+    pub fn private_propagation(&self, group: usize) -> Time {
+        let round_trips = self.round_trips().filter(|(index, ..)| *index == group);
+        let longest = round_trips.map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO);
+        let (forward, backward) = self.propagation(&self.groups[group]);
+        longest.since(forward + backward)
+    }
+
+    /// Whether data of each of two groups share a link with ACKs of the other.
+    pub fn is_two_way(&self, one: &GroupSpec, other: &GroupSpec) -> bool {
+        let meet = |data: &GroupSpec, acks: &GroupSpec| {
+            data.path.iter().any(|link| acks.reverse_path.contains(link))
+        };
+        meet(one, other) && meet(other, one)
+    }
+
+    /// What the queue discipline of link `index` may know about it.
+    pub fn link_facts(&self, index: usize) -> LinkFacts {
+        let data = || self.groups.iter().filter(|group| group.path.contains(&index));
+        let largest = data().map(|group| group.packet_size).max();
+        let acks = self.groups.iter().filter(|group| group.reverse_path.contains(&index));
+        let largest_ack = acks.filter_map(|group| group.tcp.as_ref()).map(|tcp| tcp.ack_size).max();
+        let groups = self.crossing(index).into_iter();
+        LinkFacts {
+            name: self.links[index].name.clone(),
+            seed: self.seed,
+            rate: self.links[index].rate,
+            bdp_bytes: self.links[index].bdp_bytes,
+            packet_bytes: largest.or(largest_ack).unwrap_or(1_500),
+            groups: groups.map(|at| (self.groups[at].name.clone(), self.members(at))).collect(),
+        }
+    }
+
+    /// The groups whose packets or ACKs cross a link, in order: its classes of traffic.
+    pub fn crossing(&self, link: usize) -> Vec<usize> {
+        let crosses = |at: &usize| {
+            let group = &self.groups[*at];
+            group.path.contains(&link) || group.reverse_path.contains(&link)
+        };
+        (0..self.groups.len()).filter(crosses).collect()
+    }
+
+    /// The flows of a group.
+    pub fn members(&self, group: usize) -> Range<u32> {
+        let first = self.flows.partition_point(|flow| flow.group < group);
+        let last = self.flows.partition_point(|flow| flow.group <= group);
+        first as u32..last as u32
+    }
+
+    /// Whether a group's control is one that the registry does not hold.
+    pub fn has_custom_controls(&self) -> bool {
+        let mut transports = self.groups.iter().filter_map(|group| group.tcp.as_ref());
+        transports.any(|tcp| matches!(tcp.congestion, CongestionConfig::Custom(_)))
+    }
+
+    /// Name of flow `index`: its group's name, and its place in the group where there are several.
+    pub fn flow_name(&self, index: usize) -> String {
+        let group = self.flows[index].group;
+        let members = self.members(group);
+        if members.len() == 1 {
+            self.groups[group].name.clone()
+        } else {
+            format!("{}.{}", self.groups[group].name, index - members.start as usize)
+        }
+    }
+}

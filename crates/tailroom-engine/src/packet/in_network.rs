@@ -1,0 +1,259 @@
+//! An event: a packet, or an ACK, that reaches a link, or a flow that may have to wake up.
+
+use super::{Ecn, Packet};
+use crate::units::Time;
+
+/// What happens when an event's time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// A packet (or an ACK) reaches the link at this position of its flow's circuit: the forward
+    /// path first, then the reverse path.
+    Arrival(u8),
+    /// A timer of a flow may be due.
+    Wake,
+}
+
+/// One event in 24 bytes: at 100 Gbit/s and 100 ms a million of them are pending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    pub(crate) time: u64,
+    /// Age of the packet (47 bits), retransmission (1 bit), bytes (16 bits).
+    age_and_size: u64,
+    /// Flow (24 bits), stage (8 bits), low bits of the sequence number (29 bits), CWR (1 bit), ECN field
+    /// (2 bits). One word: a processor waits for two halves that it has just written to come back as one.
+    place_and_sequence: u64,
+}
+
+/// The age, 140 s, that stands for itself and for all above, and for an age that is kept elsewhere:
+/// [`Event::is_kept`].
+const MAX_AGE: u64 = (1 << 47) - 1;
+/// Bits below the sequence number, and what they hold.
+const SEQUENCE_SHIFT: u32 = 3;
+const CWR_BIT: u32 = 0b100;
+const ECN_BITS: u32 = 0b011;
+/// Most links of a path and its reverse path together: 8 bits hold a wake-up and these hops.
+pub const MAX_HOPS: usize = 255;
+/// Below the flow, and the stage beside it.
+const STAGE_SHIFT: u32 = 32;
+const FLOW_SHIFT: u32 = 40;
+/// Before the arrivals, which have their hop + 1: a wake-up may cause arrivals at its own instant.
+const WAKE: u64 = 0;
+
+impl Event {
+    /// `packet` of `flow` (below 2^24) reaches the link at position `hop` (below [`MAX_HOPS`]) of its
+    /// circuit.
+    #[inline]
+    pub fn arrival(time: Time, flow: u32, hop: u8, packet: &Packet) -> Self {
+        let age = time.since(packet.sent).picoseconds().min(MAX_AGE);
+        Event {
+            time: time.picoseconds(),
+            age_and_size: age << 17
+                | u64::from(packet.is_retransmission) << 16
+                | u64::from(packet.bytes & 0xffff),
+            place_and_sequence: u64::from(flow) << FLOW_SHIFT
+                | (u64::from(hop) + 1) << STAGE_SHIFT
+                | u64::from((packet.sequence as u32) << SEQUENCE_SHIFT)
+                | u64::from(packet.is_cwr) << 2
+                | packet.ecn as u64,
+        }
+    }
+
+    /// The ACK that is stored in `slot` reaches a link.
+    pub fn ack_arrival(time: Time, flow: u32, hop: u8, bytes: u32, slot: u32) -> Self {
+        let sequence = u64::from(slot);
+        // Pure ACKs are not ECN-capable (RFC 3168 sec. 6.1.4).
+        let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };
+        Event::arrival(time, flow, hop, &packet)
+    }
+
+    /// A timer of `flow` may be due.
+    pub fn wake(time: Time, flow: u32) -> Self {
+        Event {
+            time: time.picoseconds(),
+            age_and_size: 0,
+            place_and_sequence: u64::from(flow) << FLOW_SHIFT | WAKE << STAGE_SHIFT,
+        }
+    }
+
+    /// The same packet at the next link of its circuit.
+    #[inline]
+    #[must_use]
+    pub fn at_next_link(self, time: Time) -> Self {
+        let age = (self.age_and_size >> 17) + (time.picoseconds() - self.time);
+        Event {
+            time: time.picoseconds(),
+            age_and_size: age.min(MAX_AGE) << 17 | self.age_and_size & 0x1_ffff,
+            place_and_sequence: self.place_and_sequence + (1 << STAGE_SHIFT),
+        }
+    }
+
+    /// The same packet, stuck on a link.
+    #[must_use]
+    pub fn never(self) -> Self {
+        Event { time: u64::MAX, ..self }
+    }
+
+    /// When it happens.
+    #[inline]
+    pub fn time(self) -> Time {
+        Time::from_picoseconds(self.time)
+    }
+
+    /// Whose it is.
+    #[inline]
+    pub fn flow(self) -> u32 {
+        (self.place_and_sequence >> FLOW_SHIFT) as u32
+    }
+
+    /// What it is.
+    #[inline]
+    pub fn stage(self) -> Stage {
+        let stage = self.place_and_sequence >> STAGE_SHIFT & 0xff;
+        if stage == WAKE { Stage::Wake } else { Stage::Arrival((stage - 1) as u8) }
+    }
+
+    /// Whether the packet's age does not stand here: it is too old for that, or more of it is kept
+    /// elsewhere. [`Event::sent`] does not tell then.
+    #[inline]
+    pub fn is_kept(self) -> bool {
+        self.age_and_size >> 17 == MAX_AGE
+    }
+
+    /// When the packet left its sender, unless it is [kept](Event::is_kept).
+    #[inline]
+    pub fn sent(self) -> Time {
+        Time::from_picoseconds(self.time - (self.age_and_size >> 17))
+    }
+
+    /// Size on the wire.
+    #[inline]
+    pub fn bytes(self) -> u32 {
+        (self.age_and_size & 0xffff) as u32
+    }
+
+    /// Whether both are the same arrival of the same packet, whatever has marked it since.
+    pub fn is_same_packet(self, other: Event) -> bool {
+        let unmarked = |event: Event| {
+            let place_and_sequence = event.place_and_sequence & !u64::from(ECN_BITS);
+            Event { place_and_sequence, ..event }
+        };
+        unmarked(self) == unmarked(other)
+    }
+
+    /// The same as that of a [kept](Event::is_kept) packet, which the place `slot` (below 2^29) keeps.
+    #[inline]
+    #[must_use]
+    pub fn kept_in(self, slot: u32) -> Self {
+        Event { age_and_size: self.age_and_size | MAX_AGE << 17, ..self }.with_slot(slot)
+    }
+
+    /// The same with the slot (below 2^29) of an ACK, or of a kept packet, in place of the sequence
+    /// number.
+    #[inline]
+    #[must_use]
+    pub fn with_slot(self, slot: u32) -> Self {
+        let others = u64::from(u32::MAX) << STAGE_SHIFT | u64::from(CWR_BIT | ECN_BITS);
+        let place_and_sequence =
+            self.place_and_sequence & others | u64::from(slot << SEQUENCE_SHIFT);
+        Event { place_and_sequence, ..self }
+    }
+
+    /// The slot (below 2^29) of the ACK or of the kept packet; the low bits of any other sequence number.
+    #[inline]
+    pub fn slot(self) -> u32 {
+        self.sequence_and_ecn() >> SEQUENCE_SHIFT
+    }
+
+    /// The packet's ECN field.
+    #[inline]
+    pub fn ecn(self) -> Ecn {
+        Ecn::from_bits(self.sequence_and_ecn() & ECN_BITS)
+    }
+
+    /// Sets the ECN field to Congestion Experienced.
+    #[inline]
+    pub fn set_congestion_experienced(&mut self) {
+        self.place_and_sequence |= Ecn::Ce as u64;
+    }
+
+    /// The data packet that arrives; of its sequence number the nearest to `expected` that has the
+    /// right low bits. When it was sent is wrong if the packet is [kept](Event::is_kept).
+    #[inline]
+    pub fn packet(self, expected: u64) -> Packet {
+        let sequence = self.sequence_and_ecn() & !(CWR_BIT | ECN_BITS);
+        let ahead = sequence.wrapping_sub((expected as u32) << SEQUENCE_SHIFT).cast_signed();
+        Packet {
+            sequence: expected.wrapping_add_signed(i64::from(ahead >> SEQUENCE_SHIFT)),
+            bytes: self.bytes(),
+            sent: Time::from_picoseconds(self.time.wrapping_sub(self.age_and_size >> 17)),
+            is_retransmission: self.age_and_size >> 16 & 1 == 1,
+            ecn: self.ecn(),
+            is_cwr: self.sequence_and_ecn() & CWR_BIT != 0,
+        }
+    }
+
+    #[inline]
+    fn sequence_and_ecn(self) -> u32 {
+        self.place_and_sequence as u32
+    }
+
+    /// Of two events of one instant the smaller comes first.
+    #[inline]
+    pub(crate) fn flow_and_stage(self) -> u32 {
+        (self.place_and_sequence >> STAGE_SHIFT) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_survives_packing() {
+        let sequence = 5 << 32 | 0xffff_fff0;
+        let sent = Time::from_milliseconds(1);
+        let packet = Packet {
+            sequence,
+            bytes: 65_535,
+            sent,
+            is_retransmission: true,
+            ecn: Ecn::Ect1,
+            is_cwr: true,
+        };
+        let event = Event::arrival(Time::from_milliseconds(5_000), 16_777_215, 249, &packet);
+        let moved = event.at_next_link(Time::from_milliseconds(6_000));
+        for expected in [sequence - 1_000_000, sequence, sequence + 1_000_000] {
+            assert_eq!(event.packet(expected), packet);
+            assert_eq!(moved.packet(expected), packet);
+        }
+        let mut marked = moved;
+        marked.set_congestion_experienced();
+        assert_eq!(marked.packet(sequence), Packet { ecn: Ecn::Ce, ..packet });
+        assert_eq!((event.flow(), event.stage()), (16_777_215, Stage::Arrival(249)));
+        assert_eq!((moved.flow(), moved.stage()), (16_777_215, Stage::Arrival(250)));
+        assert_eq!(size_of::<Event>(), 24);
+    }
+
+    /// 2^47 - 1 ps and more are no age; a slot and back leave the rest as it is.
+    #[test]
+    fn a_packet_is_kept_elsewhere_from_140_seconds_on() {
+        let packet = Packet { sequence: 77, bytes: 1_500, is_cwr: true, ..Packet::default() };
+        let at = |picoseconds| Event::arrival(Time::from_picoseconds(picoseconds), 9, 3, &packet);
+        assert!(!at((1 << 47) - 2).is_kept());
+        let event = at((1 << 47) - 1);
+        assert!(event.is_kept() && at(1 << 60).is_kept());
+        assert!(at((1 << 47) - 2).at_next_link(Time::from_picoseconds(1 << 47)).is_kept());
+        let slot = (1 << 29) - 1;
+        let kept = event.with_slot(slot);
+        assert_eq!((kept.slot(), event.slot()), (slot, 77));
+        assert_eq!((kept.flow(), kept.stage(), kept.bytes()), (9, Stage::Arrival(3), 1_500));
+        assert!(kept.is_kept() && kept.with_slot(77) == event);
+        // A young packet too, with all but its age as it was.
+        let young = at(1_000).kept_in(slot);
+        assert!(young.is_kept() && young.at_next_link(Time::from_picoseconds(2_000)).is_kept());
+        assert_eq!(
+            (young.slot(), young.bytes(), young.with_slot(77).packet(77).is_cwr),
+            (slot, 1_500, true)
+        );
+    }
+}

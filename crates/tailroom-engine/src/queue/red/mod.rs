@@ -1,0 +1,273 @@
+//! Random Early Detection (Floyd and Jacobson 1993, "Random early detection gateways for congestion
+//! avoidance"): an arriving packet is marked or dropped with a probability that grows with the
+//! average queue. [`Red`] keeps `max_p` fixed; [`super::adaptive_red`] adapts it.
+//!
+//! As in ns-2, the queue that is averaged does not count the packet in transmission, and nothing is
+//! dropped early while fewer than two packets wait.
+
+pub(super) mod rule;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkFacts, Parameters, Verdict};
+use crate::quantity::Size;
+use crate::quantity::limit::{Limit, QueueLimit};
+use crate::units::Time;
+use rule::RedCore;
+
+/// Parameters of RED.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedParams {
+    /// How much may wait. A packet that does not fit is dropped, whatever the average.
+    #[schemars(example = "1 bdp")]
+    pub limit: QueueLimit,
+    /// Average queue from which packets are marked or dropped (`min_th`). Left out, it is what the
+    /// link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi, Shenker 2001: half of a target
+    /// delay of 5 ms).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_threshold: Option<QueueLimit>,
+    /// Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three
+    /// times `min_threshold`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_threshold: Option<QueueLimit>,
+    /// Probability at `max_threshold` (0.1, as in ns-2; Floyd and Jacobson used 0.02).
+    #[serde(default = "default_max_p")]
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+    pub max_p: f64,
+    /// Weight of a new sample in the average queue (`w_q`). Left out, it is 1 - exp(-1/C), where C
+    /// is how many packets of mean size the link sends in a second: the average then remembers
+    /// about a second (Floyd, Gummadi, Shenker 2001). Floyd and Jacobson used 0.002; 1 takes the
+    /// queue itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+    pub weight: Option<f64>,
+    /// Typical packet: it converts between packets and bytes, and tells how many packets an idle
+    /// link could have sent. Left out, it is the largest packet that crosses the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_packet_size: Option<Size>,
+    /// What the average counts: packets, or bytes; the probability is then in proportion to the
+    /// size of the arriving packet.
+    #[serde(default)]
+    pub mode: RedMode,
+    /// Between `max_threshold` and its double the probability grows from `max_p` to 1, instead of
+    /// jumping to 1 at `max_threshold` (Floyd 2000, "Recommendation on using the gentle variant of
+    /// RED").
+    #[serde(default = "yes")]
+    pub gentle: bool,
+    /// Spread the drops evenly: the probability grows with the packets since the last drop, so that
+    /// the gaps between drops are uniform (Floyd and Jacobson sec. 7). Otherwise each packet is
+    /// dropped independently of the others.
+    #[serde(default = "yes")]
+    pub uniform: bool,
+    /// Let at least 1/p packets pass between two drops, where p is the probability at the average
+    /// queue, and at most 2/p (`wait_` of ns-2, on there by default). Needs `uniform`.
+    #[serde(default)]
+    pub wait: bool,
+}
+
+/// What the average of RED counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RedMode {
+    /// Packets that wait.
+    #[default]
+    Packets,
+    /// Bytes that wait.
+    Bytes,
+}
+
+pub(super) fn default_max_p() -> f64 {
+    0.1 // ns-2: linterm_ 10
+}
+
+pub(super) fn yes() -> bool {
+    true
+}
+
+/// Half of the target delay of Floyd, Gummadi and Shenker 2001 sec. 6, 5 ms.
+const HALF_TARGET_DELAY_S: f64 = 2.5e-3;
+/// The least automatic `min_th` in packets (there too).
+const LEAST_MIN_THRESHOLD: f64 = 5.0;
+/// Automatic `max_th` in `min_th` (there too).
+const MAX_OVER_MIN: f64 = 3.0;
+
+impl RedParams {
+    pub(super) fn mean_packet_bytes(&self, link: &LinkFacts) -> u64 {
+        self.mean_packet_size.map_or(u64::from(link.packet_bytes), Size::bytes).max(1)
+    }
+
+    /// Packets of mean size that the link sends in a second: C.
+    fn packets_per_second(&self, link: &LinkFacts) -> f64 {
+        link.rate.bits_per_second() as f64 / (8.0 * self.mean_packet_bytes(link) as f64)
+    }
+
+    /// In what the average counts.
+    fn counted(&self, amount: QueueLimit, link: &LinkFacts) -> f64 {
+        let mean = self.mean_packet_bytes(link) as f64;
+        match (link.limit(amount), self.mode) {
+            (Limit::Packets(packets), RedMode::Packets) => packets as f64,
+            (Limit::Packets(packets), RedMode::Bytes) => packets as f64 * mean,
+            (Limit::Bytes(bytes), RedMode::Packets) => bytes as f64 / mean,
+            (Limit::Bytes(bytes), RedMode::Bytes) => bytes as f64,
+        }
+    }
+
+    /// `min_th` and `max_th`, in what the average counts.
+    pub(super) fn thresholds(&self, link: &LinkFacts) -> (f64, f64) {
+        let automatic = || {
+            let packets = self.packets_per_second(link) * HALF_TARGET_DELAY_S;
+            packets.max(LEAST_MIN_THRESHOLD) * self.counted(QueueLimit::packets(1), link)
+        };
+        let min = self.min_threshold.map_or_else(automatic, |given| self.counted(given, link));
+        let max = self.max_threshold.map_or(MAX_OVER_MIN * min, |given| self.counted(given, link));
+        (min, max)
+    }
+
+    /// `w_q`.
+    pub(super) fn weight(&self, link: &LinkFacts) -> f64 {
+        self.weight.unwrap_or_else(|| -libm::expm1(-1.0 / self.packets_per_second(link)))
+    }
+
+    /// For a message.
+    fn written(&self, counted: f64) -> String {
+        let unit = match self.mode {
+            RedMode::Packets => "packets",
+            RedMode::Bytes => "B",
+        };
+        let decimals = usize::from(counted.fract() > 0.0);
+        format!("{counted:.decimals$} {unit}")
+    }
+}
+
+impl Parameters for RedParams {
+    fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)> {
+        let mut amounts = vec![("limit", &mut self.limit)];
+        amounts.extend(self.min_threshold.as_mut().map(|amount| ("min_threshold", amount)));
+        amounts.extend(self.max_threshold.as_mut().map(|amount| ("max_threshold", amount)));
+        amounts
+    }
+
+    /// A `max_threshold` above the limit is no fault: the limit then cuts the slope off. Nor are
+    /// automatic thresholds above a small limit: the buffer is then a tail-drop one.
+    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+        let (min, max) = self.thresholds(link);
+        let low = self.written(min);
+        if min >= max {
+            let high = self.written(max);
+            let problem = format!("{high} is not above min_threshold, which is {low}");
+            let remedy = format!("raise it above {low}, or set a lower min_threshold");
+            return Err(BadParameter::new("max_threshold", problem, remedy));
+        }
+        let limit = self.counted(self.limit, link);
+        if self.min_threshold.is_some() && min >= limit {
+            let limit = self.written(limit);
+            let problem = format!("{low} is not below the limit, which is {limit}");
+            let remedy = format!("lower it below {limit}; the average never gets there");
+            return Err(BadParameter::new("min_threshold", problem, remedy));
+        }
+        if self.wait && !self.uniform {
+            let problem = "a gap after each drop contradicts independent drops";
+            return Err(BadParameter::new("wait", problem, "remove `wait` or `uniform = false`"));
+        }
+        Ok(())
+    }
+}
+
+/// A RED buffer.
+#[derive(Debug)]
+pub struct Red {
+    core: RedCore,
+}
+
+impl Red {
+    /// Starts the discipline.
+    pub fn new(params: &RedParams, link: &LinkFacts) -> Self {
+        Red { core: RedCore::new(params, link) }
+    }
+}
+
+impl Admission for Red {
+    #[inline]
+    fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
+        self.core.on_enqueue(event)
+    }
+
+    fn gauges(&self, _now: Time) -> Vec<Gauge> {
+        self.core.gauges()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::script;
+
+    fn params() -> RedParams {
+        let json = r#"{
+            "limit": "100 packets",
+            "min_threshold": "10 packets",
+            "max_threshold": "20 packets"
+        }"#;
+        serde_json::from_str(json).expect("the rest has defaults")
+    }
+
+    /// Floyd, Gummadi and Shenker 2001: C = 125,000 packets of 1,000 bytes a second at 1 Gbit/s, so
+    /// `min_th` = C 2.5 ms = 312.5, `max_th` = 937.5, `w_q` = 1 - exp(-x) with x = 8e-6.
+    #[test]
+    fn automatic_parameters_are_those_of_the_authors() {
+        let automatic = RedParams { min_threshold: None, max_threshold: None, ..params() };
+        let fast = script::link(1_000_000_000);
+        assert_eq!(automatic.thresholds(&fast), (312.5, 937.5));
+        // x - x^2 / 2 + x^3 / 6 = 8e-6 - 3.2e-11 + 8.53e-17
+        let ratio = automatic.weight(&fast) / 7.999_968_000_085_333e-6;
+        assert!((ratio - 1.0).abs() < 1e-12, "{ratio}");
+        assert_eq!(automatic.thresholds(&script::link(1_000_000)), (5.0, 15.0));
+        let in_bytes = RedParams { mode: RedMode::Bytes, ..automatic.clone() };
+        assert_eq!(in_bytes.thresholds(&fast), (312_500.0, 937_500.0));
+        let small = RedParams { mean_packet_size: Some(Size::new(500)), ..automatic };
+        assert_eq!(small.thresholds(&fast), (625.0, 1_875.0));
+    }
+
+    #[test]
+    fn thresholds_may_be_given_in_any_unit() {
+        let link = script::link(8_000_000);
+        let read = |text| Some(QueueLimit::read(text).unwrap());
+        let given = RedParams {
+            min_threshold: read("12500 B"),
+            max_threshold: read("40 ms"), // 40,000 bytes at 8 Mbit/s
+            ..params()
+        };
+        assert_eq!(given.thresholds(&link), (12.5, 40.0));
+        assert_eq!(RedParams { max_threshold: None, ..given }.thresholds(&link), (12.5, 37.5));
+    }
+
+    #[test]
+    fn refuses_what_contradicts_itself() {
+        let link = script::link(1_000_000_000);
+        let packets = |count| Some(QueueLimit::packets(count));
+        let key = |params: RedParams| params.validate(&link).unwrap_err().key;
+        assert_eq!(params().validate(&link), Ok(()));
+        assert_eq!(key(RedParams { max_threshold: packets(10), ..params() }), "max_threshold");
+        // The automatic minimum is 312.5 packets.
+        let automatic = RedParams { min_threshold: None, max_threshold: packets(300), ..params() };
+        let bad = automatic.validate(&link).unwrap_err();
+        assert_eq!(bad.problem, "300 packets is not above min_threshold, which is 312.5 packets");
+        assert_eq!(bad.key, "max_threshold");
+        let above = RedParams { max_threshold: packets(313), ..automatic };
+        assert_eq!(above.validate(&link), Ok(()));
+        let minimum = |count| RedParams {
+            min_threshold: packets(count),
+            max_threshold: packets(400),
+            ..params()
+        };
+        assert_eq!(key(minimum(100)), "min_threshold");
+        assert_eq!(minimum(99).validate(&link), Ok(()));
+        assert_eq!(key(RedParams { wait: true, uniform: false, ..params() }), "wait");
+    }
+}

@@ -1,0 +1,401 @@
+//! What RED and Adaptive RED share: the average queue, the probability, and the gaps between drops.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{RedMode, RedParams};
+use crate::quantity::limit::Limit;
+use crate::queue::buffer::DropReason;
+use crate::queue::{EnqueueEvent, Gauge, LinkFacts, Verdict};
+use crate::random::uniform;
+use crate::units::Rate;
+
+/// RED as it runs.
+#[derive(Debug)]
+pub(in crate::queue) struct RedCore {
+    limit: Limit,
+    rate: Rate,
+    mean_packet_bytes: u64,
+    mode: RedMode,
+    uniform: bool,
+    wait: bool,
+    weight: f64,
+    pub(in crate::queue) min_threshold: f64,
+    pub(in crate::queue) max_threshold: f64,
+    /// From here on everything is dropped.
+    forced_threshold: f64,
+    pub(in crate::queue) max_p: f64,
+    pub(in crate::queue) average: f64,
+    /// Packets since the last drop; in byte mode in packets of mean size.
+    count: f64,
+    random: Xoshiro256PlusPlus,
+}
+
+/// `count` of Floyd and Jacobson below `min_th`: the next packet becomes number 0.
+const NOT_COUNTING: f64 = -1.0;
+
+impl RedCore {
+    pub(in crate::queue) fn new(params: &RedParams, link: &LinkFacts) -> Self {
+        let (min_threshold, max_threshold) = params.thresholds(link);
+        RedCore {
+            limit: link.limit(params.limit),
+            rate: link.rate,
+            mean_packet_bytes: params.mean_packet_bytes(link),
+            mode: params.mode,
+            uniform: params.uniform,
+            wait: params.wait,
+            weight: params.weight(link),
+            min_threshold,
+            max_threshold,
+            forced_threshold: if params.gentle { 2.0 * max_threshold } else { max_threshold },
+            max_p: params.max_p,
+            average: 0.0,
+            count: NOT_COUNTING,
+            random: link.random(),
+        }
+    }
+
+    /// Takes a packet into the average and decides about it.
+    #[inline]
+    pub(in crate::queue) fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
+        self.update_average(event);
+        self.decide(event)
+    }
+
+    /// Takes the queue that a packet finds into the average.
+    ///
+    /// An idle link counts as if m packets had found it empty, those that it could have sent
+    /// meanwhile. Like ns-2, and unlike the paper, the arriving packet is a sample of its own then.
+    #[inline]
+    pub(in crate::queue) fn update_average(&mut self, event: &EnqueueEvent) {
+        if event.is_link_idle() {
+            let idle = event.now.since(event.free_at);
+            let missed = self.rate.bytes_in(idle) / self.mean_packet_bytes;
+            self.average *= power(1.0 - self.weight, missed);
+        }
+        let queue = match self.mode {
+            RedMode::Packets => event.waiting_packets,
+            RedMode::Bytes => event.waiting_bytes,
+        };
+        self.average += self.weight * (queue as f64 - self.average);
+    }
+
+    /// Decides about a packet, once it is in the average.
+    #[inline]
+    pub(in crate::queue) fn decide(&mut self, event: &EnqueueEvent) -> Verdict {
+        if !event.fits(self.limit) {
+            self.count = 0.0; // as in ns-2; the paper knows no full buffer
+            return Verdict::Drop(DropReason::Overflow);
+        }
+        // ns-2 counts on below min_th, sets the count to 1 at the first packet above and lets that
+        // one pass. The paper makes that packet number 0, which may be dropped.
+        if self.average < self.min_threshold || event.waiting_packets < 2 {
+            self.count = NOT_COUNTING;
+            return Verdict::Accept;
+        }
+        if self.average >= self.forced_threshold {
+            // Marks have not helped: ns-2 drops all here, and so does Linux with `harddrop`.
+            self.count = 0.0;
+            return Verdict::Drop(DropReason::Early);
+        }
+        let share = match self.mode {
+            RedMode::Packets => 1.0,
+            RedMode::Bytes => f64::from(event.bytes) / self.mean_packet_bytes as f64,
+        };
+        if self.draw(share) {
+            self.count = 0.0;
+            return event.mark_or_drop();
+        }
+        Verdict::Accept
+    }
+
+    /// The probability that the average alone gives: `p_b`.
+    #[inline]
+    fn probability(&self) -> f64 {
+        if self.average < self.max_threshold {
+            let span = self.max_threshold - self.min_threshold;
+            return self.max_p * (self.average - self.min_threshold) / span;
+        }
+        self.max_p + (1.0 - self.max_p) * (self.average - self.max_threshold) / self.max_threshold
+    }
+
+    /// Whether this packet is marked or dropped, with probability `p_b` / (1 - `p_b` count),
+    /// and 2 in place of 1 where gaps must last. `share` is its size in packets of mean size.
+    ///
+    /// Here the paper contradicts itself, and code has followed its figure since (ns-2, Linux): the
+    /// count is 0 at the packet that enters the region, but 1 at the packet after a drop. A gap
+    /// after a drop is thus uniform on 1 to 1/p - 1, not to 1/p as its text derives.
+    #[inline]
+    fn draw(&mut self, share: f64) -> bool {
+        let probability = self.probability();
+        let drawn = uniform(&mut self.random);
+        if !self.uniform {
+            return drawn < share * probability;
+        }
+        self.count = if self.count < 0.0 { 0.0 } else { self.count + share };
+        let counted = self.count * probability;
+        if self.wait && counted < 1.0 {
+            return false;
+        }
+        let rest = if self.wait { 2.0 - counted } else { 1.0 - counted };
+        // drawn < share * p / rest; where nothing is left, the packet goes.
+        drawn * rest < share * probability
+    }
+
+    pub(in crate::queue) fn gauges(&self) -> Vec<Gauge> {
+        let average = match self.mode {
+            RedMode::Packets => "average_queue_packets",
+            RedMode::Bytes => "average_queue_bytes",
+        };
+        vec![(average, self.average), ("max_p", self.max_p)]
+    }
+}
+
+/// `base` to the power of `exponent`, by repeated squaring: the same on every machine.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut product = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            product *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::quantity::Size;
+    use crate::quantity::limit::QueueLimit;
+    use crate::queue::script;
+    use crate::units::Time;
+
+    /// Thresholds of 10 and 20 packets; the average is the queue itself.
+    fn params() -> RedParams {
+        RedParams {
+            limit: QueueLimit::packets(100),
+            min_threshold: Some(QueueLimit::packets(10)),
+            max_threshold: Some(QueueLimit::packets(20)),
+            max_p: 0.1,
+            weight: Some(1.0),
+            mean_packet_size: None,
+            mode: RedMode::Packets,
+            gentle: true,
+            uniform: true,
+            wait: false,
+        }
+    }
+
+    fn independent() -> RedParams {
+        RedParams { uniform: false, ..params() }
+    }
+
+    /// A link whose packets of 1,000 bytes take 1 ms.
+    fn start(params: &RedParams) -> RedCore {
+        RedCore::new(params, &script::link(8_000_000))
+    }
+
+    /// A packet of 1,000 bytes that finds these packets waiting at a busy link.
+    fn finds(waiting_packets: u64) -> EnqueueEvent {
+        EnqueueEvent {
+            now: Time::ZERO,
+            bytes: 1_000,
+            ecn: Ecn::NotEct,
+            free_at: Time::from_milliseconds(1),
+            waiting_packets,
+            waiting_bytes: 1_000 * waiting_packets,
+        }
+    }
+
+    const EARLY: Verdict = Verdict::Drop(DropReason::Early);
+
+    /// The share of packets like `event` that are dropped, of 100,000.
+    fn dropped(params: &RedParams, event: &EnqueueEvent) -> f64 {
+        let mut queue = start(params);
+        let drops = (0..100_000).filter(|_| queue.on_enqueue(event) == EARLY).count();
+        drops as f64 / 1e5
+    }
+
+    fn assert_share(found: f64, expected: f64, case: &str) {
+        // Binomial: four standard deviations, which are zero where all or none are dropped.
+        let tolerance = 4.0 * (expected * (1.0 - expected) / 1e5).sqrt();
+        assert!((found - expected).abs() <= tolerance, "{case}: {found}, expected {expected}");
+    }
+
+    /// p = `max_p` (avg - min) / (max - min), then `max_p` + (1 - `max_p`) (avg - max) / max.
+    #[test]
+    fn drops_with_the_probability_of_both_slopes() {
+        for (waiting, expected) in [
+            (9, 0.0),
+            (10, 0.0),
+            (15, 0.05), // 0.1 * 5 / 10
+            (19, 0.09),
+            (20, 0.1),
+            (30, 0.55), // 0.1 + 0.9 * 10 / 20
+            (36, 0.82), // 0.1 + 0.9 * 16 / 20
+            (40, 1.0),
+            (99, 1.0),
+        ] {
+            let found = dropped(&independent(), &finds(waiting));
+            assert_share(found, expected, &format!("{waiting} wait"));
+        }
+        let abrupt = RedParams { gentle: false, ..independent() };
+        assert_share(dropped(&abrupt, &finds(19)), 0.09, "below max_th");
+        assert_share(dropped(&abrupt, &finds(20)), 1.0, "at max_th");
+    }
+
+    #[test]
+    fn in_byte_mode_drops_in_proportion_to_the_size() {
+        let params = RedParams { mode: RedMode::Bytes, ..independent() };
+        // Thresholds of 10,000 and 20,000 bytes; 15,000 wait: p = 0.05 for a packet of mean size.
+        for (bytes, expected) in [(1_000, 0.05), (500, 0.025), (1_500, 0.075)] {
+            let event = EnqueueEvent { bytes, waiting_bytes: 15_000, ..finds(99) };
+            assert_share(dropped(&params, &event), expected, &format!("{bytes} bytes"));
+        }
+    }
+
+    /// How many of 20,000 gaps between drops are 1, 2, 3, ... packets long, the drop counted. With
+    /// `anew` each gap begins as the average enters the region, otherwise at the drop before it.
+    fn gaps(params: &RedParams, event: &EnqueueEvent, anew: bool) -> Vec<u32> {
+        let mut queue = start(params);
+        while queue.on_enqueue(event) != EARLY {}
+        let mut counts = vec![0; 40];
+        for _ in 0..20_000 {
+            if anew {
+                assert_eq!(queue.on_enqueue(&finds(0)), Verdict::Accept);
+            }
+            let passed = (0..40).take_while(|_| queue.on_enqueue(event) != EARLY).count();
+            counts[passed] += 1;
+        }
+        counts
+    }
+
+    /// Every length from `shortest` to `longest` occurs equally often, and no other.
+    fn assert_uniform(gaps: &[u32], shortest: usize, longest: usize) {
+        let share = 1.0 / (longest - shortest + 1) as f64;
+        let expected = 20_000.0 * share;
+        let deviation = (expected * (1.0 - share)).sqrt(); // binomial
+        for (index, count) in gaps.iter().enumerate() {
+            let length = index + 1;
+            if (shortest..=longest).contains(&length) {
+                let error = f64::from(*count) - expected;
+                assert!(error.abs() < 4.0 * deviation, "{length}: {count}, expected {expected}");
+            } else {
+                assert_eq!(*count, 0, "gaps of {length}");
+            }
+        }
+    }
+
+    /// With count k - 1 at packet k, P(gap = n) = p / (1 - (n - 1) p) times the product over k < n
+    /// of (1 - k p) / (1 - (k - 1) p), which telescopes to p: uniform on 1 to 1/p (paper, sec. 7).
+    #[test]
+    fn the_first_gap_is_uniform_up_to_one_over_p() {
+        assert_uniform(&gaps(&params(), &finds(20), true), 1, 10);
+    }
+
+    /// With count k at packet k the same product telescopes to p / (1 - p): uniform on
+    /// 1 to 1/p - 1.
+    #[test]
+    fn gaps_after_a_drop_are_uniform_and_end_one_packet_sooner() {
+        assert_uniform(&gaps(&params(), &finds(20), false), 1, 9);
+    }
+
+    /// P(gap = n) = p / (2 - n p) times the product over 1/p <= k < n of
+    /// (2 - (k + 1) p) / (2 - k p), which telescopes to p: uniform on 1/p to 2/p - 1.
+    #[test]
+    fn with_wait_gaps_are_uniform_between_one_and_two_over_p() {
+        let params = RedParams { wait: true, ..params() };
+        assert_uniform(&gaps(&params, &finds(20), false), 10, 19);
+    }
+
+    /// Half as large, half as likely, and it takes two to count one: as if p were 0.05.
+    #[test]
+    fn in_byte_mode_gaps_count_bytes() {
+        let params = RedParams { mode: RedMode::Bytes, ..params() };
+        let event = EnqueueEvent { bytes: 500, ..finds(20) };
+        assert_uniform(&gaps(&params, &event, false), 1, 19);
+    }
+
+    #[test]
+    fn the_average_follows_the_queue_and_decays_while_the_link_is_idle() {
+        let average = |queue: &RedCore| queue.gauges()[0];
+        let half = RedParams { weight: Some(0.5), ..params() };
+        // Packets of 1,000 bytes take 1 ms; 2.9 ms have room for 2 of them, or for 5 of 500 bytes.
+        for (mean, idle_us, expected) in [
+            (None, 0, 1.25),                            // 2.5 / 2
+            (None, 1_999, 0.625),                       // m = 1: 2.5 / 4
+            (None, 2_000, 0.3125),                      // m = 2: 2.5 / 8
+            (None, 2_900, 0.3125),                      // m = 2
+            (Some(Size::new(500)), 2_900, 0.039_062_5), // m = 5: 2.5 / 64
+        ] {
+            let mut queue = start(&RedParams { mean_packet_size: mean, ..half.clone() });
+            for (waiting, expected) in [(4, 2.0), (8, 5.0), (0, 2.5)] {
+                queue.on_enqueue(&finds(waiting));
+                assert_eq!(average(&queue), ("average_queue_packets", expected));
+            }
+            let free_at = Time::from_milliseconds(7);
+            let now = free_at + Time::from_picoseconds(idle_us * 1_000_000);
+            queue.on_enqueue(&EnqueueEvent { now, free_at, ..finds(0) });
+            assert_eq!(average(&queue), ("average_queue_packets", expected), "{idle_us} us");
+        }
+        let mut queue = start(&RedParams { mode: RedMode::Bytes, ..half });
+        queue.on_enqueue(&finds(4));
+        assert_eq!(average(&queue), ("average_queue_bytes", 2_000.0));
+    }
+
+    #[test]
+    fn marks_what_can_be_marked_until_it_must_drop_all() {
+        let params = RedParams { max_p: 1.0, ..params() };
+        let verdict = |waiting, ecn| {
+            let event = EnqueueEvent { ecn, ..finds(waiting) };
+            start(&params).on_enqueue(&event)
+        };
+        for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+            assert_eq!(verdict(30, ecn), Verdict::Mark);
+            assert_eq!(verdict(40, ecn), EARLY);
+            assert_eq!(verdict(100, ecn), Verdict::Drop(DropReason::Overflow));
+        }
+        assert_eq!(verdict(30, Ecn::NotEct), EARLY);
+    }
+
+    #[test]
+    fn drops_nothing_early_while_fewer_than_two_wait() {
+        let mut queue = start(&RedParams { weight: Some(0.1), ..params() });
+        for _ in 0..100 {
+            queue.on_enqueue(&finds(99));
+        }
+        // The average falls by a tenth each time: 89.2, 80.3, 72.3, 65.0, all above 40.
+        for (waiting, expected) in
+            [(1, Verdict::Accept), (2, EARLY), (0, Verdict::Accept), (2, EARLY)]
+        {
+            assert_eq!(queue.on_enqueue(&finds(waiting)), expected, "{waiting} wait");
+        }
+    }
+
+    #[test]
+    fn a_full_buffer_begins_the_gap_afresh() {
+        let mut queue = start(&RedParams { wait: true, ..params() });
+        for _ in 0..20 {
+            // At p = 0.1 the first that may be dropped is the tenth after a drop.
+            for _ in 0..9 {
+                assert_eq!(queue.on_enqueue(&finds(20)), Verdict::Accept);
+            }
+            let full = queue.on_enqueue(&finds(100));
+            assert_eq!(full, Verdict::Drop(DropReason::Overflow));
+        }
+    }
+
+    #[test]
+    fn squaring_gives_powers() {
+        assert_near(power(0.5, 10), 1.0 / 1_024.0);
+        assert_near(power(3.0, 13), 1_594_323.0);
+        assert_eq!((power(0.0, 0), power(0.0, 1)), (1.0, 0.0));
+        assert!(power(0.999, u64::MAX) < f64::MIN_POSITIVE);
+    }
+
+    fn assert_near(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found}, expected {expected}");
+    }
+}

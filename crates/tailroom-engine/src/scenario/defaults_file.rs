@@ -1,0 +1,48 @@
+//! `[defaults]` as a scenario writes it.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use toml::Table;
+
+use super::flows::FlowsFile;
+
+/// Defaults of the keys of groups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct DefaultsFile(Table);
+
+impl JsonSchema for DefaultsFile {
+    fn schema_name() -> Cow<'static, str> {
+        "DefaultsFile".into()
+    }
+
+    /// The keys of a group, of which none is required and none has a default of its own.
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = FlowsFile::json_schema(generator);
+        schema.remove("required");
+        schema.insert(
+            "description".into(),
+            "Keys that groups of flows share. A group has them unless it gives them itself, or its \
+             `host` does."
+                .into(),
+        );
+        let properties = schema.get_mut("properties").and_then(|keys| keys.as_object_mut());
+        for (key, property) in properties.into_iter().flatten() {
+            let Some(property) = property.as_object_mut() else { continue };
+            property.remove("default");
+            let meaning = match key.as_str() {
+                "host" => {
+                    "`host` of each group that does not give it; what it sets comes before the \
+                           other keys of this table."
+                        .to_owned()
+                }
+                _ => format!("`{key}` of each group that does not give it."),
+            };
+            property.insert("description".into(), json!(meaning));
+        }
+        schema
+    }
+}

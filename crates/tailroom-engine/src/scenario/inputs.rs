@@ -1,0 +1,31 @@
+//! What a scenario consists of, read and checked.
+
+use std::collections::BTreeMap;
+
+use super::distribution::CdfTexts;
+use super::document::Document;
+use super::file::ScenarioFile;
+use super::mahimahi::Trace;
+use crate::quantity::BitRate;
+use crate::units::Rate;
+
+/// All that a scenario consists of.
+#[derive(Clone, Copy)]
+pub(super) struct Inputs<'a> {
+    /// The scenario file in typed form.
+    pub(super) file: &'a ScenarioFile,
+    /// As it was written.
+    pub(super) document: &'a Document,
+    /// Rate traces by the name of their link.
+    pub(super) traces: &'a BTreeMap<String, Trace>,
+    /// Distribution functions by the path of their file.
+    pub(super) cdfs: &'a CdfTexts,
+}
+
+impl Inputs<'_> {
+    /// The rate of a link, if it exists and has one.
+    pub(super) fn link_rate(&self, name: &str) -> Option<Rate> {
+        let trace = self.traces.get(name).map(|trace| trace.mean_rate);
+        self.file.links.get(name)?.rate.map(BitRate::rate).or(trace)
+    }
+}

@@ -1,0 +1,572 @@
+//! The order of events: arrivals at shared links (and rare wake-ups), sorted by time and flow.
+//!
+//! A timing wheel of coarse buckets, each sorted when its turn comes. Events go to pooled chunks in
+//! the order of insertion; a bucket that is opened is copied out, its keys are sorted, and what
+//! arrives late for the open bucket goes to a small heap. What lies beyond the wheel's horizon waits
+//! in a second heap. Correctness does not depend on the bucket width; only speed does.
+//!
+//! The order is (time, flow, hop, insertion), a wake-up before arrivals: the reference loop of the
+//! tests, a plain heap over every stage of every packet, must give the same results.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::packet::in_network::Event;
+use crate::units::Time;
+
+/// An event in one of the heaps, ordered by (time, flow, hop, insertion).
+#[derive(Clone, Copy, Debug)]
+struct Ordered {
+    key: (u64, u32, u64),
+    event: Event,
+}
+
+impl PartialEq for Ordered {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+impl Eq for Ordered {}
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+/// How events of the same instant are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TieBreak {
+    /// By flow, then by insertion: the rule.
+    Flow,
+    /// By insertion alone: wrong on purpose, so that a test can show that the comparison with the
+    /// reference loop notices.
+    InsertionOnly,
+}
+
+impl TieBreak {
+    /// What decides between events of one instant, before their insertion.
+    #[inline]
+    fn order(self, event: Event) -> u32 {
+        if self == TieBreak::Flow { event.flow_and_stage() } else { 0 }
+    }
+}
+
+/// Most events of a bucket that sort keys can number; any more wait in the heap.
+const MOST_IN_BUCKET: usize = if cfg!(test) { 200 } else { 1 << INDEX_BITS };
+/// Memory that a chunk, an event of the open bucket and one of a heap take.
+const CHUNK_BYTES: u64 = (CHUNK * size_of::<Event>() + size_of::<u32>()) as u64;
+const OPEN_EVENT_BYTES: u64 = (size_of::<Event>() + size_of::<u64>() + 2 * size_of::<u32>()) as u64;
+const HEAP_EVENT_BYTES: u64 = size_of::<Ordered>() as u64;
+/// Events a chunk holds: 768 bytes, so that a bucket of 1000 wastes little and copies in runs.
+const CHUNK: usize = 32;
+const NO_CHUNK: u32 = u32::MAX;
+/// As many as 32 bits can number the events of: 100 GB.
+const MOST_CHUNKS: usize = (1 << 27) - 1;
+/// Bits of a sort key that hold the position in the open bucket.
+const INDEX_BITS: u32 = 24;
+/// Widest bucket, 2^39 ps = 0.55 s: offset and position share a 64-bit key.
+const MAX_SHIFT: u32 = 39;
+
+/// Whether the bucket that lies so far ahead of the open one is that or one before: there the distance
+/// wraps around to a huge one, and the heap sorts the event in.
+#[inline]
+fn is_past(ahead: u64) -> bool {
+    ahead == 0 || ahead > u64::MAX / 2
+}
+
+/// The event of the open bucket that a sort key stands for.
+#[inline]
+fn event_of(key: u64, bucket: &[Event]) -> Event {
+    bucket[key as usize & ((1 << INDEX_BITS) - 1)]
+}
+
+/// The pending events of a run.
+#[derive(Debug)]
+pub struct Schedule {
+    shift: u32,
+    tie_break: TieBreak,
+    /// For each bucket, where in `events` its next event goes; a multiple of [`CHUNK`] says that it
+    /// has no room.
+    tails: Vec<u32>,
+    /// For each bucket its first chunk.
+    heads: Vec<u32>,
+    /// One bit a bucket: set when it holds an event.
+    occupied: Vec<u64>,
+    events: Vec<Event>,
+    next_chunk: Vec<u32>,
+    free_chunk: u32,
+    /// Number of the open bucket since the start of the run.
+    open: u64,
+    current: Vec<Event>,
+    keys: Vec<u64>,
+    /// Scratch space of the sort.
+    cell_ends: Vec<u32>,
+    cursor: usize,
+    near: BinaryHeap<Reverse<Ordered>>,
+    far: BinaryHeap<Reverse<Ordered>>,
+    inserted: u64,
+    memory_limit_bytes: u64,
+    /// What is stored beside the events.
+    claimed_bytes: u64,
+    /// Whether an event was lost because there was no memory for it.
+    is_overfull: bool,
+}
+
+impl Schedule {
+    /// A wheel whose buckets hold about 1000 events at `events_per_second`, are no wider than
+    /// `lookahead` (the shortest time in which an event causes another), and together cover
+    /// `horizon`.
+    pub fn new(
+        events_per_second: f64,
+        lookahead: Time,
+        horizon: Time,
+        tie_break: TieBreak,
+    ) -> Self {
+        let ideal = Time::from_seconds(1024.0 / events_per_second.max(1.0)).picoseconds();
+        // Where the lookahead is tiny (links in a row without delay) the heap has to do.
+        let width = ideal.min(lookahead.picoseconds()).max(ideal / 64).max(1);
+        let shift = width.ilog2().clamp(10, MAX_SHIFT);
+        let buckets = (horizon.picoseconds() >> shift).clamp(64, 1 << 16).next_power_of_two();
+        Schedule {
+            shift,
+            tie_break,
+            tails: vec![0; buckets as usize],
+            heads: vec![NO_CHUNK; buckets as usize],
+            occupied: vec![0; buckets as usize / 64],
+            events: Vec::new(),
+            next_chunk: Vec::new(),
+            free_chunk: NO_CHUNK,
+            open: 0,
+            current: Vec::new(),
+            keys: Vec::new(),
+            cell_ends: Vec::new(),
+            cursor: 0,
+            near: BinaryHeap::new(),
+            far: BinaryHeap::new(),
+            inserted: 0,
+            memory_limit_bytes: u64::MAX,
+            claimed_bytes: 0,
+            is_overfull: false,
+        }
+    }
+
+    /// The same schedule with a limit on the memory of its events, in bytes.
+    #[must_use]
+    pub fn with_memory(self, limit_bytes: u64) -> Self {
+        Schedule { memory_limit_bytes: limit_bytes, ..self }
+    }
+
+    /// Whether there was no memory for an event. It is lost, and so are others: the run cannot go on.
+    /// One event may cause a whole window of others, so the memory must be watched here.
+    #[inline]
+    pub fn is_overfull(&self) -> bool {
+        self.is_overfull
+    }
+
+    /// The beginning of the open bucket.
+    pub fn now(&self) -> Time {
+        Time::from_picoseconds(self.open << self.shift)
+    }
+
+    /// Takes memory for something beside the events; false if there is none, and the run cannot go on.
+    pub fn claim(&mut self, bytes: u64) -> bool {
+        let fits = !self.is_overfull && bytes <= self.spare_bytes();
+        self.is_overfull |= !fits;
+        self.claimed_bytes += if fits { bytes } else { 0 };
+        fits
+    }
+
+    /// How much more memory events may take.
+    fn spare_bytes(&self) -> u64 {
+        self.memory_limit_bytes.saturating_sub(self.memory_bytes())
+    }
+
+    /// Adds an event; its time must not lie before the last event taken.
+    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[inline(always)]
+    pub fn push(&mut self, event: Event) {
+        let ahead = (event.time >> self.shift).wrapping_sub(self.open);
+        if ahead.wrapping_sub(1) < self.tails.len() as u64 - 1 {
+            self.push_to_wheel(event);
+        } else {
+            self.push_to_heap(event, ahead);
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[inline(always)]
+    fn push_to_wheel(&mut self, event: Event) {
+        let slot = (event.time >> self.shift) as usize & (self.tails.len() - 1);
+        let mut tail = self.tails[slot];
+        if (tail as usize).is_multiple_of(CHUNK) {
+            tail = self.grow(slot);
+        }
+        self.events[tail as usize] = event;
+        self.tails[slot] = tail + 1;
+    }
+
+    /// Gives the bucket in `slot` a fresh tail chunk; returns where it begins.
+    #[cold]
+    fn grow(&mut self, slot: usize) -> u32 {
+        let chunk = if self.free_chunk == NO_CHUNK {
+            let length = self.events.len() + CHUNK;
+            if length > self.events.capacity() && !self.enlarge_pool() {
+                return 0; // over an event of another bucket, which matters no more
+            }
+            self.events.resize(length, Event::default());
+            self.next_chunk.push(NO_CHUNK);
+            self.next_chunk.len() as u32 - 1
+        } else {
+            let chunk = self.free_chunk;
+            self.free_chunk = self.next_chunk[chunk as usize];
+            self.next_chunk[chunk as usize] = NO_CHUNK;
+            chunk
+        };
+        if self.heads[slot] == NO_CHUNK {
+            self.heads[slot] = chunk;
+            self.occupied[slot / 64] |= 1 << (slot % 64);
+        } else {
+            let full = (self.tails[slot] - 1) as usize / CHUNK;
+            self.next_chunk[full] = chunk;
+        }
+        chunk * CHUNK as u32
+    }
+
+    /// Makes room for a chunk; false if there is no memory for it.
+    fn enlarge_pool(&mut self) -> bool {
+        let fits = self.spare_bytes() / CHUNK_BYTES;
+        let is_first = self.events.is_empty();
+        if (fits == 0 && !is_first) || self.next_chunk.len() >= MOST_CHUNKS {
+            self.is_overfull = true;
+            return false;
+        }
+        // An eighth more, not twice as much: the pool is most of a run's memory.
+        let chunks = (self.events.len() / 8).div_ceil(CHUNK).min(fits as usize).max(1);
+        self.events.reserve_exact(chunks * CHUNK);
+        true
+    }
+
+    /// Makes room for more events in the open bucket; false if there is no memory for them.
+    #[cold]
+    fn enlarge_current(&mut self) -> bool {
+        let fits = (self.spare_bytes() / OPEN_EVENT_BYTES) as usize;
+        if fits < CHUNK && !self.current.is_empty() {
+            self.is_overfull = true;
+            return false;
+        }
+        self.current.reserve_exact(self.current.len().max(1_024).min(fits).max(CHUNK));
+        true
+    }
+
+    #[cold]
+    fn push_to_heap(&mut self, event: Event, ahead: u64) {
+        let heap = if is_past(ahead) { &self.near } else { &self.far };
+        let (length, is_full) = (heap.len(), heap.len() == heap.capacity());
+        let fits = if is_full { (self.spare_bytes() / HEAP_EVENT_BYTES) as usize } else { 1 };
+        if fits == 0 && length > 0 {
+            self.is_overfull = true;
+            return;
+        }
+        let more = (length / 8).max(64).min(fits).max(1);
+        self.inserted += 1;
+        let order = self.tie_break.order(event);
+        let ordered = Reverse(Ordered { key: (event.time, order, self.inserted), event });
+        let heap = if is_past(ahead) { &mut self.near } else { &mut self.far };
+        if is_full {
+            heap.reserve_exact(more);
+        }
+        heap.push(ordered);
+    }
+
+    /// Takes the next event if it comes before `until`.
+    #[inline]
+    pub fn pop_before(&mut self, until: Time) -> Option<Event> {
+        loop {
+            if let Some(&key) = self.keys.get(self.cursor) {
+                let event = event_of(key, &self.current);
+                if !self.near.is_empty() && self.near_is_first(event) {
+                    return self.pop_near(until);
+                }
+                if event.time >= until.picoseconds() {
+                    return None;
+                }
+                self.cursor += 1;
+                return Some(event);
+            }
+            if !self.near.is_empty() {
+                return self.pop_near(until);
+            }
+            if !self.open_next(until) {
+                return None;
+            }
+        }
+    }
+
+    /// Whether the near heap's first event comes before `event`. At a tie of time and flow the
+    /// bucket's came first: it was there before the bucket was opened.
+    fn near_is_first(&self, event: Event) -> bool {
+        let order = self.tie_break.order(event);
+        self.near
+            .peek()
+            .is_some_and(|Reverse(first)| (first.key.0, first.key.1) < (event.time, order))
+    }
+
+    fn pop_near(&mut self, until: Time) -> Option<Event> {
+        let Reverse(first) = self.near.peek()?;
+        if first.key.0 >= until.picoseconds() {
+            return None;
+        }
+        self.near.pop().map(|Reverse(first)| first.event)
+    }
+
+    /// Opens the next bucket that holds anything; false if there is none before `until`.
+    fn open_next(&mut self, until: Time) -> bool {
+        let far = self.far.peek().map_or(u64::MAX, |Reverse(first)| first.key.0 >> self.shift);
+        let next = self.next_occupied().min(far);
+        if next > until.picoseconds() >> self.shift {
+            return false;
+        }
+        self.open = next;
+        let horizon = next + self.tails.len() as u64;
+        self.gather(next as usize & (self.tails.len() - 1));
+        // Far events enter as soon as the horizon covers them, so before any later insertion.
+        while let Some(Reverse(first)) = self.far.peek()
+            && first.key.0 >> self.shift < horizon
+        {
+            let Some(Reverse(first)) = self.far.pop() else { break };
+            if first.key.0 >> self.shift == next {
+                self.add_to_current(first.event);
+            } else {
+                self.push_to_wheel(first.event);
+            }
+        }
+        if self.is_overfull {
+            return false;
+        }
+        self.sort();
+        true
+    }
+
+    /// Adds an event to the bucket that is being opened.
+    fn add_to_current(&mut self, event: Event) {
+        if self.current.len() >= MOST_IN_BUCKET {
+            self.push_to_heap(event, 0);
+        } else if self.current.len() < self.current.capacity() || self.enlarge_current() {
+            self.current.push(event);
+        }
+    }
+
+    /// Number of the first occupied bucket after the open one, or `u64::MAX`.
+    fn next_occupied(&self) -> u64 {
+        let count = self.tails.len() as u64;
+        let first = (self.open + 1) & (count - 1);
+        let words = self.occupied.len();
+        for step in 0..=words {
+            let index = (first as usize / 64 + step) % words;
+            let mut word = self.occupied[index];
+            if step == 0 {
+                word &= u64::MAX << (first % 64);
+            } else if step == words {
+                word &= !(u64::MAX << (first % 64));
+            }
+            if word != 0 {
+                let slot = index as u64 * 64 + u64::from(word.trailing_zeros());
+                return self.open + 1 + (slot.wrapping_sub(first) & (count - 1));
+            }
+        }
+        u64::MAX
+    }
+
+    /// Copies the bucket in `slot` out and frees its chunks.
+    fn gather(&mut self, slot: usize) {
+        self.current.clear();
+        self.cursor = 0;
+        let tail = std::mem::take(&mut self.tails[slot]) as usize;
+        let mut chunk = std::mem::replace(&mut self.heads[slot], NO_CHUNK);
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        while chunk != NO_CHUNK {
+            let from = chunk as usize * CHUNK;
+            let end = self.chunk_end(from, tail);
+            let has_room =
+                self.current.len() + CHUNK <= self.current.capacity().min(MOST_IN_BUCKET);
+            if has_room {
+                self.current.extend_from_slice(&self.events[from..end]);
+            } else {
+                (from..end).for_each(|at| self.add_to_current(self.events[at]));
+            }
+            let next = self.next_chunk[chunk as usize];
+            self.next_chunk[chunk as usize] = self.free_chunk;
+            self.free_chunk = chunk;
+            chunk = next;
+        }
+    }
+
+    /// Sorts the open bucket by (time, flow, hop, insertion).
+    fn sort(&mut self) {
+        self.distribute();
+        if !self.insertion_sort() {
+            let Schedule { keys, current, tie_break, .. } = self;
+            // The position in a key makes it unique and keeps the order of insertion.
+            keys.sort_unstable_by_key(|&key| {
+                (key >> INDEX_BITS, tie_break.order(event_of(key, current)), key)
+            });
+        }
+    }
+
+    /// Finishes nearly sorted keys; gives up, saying false, when they are not nearly sorted because
+    /// most fell into a few cells.
+    fn insertion_sort(&mut self) -> bool {
+        let Schedule { keys, current, tie_break, .. } = self;
+        let is_after = |one: u64, other: u64| {
+            let (time, other_time) = (one >> INDEX_BITS, other >> INDEX_BITS);
+            let order = |key| tie_break.order(event_of(key, current));
+            time > other_time || time == other_time && order(one) > order(other)
+        };
+        let mut moves_left = 16 * keys.len();
+        for index in 1..keys.len() {
+            let key = keys[index];
+            let mut place = index;
+            while place > 0 && is_after(keys[place - 1], key) {
+                keys[place] = keys[place - 1];
+                place -= 1;
+            }
+            keys[place] = key;
+            moves_left = moves_left.saturating_sub(index - place);
+            if moves_left == 0 {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Fills `keys` with one key an event, in order of the leading bits of its time: a counting sort
+    /// into about as many cells as there are events.
+    fn distribute(&mut self) {
+        let count = self.current.len();
+        let cells = count.next_power_of_two().max(2);
+        let start = self.open << self.shift;
+        let cell_shift = self.shift.saturating_sub(cells.ilog2());
+        let cell = |event: &Event| ((event.time - start) >> cell_shift) as usize & (cells - 1);
+        self.cell_ends.clear();
+        self.cell_ends.resize(cells, 0);
+        for event in &self.current {
+            self.cell_ends[cell(event)] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut self.cell_ends {
+            let size = *end;
+            *end = sum;
+            sum += size;
+        }
+        self.keys.clear();
+        self.keys.resize(count, 0);
+        for (index, event) in self.current.iter().enumerate() {
+            let place = &mut self.cell_ends[cell(event)];
+            self.keys[*place as usize] = (event.time - start) << INDEX_BITS | index as u64;
+            *place += 1;
+        }
+    }
+
+    /// Memory that the pending events take.
+    pub fn memory_bytes(&self) -> u64 {
+        let chunks = (self.events.capacity() / CHUNK) as u64;
+        let in_heaps = (self.near.capacity() + self.far.capacity()) as u64;
+        let open = self.current.capacity() as u64;
+        let events = chunks * CHUNK_BYTES + in_heaps * HEAP_EVENT_BYTES;
+        events + open * OPEN_EVENT_BYTES + self.claimed_bytes
+    }
+
+    /// Every event still pending, in no particular order: for the final account of packets.
+    pub fn pending(&self) -> impl Iterator<Item = Event> + '_ {
+        let opened = self.keys[self.cursor.min(self.keys.len())..]
+            .iter()
+            .map(|&key| event_of(key, &self.current));
+        let heaps = self.near.iter().chain(&self.far).map(|Reverse(ordered)| ordered.event);
+        opened.chain(heaps).chain(self.wheel_events())
+    }
+
+    fn wheel_events(&self) -> impl Iterator<Item = Event> + '_ {
+        self.heads.iter().zip(&self.tails).flat_map(move |(&head, &tail)| {
+            let mut chunk = head;
+            let chunks = std::iter::from_fn(move || {
+                let from = chunk as usize * CHUNK;
+                (chunk != NO_CHUNK).then(|| {
+                    chunk = self.next_chunk[chunk as usize];
+                    from
+                })
+            });
+            chunks.flat_map(move |from| {
+                let end = self.chunk_end(from, tail as usize);
+                self.events[from..end].iter().copied()
+            })
+        })
+    }
+
+    /// Where the events of the chunk that begins at `from` end, in a bucket whose tail is `tail`:
+    /// only the last chunk may be part full.
+    fn chunk_end(&self, from: usize, tail: usize) -> usize {
+        let is_last = self.next_chunk[from / CHUNK] == NO_CHUNK;
+        if is_last { tail } else { from + CHUNK }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbered(time: u64, flow: u32, number: u32) -> Event {
+        Event::ack_arrival(Time::from_picoseconds(time), flow, 0, 0, number)
+    }
+
+    /// Random pushes and pops against a sorted list, with many ties and far events.
+    #[test]
+    fn pops_in_order_of_time_flow_and_insertion() {
+        let mut state = 7_u64;
+        let mut draw = move |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % bound
+        };
+        for width in [1_000, 50_000, 3_000_000] {
+            let mut schedule = Schedule::new(
+                1.0,
+                Time::from_picoseconds(width),
+                Time::from_picoseconds(width * 100),
+                TieBreak::Flow,
+            );
+            let mut expected: Vec<(u64, u32, u32)> = Vec::new();
+            let mut now = 0;
+            for inserted in 0..20_000_u32 {
+                let ahead = if draw(50) == 0 { draw(width * 1_000) } else { draw(200) * 1_000 };
+                let (time, flow) = (now + ahead, draw(4) as u32);
+                schedule.push(numbered(time, flow, inserted));
+                expected.push((time, flow, inserted));
+                if draw(3) > 0 {
+                    expected.sort_unstable();
+                    let event = schedule.pop_before(Time::NEVER).expect("one is pending");
+                    let first = expected.remove(0);
+                    now = event.time().picoseconds();
+                    assert_eq!((now, event.flow(), event.slot()), first, "width {width}");
+                    assert_eq!(schedule.pending().count(), expected.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_comes_out_at_or_after_the_limit() {
+        let mut schedule = Schedule::new(
+            1e6,
+            Time::from_milliseconds(1),
+            Time::from_milliseconds(100),
+            TieBreak::Flow,
+        );
+        schedule.push(Event::wake(Time::from_picoseconds(5_000_000_000), 0));
+        assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_000)).is_none());
+        assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_001)).is_some());
+    }
+}

@@ -1,0 +1,56 @@
+//! What the schedule of a network is laid out for: its packet rate and its delays.
+
+use super::schedule::{Schedule, TieBreak};
+use crate::distribution::Distribution;
+use crate::network::Network;
+use crate::private_path::Wiring;
+use crate::traffic::SourceSpec;
+use crate::units::Time;
+
+/// An empty schedule whose buckets fit a network's packet rate and delays.
+pub(super) fn schedule(network: &Network, tie_break: TieBreak) -> Schedule {
+    let mut smallest = vec![u32::MAX; network.links.len()];
+    for group in &network.groups {
+        for &link in &group.path {
+            smallest[link] = smallest[link].min(group.packet_size);
+        }
+    }
+    let rates = network.links.iter().zip(&smallest).filter(|(_, bytes)| **bytes < u32::MAX);
+    let packets_per_second: f64 = rates
+        .map(|(link, &bytes)| link.rate.bits_per_second() as f64 / (8.0 * f64::from(bytes)))
+        .sum();
+    let longest = network.longest_rtt();
+    // Twice the longest round trip leaves room for the queues.
+    let horizon = longest.saturating_add(longest).saturating_add(longest_access_queue(network));
+    Schedule::new(packets_per_second, lookahead(network), horizon, tie_break)
+}
+
+/// How far ahead slow start sends packets into the access link of a flow that comes and goes: a
+/// flow that its peak rate limits sees no loss, and its window grows until it ends.
+fn longest_access_queue(network: &Network) -> Time {
+    let mean = |size: &Distribution, peak_rate: &Option<Distribution>| {
+        Some(8.0 * size.mean() / peak_rate.as_ref()?.mean())
+    };
+    let spans = network.groups.iter().filter_map(|group| match &group.source {
+        SourceSpec::FiniteFlows(spec) => mean(&spec.size, &spec.peak_rate),
+        SourceSpec::Web(spec) => mean(&spec.main_object, &spec.peak_rate),
+        SourceSpec::Trace(spec) => Some(spec.mean_transfer_s()),
+        _ => None,
+    });
+    let spans = spans.map(|seconds| Time::from_seconds(seconds.min(60.0)));
+    spans.max().unwrap_or(Time::ZERO)
+}
+
+/// The shortest time in which a departure from a shared link usually causes an arrival at one.
+fn lookahead(network: &Network) -> Time {
+    let reactions = network.round_trips().map(|(group, rtt, access_rate)| {
+        let group = &network.groups[group];
+        let last = group.path.last().map_or(Time::ZERO, |&link| network.links[link].delay);
+        let wiring = Wiring::new(&network.shared_path(group), rtt, access_rate);
+        let reaction = wiring.shortest_reaction().saturating_add(last);
+        let hops = group.path.len() + group.reverse_path.len();
+        let passages = group.path.iter().chain(&group.reverse_path).take(hops - 1);
+        passages.map(|&link| network.links[link].delay).fold(reaction, Time::min)
+    });
+    reactions.min().unwrap_or(Time::ZERO)
+}

@@ -1,0 +1,399 @@
+//! The TCP receiver: reassembly, delayed ACKs, SACK blocks, the echo of ECN marks.
+//!
+//! Sans I/O like the sender: it answers a packet, or its delayed-ACK deadline, with ACKs.
+
+use std::collections::VecDeque;
+
+use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
+use crate::units::Time;
+
+/// Delayed acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// An ACK at the latest after this many in-order packets.
+    pub packets: u32,
+    /// An ACK at the latest this long after the first unacknowledged packet.
+    pub timeout: Time,
+}
+
+/// A TCP receiver; sequence numbers count packets.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the packets that came")]
+pub struct Receiver {
+    next: u64,
+    ack_deadline: Time,
+    delayed: Option<DelayedAck>,
+    /// How many packets there are to come; [`u64::MAX`] without bound.
+    packets: u64,
+    unacknowledged: u32,
+    echo: Time,
+    echoes_retransmission: bool,
+    /// RFC 3168 sec. 6.1.3: set by a mark, held until the sender says that it has reduced.
+    ece: bool,
+    /// A marked packet has arrived since the last ACK.
+    covers_mark: bool,
+    /// The packet before was marked, or the echo of a mark goes on.
+    is_echoing: bool,
+    has_accurate_feedback: bool,
+    acks_at_once: bool,
+    /// Received ranges above `next`, sorted, disjoint, not touching.
+    ranges: VecDeque<Range>,
+    /// The ranges of `ranges` that were reported last, the latest first (RFC 2018 sec. 4).
+    recent: [Range; MAX_SACK_BLOCKS],
+    recent_count: usize,
+    /// Away from `echo`, or an ACK would copy both at once and wait for `echo`, just written, to come
+    /// back.
+    marked_packets: u64,
+}
+
+impl Receiver {
+    /// A receiver that expects packet 0 of `packets` ([`u64::MAX`] without bound). A delayed ACK holds
+    /// back neither the last packet, which carries the FIN, nor, with accurate feedback, a change of
+    /// the marks.
+    pub fn new(delayed: Option<DelayedAck>, has_accurate_feedback: bool, packets: u64) -> Self {
+        Receiver {
+            next: 0,
+            ack_deadline: Time::NEVER,
+            delayed,
+            packets,
+            unacknowledged: 0,
+            echo: Time::ZERO,
+            echoes_retransmission: false,
+            ece: false,
+            covers_mark: false,
+            marked_packets: 0,
+            is_echoing: false,
+            has_accurate_feedback,
+            acks_at_once: false,
+            ranges: VecDeque::new(),
+            recent: [Range::default(); MAX_SACK_BLOCKS],
+            recent_count: 0,
+        }
+    }
+
+    /// Memory that the received ranges take.
+    pub fn memory_bytes(&self) -> u64 {
+        (self.ranges.capacity() * size_of::<Range>()) as u64
+    }
+
+    /// When a delayed ACK is due; [`Time::NEVER`] if none is held back.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.ack_deadline
+    }
+
+    /// The next sequence number it expects: so many packets have been received in order.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// A data packet arrives; returns the ACK to send at once, if any.
+    #[inline]
+    pub fn on_packet(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
+        if packet.ecn == Ecn::Ce || self.is_echoing {
+            self.note_marks(packet.sequence, packet.ecn == Ecn::Ce, packet.is_cwr);
+        }
+        if packet.sequence == self.next && self.ranges.is_empty() {
+            self.next += 1;
+            return self.on_in_order(now, packet);
+        }
+        self.on_gap(packet.sequence);
+        self.note_echo(packet);
+        Some(self.acknowledge())
+    }
+
+    /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 for an ACK at once when marks begin
+    /// and at every second mark, RFC 8257 sec. 3.2 for one when they end.
+    ///
+    /// Takes what it needs and not the packet: its address would keep every packet in memory.
+    #[inline(never)]
+    fn note_marks(&mut self, sequence: u64, is_marked: bool, is_cwr: bool) {
+        // RFC 3168 sec. 6.1.5: the field of a packet outside the window says nothing.
+        if sequence < self.next {
+            return;
+        }
+        if self.has_accurate_feedback {
+            // Every change is acknowledged at once: what is held back is all marked, or not at all.
+            let is_second_mark = is_marked && self.unacknowledged > 0;
+            self.acks_at_once = is_marked != self.is_echoing || is_second_mark;
+            self.marked_packets += u64::from(is_marked);
+            self.is_echoing = is_marked;
+        } else {
+            self.ece = is_marked || self.ece && !is_cwr;
+            self.covers_mark |= is_marked;
+            self.is_echoing = self.ece;
+        }
+    }
+
+    /// The delayed ACK that is due.
+    pub fn on_deadline(&mut self) -> Ack<'_> {
+        self.acknowledge()
+    }
+
+    #[inline]
+    fn on_in_order(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
+        self.note_echo(packet);
+        if let Some(delayed) = self.delayed {
+            self.unacknowledged += 1;
+            let is_last = self.next == self.packets;
+            if self.unacknowledged < delayed.packets && !self.acks_at_once && !is_last {
+                if self.unacknowledged == 1 {
+                    self.ack_deadline = now.saturating_add(delayed.timeout);
+                }
+                return None;
+            }
+        }
+        Some(self.acknowledge())
+    }
+
+    /// RFC 7323 sec. 4.3: a delayed ACK echoes the first packet it covers, so that the RTT includes
+    /// the delay.
+    #[inline]
+    fn note_echo(&mut self, packet: Packet) {
+        if self.unacknowledged == 0 {
+            self.echo = packet.sent;
+            self.echoes_retransmission = packet.is_retransmission;
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self) -> Ack<'_> {
+        self.unacknowledged = 0;
+        self.acks_at_once = false;
+        self.ack_deadline = Time::NEVER;
+        let covers_mark = std::mem::take(&mut self.covers_mark);
+        Ack {
+            cumulative: self.next,
+            echo: self.echo,
+            echoes_retransmission: self.echoes_retransmission,
+            ece: self.ece || covers_mark,
+            marked_packets: self.marked_packets,
+            blocks: &self.recent[..self.recent_count],
+        }
+    }
+
+    /// A packet while there is a gap, or one that makes a gap or fills it: acknowledged at once
+    /// (RFC 5681 sec. 4.2).
+    #[inline(never)]
+    fn on_gap(&mut self, sequence: u64) {
+        if sequence < self.next {
+            return; // a duplicate
+        }
+        if sequence == self.next {
+            self.next += 1;
+            if let Some(&front) = self.ranges.front()
+                && front.start == self.next
+            {
+                self.next = front.end;
+                self.ranges.pop_front();
+                self.forget_recent(Range { start: 0, end: self.next });
+            }
+        } else {
+            let block = self.insert(sequence);
+            // Most often the packet lengthens the range that was reported last, and no other.
+            let lengthens_latest = self.recent_count > 0 && self.recent[0].end == sequence;
+            if lengthens_latest && block.end == sequence + 1 {
+                self.recent[0] = block;
+            } else {
+                self.report(block);
+            }
+        }
+    }
+
+    /// Adds `sequence` to the ranges; returns the range that now holds it.
+    fn insert(&mut self, sequence: u64) -> Range {
+        // In the common case the packet extends the last range or starts a new one behind it.
+        let index = match self.ranges.back() {
+            Some(last) if last.end == sequence => self.ranges.len() - 1,
+            Some(last) if last.end > sequence => {
+                self.ranges.partition_point(|range| range.end < sequence)
+            }
+            Some(_) | None => self.ranges.len(),
+        };
+        match self.ranges.get_mut(index) {
+            Some(range) if range.start <= sequence && sequence < range.end => *range,
+            Some(range) if range.end == sequence => {
+                range.end += 1;
+                self.merge_behind(index)
+            }
+            Some(range) if range.start == sequence + 1 => {
+                range.start = sequence;
+                *range
+            }
+            _ => {
+                let range = Range { start: sequence, end: sequence + 1 };
+                self.ranges.insert(index, range);
+                range
+            }
+        }
+    }
+
+    /// Joins the range at `index` with the next one if they touch.
+    fn merge_behind(&mut self, index: usize) -> Range {
+        if let Some(&behind) = self.ranges.get(index + 1)
+            && behind.start == self.ranges[index].end
+        {
+            self.ranges[index].end = behind.end;
+            self.ranges.remove(index + 1);
+        }
+        self.ranges[index]
+    }
+
+    /// Puts `block` before the recent ranges, in the place of those inside it.
+    fn report(&mut self, block: Range) {
+        self.forget_recent(block);
+        self.recent.rotate_right(1);
+        self.recent[0] = block;
+        self.recent_count = (self.recent_count + 1).min(MAX_SACK_BLOCKS);
+    }
+
+    /// Drops the recent ranges that lie inside `covered`.
+    fn forget_recent(&mut self, covered: Range) {
+        let mut kept = 0;
+        for index in 0..self.recent_count {
+            let range = self.recent[index];
+            if !(covered.start <= range.start && range.end <= covered.end) {
+                self.recent[kept] = range;
+                kept += 1;
+            }
+        }
+        self.recent_count = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(sequence: u64) -> Packet {
+        let sent = Time::from_picoseconds(sequence);
+        Packet { sequence, bytes: 1_000, sent, ..Packet::default() }
+    }
+
+    fn range(start: u64, end: u64) -> Range {
+        Range { start, end }
+    }
+
+    /// RFC 2018 sec. 4: the first block holds the packet that triggered the ACK, then the most
+    /// recently reported others.
+    #[test]
+    fn blocks_come_latest_first() {
+        let mut receiver = Receiver::new(None, false, u64::MAX);
+        for (sequence, blocks) in [
+            (2, vec![range(2, 3)]),
+            (5, vec![range(5, 6), range(2, 3)]),
+            (8, vec![range(8, 9), range(5, 6), range(2, 3)]),
+            (11, vec![range(11, 12), range(8, 9), range(5, 6)]),
+            (3, vec![range(2, 4), range(11, 12), range(8, 9)]),
+            (4, vec![range(2, 6), range(11, 12), range(8, 9)]),
+            (0, vec![range(2, 6), range(11, 12), range(8, 9)]),
+            (1, vec![range(11, 12), range(8, 9)]),
+        ] {
+            let ack =
+                receiver.on_packet(Time::ZERO, packet(sequence)).expect("a gap is acknowledged");
+            assert_eq!(ack.blocks, blocks, "after packet {sequence}");
+        }
+        assert_eq!(receiver.next(), 6);
+    }
+
+    #[test]
+    fn every_second_packet_is_acknowledged_and_a_lone_one_after_the_timeout() {
+        let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
+        let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
+        assert!(receiver.on_packet(Time::ZERO, packet(0)).is_none());
+        let ack = receiver.on_packet(Time::ZERO, packet(1)).expect("the second");
+        assert_eq!((ack.cumulative, ack.echo), (2, Time::ZERO));
+        assert!(receiver.on_packet(Time::from_milliseconds(1), packet(2)).is_none());
+        assert_eq!(receiver.deadline(), Time::from_milliseconds(41));
+        assert_eq!(receiver.on_deadline().cumulative, 3);
+        assert_eq!(receiver.deadline(), Time::NEVER);
+    }
+
+    fn marked(sequence: u64) -> Packet {
+        Packet { ecn: Ecn::Ce, ..packet(sequence) }
+    }
+
+    fn cwr(packet: Packet) -> Packet {
+        Packet { is_cwr: true, ..packet }
+    }
+
+    /// RFC 3168 sec. 6.1.3: every ACK from the mark on echoes it, until a packet with CWR.
+    #[test]
+    fn the_echo_lasts_from_a_mark_to_the_packet_with_cwr() {
+        let mut receiver = Receiver::new(None, false, u64::MAX);
+        for (packet, echoes) in [
+            (packet(0), false),
+            (marked(1), true),
+            (packet(2), true),
+            (packet(3), true),
+            (cwr(packet(4)), false),
+            (packet(5), false),
+            (marked(6), true),
+            (cwr(marked(7)), true), // the mark is newer than the reduction
+            (packet(8), true),
+            (cwr(packet(9)), false),
+        ] {
+            let ack = receiver.on_packet(Time::ZERO, packet).expect("no ACK is delayed");
+            assert_eq!(ack.ece, echoes, "{packet:?}");
+        }
+    }
+
+    /// RFC 3168 sec. 6.1.3: a delayed ACK has the echo if any packet that it covers is marked. The
+    /// mark does not hurry it.
+    #[test]
+    fn a_delayed_ack_echoes_the_mark_of_either_packet() {
+        let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
+        for [first, second] in [[marked(0), packet(1)], [packet(0), marked(1)]] {
+            let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
+            assert!(receiver.on_packet(Time::ZERO, first).is_none());
+            assert!(receiver.on_packet(Time::ZERO, second).expect("the second").ece);
+        }
+        let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
+        assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
+        assert!(receiver.on_deadline().ece);
+        // A mark that is covered is echoed once even if CWR has come behind it.
+        let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
+        assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
+        assert!(receiver.on_packet(Time::ZERO, cwr(packet(1))).expect("the second").ece);
+        assert!(receiver.on_packet(Time::ZERO, packet(2)).is_none());
+        assert!(!receiver.on_packet(Time::ZERO, packet(3)).expect("the second").ece);
+    }
+
+    /// RFC 9768 sec. 3.2.2.5.1: an ACK when marks begin, and when two marks have come since the
+    /// last ACK; RFC 8257 sec. 3.2: an ACK when they end.
+    #[test]
+    fn accurate_feedback_is_not_delayed_when_marks_begin_go_on_or_end() {
+        let delayed = DelayedAck { packets: 4, timeout: Time::from_milliseconds(40) };
+        let mut receiver = Receiver::new(Some(delayed), true, u64::MAX);
+        for (packet, acked) in [
+            (packet(0), None),
+            (marked(1), Some((2, 1))), // begin
+            (marked(2), None),
+            (marked(3), Some((4, 3))), // two more
+            (packet(4), Some((5, 3))), // end
+            (packet(5), None),
+            (packet(6), None),
+            (packet(7), None),
+            (packet(8), Some((9, 3))), // four packets
+            (packet(9), None),
+            (marked(10), Some((11, 4))),
+            (packet(11), Some((12, 4))),
+        ] {
+            let ack = receiver.on_packet(Time::ZERO, packet);
+            let found = ack.map(|ack| (ack.cumulative, ack.marked_packets));
+            assert_eq!(found, acked, "{packet:?}");
+        }
+    }
+
+    /// RFC 3168 sec. 6.1.5: the receiver ignores the field of a packet that it has acknowledged.
+    #[test]
+    fn a_mark_on_a_late_duplicate_says_nothing() {
+        let mut receiver = Receiver::new(None, false, u64::MAX);
+        receiver.on_packet(Time::ZERO, packet(0));
+        let ack = receiver.on_packet(Time::ZERO, marked(0)).expect("at once");
+        assert!(!ack.ece);
+        let ack = receiver.on_packet(Time::ZERO, marked(2)).expect("at once");
+        assert!(ack.ece, "beyond a gap, but in the window");
+    }
+}

@@ -1,0 +1,397 @@
+//! Delivery-rate samples (draft-ietf-ccwg-bbr-06 sec. "Delivery Rate Samples", as of its
+//! repository's commit 4ce5e87 of 3 August 2026): how fast the network delivered the flight in
+//! which a packet was.
+//!
+//! Only for controls that model the path: each packet in flight has a record, in a ring indexed by
+//! sequence number. Data is counted in packets, which are all of one size.
+
+use std::collections::VecDeque;
+
+use crate::congestion::rate_based::{LostPacket, RateSample};
+use crate::packet::Range;
+use crate::units::{Time, float};
+
+/// What was true when a packet was sent (the draft's per-packet state), in 40 bytes: with many
+/// packets in flight it is memory that costs time. Of counts the low bits do, since only what is
+/// added while the packet is in flight is asked for.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
+struct Record {
+    sent_time: Time,
+    first_sent_time: Time,
+    delivered_time: Time,
+    delivered: u32,
+    lost: u32,
+    tx_in_flight: u32,
+    is_app_limited: bool,
+    is_retransmission: bool,
+    is_delivered: bool,
+    is_lost: bool,
+}
+
+/// What has been added to `count` since its low bits were `before`.
+fn added(count: u64, before: u32) -> u64 {
+    u64::from((count as u32).wrapping_sub(before))
+}
+
+/// Bytes that a packet in flight needs here.
+pub const RECORD_BYTES: usize = size_of::<Record>();
+
+/// The newest packet that an ACK acknowledges.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    record: Record,
+    sequence: u64,
+}
+
+/// Measures delivery rates and RTTs, and says what is lost packet by packet.
+#[derive(Debug, Default)]
+pub struct RateSampler {
+    /// The packets in flight, from `una` on.
+    records: VecDeque<Record>,
+    una: u64,
+    delivered: u64,
+    delivered_time: Time,
+    /// When the packet was sent that was delivered last, or that began the flight.
+    first_sent_time: Time,
+    lost: u64,
+    /// Losses below this packet have been counted.
+    lost_edge: u64,
+    /// The deliveries after which the last gap in the data has left the network; 0 without one.
+    app_limited: u64,
+    min_rtt: Option<Time>,
+    /// The packet with which the window was last full, and one more.
+    full_until: u64,
+    newly_delivered: u64,
+    newest: Option<Newest>,
+}
+
+impl RateSampler {
+    /// Memory that the records of packets in flight take.
+    pub fn memory_bytes(&self) -> u64 {
+        (self.records.capacity() * RECORD_BYTES) as u64
+    }
+
+    /// Packets acknowledged since the connection began.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Whether a gap in the data is in the network.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited > 0
+    }
+
+    /// The window was full at some time in the last round trip if the packet that filled it had not
+    /// been acknowledged before this ACK.
+    pub fn is_cwnd_limited(&self, prior_una: u64) -> bool {
+        self.full_until > prior_una
+    }
+
+    /// Marks what is in flight as a gap in the data (`MarkConnectionAppLimited`).
+    pub fn mark_app_limited(&mut self, in_flight: u64) {
+        self.app_limited = (self.delivered + in_flight).max(1);
+    }
+
+    /// A packet leaves at `now`; `in_flight` counts it (`OnPacketSent`).
+    pub fn on_sent(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        is_retransmission: bool,
+        in_flight: u64,
+        is_window_full: bool,
+    ) {
+        if in_flight <= 1 {
+            (self.first_sent_time, self.delivered_time) = (now, now);
+        }
+        let record = Record {
+            sent_time: now,
+            first_sent_time: self.first_sent_time,
+            delivered_time: self.delivered_time,
+            delivered: self.delivered as u32,
+            lost: self.lost as u32,
+            tx_in_flight: in_flight as u32,
+            is_app_limited: self.is_app_limited(),
+            is_retransmission,
+            is_delivered: false,
+            is_lost: false,
+        };
+        match self.records.get_mut((sequence - self.una) as usize) {
+            Some(before) => *before = record,
+            None => self.records.push_back(record),
+        }
+        if is_window_full {
+            self.full_until = self.una + self.records.len() as u64;
+        }
+    }
+
+    /// The cumulative ACK moves to `una`.
+    pub fn on_acked(&mut self, now: Time, una: u64) {
+        while self.una < una {
+            if let Some(record) = self.records.pop_front()
+                && !record.is_delivered
+            {
+                self.deliver(now, self.una, record);
+            }
+            self.una += 1;
+        }
+    }
+
+    /// Packets at or above the cumulative ACK are newly sacked.
+    pub fn on_sacked(&mut self, now: Time, packets: Range) {
+        for sequence in packets.start.max(self.una)..packets.end {
+            if let Some(record) = self.records.get_mut((sequence - self.una) as usize)
+                && !std::mem::replace(&mut record.is_delivered, true)
+            {
+                let record = *record;
+                self.deliver(now, sequence, record);
+            }
+        }
+    }
+
+    /// `UpdateRateSample`.
+    fn deliver(&mut self, now: Time, sequence: u64, record: Record) {
+        self.delivered += 1;
+        self.newly_delivered += 1;
+        self.delivered_time = now;
+        let is_newest = self.newest.is_none_or(|newest| {
+            (record.sent_time, sequence) > (newest.record.sent_time, newest.sequence)
+        });
+        if is_newest {
+            self.newest = Some(Newest { record, sequence });
+            self.first_sent_time = record.sent_time;
+        }
+    }
+
+    /// Shows each packet below `edge` that is newly lost; how many there are.
+    pub fn lose_below(
+        &mut self,
+        now: Time,
+        edge: u64,
+        cwnd_packets: f64,
+        mut on_lost: impl FnMut(&LostPacket),
+    ) -> u64 {
+        if edge <= self.lost_edge {
+            return 0;
+        }
+        let before = self.lost;
+        for sequence in self.lost_edge.max(self.una)..edge {
+            self.lose(now, sequence, cwnd_packets, &mut on_lost);
+        }
+        self.lost_edge = edge;
+        self.lost - before
+    }
+
+    /// After a timeout: shows each packet that is not lost yet, or has been sent again since.
+    pub fn lose_everything(
+        &mut self,
+        now: Time,
+        cwnd_packets: f64,
+        mut on_lost: impl FnMut(&LostPacket),
+    ) {
+        let end = self.una + self.records.len() as u64;
+        for sequence in self.una..end {
+            self.lose(now, sequence, cwnd_packets, &mut on_lost);
+        }
+        self.lost_edge = end;
+    }
+
+    fn lose(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        cwnd_packets: f64,
+        on_lost: &mut impl FnMut(&LostPacket),
+    ) {
+        let Some(record) = self.records.get_mut((sequence - self.una) as usize) else { return };
+        if record.is_delivered || std::mem::replace(&mut record.is_lost, true) {
+            return;
+        }
+        self.lost += 1;
+        on_lost(&LostPacket {
+            now,
+            sequence,
+            tx_in_flight: u64::from(record.tx_in_flight),
+            lost: added(self.lost, record.lost),
+            is_app_limited: record.is_app_limited,
+            delivered: self.delivered,
+            cwnd_packets,
+        });
+    }
+
+    /// Ends an ACK: how many packets it newly acknowledges, the RTT and the rate of the newest of
+    /// them (`GenerateRateSample`).
+    pub fn finish(&mut self, now: Time) -> (u64, Option<Time>, Option<RateSample>) {
+        // The gap is acknowledged and gone.
+        if self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
+        let newly_delivered = std::mem::take(&mut self.newly_delivered);
+        let Some(Newest { record, .. }) = self.newest.take() else { return (0, None, None) };
+        // With a packet that was sent twice it is not known which transmission is acknowledged.
+        let rtt = (!record.is_retransmission).then(|| now.since(record.sent_time));
+        if let Some(rtt) = rtt
+            && self.min_rtt.is_none_or(|smallest| rtt < smallest)
+        {
+            self.min_rtt = Some(rtt);
+        }
+        // The longer of the two: what arrives faster than it was sent has been compressed.
+        let send_elapsed = record.sent_time.since(record.first_sent_time);
+        let interval = now.since(record.delivered_time).max(send_elapsed);
+        let delivered = added(self.delivered, record.delivered);
+        let is_reliable =
+            interval > Time::ZERO && self.min_rtt.is_none_or(|smallest| interval >= smallest);
+        let sample = RateSample {
+            delivered,
+            prior_delivered: self.delivered - delivered,
+            delivery_rate: is_reliable.then(|| float(delivered) / interval.seconds()),
+            tx_in_flight: u64::from(record.tx_in_flight),
+            lost: added(self.lost, record.lost),
+            is_app_limited: record.is_app_limited,
+        };
+        (newly_delivered, rtt, Some(sample))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(milliseconds: u64) -> Time {
+        Time::from_milliseconds(milliseconds)
+    }
+
+    fn ignore(_: &LostPacket) {}
+
+    fn send(sampler: &mut RateSampler, at_ms: u64, sequences: std::ops::Range<u64>) {
+        for sequence in sequences {
+            let in_flight = sequence + 1 - sampler.una;
+            sampler.on_sent(ms(at_ms), sequence, false, in_flight, false);
+        }
+    }
+
+    fn rate(sampler: &mut RateSampler, at_ms: u64) -> (f64, u64) {
+        let sample = sampler.finish(ms(at_ms)).2.expect("something is acknowledged");
+        (sample.delivery_rate.expect("it is reliable"), sample.delivered)
+    }
+
+    /// Two packets at 0 ms are acknowledged at 100 and 110 ms, and two more leave at those times.
+    /// The third is back at 200 ms: 2 packets since the ACK at 100 ms that it followed, 20/s. The
+    /// fourth at 210 ms: 2 packets since 110 ms, but they were sent in the 110 ms since the packet
+    /// acknowledged then, the longer time.
+    #[test]
+    fn counts_from_the_ack_before_the_transmission_to_the_ack() {
+        let mut sampler = RateSampler::default();
+        send(&mut sampler, 0, 0..2);
+        sampler.on_acked(ms(100), 1);
+        let (delivery_rate, delivered) = rate(&mut sampler, 100);
+        assert!((delivery_rate - 10.0).abs() < 1e-9 && delivered == 1);
+        send(&mut sampler, 100, 2..3);
+        sampler.on_acked(ms(110), 2);
+        assert!((rate(&mut sampler, 110).0 - 2.0 / 0.11).abs() < 1e-9);
+        send(&mut sampler, 110, 3..4);
+        sampler.on_acked(ms(200), 3);
+        assert!((rate(&mut sampler, 200).0 - 20.0).abs() < 1e-9);
+        sampler.on_acked(ms(210), 4);
+        assert!((rate(&mut sampler, 210).0 - 2.0 / 0.11).abs() < 1e-9);
+    }
+
+    /// 100 packets/s at an RTT of 100 ms; the ACKs due from 500 to 590 ms are held back and come
+    /// together. Packet 59 leaves behind the first of them: by its own ACK, 100 ms later, 19
+    /// packets have been acknowledged. They were sent in the 190 ms since packet 40: 100/s.
+    #[test]
+    fn what_arrives_faster_than_it_was_sent_is_capped() {
+        let mut sampler = RateSampler::default();
+        let acknowledge = |sampler: &mut RateSampler, at_ms, una| {
+            sampler.on_acked(ms(at_ms), una);
+            rate(sampler, at_ms)
+        };
+        for packet in 0..59 {
+            if (10..50).contains(&packet) {
+                acknowledge(&mut sampler, 10 * packet, packet - 9);
+            }
+            send(&mut sampler, 10 * packet, packet..packet + 1);
+        }
+        acknowledge(&mut sampler, 590, 41);
+        send(&mut sampler, 590, 59..60);
+        (42..=50).for_each(|una| {
+            acknowledge(&mut sampler, 590, una);
+        });
+        (51..60).for_each(|una| {
+            acknowledge(&mut sampler, 90 + 10 * una, una);
+        });
+        let (delivery_rate, delivered) = acknowledge(&mut sampler, 690, 60);
+        assert!((delivery_rate - 100.0).abs() < 1e-9 && delivered == 19, "{delivery_rate}");
+    }
+
+    /// The sample is that of the packet sent last, whichever way it is acknowledged, and none is
+    /// counted twice.
+    #[test]
+    fn selective_acknowledgements_count_once() {
+        let mut sampler = RateSampler::default();
+        send(&mut sampler, 0, 0..6);
+        sampler.on_sacked(ms(100), Range { start: 2, end: 4 });
+        assert_eq!(sampler.finish(ms(100)).0, 2);
+        sampler.on_acked(ms(120), 5);
+        let (newly_delivered, rtt, sample) = sampler.finish(ms(120));
+        assert_eq!((newly_delivered, rtt, sampler.delivered()), (3, Some(ms(120)), 5));
+        assert_eq!(sample.map(|sample| sample.delivered), Some(5));
+        assert_eq!(sampler.finish(ms(130)), (0, None, None));
+    }
+
+    /// Packets 0 and 1 are lost, 0 is sent again at 100 ms, the timeout at 300 ms gives up 0
+    /// (again) and 4, which the ACKs had not given up.
+    #[test]
+    fn losses_are_shown_once_for_each_transmission() {
+        let mut sampler = RateSampler::default();
+        send(&mut sampler, 0, 0..5);
+        sampler.on_sacked(ms(100), Range { start: 2, end: 4 });
+        let mut shown = Vec::new();
+        let mut show =
+            |lost: &LostPacket| shown.push((lost.sequence, lost.lost, lost.tx_in_flight));
+        assert_eq!(sampler.lose_below(ms(100), 2, 5.0, &mut show), 2);
+        assert_eq!(sampler.lose_below(ms(100), 2, 5.0, &mut show), 0);
+        sampler.on_sent(ms(100), 0, true, 2, false);
+        sampler.lose_everything(ms(300), 5.0, &mut show);
+        // The retransmission was sent when two had been lost: one since then.
+        assert_eq!(shown, [(0, 1, 1), (1, 2, 2), (0, 1, 2), (4, 4, 5)]);
+    }
+
+    /// An RTT of 100 ms has been seen, so an ACK 20 ms after the retransmission must be for the
+    /// first transmission: the interval says nothing.
+    #[test]
+    fn an_interval_shorter_than_the_smallest_rtt_is_not_believed() {
+        let mut sampler = RateSampler::default();
+        send(&mut sampler, 0, 0..3);
+        sampler.on_sacked(ms(100), Range { start: 1, end: 3 });
+        sampler.finish(ms(100));
+        sampler.lose_below(ms(100), 1, 3.0, ignore);
+        sampler.on_sent(ms(200), 0, true, 1, false);
+        sampler.on_acked(ms(220), 3);
+        let (newly_delivered, rtt, sample) = sampler.finish(ms(220));
+        assert_eq!((newly_delivered, rtt), (1, None));
+        assert_eq!(sample.map(|sample| sample.delivery_rate), Some(None));
+    }
+
+    /// The gap behind packet 2 is gone when that is acknowledged: samples of what was sent before
+    /// then are limited by the application.
+    #[test]
+    fn a_gap_in_the_data_limits_a_round_trip_of_samples() {
+        let mut sampler = RateSampler::default();
+        send(&mut sampler, 0, 0..3);
+        sampler.mark_app_limited(3);
+        send(&mut sampler, 50, 3..4);
+        sampler.on_acked(ms(100), 3);
+        sampler.finish(ms(100));
+        assert!(sampler.is_app_limited());
+        send(&mut sampler, 100, 4..5);
+        sampler.on_acked(ms(150), 4);
+        assert_eq!(sampler.finish(ms(150)).2.map(|sample| sample.is_app_limited), Some(true));
+        send(&mut sampler, 150, 5..6);
+        sampler.on_acked(ms(200), 5);
+        assert_eq!(sampler.finish(ms(200)).2.map(|sample| sample.is_app_limited), Some(true));
+        sampler.on_acked(ms(250), 6);
+        assert_eq!(sampler.finish(ms(250)).2.map(|sample| sample.is_app_limited), Some(false));
+    }
+}

@@ -1,0 +1,135 @@
+//! Round-trip time and retransmission timeout (RFC 6298).
+
+use crate::units::Time;
+
+/// Which packets give RTT samples (RFC 6298 sec. 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttSamples {
+    /// Timestamps (RFC 7323): every ACK of new data, retransmissions included.
+    Timestamps,
+    /// Karn's rule: no sample from a retransmitted packet.
+    Karn,
+}
+
+/// Upper bound of the timeout (RFC 6298 sec. 2.5 asks for at least 60 s).
+pub const MAX_RTO: Time = Time::from_milliseconds(60_000);
+/// How often it doubles at most.
+const MAX_BACKOFF: u32 = 16;
+/// The timeout before the first sample (RFC 6298 sec. 2.1).
+pub const INITIAL_RTO: Time = Time::from_milliseconds(1_000);
+
+/// Smoothed RTT, its variation, and the timeout that follows from them.
+#[derive(Debug)]
+pub struct RttEstimator {
+    srtt: u64,
+    min: Time,
+    variation: u64,
+    min_rto: Time,
+    granularity: u64,
+    /// The timeout, backed off.
+    rto: Time,
+    backoff: u32,
+}
+
+impl RttEstimator {
+    /// An estimator without samples.
+    pub fn new(min_rto: Time, granularity: Time) -> Self {
+        RttEstimator {
+            srtt: 0,
+            min: Time::NEVER,
+            variation: 0,
+            min_rto,
+            granularity: granularity.picoseconds(),
+            rto: INITIAL_RTO.max(min_rto),
+            backoff: 0,
+        }
+    }
+
+    /// Takes a sample and ends the backoff.
+    #[inline]
+    pub fn on_sample(&mut self, sample: Time) {
+        self.min = self.min.min(sample);
+        let sample = sample.picoseconds();
+        if self.srtt == 0 {
+            self.srtt = sample;
+            self.variation = sample / 2;
+        } else {
+            // RFC 6298 sec. 2.3: beta = 1/4, alpha = 1/8, the variation first.
+            let error = self.srtt.abs_diff(sample);
+            self.variation = self.variation - self.variation / 4 + error / 4;
+            self.srtt = self.srtt - self.srtt / 8 + sample / 8;
+        }
+        let rto = Time::from_picoseconds(self.srtt + (4 * self.variation).max(self.granularity));
+        self.rto = rto.max(self.min_rto).min(MAX_RTO);
+        self.backoff = 0;
+    }
+
+    /// Smoothed RTT; zero before the first sample.
+    #[inline]
+    pub fn srtt(&self) -> Time {
+        Time::from_picoseconds(self.srtt)
+    }
+
+    /// Smallest sample; [`Time::NEVER`] before the first.
+    #[inline]
+    pub fn min(&self) -> Time {
+        self.min
+    }
+
+    /// The timeout, backed off.
+    #[inline]
+    pub fn rto(&self) -> Time {
+        self.rto
+    }
+
+    /// Doubles the timeout (RFC 6298 sec. 5.5).
+    pub fn back_off(&mut self) {
+        if self.backoff < MAX_BACKOFF {
+            self.backoff += 1;
+            self.rto = self.rto.saturating_add(self.rto).min(MAX_RTO);
+        }
+    }
+
+    /// Whether the timer has expired since the last sample.
+    pub fn is_backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn follows_rfc_6298_by_hand() {
+        let mut rtt = RttEstimator::new(Time::from_milliseconds(200), Time::from_milliseconds(1));
+        assert_eq!(rtt.rto(), Time::from_milliseconds(1_000));
+        rtt.on_sample(Time::from_milliseconds(100));
+        // SRTT = 100, RTTVAR = 50, RTO = 100 + 4 * 50.
+        assert_eq!(rtt.rto(), Time::from_milliseconds(300));
+        rtt.on_sample(Time::from_milliseconds(180));
+        // RTTVAR = 3/4 * 50 + 1/4 * 80 = 57.5; SRTT = 7/8 * 100 + 1/8 * 180 = 110; RTO = 340.
+        assert_eq!(
+            (rtt.srtt(), rtt.rto()),
+            (Time::from_milliseconds(110), Time::from_milliseconds(340))
+        );
+        rtt.back_off();
+        rtt.back_off();
+        assert_eq!(rtt.rto(), Time::from_milliseconds(1_360));
+        (0..20).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.rto(), MAX_RTO);
+        rtt.on_sample(Time::from_milliseconds(110));
+        assert!(rtt.rto() < Time::from_milliseconds(340) && !rtt.is_backed_off());
+    }
+
+    #[test]
+    fn the_minimum_holds() {
+        let mut rtt = RttEstimator::new(Time::from_milliseconds(1_000), Time::from_milliseconds(1));
+        (0..100).for_each(|_| rtt.on_sample(Time::from_milliseconds(10)));
+        assert_eq!(rtt.rto(), Time::from_milliseconds(1_000));
+        // As Linux has it: 200 ms above a steady RTT of 300 ms.
+        let mut rtt = RttEstimator::new(Time::from_milliseconds(200), Time::from_milliseconds(200));
+        (0..100).for_each(|_| rtt.on_sample(Time::from_milliseconds(300)));
+        assert_eq!(rtt.rto(), Time::from_milliseconds(500));
+    }
+}

@@ -1,0 +1,231 @@
+//! Growth below ssthresh: standard, limited (RFC 3742), HyStart++ (RFC 9406).
+
+use crate::units::Time;
+
+/// Growth below ssthresh.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SlowStartSpec {
+    /// RFC 5681: one packet per acknowledged packet.
+    Standard,
+    /// RFC 3742: at most `max_ssthresh / 2` packets a round trip above `max_ssthresh`.
+    Limited {
+        /// In packets (RFC 3742 recommends 100).
+        max_ssthresh: u32,
+    },
+    /// RFC 9406: leave slow start when the round trip time grows.
+    HystartPlusPlus,
+}
+
+/// Packets that one ACK may be credited with (RFC 3465 sec. 2.3, L = 2): a delayed ACK counts in
+/// full, a jump over a repaired hole does not.
+const CREDIT_LIMIT: u64 = 2;
+
+/// What slow start learns from an ACK of new data.
+#[derive(Clone, Copy, Debug)]
+pub struct SlowStartEvent {
+    /// Packets newly acknowledged.
+    pub acked_packets: u64,
+    /// The RTT sample of this ACK, if it gave one.
+    pub rtt: Option<Time>,
+    /// The cumulative ACK.
+    pub una: u64,
+    /// The next new sequence number.
+    pub next: u64,
+}
+
+/// A slow start in progress.
+#[derive(Debug)]
+pub enum SlowStart {
+    /// One packet per acknowledged packet.
+    Standard,
+    /// At most `max_ssthresh / 2` packets a round trip above `max_ssthresh`.
+    Limited {
+        /// In packets.
+        max_ssthresh: f64,
+    },
+    /// Watches the RTT; boxed because it is cold once slow start is over.
+    HystartPlusPlus(Box<Hystart>),
+}
+
+impl SlowStart {
+    /// The slow start that `spec` describes; `is_paced` lifts HyStart++'s credit limit.
+    pub fn new(spec: SlowStartSpec, is_paced: bool) -> Self {
+        match spec {
+            SlowStartSpec::Standard => SlowStart::Standard,
+            SlowStartSpec::Limited { max_ssthresh } => {
+                SlowStart::Limited { max_ssthresh: f64::from(max_ssthresh) }
+            }
+            SlowStartSpec::HystartPlusPlus => {
+                SlowStart::HystartPlusPlus(Box::new(Hystart::new(is_paced)))
+            }
+        }
+    }
+
+    /// The growth of a window of `cwnd_packets`, and whether slow start ends here.
+    #[inline]
+    pub fn on_ack(&mut self, cwnd_packets: f64, event: &SlowStartEvent) -> (f64, bool) {
+        let credit = event.acked_packets.min(CREDIT_LIMIT) as f64;
+        match self {
+            SlowStart::Standard => (credit, false),
+            SlowStart::Limited { max_ssthresh } => {
+                if cwnd_packets <= *max_ssthresh {
+                    return (credit, false);
+                }
+                // RFC 3742 sec. 2: K = int(cwnd / (0.5 max_ssthresh)), cwnd += 1/K per ACK.
+                (credit / libm::floor(cwnd_packets / (0.5 * *max_ssthresh)), false)
+            }
+            SlowStart::HystartPlusPlus(hystart) => hystart.on_ack(event),
+        }
+    }
+
+    /// Slow start begins again after a timeout. HyStart++ is for the first one only (RFC 9406
+    /// sec. 4.3); later ones have an ssthresh to stop at.
+    pub fn on_timeout(&mut self) {
+        if let SlowStart::HystartPlusPlus(_) = self {
+            *self = SlowStart::Standard;
+        }
+    }
+}
+
+const MIN_RTT_THRESHOLD: Time = Time::from_milliseconds(4); // RFC 9406 sec. 4.3
+const MAX_RTT_THRESHOLD: Time = Time::from_milliseconds(16); // RFC 9406 sec. 4.3
+const MIN_RTT_DIVISOR: u64 = 8; // RFC 9406 sec. 4.3
+const RTT_SAMPLES: u32 = 8; // RFC 9406 sec. 4.3, N_RTT_SAMPLE
+const CSS_GROWTH_DIVISOR: f64 = 4.0; // RFC 9406 sec. 4.3
+const CSS_ROUNDS: u32 = 5; // RFC 9406 sec. 4.3
+const UNPACED_CREDIT_LIMIT: u64 = 8; // RFC 9406 sec. 4.3, L
+
+/// State of HyStart++ (RFC 9406 sec. 4.2).
+#[derive(Debug)]
+pub struct Hystart {
+    credit_limit: u64,
+    round_end: u64,
+    last_round_min: Time,
+    round_min: Time,
+    samples: u32,
+    /// Minimum RTT at the start of conservative slow start, while in it.
+    baseline: Option<Time>,
+    conservative_rounds: u32,
+}
+
+impl Hystart {
+    fn new(is_paced: bool) -> Self {
+        Hystart {
+            credit_limit: if is_paced { u64::MAX } else { UNPACED_CREDIT_LIMIT },
+            round_end: 0,
+            last_round_min: Time::NEVER,
+            round_min: Time::NEVER,
+            samples: 0,
+            baseline: None,
+            conservative_rounds: 0,
+        }
+    }
+
+    fn on_ack(&mut self, event: &SlowStartEvent) -> (f64, bool) {
+        let mut is_over = false;
+        if event.una > self.round_end {
+            is_over = self.end_round(event.next);
+        }
+        if let Some(rtt) = event.rtt {
+            self.round_min = self.round_min.min(rtt);
+            self.samples += 1;
+            self.judge();
+        }
+        let credit = event.acked_packets.min(self.credit_limit) as f64;
+        let growth = if self.baseline.is_some() { credit / CSS_GROWTH_DIVISOR } else { credit };
+        (growth, is_over)
+    }
+
+    /// A round trip is over; true if it was the last of conservative slow start.
+    fn end_round(&mut self, next: u64) -> bool {
+        self.round_end = next;
+        self.last_round_min = self.round_min;
+        self.round_min = Time::NEVER;
+        self.samples = 0;
+        if self.baseline.is_some() {
+            self.conservative_rounds += 1;
+        }
+        self.conservative_rounds >= CSS_ROUNDS
+    }
+
+    fn judge(&mut self) {
+        if self.samples < RTT_SAMPLES || self.round_min == Time::NEVER {
+            return;
+        }
+        match self.baseline {
+            None if self.last_round_min != Time::NEVER => {
+                let eighth =
+                    Time::from_picoseconds(self.last_round_min.picoseconds() / MIN_RTT_DIVISOR);
+                let threshold = eighth.max(MIN_RTT_THRESHOLD).min(MAX_RTT_THRESHOLD);
+                if self.round_min >= self.last_round_min + threshold {
+                    self.baseline = Some(self.round_min);
+                    self.conservative_rounds = 0;
+                }
+            }
+            // The rise was spurious: back to slow start.
+            Some(baseline) if self.round_min < baseline => self.baseline = None,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(una: u64, next: u64, rtt_ms: u64) -> SlowStartEvent {
+        SlowStartEvent { acked_packets: 1, rtt: Some(Time::from_milliseconds(rtt_ms)), una, next }
+    }
+
+    #[test]
+    fn limited_slow_start_adds_at_most_half_the_threshold_a_round() {
+        let mut slow_start = SlowStart::new(SlowStartSpec::Limited { max_ssthresh: 100 }, false);
+        let ack = event(1, 2, 100);
+        assert_eq!(slow_start.on_ack(100.0, &ack), (1.0, false));
+        // RFC 3742: cwnd = 425 gives K = int(425 / 50) = 8, so 425 / 8 = 53 packets a round.
+        assert_eq!(slow_start.on_ack(425.0, &ack), (1.0 / 8.0, false));
+    }
+
+    #[test]
+    fn hystart_ends_after_five_conservative_rounds() {
+        let mut slow_start = SlowStart::new(SlowStartSpec::HystartPlusPlus, false);
+        let mut una = 0;
+        let mut round = |slow_start: &mut SlowStart, rtt_ms: u64| {
+            let next = una + 20;
+            let mut last = (0.0, false);
+            let mut is_over = false;
+            for _ in 0..10 {
+                una += 1;
+                last = slow_start.on_ack(20.0, &event(una, next, rtt_ms));
+                is_over |= last.1;
+            }
+            una = next;
+            (last.0, is_over)
+        };
+        assert_eq!(round(&mut slow_start, 100), (1.0, false));
+        assert_eq!(round(&mut slow_start, 100), (1.0, false));
+        // 100 / 8 = 12.5 ms: a rise of 12 ms is not enough, one of 13 ms is.
+        assert_eq!(round(&mut slow_start, 112), (1.0, false));
+        assert_eq!(round(&mut slow_start, 130), (0.25, false));
+        for _ in 0..4 {
+            assert_eq!(round(&mut slow_start, 131), (0.25, false));
+        }
+        assert!(round(&mut slow_start, 131).1);
+    }
+
+    #[test]
+    fn hystart_returns_to_slow_start_when_the_rise_was_spurious() {
+        let mut hystart = Hystart::new(false);
+        hystart.last_round_min = Time::from_milliseconds(100);
+        hystart.round_end = 1_000;
+        (0..8).for_each(|_| {
+            hystart.on_ack(&event(1, 2_000, 120));
+        });
+        assert!(hystart.baseline.is_some());
+        hystart.round_end = 0;
+        (0..9).for_each(|_| {
+            hystart.on_ack(&event(1, 2_000, 101));
+        });
+        assert!(hystart.baseline.is_none());
+    }
+}

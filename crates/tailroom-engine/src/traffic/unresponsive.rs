@@ -1,0 +1,99 @@
+//! A flow that nothing controls.
+
+use super::{Emission, Source, TrafficSource};
+use crate::packet::Packet;
+use crate::private_path::{Entrance, Wiring};
+use crate::probe::flow::{FlowProbe, FlowState, Marks};
+use crate::probe::group::GroupProbe;
+use crate::units::Time;
+
+/// A flow that nothing controls: a source, an access link, a counter at the far end.
+#[derive(Debug)]
+pub struct Unresponsive {
+    /// What it sends, and when.
+    pub source: Source,
+    /// From when on it sends nothing.
+    pub stop: Time,
+    /// Whether it has sent its last packet.
+    pub has_stopped: bool,
+    /// Part of a packet that is header.
+    pub header_bytes: u32,
+    /// The ways between its ends.
+    pub wiring: Wiring,
+    /// Packets sent, in the sender's time.
+    pub sent: FlowProbe,
+    /// Packets received, in the receiver's time.
+    pub received: FlowProbe,
+    /// What has arrived.
+    pub delivered: FlowState,
+    /// The one-way delay of the packet that arrived last.
+    pub last_delay: Option<Time>,
+}
+
+impl Unresponsive {
+    /// A flow of packets from `source` until `stop`, before its first packet.
+    pub fn new(
+        source: Source,
+        stop: Time,
+        header_bytes: u32,
+        wiring: Wiring,
+        marks: Marks,
+    ) -> Self {
+        Unresponsive {
+            source,
+            stop,
+            has_stopped: false,
+            header_bytes,
+            wiring,
+            sent: FlowProbe::new(marks),
+            received: FlowProbe::new(marks),
+            delivered: FlowState::default(),
+            last_delay: None,
+        }
+    }
+
+    /// Emits the next packet; false when the source has stopped.
+    pub fn emit(&mut self, entrance: &mut impl Entrance) -> bool {
+        let Emission { time, bytes } = self.source.next_emission();
+        if time >= self.stop {
+            self.has_stopped = true;
+            return false;
+        }
+        if self.sent.is_mark_due(time) {
+            self.sent.pass_marks(time, &FlowState::default());
+        }
+        let sequence = self.sent.on_sent(bytes, false);
+        let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };
+        let left = self.wiring.leave_sender(time);
+        entrance.packet(self.wiring.enter(left, bytes), &packet);
+        true
+    }
+
+    /// Emits what is due before the end of the run though it reaches no link by then.
+    pub fn run_out(&mut self, entrance: &mut impl Entrance) {
+        while self.sent.is_open() && self.emit(entrance) {}
+    }
+
+    /// A packet that left its sender at `sent` leaves the last shared link at `time`; its group's probe
+    /// is told how long it took.
+    pub fn deliver(&mut self, time: Time, sent: Time, bytes: u32, group: &mut GroupProbe) {
+        let now = self.wiring.reach_receiver(time);
+        if self.received.is_mark_due(now) {
+            self.received.pass_marks(now, &self.delivered);
+        }
+        let delay = now.since(sent);
+        self.received.on_rtt(delay); // half a round trip: there is no way back
+        let before = self.last_delay.replace(delay);
+        if self.received.is_measuring() {
+            group.on_arrival(delay, before);
+        }
+        self.delivered.delivered += 1;
+        self.delivered.delivered_bytes += u64::from(bytes.saturating_sub(self.header_bytes));
+    }
+
+    /// Records the marks up to the end of the run.
+    pub fn pass_marks(&mut self, now: Time) {
+        self.sent.pass_marks(now, &FlowState::default());
+        self.received.pass_marks(now, &self.delivered);
+    }
+}

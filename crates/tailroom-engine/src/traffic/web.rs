@@ -1,0 +1,241 @@
+//! Web sessions: pages with think times between them, and pages of a main object and the objects that
+//! are embedded in it, each on a connection of its own.
+//!
+//! The loop is closed: what a user asks for next waits for what he has asked for. An object whose last
+//! byte is acknowledged at t at the server has been at the client half a round trip before; the SYN of
+//! the next connection and the request behind it bring the request to the server at t + one round trip.
+//!
+//! Nothing depends on the order in which the source is told of completions, which is not that of their
+//! times: what a completion allows lies in the future, and a session draws when that comes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::passing::{Arrivals, Draws, FlowArrivals};
+use super::{FlowPlan, FlowSource, whole_bytes};
+use crate::distribution::{Count, Distribution};
+use crate::random::stream;
+use crate::units::{Rate, Time};
+
+/// Web sessions; every object is a connection of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebSpec {
+    /// When sessions begin.
+    pub arrivals: FlowArrivals,
+    /// Pages of a session; 0 counts as 1.
+    pub pages: Count,
+    /// From the end of a page to the request for the next one, in picoseconds.
+    pub think_time: Distribution,
+    /// Payload of the object that comes first, in bytes.
+    pub main_object: Distribution,
+    /// From its end to the requests for what it embeds, in picoseconds.
+    pub parsing_time: Distribution,
+    /// Number of the others.
+    pub embedded_objects: Count,
+    /// Their payload, in bytes.
+    pub embedded_object: Distribution,
+    /// How many of them are fetched at a time.
+    pub parallel: u32,
+    /// Two-way propagation delay, in picoseconds; the same for all of a session.
+    pub rtt: Distribution,
+    /// Rate of the access link of each connection, in bit/s, the same for all of a session; `None`
+    /// for one that takes no time.
+    pub peak_rate: Option<Distribution>,
+    /// How many completed flows are kept one by one.
+    pub flow_log: usize,
+}
+
+/// Sessions at given times or as a Poisson process.
+#[derive(Debug)]
+pub struct Web {
+    spec: WebSpec,
+    arrivals: Arrivals,
+    draws: Draws,
+    session_seeds: Xoshiro256PlusPlus,
+    /// Sessions so far.
+    begun: u64,
+    /// By slot; `free` ones have ended.
+    sessions: Vec<Session>,
+    free: Vec<u32>,
+    /// When a connection of a session may fetch its next object.
+    pending: BinaryHeap<Reverse<Request>>,
+}
+
+/// A connection may fetch an object of a page, if one is left by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Request {
+    time: Time,
+    /// Number of the session among all, and of its page.
+    session: u64,
+    page: u64,
+    slot: u32,
+}
+
+/// A session in progress.
+#[derive(Debug)]
+struct Session {
+    number: u64,
+    random: Xoshiro256PlusPlus,
+    rtt: Time,
+    access_rate: Option<Rate>,
+    pages_left: u64,
+    page: u64,
+    /// Objects of the page that nobody fetches yet; the main object comes alone.
+    waiting: u64,
+    is_main: bool,
+    in_flight: u64,
+    /// The last completion of the page so far.
+    page_end: Time,
+}
+
+impl Web {
+    /// The sessions of the group with this name.
+    pub fn new(spec: &WebSpec, shortest_rtt: Time, seed: u64, group: &str) -> Self {
+        Web {
+            spec: spec.clone(),
+            arrivals: Arrivals::new(&spec.arrivals, seed, group),
+            draws: Draws::new(&spec.rtt, spec.peak_rate.as_ref(), shortest_rtt, seed, group),
+            session_seeds: stream(seed, &format!("sessions of {group}")),
+            begun: 0,
+            sessions: Vec::new(),
+            free: Vec::new(),
+            pending: BinaryHeap::new(),
+        }
+    }
+
+    /// Sessions in progress.
+    pub fn sessions(&self) -> usize {
+        self.sessions.len() - self.free.len()
+    }
+
+    fn begin_session(&mut self, time: Time) {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.session_seeds.next_u64());
+        let session = Session {
+            number: self.begun,
+            pages_left: self.spec.pages.sample(&mut random).max(1),
+            random,
+            rtt: self.draws.rtt(),
+            access_rate: self.draws.access_rate(),
+            page: 0,
+            waiting: 0,
+            is_main: true,
+            in_flight: 0,
+            page_end: time,
+        };
+        self.begun += 1;
+        let slot = self.free.pop().unwrap_or(self.sessions.len() as u32);
+        match self.sessions.get_mut(slot as usize) {
+            Some(place) => *place = session,
+            None => self.sessions.push(session),
+        }
+        self.begin_page(slot, time);
+    }
+
+    fn begin_page(&mut self, slot: u32, time: Time) {
+        let session = &mut self.sessions[slot as usize];
+        session.page += 1;
+        session.pages_left -= 1;
+        session.is_main = true;
+        session.waiting = 1;
+        session.page_end = time;
+        self.request(slot, time);
+    }
+
+    fn request(&mut self, slot: u32, time: Time) {
+        let Session { number, page, .. } = self.sessions[slot as usize];
+        self.pending.push(Reverse(Request { time, session: number, page, slot }));
+    }
+
+    /// Drops the requests for which nothing is left, so that the first is one that counts.
+    fn drop_vain_requests(&mut self) {
+        while let Some(Reverse(request)) = self.pending.peek() {
+            let session = &self.sessions[request.slot as usize];
+            let is_current = (session.number, session.page) == (request.session, request.page);
+            if is_current && session.waiting > 0 {
+                return;
+            }
+            self.pending.pop();
+        }
+    }
+
+    /// The objects that the main one has named.
+    fn begin_embedded(&mut self, slot: u32, at: Time) {
+        let session = &mut self.sessions[slot as usize];
+        session.is_main = false;
+        session.waiting = self.spec.embedded_objects.sample(&mut session.random);
+        let parsing = span(&self.spec.parsing_time, &mut session.random);
+        let time = at.saturating_add(session.rtt).saturating_add(parsing);
+        for _ in 0..session.waiting.min(self.spec.parallel.into()) {
+            self.request(slot, time);
+        }
+    }
+
+    fn end_page(&mut self, slot: u32) {
+        let session = &mut self.sessions[slot as usize];
+        if session.pages_left == 0 {
+            // Nothing that is pending belongs to it any more.
+            session.page += 1;
+            self.free.push(slot);
+            return;
+        }
+        let think = span(&self.spec.think_time, &mut session.random);
+        let time = session.page_end.saturating_add(session.rtt).saturating_add(think);
+        self.begin_page(slot, time);
+    }
+}
+
+fn span(distribution: &Distribution, random: &mut Xoshiro256PlusPlus) -> Time {
+    Time::from_picoseconds(libm::round(distribution.sample(random)) as u64)
+}
+
+impl FlowSource for Web {
+    fn next_arrival(&self) -> Time {
+        let request = self.pending.peek().map_or(Time::NEVER, |next| next.0.time);
+        request.min(self.arrivals.next)
+    }
+
+    fn next_flow(&mut self) -> Option<FlowPlan> {
+        let arrival = self.arrivals.next;
+        if arrival < Time::NEVER && arrival <= self.next_arrival() {
+            self.arrivals.advance();
+            self.begin_session(arrival);
+        }
+        let Reverse(Request { time, slot, .. }) = self.pending.pop()?;
+        let session = &mut self.sessions[slot as usize];
+        session.waiting -= 1;
+        session.in_flight += 1;
+        let size =
+            if session.is_main { &self.spec.main_object } else { &self.spec.embedded_object };
+        let plan = FlowPlan {
+            start: time,
+            bytes: Some(whole_bytes(size.sample(&mut session.random))),
+            rtt: session.rtt,
+            access_rate: session.access_rate,
+            seed: session.random.next_u64(),
+            media: None,
+            tag: slot,
+        };
+        self.drop_vain_requests();
+        Some(plan)
+    }
+
+    fn on_completion(&mut self, tag: u32, at: Time) {
+        let session = &mut self.sessions[tag as usize];
+        session.in_flight -= 1;
+        session.page_end = session.page_end.max(at);
+        if session.is_main {
+            self.begin_embedded(tag, at);
+        } else if session.waiting > 0 {
+            let time = at.saturating_add(session.rtt);
+            self.request(tag, time);
+        }
+        let session = &self.sessions[tag as usize];
+        if session.waiting == 0 && session.in_flight == 0 {
+            self.end_page(tag);
+        }
+        self.drop_vain_requests();
+    }
+}
