@@ -10,7 +10,7 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tailroom_engine::congestion::custom::{ControlMaker, FindControl, NoControl};
-use tailroom_engine::congestion::steering::{Beginning, LostPacket, PathEvent, Steering};
+use tailroom_engine::congestion::rate_based::{Beginning, LostPacket, PathEvent, Steering};
 use tailroom_engine::congestion::{
     AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds,
 };

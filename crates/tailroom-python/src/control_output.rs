@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tailroom_engine::congestion::steering::Steering;
+use tailroom_engine::congestion::rate_based::Steering;
 
 /// How a flow sends from now on: what a rate-based control returns.
 #[pyclass(frozen, module = "tailroom", name = "ControlOutput")]

@@ -2,7 +2,7 @@
 //! for, and never changes: a control may keep it.
 
 use pyo3::prelude::*;
-use tailroom_engine::congestion::steering::{Beginning, LostPacket, PathEvent, Repair};
+use tailroom_engine::congestion::rate_based::{Beginning, LostPacket, PathEvent, Repair};
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind};
 use tailroom_engine::units::Time;
 
