@@ -7,7 +7,6 @@ pub mod finite_flows;
 pub mod objects;
 pub mod on_off;
 mod passing;
-
 pub mod poisson;
 pub mod streaming;
 pub mod trace;
