@@ -362,6 +362,11 @@ impl Duration {
 }
 
 impl PositiveDuration {
+    /// So many milliseconds.
+    pub const fn from_milliseconds(milliseconds: u64) -> Self {
+        Self::new(Time::from_milliseconds(milliseconds).picoseconds())
+    }
+
     /// As engine time.
     pub const fn time(self) -> Time {
         Time::from_picoseconds(self.0)

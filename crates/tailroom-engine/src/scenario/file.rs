@@ -10,7 +10,7 @@ use toml::Table;
 
 use super::defaults_file::DefaultsFile;
 use super::flows::FlowsFile;
-use super::kind_or_name;
+use crate::kind_or_name;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
 use crate::queue::QueueConfig;
 

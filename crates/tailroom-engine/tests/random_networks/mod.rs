@@ -17,6 +17,7 @@ use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::quantity::{PositiveDuration, Size};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
@@ -161,11 +162,10 @@ fn congestion() -> impl Strategy<Value = CongestionConfig> {
     ]
 }
 
-fn delayed_ack() -> impl Strategy<Value = Option<DelayedAck>> {
-    option::of((2_u32..5, select(vec![1, 10, 40, 200])).prop_map(|(packets, timeout)| DelayedAck {
-        packets,
-        timeout: Time::from_milliseconds(timeout),
-    }))
+fn delayed_ack() -> impl Strategy<Value = DelayedAck> {
+    let set = |(packets, timeout)| DelayedAck::Set { packets, timeout };
+    let timeout = select(vec![1, 10, 40, 200]).prop_map(PositiveDuration::from_milliseconds);
+    prop_oneof![Just(DelayedAck::OFF), (2_u32..5, timeout).prop_map(set)]
 }
 
 fn tcp() -> impl Strategy<Value = TcpSpec> {
@@ -183,9 +183,9 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     let windows = (1_u32..20, option::of(2_u32..50), option::weighted(0.3, 1_u64..60));
     let times = (
         delayed_ack(),
-        option::weighted(0.3, select(vec![1, 3, 10]).prop_map(Time::from_milliseconds)),
-        select(vec![50, 200, 1_000]).prop_map(Time::from_milliseconds),
-        select(vec![0, 1, 200]).prop_map(Time::from_milliseconds),
+        option::weighted(0.3, select(vec![1, 3, 10]).prop_map(PositiveDuration::from_milliseconds)),
+        select(vec![50, 200, 1_000]).prop_map(PositiveDuration::from_milliseconds),
+        select(vec![1, 1_000_000_000, 200_000_000_000]).prop_map(PositiveDuration::new),
         select(vec![RttSamples::Timestamps, RttSamples::Karn]),
     );
     let ecn = select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s]);
@@ -202,7 +202,7 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
             initial_window: windows.0,
             initial_ssthresh: windows.1,
             min_rto: times.2,
-            rto_granularity: times.3,
+            rto_granularity: Some(times.3),
             rtt_samples: times.4,
             max_window: windows.2,
             slow_start,
@@ -212,7 +212,8 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
             restart_rto_at_retransmission: switches.3,
             ecn: switches.4,
             slow_start_after_idle: switches.5,
-            ack_size: 40,
+            reverse_path: Vec::new(),
+            ack_size: Size::new(40),
         },
     )
 }
