@@ -1,13 +1,12 @@
 //! Links and their buffers: a limit in time or bandwidth-delay products becomes bytes here.
 
 use super::error::{Fault, Path};
-use super::file::{AdmissionFile, ArrivalLogFile, LinkFile, LossFile};
+use super::file::{AdmissionFile, ArrivalLogFile, LinkFile};
 use super::mahimahi::Trace;
 use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::serializer::RateChange;
 use crate::link::spec::{DelayChange, FlowAdmissionSpec};
-use crate::link::wire_loss::LossSpec;
 use crate::network::{FlowSpec, GroupSpec, Network};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration, Size};
@@ -94,7 +93,7 @@ pub(super) fn resolve_link(
         rate,
         delay: link.delay.time(),
         queue: resolve_queue(&link.queue, rate, load, &at.key("queue"))?,
-        loss: loss(&link.loss),
+        loss: link.loss,
         rate_changes,
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
@@ -130,17 +129,6 @@ fn changes(link: &LinkFile, at: &Path) -> Result<(Vec<RateChange>, Vec<DelayChan
         before = Some(time);
     }
     Ok((rate_changes, delay_changes))
-}
-
-fn loss(loss: &LossFile) -> LossSpec {
-    match *loss {
-        LossFile::None => LossSpec::None,
-        LossFile::Bernoulli { probability } => LossSpec::Bernoulli { probability },
-        LossFile::Periodic { every } => LossSpec::Periodic { every },
-        LossFile::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-            LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad }
-        }
-    }
 }
 
 /// Turns every amount of a discipline into packets or bytes.

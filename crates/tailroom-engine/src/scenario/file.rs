@@ -11,6 +11,7 @@ use toml::Table;
 use super::defaults_file::DefaultsFile;
 use super::flows::FlowsFile;
 use crate::kind_or_name;
+use crate::link::wire_loss::LossSpec;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
 use crate::queue::QueueConfig;
 
@@ -165,8 +166,8 @@ pub(super) struct LinkFile {
     pub(super) queue: QueueConfig,
     /// Random loss on the wire, after the packet has used the link.
     #[serde(default, deserialize_with = "kind_or_name::read")]
-    #[schemars(schema_with = "kind_or_name::schema::<LossFile>")]
-    pub(super) loss: LossFile,
+    #[schemars(schema_with = "kind_or_name::schema::<LossSpec>")]
+    pub(super) loss: LossSpec,
     /// Changes of rate or delay while the run goes on, in order of time. Packets never overtake one
     /// another, whatever the delay does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -239,48 +240,6 @@ pub(super) struct AdmissionFile {
     /// 1 ms.
     #[serde(default = "tenth_of_a_second")]
     pub(super) interval: PositiveDuration,
-}
-
-/// Random loss on the wire.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum LossFile {
-    /// No loss.
-    #[default]
-    None,
-    /// Each packet is lost with the same probability, independently of the others.
-    Bernoulli {
-        /// Probability that a packet is lost.
-        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0), example = 0.001)]
-        probability: f64,
-    },
-    /// Every so manieth packet is lost.
-    Periodic {
-        /// Packets from one loss to the next.
-        #[schemars(range(min = 2, max = 1_000_000_000_000_u64), example = 1000)]
-        every: u64,
-    },
-    /// Bursty loss: a good and a bad state, one step a packet (Gilbert 1960, Elliott 1963).
-    GilbertElliott {
-        /// Probability to go from the good to the bad state.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.001)]
-        good_to_bad: f64,
-        /// Probability to return from the bad to the good state.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.1)]
-        bad_to_good: f64,
-        /// Loss probability in the good state.
-        #[serde(default)]
-        #[schemars(range(min = 0.0, max = 1.0))]
-        loss_good: f64,
-        /// Loss probability in the bad state.
-        #[serde(default = "certain")]
-        #[schemars(range(min = 0.0, max = 1.0))]
-        loss_bad: f64,
-    },
-}
-
-fn certain() -> f64 {
-    1.0
 }
 
 /// A change of a link while the run goes on.
