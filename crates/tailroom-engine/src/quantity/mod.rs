@@ -361,6 +361,12 @@ impl Duration {
     }
 }
 
+impl From<Time> for Duration {
+    fn from(time: Time) -> Self {
+        Self::new(time.picoseconds())
+    }
+}
+
 impl PositiveDuration {
     /// So many milliseconds.
     pub const fn from_milliseconds(milliseconds: u64) -> Self {

@@ -1,7 +1,7 @@
 //! Links and their buffers: a limit in time or bandwidth-delay products becomes bytes here.
 
 use super::error::{Fault, Path};
-use super::file::{AdmissionFile, ArrivalLogFile, LinkFile};
+use super::file::{AdmissionFile, LinkFile};
 use super::mahimahi::Trace;
 use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
@@ -88,19 +88,24 @@ pub(super) fn resolve_link(
     if let Some(trace) = trace {
         rate_changes.clone_from(&trace.changes);
     }
+    let queue = resolve_queue(&link.queue, rate, load, &at.key("queue"))?;
+    let admission = link.admission.as_ref().map(|one| admission(one, rate, &at)).transpose()?;
+    if let Some(log) = &link.arrival_log {
+        check_arrival_log(log, &at)?;
+    }
     Ok(LinkSpec {
         name: name.to_owned(),
         rate,
         delay: link.delay.time(),
-        queue: resolve_queue(&link.queue, rate, load, &at.key("queue"))?,
+        queue,
         loss: link.loss,
         rate_changes,
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
         packet_log: link.packet_log as usize,
-        admission: link.admission.as_ref().map(|one| admission(one, rate, &at)).transpose()?,
+        admission,
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
-        arrival_log: link.arrival_log.as_ref().map(|log| arrival_log(log, &at)).transpose()?,
+        arrival_log: link.arrival_log,
         bdp_bytes: load.bdp(rate).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
     })
 }
@@ -166,23 +171,19 @@ fn admission(file: &AdmissionFile, rate: Rate, link: &Path) -> Result<FlowAdmiss
     })
 }
 
-fn arrival_log(file: &ArrivalLogFile, link: &Path) -> Result<ArrivalLogSpec, Fault> {
-    if file.to.time() <= file.from.time() {
-        let problem = format!("{} is not after `from`, {}", file.to, file.from);
+fn check_arrival_log(log: &ArrivalLogSpec, link: &Path) -> Result<(), Fault> {
+    if log.to.time() <= log.from.time() {
+        let problem = format!("{} is not after `from`, {}", log.to, log.from);
         let remedy = "give a span, as in { from = \"60 s\", to = \"62 s\" }";
         return Err(Fault::new(&link.key("arrival_log").key("to"), problem, remedy));
     }
-    Ok(ArrivalLogSpec {
-        from: file.from.time(),
-        to: file.to.time(),
-        most_packets: file.most_packets as usize,
-    })
+    Ok(())
 }
 
 /// Refuses a record of arrivals after the run.
 pub(super) fn check_arrival_logs(network: &Network) -> Result<(), Fault> {
     for link in &network.links {
-        if link.arrival_log.is_some_and(|log| log.from >= network.duration) {
+        if link.arrival_log.is_some_and(|log| log.from.time() >= network.duration) {
             let at = Path::of(&["links", &link.name, "arrival_log", "from"]);
             let problem = "is not before the end of the run";
             return Err(Fault::new(&at, problem, "lower it, or raise duration"));

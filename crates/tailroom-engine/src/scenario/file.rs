@@ -11,6 +11,7 @@ use toml::Table;
 use super::defaults_file::DefaultsFile;
 use super::flows::FlowsFile;
 use crate::kind_or_name;
+use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::wire_loss::LossSpec;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
 use crate::queue::QueueConfig;
@@ -194,29 +195,11 @@ pub(super) struct LinkFile {
     /// what becomes of it. Off unless written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "from": "60 s", "to": "62 s" }))]
-    pub(super) arrival_log: Option<ArrivalLogFile>,
+    pub(super) arrival_log: Option<ArrivalLogSpec>,
     /// Admission control: flows that come and go are refused while the link is congested. Off unless
     /// written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) admission: Option<AdmissionFile>,
-}
-
-/// Which arrivals at a link are recorded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ArrivalLogFile {
-    /// Arrivals from this time on.
-    pub(super) from: Duration,
-    /// Arrivals before this time.
-    pub(super) to: Duration,
-    /// The run ends with an error when more packets arrive in the span. Each takes some 60 bytes.
-    #[serde(default = "ten_million")]
-    #[schemars(range(min = 1, max = 1_000_000_000))]
-    pub(super) most_packets: u64,
-}
-
-fn ten_million() -> u64 {
-    10_000_000
 }
 
 /// Admission control of new flows.

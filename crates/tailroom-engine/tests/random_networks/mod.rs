@@ -130,9 +130,9 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
             packet_log: 20_000,
             arrival_dispersion: others.0,
             arrival_log: Some(ArrivalLogSpec {
-                from: Time::from_milliseconds(100),
-                to: Time::from_milliseconds(1_500),
-                most_packets: usize::MAX,
+                from: Time::from_milliseconds(100).into(),
+                to: Time::from_milliseconds(1_500).into(),
+                most_packets: u64::MAX,
             }),
             admission: others.1,
             bdp_bytes: 12_345.0,
