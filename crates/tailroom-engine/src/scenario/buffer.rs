@@ -1,7 +1,7 @@
 //! Links and their buffers: a limit in time or bandwidth-delay products becomes bytes here.
 
 use super::error::{Fault, Path};
-use super::file::{AdmissionFile, LinkFile};
+use super::file::LinkFile;
 use super::mahimahi::Trace;
 use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
@@ -9,7 +9,7 @@ use crate::link::serializer::RateChange;
 use crate::link::spec::{DelayChange, FlowAdmissionSpec};
 use crate::network::{FlowSpec, GroupSpec, Network};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
-use crate::quantity::{BitRate, PositiveDuration, Size};
+use crate::quantity::{PositiveDuration, Size};
 use crate::queue::QueueConfig;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -89,7 +89,9 @@ pub(super) fn resolve_link(
         rate_changes.clone_from(&trace.changes);
     }
     let queue = resolve_queue(&link.queue, rate, load, &at.key("queue"))?;
-    let admission = link.admission.as_ref().map(|one| admission(one, rate, &at)).transpose()?;
+    if let Some(admission) = &link.admission {
+        check_flow_admission(admission, rate, &at)?;
+    }
     if let Some(log) = &link.arrival_log {
         check_arrival_log(log, &at)?;
     }
@@ -103,7 +105,7 @@ pub(super) fn resolve_link(
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
         packet_log: link.packet_log as usize,
-        admission,
+        admission: link.admission,
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
         arrival_log: link.arrival_log,
         bdp_bytes: load.bdp(rate).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
@@ -150,25 +152,25 @@ fn resolve_queue(
     Ok(queue)
 }
 
-fn admission(file: &AdmissionFile, rate: Rate, link: &Path) -> Result<FlowAdmissionSpec, Fault> {
+fn check_flow_admission(
+    admission: &FlowAdmissionSpec,
+    rate: Rate,
+    link: &Path,
+) -> Result<(), Fault> {
     let at = link.key("admission");
-    if file.min_fair_rate.is_none() && file.max_priority_load.is_none() {
+    if admission.min_fair_rate.is_none() && admission.max_priority_load.is_none() {
         let remedy = "add `min_fair_rate = \"1 Mbit/s\"`, `max_priority_load = 0.9` or both";
         return Err(Fault::new(&at, "never refuses a flow", remedy));
     }
-    if let Some(least) = file.min_fair_rate.filter(|least| least.rate() >= rate) {
+    if let Some(least) = admission.min_fair_rate.filter(|least| least.rate() >= rate) {
         let problem = format!("{least} is not below the link's rate, so that no flow would begin");
         return Err(Fault::new(&at.key("min_fair_rate"), problem, "lower it"));
     }
-    if file.interval.time() < SHORTEST_ADMISSION_INTERVAL {
-        let problem = format!("{} is too short to measure a rate in", file.interval);
+    if admission.interval.time() < SHORTEST_ADMISSION_INTERVAL {
+        let problem = format!("{} is too short to measure a rate in", admission.interval);
         return Err(Fault::new(&at.key("interval"), problem, "write at least \"1 ms\""));
     }
-    Ok(FlowAdmissionSpec {
-        interval: file.interval.time(),
-        min_fair_rate: file.min_fair_rate.map(BitRate::rate),
-        max_priority_load: file.max_priority_load,
-    })
+    Ok(())
 }
 
 fn check_arrival_log(log: &ArrivalLogSpec, link: &Path) -> Result<(), Fault> {

@@ -12,6 +12,7 @@ use super::defaults_file::DefaultsFile;
 use super::flows::FlowsFile;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
+use crate::link::spec::FlowAdmissionSpec;
 use crate::link::wire_loss::LossSpec;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
 use crate::queue::QueueConfig;
@@ -199,30 +200,7 @@ pub(super) struct LinkFile {
     /// Admission control: flows that come and go are refused while the link is congested. Off unless
     /// written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) admission: Option<AdmissionFile>,
-}
-
-/// Admission control of new flows.
-///
-/// As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a flow
-/// that comes while the link's fair rate is below a threshold, or its priority load above another one,
-/// is counted and does not begin. Permanent flows, and those that nothing controls, always begin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AdmissionFile {
-    /// Refuse while a flow that always waits would get less than this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = "1 Mbit/s")]
-    pub(super) min_fair_rate: Option<BitRate>,
-    /// Refuse while what comes with priority, the packets of flows that do not wait, takes more than
-    /// this share of the link.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
-    pub(super) max_priority_load: Option<f64>,
-    /// Time over which both are measured; a decision goes by the intervals that have ended. At least
-    /// 1 ms.
-    #[serde(default = "tenth_of_a_second")]
-    pub(super) interval: PositiveDuration,
+    pub(super) admission: Option<FlowAdmissionSpec>,
 }
 
 /// A change of a link while the run goes on.

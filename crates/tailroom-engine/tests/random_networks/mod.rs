@@ -17,7 +17,7 @@ use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::quantity::{PositiveDuration, Size};
+use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
@@ -115,8 +115,8 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
     let admission = (select(vec![10, 100]), fair_rate, option::of(select(vec![0.1, 0.6])));
     let admission =
         admission.prop_map(|(interval, fair_rate, max_priority_load)| FlowAdmissionSpec {
-            interval: Time::from_milliseconds(interval),
-            min_fair_rate: fair_rate.map(Rate::from_bits_per_second),
+            interval: PositiveDuration::from_milliseconds(interval),
+            min_fair_rate: fair_rate.map(BitRate::new),
             max_priority_load,
         });
     let others = (dispersion, option::weighted(0.3, admission));
