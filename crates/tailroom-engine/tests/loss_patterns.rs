@@ -429,10 +429,9 @@ fn any_tcp() -> impl Strategy<Value = TcpSpec> {
         (Recovery::Sack, true, false),
     ]);
     let timeout = PositiveDuration::from_milliseconds(40);
-    let delayed = prop_oneof![
-        Just(DelayedAck::OFF),
-        (2_u32..5).prop_map(move |packets| DelayedAck::Set { packets, timeout }),
-    ];
+    let delayed = prop::option::of(2_u32..5).prop_map(move |packets| {
+        packets.map_or(DelayedAck::OFF, |packets| DelayedAck::Set { packets, timeout })
+    });
     let slow_start = prop::sample::select(vec![
         SlowStartSpec::Standard,
         SlowStartSpec::Limited { max_ssthresh: 10 },

@@ -163,9 +163,10 @@ fn congestion() -> impl Strategy<Value = CongestionConfig> {
 }
 
 fn delayed_ack() -> impl Strategy<Value = DelayedAck> {
-    let set = |(packets, timeout)| DelayedAck::Set { packets, timeout };
     let timeout = select(vec![1, 10, 40, 200]).prop_map(PositiveDuration::from_milliseconds);
-    prop_oneof![Just(DelayedAck::OFF), (2_u32..5, timeout).prop_map(set)]
+    option::of((2_u32..5, timeout)).prop_map(|rule| {
+        rule.map_or(DelayedAck::OFF, |(packets, timeout)| DelayedAck::Set { packets, timeout })
+    })
 }
 
 fn tcp() -> impl Strategy<Value = TcpSpec> {
