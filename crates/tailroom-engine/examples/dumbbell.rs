@@ -13,11 +13,13 @@ use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::quantity::limit::QueueLimit;
+use tailroom_engine::quantity::{PositiveDuration, Size};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::drop_tail::DropTailParams;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::tcp::sender::ecn::EcnMode;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::rtt::RttSamples;
@@ -49,12 +51,12 @@ fn barman_figure_3() -> Network {
         recovery: Recovery::Sack,
         prr: false,
         count_lost_in_pipe: false,
-        delayed_ack: None,
+        delayed_ack: DelayedAck::OFF,
         ack_aggregation: None,
         initial_window: 2,
         initial_ssthresh: None,
-        min_rto: Time::from_milliseconds(200),
-        rto_granularity: Time::from_milliseconds(200),
+        min_rto: PositiveDuration::from_milliseconds(200),
+        rto_granularity: Some(PositiveDuration::from_milliseconds(200)),
         restart_rto_at_retransmission: true,
         rtt_samples: RttSamples::Timestamps,
         max_window: None,
@@ -64,7 +66,8 @@ fn barman_figure_3() -> Network {
         send_burst: 1,
         forget_sack_at_timeout: false,
         ecn: EcnMode::Off,
-        ack_size: 40,
+        reverse_path: Vec::new(),
+        ack_size: Size::new(40),
     };
     let rate = Rate::from_bits_per_second(1_000_000_000);
     let link = LinkSpec {

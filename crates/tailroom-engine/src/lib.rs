@@ -19,6 +19,7 @@
 
 // Groups in the order in which they may import one another: see import_order.txt.
 pub mod distribution;
+mod kind_or_name;
 pub mod quantity;
 pub mod random;
 pub mod units;

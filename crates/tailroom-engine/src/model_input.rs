@@ -244,7 +244,7 @@ fn transport(spec: &GroupSpec) -> Option<TransportOutline> {
         congestion: tcp.congestion.name().to_owned(),
         parameters: parameters(&tcp.congestion),
         sack: tcp.recovery == Recovery::Sack,
-        packets_per_ack: tcp.delayed_ack.map_or(1, |delayed| delayed.packets),
+        packets_per_ack: tcp.delayed_ack.rule().map_or(1, |(packets, _)| packets),
         initial_window: tcp.initial_window,
         max_window: tcp.max_window,
         pacing: tcp.pacing,

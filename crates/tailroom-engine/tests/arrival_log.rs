@@ -210,7 +210,7 @@ fn reno_of_figure_4(seed: u64) -> Vec<Seen> {
     let scenario = include_str!("../../../scenarios/auge-roberts-2006/figure-4.toml");
     let mut network = scenario_run::network(scenario, seed);
     let log = network.links[0].arrival_log.as_mut().expect("the figure is a record of arrivals");
-    (log.from, log.to) = (Time::from_milliseconds(50_000), Time::NEVER);
+    (log.from, log.to) = (Time::from_milliseconds(50_000).into(), Time::NEVER.into());
     let results = Simulation::new(&network).finish().expect("the account of packets balances");
     let reno = network.flows.len() as u32 - 1;
     let log = results.arrival_log;

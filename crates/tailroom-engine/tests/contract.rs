@@ -13,6 +13,7 @@ use tailroom_engine::congestion::{
 };
 use tailroom_engine::packet::{Ack, Packet, Range};
 use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
 use tailroom_engine::tcp::sender::recovery::Recovery;
@@ -437,8 +438,9 @@ proptest! {
         sequences in prop::collection::vec(0_u64..60, 1..200),
         delayed in prop::option::of(2_u32..4),
     ) {
-        let delayed = delayed
-            .map(|packets| DelayedAck { packets, timeout: Time::from_milliseconds(40) });
+        let timeout = PositiveDuration::from_milliseconds(40);
+        let delayed =
+            delayed.map_or(DelayedAck::OFF, |packets| DelayedAck::Set { packets, timeout });
         let mut receiver = Receiver::new(delayed, false, u64::MAX);
         let mut has = [false; 61];
         let mut unanswered = 0;
@@ -449,7 +451,7 @@ proptest! {
             let first_gap = has.iter().position(|has| !has).expect("60 is never sent") as u64;
             let Some(ack) = receiver.on_packet(now, packet) else {
                 unanswered += 1;
-                prop_assert!(delayed.is_some_and(|delayed| unanswered < delayed.packets));
+                prop_assert!(delayed.rule().is_some_and(|(packets, _)| unanswered < packets));
                 prop_assert!(receiver.deadline() > now && receiver.deadline() != Time::NEVER);
                 continue;
             };

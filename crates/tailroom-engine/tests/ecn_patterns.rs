@@ -96,9 +96,9 @@ fn packets_that_are_not_capable_go_unmarked() {
 /// whichever, and one packet with CWR.
 #[test]
 fn the_marks_of_one_window_reduce_once() {
-    let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
+    let delayed = DelayedAck::Switch(true);
     for (name, tcp) in every_recovery() {
-        for delayed_ack in [None, Some(delayed)] {
+        for delayed_ack in [DelayedAck::OFF, delayed] {
             let tcp = TcpSpec { delayed_ack, ..tcp.clone() };
             for first in 0..WINDOW {
                 for last in first..WINDOW {

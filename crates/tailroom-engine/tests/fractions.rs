@@ -127,9 +127,9 @@ proptest! {
         let mut network = network;
         for link in &mut network.links {
             link.arrival_log = Some(ArrivalLogSpec {
-                from: network.measure_from,
-                to: network.duration,
-                most_packets: usize::MAX,
+                from: network.measure_from.into(),
+                to: network.duration.into(),
+                most_packets: u64::MAX,
             });
         }
         let results = run(&network);
@@ -319,9 +319,9 @@ fn a_link_whose_rate_changes_is_used_by_what_it_could_carry_while_it_transmits()
 fn the_losses_of_a_flow_are_those_of_the_packets_that_it_sent_in_the_window() {
     let mut network = poisson(700_000_000_000, 80, 3);
     network.links[0].arrival_log = Some(ArrivalLogSpec {
-        from: network.measure_from,
-        to: network.duration,
-        most_packets: usize::MAX,
+        from: network.measure_from.into(),
+        to: network.duration.into(),
+        most_packets: u64::MAX,
     });
     let results = run(&network);
     // There is no way to the link: a packet arrives when it is sent.

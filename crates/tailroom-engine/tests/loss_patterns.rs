@@ -8,6 +8,7 @@ mod path;
 mod transport;
 
 use proptest::prelude::*;
+use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::tcp::sender::recovery::Recovery;
@@ -427,9 +428,10 @@ fn any_tcp() -> impl Strategy<Value = TcpSpec> {
         (Recovery::Sack, false, true),
         (Recovery::Sack, true, false),
     ]);
-    let delayed = prop::option::of(
-        (2_u32..5).prop_map(|packets| DelayedAck { packets, timeout: Time::from_milliseconds(40) }),
-    );
+    let timeout = PositiveDuration::from_milliseconds(40);
+    let delayed = prop::option::of(2_u32..5).prop_map(move |packets| {
+        packets.map_or(DelayedAck::OFF, |packets| DelayedAck::Set { packets, timeout })
+    });
     let slow_start = prop::sample::select(vec![
         SlowStartSpec::Standard,
         SlowStartSpec::Limited { max_ssthresh: 10 },

@@ -17,6 +17,7 @@ use proptest::test_runner::{FileFailurePersistence, TestRunner};
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::simulation::Simulation;
@@ -227,9 +228,9 @@ fn engine_and_reference_agree_where_everything_ties() {
 /// link.
 fn one_flow_with_delayed_acks(packets: u32, timeout_ms: u64) -> Network {
     let mut network = full_of_ties();
-    let timeout = Time::from_milliseconds(timeout_ms);
+    let timeout = PositiveDuration::from_milliseconds(timeout_ms);
     let tcp = TcpSpec {
-        delayed_ack: Some(DelayedAck { packets, timeout }),
+        delayed_ack: DelayedAck::Set { packets, timeout },
         initial_window: 1,
         ..transport::reno()
     };
@@ -285,8 +286,11 @@ fn engine_and_reference_agree_where_packets_take_minutes() {
     }
     network.groups[0].reverse_path = vec![2];
     network.groups[1].source = SourceSpec::Cbr { rate: Rate::from_bits_per_second(10_000) };
-    network.groups[0].tcp =
-        Some(TcpSpec { min_rto: MS(60_000), initial_window: 100, ..transport::reno() });
+    network.groups[0].tcp = Some(TcpSpec {
+        min_rto: PositiveDuration::from_milliseconds(60_000),
+        initial_window: 100,
+        ..transport::reno()
+    });
     (network.duration, network.measure_from) = (MS(3_000_000), MS(700_000));
     network.series_interval = Some(MS(50_000));
     let results = run(&network);

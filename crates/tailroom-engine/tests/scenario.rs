@@ -15,6 +15,7 @@ use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::drop_tail::DropTailParams;
 use tailroom_engine::scenario;
+use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::{Rate, Time};
@@ -328,8 +329,8 @@ fn barmans_figure_3_resolves_to_the_papers_numbers() {
     assert_eq!(network.flows[0].access_rate, Some(Rate::from_bits_per_second(10_000_000_000)));
     let tcp = group.tcp.as_ref().unwrap();
     assert!(matches!(tcp.congestion, CongestionConfig::Highspeed(_)));
-    assert_eq!((tcp.delayed_ack, tcp.initial_window), (None, 2));
-    assert_eq!(tcp.min_rto, Time::from_milliseconds(200));
+    assert_eq!((tcp.delayed_ack, tcp.initial_window), (DelayedAck::OFF, 2));
+    assert_eq!(tcp.min_rto.time(), Time::from_milliseconds(200));
 }
 
 #[test]

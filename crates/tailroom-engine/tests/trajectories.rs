@@ -15,8 +15,9 @@ use std::path::PathBuf;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
-use tailroom_engine::tcp::receiver::Receiver;
+use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
 use tailroom_engine::tcp::sender::ecn::EcnMode;
 use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
 use tailroom_engine::units::Time;
@@ -112,7 +113,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         initial_window: FULL_PATH,
         initial_ssthresh: Some(FULL_PATH),
         max_window: Some(MAX_WINDOW),
-        min_rto: ms(1_000),
+        min_rto: PositiveDuration::from_milliseconds(1_000),
         ecn: EcnMode::Accurate,
         ..transport::reno()
     };
@@ -135,7 +136,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         script,
         losses: 0,
         is_free_at: Time::ZERO,
-        receiver: Receiver::new(None, true, u64::MAX),
+        receiver: Receiver::new(DelayedAck::OFF, true, u64::MAX),
         acks: VecDeque::new(),
     };
     let mut sender = Sender::new(&tcp, demand, 1, marks);

@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use super::{Congestion, CongestionConfig};
 use crate::packet::{Packet, StoredAck};
 use crate::probe::flow::Marks;
+use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::TcpSpec;
-use crate::tcp::receiver::Receiver;
+use crate::tcp::receiver::{DelayedAck, Receiver};
 use crate::tcp::sender::ecn::EcnMode;
 use crate::tcp::sender::recovery::Recovery;
 use crate::tcp::sender::rtt::RttSamples;
@@ -128,7 +129,7 @@ impl ClosedLoop {
             dropped: 0,
             departures: VecDeque::new(),
             free_at: Time::ZERO,
-            receiver: Receiver::new(None, false, u64::MAX),
+            receiver: Receiver::new(DelayedAck::OFF, false, u64::MAX),
             acks: VecDeque::new(),
         };
         let sender = Sender::new(&tcp(congestion), demand, 1, marks);
@@ -172,12 +173,12 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         recovery: Recovery::Sack,
         prr: false,
         count_lost_in_pipe: false,
-        delayed_ack: None,
+        delayed_ack: DelayedAck::OFF,
         ack_aggregation: None,
         initial_window: 10,
         initial_ssthresh: None,
-        min_rto: Time::from_milliseconds(200),
-        rto_granularity: Time::from_milliseconds(200),
+        min_rto: PositiveDuration::from_milliseconds(200),
+        rto_granularity: Some(PositiveDuration::from_milliseconds(200)),
         restart_rto_at_retransmission: true,
         rtt_samples: RttSamples::Timestamps,
         max_window: None,
@@ -187,6 +188,7 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         send_burst: 1,
         forget_sack_at_timeout: false,
         ecn: EcnMode::Off,
-        ack_size: 40,
+        reverse_path: Vec::new(),
+        ack_size: Size::new(40),
     }
 }

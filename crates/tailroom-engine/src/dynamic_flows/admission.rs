@@ -18,9 +18,10 @@ use crate::link::wire_loss::LossSpec;
 use crate::link::{Link, LinkSpec};
 use crate::network::Network;
 use crate::packet::in_network::Event;
+use crate::quantity::BitRate;
 use crate::queue::fair::{FairParams, FairScheduler};
 use crate::queue::{LinkFacts, QueueConfig};
-use crate::units::{Rate, Time};
+use crate::units::Time;
 
 /// Weight of an interval's priority load in its exponential average; not from a paper.
 const PRIORITY_LOAD_WEIGHT: f64 = 0.5;
@@ -85,7 +86,7 @@ impl FlowAdmission {
         Some(FlowAdmission {
             spec,
             meter: Link::new(&meter(link), facts),
-            next_mark: spec.interval,
+            next_mark: spec.interval.time(),
             fair_rate: f64::INFINITY,
             priority_load: 0.0,
         })
@@ -103,7 +104,7 @@ impl FlowAdmission {
     /// Whether a flow that comes at `now` is refused.
     pub fn refuses(&mut self, now: Time) -> bool {
         self.pass(now);
-        let least = self.spec.min_fair_rate.map_or(0, Rate::bits_per_second) as f64;
+        let least = self.spec.min_fair_rate.map_or(0, BitRate::base_units) as f64;
         let most = self.spec.max_priority_load.unwrap_or(f64::INFINITY);
         self.fair_rate < least || self.priority_load > most
     }
@@ -123,7 +124,7 @@ impl FlowAdmission {
                 }
             }
             self.meter.restart_gauges(mark);
-            self.next_mark = mark.saturating_add(self.spec.interval);
+            self.next_mark = mark.saturating_add(self.spec.interval.time());
         }
         self.serve_until(now);
     }

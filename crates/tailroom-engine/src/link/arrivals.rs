@@ -6,20 +6,32 @@
 //! drops them: a drop at the head takes the first that is still there, any other the last, which is the
 //! one that has just arrived where a link refuses it.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
+use crate::quantity::Duration;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
 
-/// Which arrivals are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which arrivals at a link are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ArrivalLogFile")]
 pub struct ArrivalLogSpec {
-    /// From this instant on.
-    pub from: Time,
-    /// Until this instant, which is outside.
-    pub to: Time,
-    /// A run with more of them ends with an error.
-    pub most_packets: usize,
+    /// Arrivals from this time on.
+    pub from: Duration,
+    /// Arrivals before this time.
+    pub to: Duration,
+    /// The run ends with an error when more packets arrive in the span. Each takes some 60 bytes.
+    #[serde(default = "ten_million")]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub most_packets: u64,
+}
+
+fn ten_million() -> u64 {
+    10_000_000
 }
 
 /// What became of a packet at a link.
@@ -68,7 +80,7 @@ impl Arrivals {
         if !self.covers(packet.time()) {
             return;
         }
-        if self.list.len() == self.spec.most_packets {
+        if self.list.len() as u64 == self.spec.most_packets {
             self.is_overfull = true;
             return;
         }
@@ -107,7 +119,7 @@ impl Arrivals {
     }
 
     fn covers(&self, time: Time) -> bool {
-        self.spec.from <= time && time < self.spec.to
+        self.spec.from.time() <= time && time < self.spec.to.time()
     }
 
     /// The arrivals of a packet that nothing has been done to: one, or several at one instant.
@@ -126,7 +138,8 @@ mod tests {
     use crate::packet::Packet;
 
     fn outcomes(reasons: &[DropReason]) -> Vec<Outcome> {
-        let span = ArrivalLogSpec { from: Time::ZERO, to: Time::NEVER, most_packets: 10 };
+        let span =
+            ArrivalLogSpec { from: Time::ZERO.into(), to: Time::NEVER.into(), most_packets: 10 };
         let mut arrivals = Arrivals::new(span);
         let packet = Packet { sequence: 9, bytes: 1_500, ..Packet::default() };
         let copy = Event::arrival(Time::from_milliseconds(930), 7, 0, &packet);

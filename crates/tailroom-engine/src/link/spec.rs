@@ -1,9 +1,13 @@
-//! A shared link as a scenario describes it, every quantity in engine units.
+//! A shared link as a scenario describes it, and the keys of its admission control.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::arrivals::ArrivalLogSpec;
 use super::serializer::RateChange;
 use super::wire_loss::LossSpec;
 use crate::quantity::limit::{Limit, QueueLimit};
+use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::QueueConfig;
 use crate::units::{Rate, Time};
 
@@ -55,13 +59,30 @@ pub struct DelayChange {
     pub delay: Time,
 }
 
-/// When a link refuses new flows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Admission control of new flows.
+///
+/// As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a flow
+/// that comes while the link's fair rate is below a threshold, or its priority load above another one,
+/// is counted and does not begin. Permanent flows, and those that nothing controls, always begin.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "AdmissionFile")]
 pub struct FlowAdmissionSpec {
-    /// Over so long both quantities are measured, again and again.
-    pub interval: Time,
-    /// Below this fair rate it does.
-    pub min_fair_rate: Option<Rate>,
-    /// Above this priority load it does.
+    /// Refuse while a flow that always waits would get less than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1 Mbit/s")]
+    pub min_fair_rate: Option<BitRate>,
+    /// Refuse while what comes with priority, the packets of flows that do not wait, takes more than
+    /// this share of the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub max_priority_load: Option<f64>,
+    /// Time over which both are measured; a decision goes by the intervals that have ended. At least
+    /// 1 ms.
+    #[serde(default = "tenth_of_a_second")]
+    pub interval: PositiveDuration,
+}
+
+fn tenth_of_a_second() -> PositiveDuration {
+    PositiveDuration::from_milliseconds(100)
 }

@@ -3,36 +3,52 @@
 use libm::log;
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::random::{stream, uniform};
 
-/// Random loss on a wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Random loss on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(rename = "LossFile")]
 pub enum LossSpec {
     /// No loss.
     #[default]
     None,
-    /// Each packet is lost with this probability, independently.
+    /// Each packet is lost with the same probability, independently of the others.
     Bernoulli {
-        /// In (0, 1).
+        /// Probability that a packet is lost.
+        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0), example = 0.001)]
         probability: f64,
     },
-    /// Every `every`-th packet is lost.
+    /// Every so manieth packet is lost.
     Periodic {
-        /// At least 2.
+        /// Packets from one loss to the next.
+        #[schemars(range(min = 2, max = 1_000_000_000_000_u64), example = 1000)]
         every: u64,
     },
-    /// Two-state Markov loss (Gilbert 1960, Elliott 1963), one step a packet.
+    /// Bursty loss: a good and a bad state, one step a packet (Gilbert 1960, Elliott 1963).
     GilbertElliott {
-        /// Probability to go from the good to the bad state, a packet.
+        /// Probability to go from the good to the bad state.
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.001)]
         good_to_bad: f64,
-        /// Probability to return from the bad to the good state, a packet.
+        /// Probability to return from the bad to the good state.
+        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.1)]
         bad_to_good: f64,
         /// Loss probability in the good state.
+        #[serde(default)]
+        #[schemars(range(min = 0.0, max = 1.0))]
         loss_good: f64,
         /// Loss probability in the bad state.
+        #[serde(default = "certain")]
+        #[schemars(range(min = 0.0, max = 1.0))]
         loss_bad: f64,
     },
+}
+
+fn certain() -> f64 {
+    1.0
 }
 
 /// Which packets a wire loses.

@@ -11,6 +11,7 @@ use crate::link::LinkSpec;
 use crate::private_path::SharedPath;
 use crate::private_path::delays::SenderSide;
 use crate::probe::flow::Marks;
+use crate::quantity::PositiveDuration;
 use crate::queue::LinkFacts;
 use crate::tcp::TcpSpec;
 use crate::traffic::SourceSpec;
@@ -142,7 +143,11 @@ impl Network {
             backward,
             has_reverse_path: !group.reverse_path.is_empty(),
             sender_side: group.sender_side,
-            ack_aggregation: group.tcp.as_ref().and_then(|tcp| tcp.ack_aggregation),
+            ack_aggregation: group
+                .tcp
+                .as_ref()
+                .and_then(|tcp| tcp.ack_aggregation)
+                .map(PositiveDuration::time),
         }
     }
 
@@ -168,7 +173,7 @@ impl Network {
         let data = || self.groups.iter().filter(|group| group.path.contains(&index));
         let largest = data().map(|group| group.packet_size).max();
         let acks = self.groups.iter().filter(|group| group.reverse_path.contains(&index));
-        let largest_ack = acks.filter_map(|group| group.tcp.as_ref()).map(|tcp| tcp.ack_size).max();
+        let largest_ack = acks.filter_map(|group| group.tcp.as_ref()).map(TcpSpec::ack_bytes).max();
         let groups = self.crossing(index).into_iter();
         LinkFacts {
             name: self.links[index].name.clone(),

@@ -361,7 +361,18 @@ impl Duration {
     }
 }
 
+impl From<Time> for Duration {
+    fn from(time: Time) -> Self {
+        Self::new(time.picoseconds())
+    }
+}
+
 impl PositiveDuration {
+    /// So many milliseconds.
+    pub const fn from_milliseconds(milliseconds: u64) -> Self {
+        Self::new(Time::from_milliseconds(milliseconds).picoseconds())
+    }
+
     /// As engine time.
     pub const fn time(self) -> Time {
         Time::from_picoseconds(self.0)

@@ -1,16 +1,15 @@
 //! Links and their buffers: a limit in time or bandwidth-delay products becomes bytes here.
 
 use super::error::{Fault, Path};
-use super::file::{AdmissionFile, ArrivalLogFile, LinkFile, LossFile};
+use super::file::LinkFile;
 use super::mahimahi::Trace;
 use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::serializer::RateChange;
 use crate::link::spec::{DelayChange, FlowAdmissionSpec};
-use crate::link::wire_loss::LossSpec;
 use crate::network::{FlowSpec, GroupSpec, Network};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
-use crate::quantity::{BitRate, PositiveDuration, Size};
+use crate::quantity::{PositiveDuration, Size};
 use crate::queue::QueueConfig;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -89,19 +88,26 @@ pub(super) fn resolve_link(
     if let Some(trace) = trace {
         rate_changes.clone_from(&trace.changes);
     }
+    let queue = resolve_queue(&link.queue, rate, load, &at.key("queue"))?;
+    if let Some(admission) = &link.admission {
+        check_flow_admission(admission, rate, &at)?;
+    }
+    if let Some(log) = &link.arrival_log {
+        check_arrival_log(log, &at)?;
+    }
     Ok(LinkSpec {
         name: name.to_owned(),
         rate,
         delay: link.delay.time(),
-        queue: resolve_queue(&link.queue, rate, load, &at.key("queue"))?,
-        loss: loss(&link.loss),
+        queue,
+        loss: link.loss,
         rate_changes,
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
         packet_log: link.packet_log as usize,
-        admission: link.admission.as_ref().map(|one| admission(one, rate, &at)).transpose()?,
+        admission: link.admission,
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
-        arrival_log: link.arrival_log.as_ref().map(|log| arrival_log(log, &at)).transpose()?,
+        arrival_log: link.arrival_log,
         bdp_bytes: load.bdp(rate).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
     })
 }
@@ -132,17 +138,6 @@ fn changes(link: &LinkFile, at: &Path) -> Result<(Vec<RateChange>, Vec<DelayChan
     Ok((rate_changes, delay_changes))
 }
 
-fn loss(loss: &LossFile) -> LossSpec {
-    match *loss {
-        LossFile::None => LossSpec::None,
-        LossFile::Bernoulli { probability } => LossSpec::Bernoulli { probability },
-        LossFile::Periodic { every } => LossSpec::Periodic { every },
-        LossFile::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-            LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad }
-        }
-    }
-}
-
 /// Turns every amount of a discipline into packets or bytes.
 fn resolve_queue(
     queue: &QueueConfig,
@@ -157,44 +152,40 @@ fn resolve_queue(
     Ok(queue)
 }
 
-fn admission(file: &AdmissionFile, rate: Rate, link: &Path) -> Result<FlowAdmissionSpec, Fault> {
+fn check_flow_admission(
+    admission: &FlowAdmissionSpec,
+    rate: Rate,
+    link: &Path,
+) -> Result<(), Fault> {
     let at = link.key("admission");
-    if file.min_fair_rate.is_none() && file.max_priority_load.is_none() {
+    if admission.min_fair_rate.is_none() && admission.max_priority_load.is_none() {
         let remedy = "add `min_fair_rate = \"1 Mbit/s\"`, `max_priority_load = 0.9` or both";
         return Err(Fault::new(&at, "never refuses a flow", remedy));
     }
-    if let Some(least) = file.min_fair_rate.filter(|least| least.rate() >= rate) {
+    if let Some(least) = admission.min_fair_rate.filter(|least| least.rate() >= rate) {
         let problem = format!("{least} is not below the link's rate, so that no flow would begin");
         return Err(Fault::new(&at.key("min_fair_rate"), problem, "lower it"));
     }
-    if file.interval.time() < SHORTEST_ADMISSION_INTERVAL {
-        let problem = format!("{} is too short to measure a rate in", file.interval);
+    if admission.interval.time() < SHORTEST_ADMISSION_INTERVAL {
+        let problem = format!("{} is too short to measure a rate in", admission.interval);
         return Err(Fault::new(&at.key("interval"), problem, "write at least \"1 ms\""));
     }
-    Ok(FlowAdmissionSpec {
-        interval: file.interval.time(),
-        min_fair_rate: file.min_fair_rate.map(BitRate::rate),
-        max_priority_load: file.max_priority_load,
-    })
+    Ok(())
 }
 
-fn arrival_log(file: &ArrivalLogFile, link: &Path) -> Result<ArrivalLogSpec, Fault> {
-    if file.to.time() <= file.from.time() {
-        let problem = format!("{} is not after `from`, {}", file.to, file.from);
+fn check_arrival_log(log: &ArrivalLogSpec, link: &Path) -> Result<(), Fault> {
+    if log.to.time() <= log.from.time() {
+        let problem = format!("{} is not after `from`, {}", log.to, log.from);
         let remedy = "give a span, as in { from = \"60 s\", to = \"62 s\" }";
         return Err(Fault::new(&link.key("arrival_log").key("to"), problem, remedy));
     }
-    Ok(ArrivalLogSpec {
-        from: file.from.time(),
-        to: file.to.time(),
-        most_packets: file.most_packets as usize,
-    })
+    Ok(())
 }
 
 /// Refuses a record of arrivals after the run.
 pub(super) fn check_arrival_logs(network: &Network) -> Result<(), Fault> {
     for link in &network.links {
-        if link.arrival_log.is_some_and(|log| log.from >= network.duration) {
+        if link.arrival_log.is_some_and(|log| log.from.time() >= network.duration) {
             let at = Path::of(&["links", &link.name, "arrival_log", "from"]);
             let problem = "is not before the end of the run";
             return Err(Fault::new(&at, problem, "lower it, or raise duration"));

@@ -6,9 +6,9 @@
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use super::alternatives::{alternatives, follow, kind_of};
 use super::error::{Fault, Path, nearest, suggestion};
-use super::kind_or_name;
+use crate::kind_or_name;
+use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
 use crate::quantity;
 
 /// Finds every fault of `table` against the schema `root`.

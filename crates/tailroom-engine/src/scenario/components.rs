@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::alternatives::{alternatives, follow, kind_of};
 use super::hosts;
 use super::schema::schema;
+use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
 
 /// Keys of the answer, and the schema definitions that list their kinds.
 const REGISTRIES: &[(&str, &str)] = &[

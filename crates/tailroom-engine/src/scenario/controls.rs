@@ -4,13 +4,13 @@
 use serde::Deserialize;
 use toml::Table;
 
-use super::alternatives::{alternatives, kind_of};
 use super::error::{Fault, Path, suggestion};
 use super::file::ScenarioFile;
 use super::flows::ControlFile;
 use super::schema::schema;
 use crate::congestion::CongestionConfig;
 use crate::congestion::custom::{CustomParams, FindControl, NoControl};
+use crate::kind_or_name::alternatives::{alternatives, kind_of};
 
 /// Writes every control that is only named as the table that the name stands for.
 pub(super) fn write_out(file: &mut ScenarioFile) {

@@ -10,7 +10,10 @@ use toml::Table;
 
 use super::defaults_file::DefaultsFile;
 use super::flows::FlowsFile;
-use super::kind_or_name;
+use crate::kind_or_name;
+use crate::link::arrivals::ArrivalLogSpec;
+use crate::link::spec::FlowAdmissionSpec;
+use crate::link::wire_loss::LossSpec;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
 use crate::queue::QueueConfig;
 
@@ -165,8 +168,8 @@ pub(super) struct LinkFile {
     pub(super) queue: QueueConfig,
     /// Random loss on the wire, after the packet has used the link.
     #[serde(default, deserialize_with = "kind_or_name::read")]
-    #[schemars(schema_with = "kind_or_name::schema::<LossFile>")]
-    pub(super) loss: LossFile,
+    #[schemars(schema_with = "kind_or_name::schema::<LossSpec>")]
+    pub(super) loss: LossSpec,
     /// Changes of rate or delay while the run goes on, in order of time. Packets never overtake one
     /// another, whatever the delay does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -193,94 +196,11 @@ pub(super) struct LinkFile {
     /// what becomes of it. Off unless written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "from": "60 s", "to": "62 s" }))]
-    pub(super) arrival_log: Option<ArrivalLogFile>,
+    pub(super) arrival_log: Option<ArrivalLogSpec>,
     /// Admission control: flows that come and go are refused while the link is congested. Off unless
     /// written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) admission: Option<AdmissionFile>,
-}
-
-/// Which arrivals at a link are recorded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ArrivalLogFile {
-    /// Arrivals from this time on.
-    pub(super) from: Duration,
-    /// Arrivals before this time.
-    pub(super) to: Duration,
-    /// The run ends with an error when more packets arrive in the span. Each takes some 60 bytes.
-    #[serde(default = "ten_million")]
-    #[schemars(range(min = 1, max = 1_000_000_000))]
-    pub(super) most_packets: u64,
-}
-
-fn ten_million() -> u64 {
-    10_000_000
-}
-
-/// Admission control of new flows.
-///
-/// As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a flow
-/// that comes while the link's fair rate is below a threshold, or its priority load above another one,
-/// is counted and does not begin. Permanent flows, and those that nothing controls, always begin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AdmissionFile {
-    /// Refuse while a flow that always waits would get less than this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = "1 Mbit/s")]
-    pub(super) min_fair_rate: Option<BitRate>,
-    /// Refuse while what comes with priority, the packets of flows that do not wait, takes more than
-    /// this share of the link.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
-    pub(super) max_priority_load: Option<f64>,
-    /// Time over which both are measured; a decision goes by the intervals that have ended. At least
-    /// 1 ms.
-    #[serde(default = "tenth_of_a_second")]
-    pub(super) interval: PositiveDuration,
-}
-
-/// Random loss on the wire.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum LossFile {
-    /// No loss.
-    #[default]
-    None,
-    /// Each packet is lost with the same probability, independently of the others.
-    Bernoulli {
-        /// Probability that a packet is lost.
-        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0), example = 0.001)]
-        probability: f64,
-    },
-    /// Every so manieth packet is lost.
-    Periodic {
-        /// Packets from one loss to the next.
-        #[schemars(range(min = 2, max = 1_000_000_000_000_u64), example = 1000)]
-        every: u64,
-    },
-    /// Bursty loss: a good and a bad state, one step a packet (Gilbert 1960, Elliott 1963).
-    GilbertElliott {
-        /// Probability to go from the good to the bad state.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.001)]
-        good_to_bad: f64,
-        /// Probability to return from the bad to the good state.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.1)]
-        bad_to_good: f64,
-        /// Loss probability in the good state.
-        #[serde(default)]
-        #[schemars(range(min = 0.0, max = 1.0))]
-        loss_good: f64,
-        /// Loss probability in the bad state.
-        #[serde(default = "certain")]
-        #[schemars(range(min = 0.0, max = 1.0))]
-        loss_bad: f64,
-    },
-}
-
-fn certain() -> f64 {
-    1.0
+    pub(super) admission: Option<FlowAdmissionSpec>,
 }
 
 /// A change of a link while the run goes on.

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::{DistributionFile, ValueFile};
 use super::hosts::HostFile;
-use super::kind_or_name;
 use super::web::WebFile;
 use crate::congestion::CongestionConfig;
+use crate::kind_or_name;
 use crate::quantity::{BitRate, Duration, PositiveDuration, Size};
+use crate::tcp::TcpSpec;
 
 /// A group of flows on one path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,8 +78,8 @@ pub(super) struct FlowsFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stop: Option<PositiveDuration>,
     /// The transport; a group whose source is not under congestion control has none of its keys.
-    #[serde(flatten, skip_serializing_if = "TcpFile::is_absent")]
-    pub(super) tcp: TcpFile,
+    #[serde(flatten, skip_serializing_if = "TransportFile::is_absent")]
+    pub(super) tcp: TransportFile,
 }
 
 fn one() -> u32 {
@@ -310,109 +311,20 @@ pub(super) enum SizesName {
 
 /// The transport of a group under congestion control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a key of the scenario file")]
-pub(super) struct TcpFile {
+pub(super) struct TransportFile {
     /// How large the window is. Needed by a bulk source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) congestion: Option<ControlFile>,
-    /// How losses are found and repaired.
-    #[serde(default)]
-    pub(super) recovery: RecoveryFile,
-    /// Proportional rate reduction during recovery (RFC 9937); needs `recovery = "sack"`.
-    #[serde(default)]
-    pub(super) prr: bool,
-    /// Count lost packets in the pipe of a SACK recovery until their retransmissions are
-    /// acknowledged, as ns-2 does, instead of leaving them out (RFC 6675 sec. 4, Linux). The first
-    /// round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr = false`.
-    #[serde(default)]
-    pub(super) count_lost_in_pipe: bool,
-    /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
-    #[serde(default)]
-    pub(super) delayed_ack: DelayedAckFile,
-    /// The ACK path releases ACKs only at multiples of this time, as cable and wireless links do.
-    /// Left out, it does not hold them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) ack_aggregation: Option<PositiveDuration>,
-    /// Names of the shared links that the ACKs cross, in order. Left out, ACKs meet no queue.
-    #[serde(default)]
-    #[schemars(length(max = 250))]
-    pub(super) reverse_path: Vec<String>,
-    /// Size of a pure ACK on the wire; it matters on a reverse path.
-    #[serde(default = "small_packet")]
-    pub(super) ack_size: Size,
-    /// Initial window, in packets (RFC 6928: 10).
-    #[serde(default = "ten")]
-    #[schemars(range(min = 1, max = 100_000_000))]
-    pub(super) initial_window: u32,
-    /// Initial slow-start threshold, in packets. Left out, slow start goes on until the first loss.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 2, max = 1_000_000_000))]
-    pub(super) initial_ssthresh: Option<u32>,
-    /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
-    #[serde(default = "linux_min_rto")]
-    pub(super) min_rto: PositiveDuration,
-    /// Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus this. Left out, it
-    /// is `min_rto`, as Linux has it: a timer that only just exceeds a steady RTT fires while the ACK of
-    /// a retransmission is on its way. ns-2: "10 ms".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) rto_granularity: Option<PositiveDuration>,
-    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux and
-    /// ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
-    #[serde(default = "yes")]
-    pub(super) restart_rto_at_retransmission: bool,
-    /// Which packets give RTT samples (RFC 6298 sec. 3).
-    #[serde(default)]
-    pub(super) rtt_samples: RttSamplesFile,
-    /// Upper bound of the window, in packets. Left out, it is 100,000,000, more than a
-    /// connection can have in flight (RFC 7323: 2^30 bytes).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 100_000_000))]
-    pub(super) max_window: Option<u64>,
-    /// How the window grows below ssthresh.
-    #[serde(default, deserialize_with = "kind_or_name::read")]
-    #[schemars(schema_with = "kind_or_name::schema::<SlowStartFile>")]
-    pub(super) slow_start: SlowStartFile,
-    /// A sender that has sent nothing for longer than its retransmission timeout starts again from
-    /// the initial window, or from its window if that is smaller, with slow start up to the old
-    /// `ssthresh` (RFC 5681 sec. 4.1; Linux has a sysctl of this name). It matters where an
-    /// application pauses, as a source of kind `objects` does. Controls that model the path have rules
-    /// of their own.
-    #[serde(default = "yes")]
-    pub(super) slow_start_after_idle: bool,
-    /// Spread packets over the round trip instead of sending them as soon as an ACK allows it.
-    #[serde(default)]
-    pub(super) pacing: bool,
-    /// A host with segmentation offload waits until it may send this many packets at once.
-    #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 65_536))]
-    pub(super) send_burst: u32,
-    /// Forget the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
-    /// (RFC 6675 sec. 5.1, Linux).
-    #[serde(default)]
-    pub(super) forget_sack_at_timeout: bool,
-    /// Explicit congestion notification: whether queues may mark the flow's packets instead of
-    /// dropping them, and how its receiver reports marks.
-    #[serde(default)]
-    pub(super) ecn: EcnFile,
+    /// The other keys.
+    #[serde(flatten)]
+    pub(super) keys: TcpSpec,
 }
 
-impl TcpFile {
+impl TransportFile {
     /// Whether the group has no transport; a group under congestion control names its kind.
     fn is_absent(&self) -> bool {
         self.congestion.is_none()
     }
-}
-
-fn ten() -> u32 {
-    10
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn linux_min_rto() -> PositiveDuration {
-    PositiveDuration::new(200_000_000_000)
 }
 
 /// A congestion control: a table with its `kind` and parameters, or only its name. A name is a kind,
@@ -424,96 +336,4 @@ pub(super) enum ControlFile {
     Named(String),
     /// With parameters.
     Table(CongestionConfig),
-}
-
-/// Loss recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum RecoveryFile {
-    /// Selective ACKs (RFC 6675).
-    #[default]
-    Sack,
-    /// Cumulative ACKs only (RFC 6582).
-    #[serde(rename = "newreno")]
-    NewReno,
-}
-
-/// Which packets give RTT samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum RttSamplesFile {
-    /// Every ACK of new data, retransmissions included (RFC 7323).
-    #[default]
-    Timestamps,
-    /// No sample from a retransmitted packet (Karn's rule).
-    Karn,
-}
-
-/// Explicit congestion notification.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum EcnFile {
-    /// Packets are not ECN-capable: queues drop them.
-    #[default]
-    Off,
-    /// RFC 3168: ECT(0); the receiver echoes a mark until the sender has answered it.
-    Classic,
-    /// ECT(0), and the receiver counts every mark (RFC 9768), as DCTCP needs it.
-    Accurate,
-    /// ECT(1), and the receiver counts every mark: for scalable controls (RFC 9331).
-    L4s,
-}
-
-/// Delayed acknowledgements: on, off, or with numbers of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, deny_unknown_fields)]
-pub(super) enum DelayedAckFile {
-    /// `true` for 2 packets and 40 ms, `false` for an ACK a packet.
-    Switch(bool),
-    /// With numbers of their own.
-    Set {
-        /// An ACK at the latest after this many in-order packets.
-        #[serde(default = "two")]
-        #[schemars(range(min = 1, max = 65_536))]
-        packets: u32,
-        /// An ACK at the latest this long after the first unacknowledged packet.
-        #[serde(default = "linux_delayed_ack")]
-        timeout: PositiveDuration,
-    },
-}
-
-impl Default for DelayedAckFile {
-    fn default() -> Self {
-        DelayedAckFile::Switch(false)
-    }
-}
-
-pub(super) fn two() -> u32 {
-    2
-}
-
-pub(super) fn linux_delayed_ack() -> PositiveDuration {
-    PositiveDuration::new(40_000_000_000)
-}
-
-/// Growth of the window below ssthresh.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum SlowStartFile {
-    /// One packet per acknowledged packet (RFC 5681).
-    #[default]
-    Standard,
-    /// At most `max_ssthresh / 2` packets a round trip above `max_ssthresh` (RFC 3742).
-    Limited {
-        /// Window above which growth is limited, in packets (RFC 3742: 100).
-        #[serde(default = "hundred")]
-        #[schemars(range(min = 2, max = 1_000_000_000))]
-        max_ssthresh: u32,
-    },
-    /// Leave slow start when the round trip time grows (RFC 9406).
-    HystartPlusPlus,
-}
-
-fn hundred() -> u32 {
-    100
 }

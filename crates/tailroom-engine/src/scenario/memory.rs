@@ -112,7 +112,7 @@ fn bursts_bytes(network: &Network) -> f64 {
 
 fn smallest_packet(group: &GroupSpec, link: usize) -> u32 {
     match &group.tcp {
-        Some(tcp) if group.reverse_path.contains(&link) => tcp.ack_size.min(group.packet_size),
+        Some(tcp) if group.reverse_path.contains(&link) => tcp.ack_bytes().min(group.packet_size),
         _ => group.packet_size,
     }
 }
@@ -159,7 +159,7 @@ fn series_bytes(network: &Network) -> f64 {
 
 fn schedule_and_log_bytes(network: &Network) -> f64 {
     let link_bytes = network.links.iter().map(|link| {
-        let arrivals = link.arrival_log.map_or(0, |log| log.most_packets);
+        let arrivals = link.arrival_log.map_or(0, |log| log.most_packets as usize);
         link.packet_log as f64 * LOG_ENTRY
             + arrivals as f64 * LOGGED_ARRIVAL
             + link.rate_changes.len() as f64 * RATE_CHANGE

@@ -2,17 +2,20 @@
 //!
 //! The text's journey, a file for each station: `document` (TOML, lines, overrides), `defaults`
 //! and `hosts` (keys that groups share), `check` (the schema says what is allowed where; `names`
-//! which links there are; `kind_or_name` reads `queue = "codel"`), `file` and `flows` (the typed
-//! form, whose doc comments are the user's documentation; [`crate::quantity`] reads its values),
-//! `resolve` (names to indices, groups to flows; with `buffer`, `distribution`, `finite_flows`,
-//! `flow_list`, `spread`, `transport` and `web`), `memory` (whether the run fits). `components`
-//! lists what can be plugged in, `controls` finds congestion controls of the caller's own, and
-//! `mahimahi` reads rate traces.
+//! which links there are), `file` and `flows` (the typed form, whose doc comments are the user's
+//! documentation), `resolve` (names to indices, groups to flows; with `buffer`, `distribution`,
+//! `finite_flows`, `flow_list`, `spread`, `transport` and `web`), `memory` (whether the run fits).
+//! `components` lists what can be plugged in, `controls` finds congestion controls of the caller's
+//! own, and `mahimahi` reads rate traces.
+//!
+//! The typed form holds what a scenario writes differently from the network. The keys of a
+//! component (a queue, a control, a transport, random loss, admission control) are declared on the
+//! component's own type. [`crate::quantity`] reads values with units, and `crate::kind_or_name`
+//! reads `queue = "codel"`.
 //!
 //! A new congestion control needs nothing here: schema, check and list follow the registry. A new
 //! queue discipline or source is a variant in `file` or `flows` and an arm where it is resolved.
 
-mod alternatives;
 mod buffer;
 mod check;
 mod components;
@@ -28,7 +31,6 @@ mod flow_list;
 mod flows;
 mod hosts;
 mod inputs;
-mod kind_or_name;
 mod mahimahi;
 mod memory;
 mod names;

@@ -135,7 +135,7 @@ fn resolve_group(
     let sizes = check_path_and_packets(group, &at).map_err(&mut *note);
     let tcp = resolve_transport(document, &at, name, group).map_err(&mut *note);
     let path = resolve_path(file, &group.path, &at.key("path")).map_err(&mut *note);
-    let reverse_path = resolve_path(file, &group.tcp.reverse_path, &at.key("reverse_path"));
+    let reverse_path = resolve_path(file, &group.tcp.keys.reverse_path, &at.key("reverse_path"));
     let reverse_path = reverse_path.map_err(&mut *note);
     // Sizes and rates of a source are those of its packets and its links.
     let (Ok(()), Ok(path)) = (sizes, path) else { return None };
@@ -176,7 +176,7 @@ fn check_path_and_packets(group: &FlowsFile, at: &Path) -> Result<(), Fault> {
         let remedy = "raise packet_size or lower header_size";
         return Err(Fault::new(&at.key("packet_size"), problem, remedy));
     }
-    let hops = group.path.len() + group.tcp.reverse_path.len();
+    let hops = group.path.len() + group.tcp.keys.reverse_path.len();
     if hops > MAX_HOPS {
         let problem = format!("path and reverse_path have {hops} links together");
         let remedy = format!("shorten one of them: a flow and its ACKs may cross {MAX_HOPS}");
@@ -381,7 +381,7 @@ fn propagation(links: &IndexMap<String, LinkFile>, group: &FlowsFile) -> Time {
         known.map(|link| link.delay.base_units()).fold(0, u64::saturating_add)
     };
     let forward = delays(&group.path);
-    let reverse = match group.tcp.reverse_path.as_slice() {
+    let reverse = match group.tcp.keys.reverse_path.as_slice() {
         [] => forward,
         path => delays(path),
     };

@@ -53,7 +53,7 @@ pub enum RunError {
         /// The link.
         link: String,
         /// How many it may hold.
-        limit: usize,
+        limit: u64,
     },
     /// Flows come faster than they go.
     #[error(

@@ -22,6 +22,7 @@ use crate::probe::flow::{FlowAccount, Marks};
 use crate::probe::group::GroupProbe;
 use crate::results;
 use crate::results::Results;
+use crate::tcp::TcpSpec;
 use crate::units::Time;
 use circuits::{Circuits, Exit};
 use error::RunError;
@@ -150,7 +151,7 @@ impl Flow {
         Flow {
             ends,
             forward_hops: group.path.len() as u8,
-            ack_bytes: group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size),
+            ack_bytes: group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes),
             wake_at: Time::NEVER,
             is_in_progress,
             account: FlowAccount::default(),

@@ -4,16 +4,58 @@
 
 use std::collections::VecDeque;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
+use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Delayed acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DelayedAck {
-    /// An ACK at the latest after this many in-order packets.
-    pub packets: u32,
-    /// An ACK at the latest this long after the first unacknowledged packet.
-    pub timeout: Time,
+/// Delayed acknowledgements: on, off, or with numbers of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+#[schemars(rename = "DelayedAckFile")]
+pub enum DelayedAck {
+    /// `true` for 2 packets and 40 ms, `false` for an ACK a packet.
+    Switch(bool),
+    /// With numbers of their own.
+    Set {
+        /// An ACK at the latest after this many in-order packets.
+        #[serde(default = "two")]
+        #[schemars(range(min = 1, max = 65_536))]
+        packets: u32,
+        /// An ACK at the latest this long after the first unacknowledged packet.
+        #[serde(default = "linux_delayed_ack")]
+        timeout: PositiveDuration,
+    },
+}
+
+impl Default for DelayedAck {
+    fn default() -> Self {
+        DelayedAck::OFF
+    }
+}
+
+impl DelayedAck {
+    /// An ACK per packet.
+    pub const OFF: DelayedAck = DelayedAck::Switch(false);
+
+    /// An ACK at the latest after this many packets and this time; `None` for an ACK per packet.
+    pub fn rule(self) -> Option<(u32, Time)> {
+        match self {
+            DelayedAck::Switch(false) => None,
+            DelayedAck::Switch(true) => Some((two(), linux_delayed_ack().time())),
+            DelayedAck::Set { packets, timeout } => Some((packets, timeout.time())),
+        }
+    }
+}
+
+fn two() -> u32 {
+    2
+}
+
+fn linux_delayed_ack() -> PositiveDuration {
+    PositiveDuration::from_milliseconds(40)
 }
 
 /// A TCP receiver; sequence numbers count packets.
@@ -22,7 +64,7 @@ pub struct DelayedAck {
 pub struct Receiver {
     next: u64,
     ack_deadline: Time,
-    delayed: Option<DelayedAck>,
+    delayed: Option<(u32, Time)>,
     /// How many packets there are to come; [`u64::MAX`] without bound.
     packets: u64,
     unacknowledged: u32,
@@ -50,11 +92,11 @@ impl Receiver {
     /// A receiver that expects packet 0 of `packets` ([`u64::MAX`] without bound). A delayed ACK holds
     /// back neither the last packet, which carries the FIN, nor, with accurate feedback, a change of
     /// the marks.
-    pub fn new(delayed: Option<DelayedAck>, has_accurate_feedback: bool, packets: u64) -> Self {
+    pub fn new(delayed: DelayedAck, has_accurate_feedback: bool, packets: u64) -> Self {
         Receiver {
             next: 0,
             ack_deadline: Time::NEVER,
-            delayed,
+            delayed: delayed.rule(),
             packets,
             unacknowledged: 0,
             echo: Time::ZERO,
@@ -134,12 +176,12 @@ impl Receiver {
     #[inline]
     fn on_in_order(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
         self.note_echo(packet);
-        if let Some(delayed) = self.delayed {
+        if let Some((packets, timeout)) = self.delayed {
             self.unacknowledged += 1;
             let is_last = self.next == self.packets;
-            if self.unacknowledged < delayed.packets && !self.acks_at_once && !is_last {
+            if self.unacknowledged < packets && !self.acks_at_once && !is_last {
                 if self.unacknowledged == 1 {
-                    self.ack_deadline = now.saturating_add(delayed.timeout);
+                    self.ack_deadline = now.saturating_add(timeout);
                 }
                 return None;
             }
@@ -266,6 +308,10 @@ impl Receiver {
 mod tests {
     use super::*;
 
+    fn delayed_ack(packets: u32) -> DelayedAck {
+        DelayedAck::Set { packets, timeout: PositiveDuration::from_milliseconds(40) }
+    }
+
     fn packet(sequence: u64) -> Packet {
         let sent = Time::from_picoseconds(sequence);
         Packet { sequence, bytes: 1_000, sent, ..Packet::default() }
@@ -279,7 +325,7 @@ mod tests {
     /// recently reported others.
     #[test]
     fn blocks_come_latest_first() {
-        let mut receiver = Receiver::new(None, false, u64::MAX);
+        let mut receiver = Receiver::new(DelayedAck::OFF, false, u64::MAX);
         for (sequence, blocks) in [
             (2, vec![range(2, 3)]),
             (5, vec![range(5, 6), range(2, 3)]),
@@ -299,8 +345,8 @@ mod tests {
 
     #[test]
     fn every_second_packet_is_acknowledged_and_a_lone_one_after_the_timeout() {
-        let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
-        let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
+        let delayed = delayed_ack(2);
+        let mut receiver = Receiver::new(delayed, false, u64::MAX);
         assert!(receiver.on_packet(Time::ZERO, packet(0)).is_none());
         let ack = receiver.on_packet(Time::ZERO, packet(1)).expect("the second");
         assert_eq!((ack.cumulative, ack.echo), (2, Time::ZERO));
@@ -321,7 +367,7 @@ mod tests {
     /// RFC 3168 sec. 6.1.3: every ACK from the mark on echoes it, until a packet with CWR.
     #[test]
     fn the_echo_lasts_from_a_mark_to_the_packet_with_cwr() {
-        let mut receiver = Receiver::new(None, false, u64::MAX);
+        let mut receiver = Receiver::new(DelayedAck::OFF, false, u64::MAX);
         for (packet, echoes) in [
             (packet(0), false),
             (marked(1), true),
@@ -343,17 +389,17 @@ mod tests {
     /// mark does not hurry it.
     #[test]
     fn a_delayed_ack_echoes_the_mark_of_either_packet() {
-        let delayed = DelayedAck { packets: 2, timeout: Time::from_milliseconds(40) };
+        let delayed = delayed_ack(2);
         for [first, second] in [[marked(0), packet(1)], [packet(0), marked(1)]] {
-            let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
+            let mut receiver = Receiver::new(delayed, false, u64::MAX);
             assert!(receiver.on_packet(Time::ZERO, first).is_none());
             assert!(receiver.on_packet(Time::ZERO, second).expect("the second").ece);
         }
-        let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
+        let mut receiver = Receiver::new(delayed, false, u64::MAX);
         assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
         assert!(receiver.on_deadline().ece);
         // A mark that is covered is echoed once even if CWR has come behind it.
-        let mut receiver = Receiver::new(Some(delayed), false, u64::MAX);
+        let mut receiver = Receiver::new(delayed, false, u64::MAX);
         assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
         assert!(receiver.on_packet(Time::ZERO, cwr(packet(1))).expect("the second").ece);
         assert!(receiver.on_packet(Time::ZERO, packet(2)).is_none());
@@ -364,8 +410,8 @@ mod tests {
     /// last ACK; RFC 8257 sec. 3.2: an ACK when they end.
     #[test]
     fn accurate_feedback_is_not_delayed_when_marks_begin_go_on_or_end() {
-        let delayed = DelayedAck { packets: 4, timeout: Time::from_milliseconds(40) };
-        let mut receiver = Receiver::new(Some(delayed), true, u64::MAX);
+        let delayed = delayed_ack(4);
+        let mut receiver = Receiver::new(delayed, true, u64::MAX);
         for (packet, acked) in [
             (packet(0), None),
             (marked(1), Some((2, 1))), // begin
@@ -389,7 +435,7 @@ mod tests {
     /// RFC 3168 sec. 6.1.5: the receiver ignores the field of a packet that it has acknowledged.
     #[test]
     fn a_mark_on_a_late_duplicate_says_nothing() {
-        let mut receiver = Receiver::new(None, false, u64::MAX);
+        let mut receiver = Receiver::new(DelayedAck::OFF, false, u64::MAX);
         receiver.on_packet(Time::ZERO, packet(0));
         let ack = receiver.on_packet(Time::ZERO, marked(0)).expect("at once");
         assert!(!ack.ece);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::Receiver;
 use tailroom_engine::tcp::sender::recovery::Recovery;
@@ -30,7 +31,7 @@ pub(crate) fn tcp(recovery: Recovery, prr: bool) -> TcpSpec {
         prr,
         initial_window: WINDOW as u32,
         initial_ssthresh: Some(WINDOW as u32),
-        min_rto: Time::from_milliseconds(1_000),
+        min_rto: PositiveDuration::from_milliseconds(1_000),
         ..transport::reno()
     }
 }

@@ -17,6 +17,7 @@ use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
@@ -114,8 +115,8 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
     let admission = (select(vec![10, 100]), fair_rate, option::of(select(vec![0.1, 0.6])));
     let admission =
         admission.prop_map(|(interval, fair_rate, max_priority_load)| FlowAdmissionSpec {
-            interval: Time::from_milliseconds(interval),
-            min_fair_rate: fair_rate.map(Rate::from_bits_per_second),
+            interval: PositiveDuration::from_milliseconds(interval),
+            min_fair_rate: fair_rate.map(BitRate::new),
             max_priority_load,
         });
     let others = (dispersion, option::weighted(0.3, admission));
@@ -129,9 +130,9 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
             packet_log: 20_000,
             arrival_dispersion: others.0,
             arrival_log: Some(ArrivalLogSpec {
-                from: Time::from_milliseconds(100),
-                to: Time::from_milliseconds(1_500),
-                most_packets: usize::MAX,
+                from: Time::from_milliseconds(100).into(),
+                to: Time::from_milliseconds(1_500).into(),
+                most_packets: u64::MAX,
             }),
             admission: others.1,
             bdp_bytes: 12_345.0,
@@ -161,11 +162,11 @@ fn congestion() -> impl Strategy<Value = CongestionConfig> {
     ]
 }
 
-fn delayed_ack() -> impl Strategy<Value = Option<DelayedAck>> {
-    option::of((2_u32..5, select(vec![1, 10, 40, 200])).prop_map(|(packets, timeout)| DelayedAck {
-        packets,
-        timeout: Time::from_milliseconds(timeout),
-    }))
+fn delayed_ack() -> impl Strategy<Value = DelayedAck> {
+    let timeout = select(vec![1, 10, 40, 200]).prop_map(PositiveDuration::from_milliseconds);
+    option::of((2_u32..5, timeout)).prop_map(|rule| {
+        rule.map_or(DelayedAck::OFF, |(packets, timeout)| DelayedAck::Set { packets, timeout })
+    })
 }
 
 fn tcp() -> impl Strategy<Value = TcpSpec> {
@@ -183,9 +184,9 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     let windows = (1_u32..20, option::of(2_u32..50), option::weighted(0.3, 1_u64..60));
     let times = (
         delayed_ack(),
-        option::weighted(0.3, select(vec![1, 3, 10]).prop_map(Time::from_milliseconds)),
-        select(vec![50, 200, 1_000]).prop_map(Time::from_milliseconds),
-        select(vec![0, 1, 200]).prop_map(Time::from_milliseconds),
+        option::weighted(0.3, select(vec![1, 3, 10]).prop_map(PositiveDuration::from_milliseconds)),
+        select(vec![50, 200, 1_000]).prop_map(PositiveDuration::from_milliseconds),
+        select(vec![1, 1_000_000_000, 200_000_000_000]).prop_map(PositiveDuration::new),
         select(vec![RttSamples::Timestamps, RttSamples::Karn]),
     );
     let ecn = select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s]);
@@ -202,7 +203,7 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
             initial_window: windows.0,
             initial_ssthresh: windows.1,
             min_rto: times.2,
-            rto_granularity: times.3,
+            rto_granularity: Some(times.3),
             rtt_samples: times.4,
             max_window: windows.2,
             slow_start,
@@ -212,7 +213,8 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
             restart_rto_at_retransmission: switches.3,
             ecn: switches.4,
             slow_start_after_idle: switches.5,
-            ack_size: 40,
+            reverse_path: Vec::new(),
+            ack_size: Size::new(40),
         },
     )
 }

@@ -25,6 +25,7 @@ use tailroom_engine::results::Results;
 use tailroom_engine::results::passing::PassingResults;
 use tailroom_engine::simulation::passing_flows::{departure, media_departure, sharing, spare};
 use tailroom_engine::tcp::Connection;
+use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::Receiver;
 use tailroom_engine::tcp::sender::{Outlet, Sender};
 use tailroom_engine::traffic::unresponsive::Unresponsive;
@@ -434,7 +435,7 @@ impl<'a> Reference<'a> {
         let (link, bytes, ecn) = match &happening {
             Happening::PacketAtLink(hop, packet, _) => (group.path[*hop], packet.bytes, packet.ecn),
             Happening::AckAtLink(hop, _) => {
-                let bytes = group.tcp.as_ref().map_or(0, |tcp| tcp.ack_size);
+                let bytes = group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes);
                 (group.reverse_path[*hop], bytes, Ecn::NotEct)
             }
             _ => unreachable!("only packets and ACKs reach links"),

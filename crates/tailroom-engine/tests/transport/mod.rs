@@ -2,12 +2,13 @@
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::reno::RenoParams;
+use tailroom_engine::quantity::{PositiveDuration, Size};
 use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::tcp::sender::ecn::EcnMode;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::rtt::RttSamples;
 use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
-use tailroom_engine::units::Time;
 
 /// A plain Reno transport with SACK and without delayed ACKs.
 pub(crate) fn reno() -> TcpSpec {
@@ -16,13 +17,13 @@ pub(crate) fn reno() -> TcpSpec {
         recovery: Recovery::Sack,
         prr: false,
         count_lost_in_pipe: false,
-        delayed_ack: None,
+        delayed_ack: DelayedAck::OFF,
         ack_aggregation: None,
         initial_window: 2,
         initial_ssthresh: None,
-        min_rto: Time::from_milliseconds(200),
-        // None: a granularity would hide a timer that is managed badly.
-        rto_granularity: Time::ZERO,
+        min_rto: PositiveDuration::from_milliseconds(200),
+        // As fine as time itself: a coarse one would hide a timer that is managed badly.
+        rto_granularity: Some(PositiveDuration::new(1)),
         restart_rto_at_retransmission: true,
         rtt_samples: RttSamples::Timestamps,
         max_window: None,
@@ -32,6 +33,7 @@ pub(crate) fn reno() -> TcpSpec {
         send_burst: 1,
         forget_sack_at_timeout: false,
         ecn: EcnMode::Off,
-        ack_size: 40,
+        reverse_path: Vec::new(),
+        ack_size: Size::new(40),
     }
 }

@@ -1,18 +1,24 @@
 //! Explicit congestion notification at the sender (RFC 3168 sec. 6.1.2): what its packets carry, and
 //! when an echoed mark is news.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::packet::{Ack, Ecn};
 
-/// What a connection makes of explicit congestion notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "EcnFile")]
 pub enum EcnMode {
-    /// Packets are not ECN-capable.
+    /// Packets are not ECN-capable: queues drop them.
+    #[default]
     Off,
-    /// RFC 3168: ECT(0), echoed until the sender has answered.
+    /// RFC 3168: ECT(0); the receiver echoes a mark until the sender has answered it.
     Classic,
-    /// ECT(0), every mark counted (RFC 9768).
+    /// ECT(0), and the receiver counts every mark (RFC 9768), as DCTCP needs it.
     Accurate,
-    /// ECT(1), every mark counted: what RFC 9331 asks of a scalable control.
+    /// ECT(1), and the receiver counts every mark: for scalable controls (RFC 9331).
     L4s,
 }
 

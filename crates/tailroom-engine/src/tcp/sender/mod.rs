@@ -176,7 +176,7 @@ impl Sender {
             is_sack: spec.recovery == Recovery::Sack,
             max_window,
             scoreboard: Scoreboard::default(),
-            rtt: RttEstimator::new(spec.min_rto, spec.rto_granularity),
+            rtt: RttEstimator::new(spec.min_rto.time(), spec.timer_granularity()),
             congestion,
             steered: steering.map(|steering| Box::new(Steered::new(steering))),
             slow_start: SlowStart::new(spec.slow_start, spec.pacing),

@@ -1,6 +1,9 @@
 //! What a sender does when packets are missing: `NewReno` (RFC 6582), SACK (RFC 6675), timeout (RFC
 //! 6298); or marked (RFC 3168).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::counted_pipe::CountedPipe;
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
@@ -46,12 +49,16 @@ impl RepairRule {
 }
 
 /// Loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "RecoveryFile")]
 pub enum Recovery {
-    /// RFC 6582: cumulative ACKs only.
-    NewReno,
-    /// RFC 6675: selective ACKs, pipe and `NextSeg`.
+    /// Selective ACKs (RFC 6675).
+    #[default]
     Sack,
+    /// Cumulative ACKs only (RFC 6582).
+    #[serde(rename = "newreno")]
+    NewReno,
 }
 
 impl Sender {

@@ -1,13 +1,19 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::units::Time;
 
-/// Which packets give RTT samples (RFC 6298 sec. 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which packets give RTT samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "RttSamplesFile")]
 pub enum RttSamples {
-    /// Timestamps (RFC 7323): every ACK of new data, retransmissions included.
+    /// Every ACK of new data, retransmissions included (RFC 7323).
+    #[default]
     Timestamps,
-    /// Karn's rule: no sample from a retransmitted packet.
+    /// No sample from a retransmitted packet (Karn's rule).
     Karn,
 }
 

@@ -1,19 +1,31 @@
 //! Growth below ssthresh: standard, limited (RFC 3742), HyStart++ (RFC 9406).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::units::Time;
 
-/// Growth below ssthresh.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Growth of the window below ssthresh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(rename = "SlowStartFile")]
 pub enum SlowStartSpec {
-    /// RFC 5681: one packet per acknowledged packet.
+    /// One packet per acknowledged packet (RFC 5681).
+    #[default]
     Standard,
-    /// RFC 3742: at most `max_ssthresh / 2` packets a round trip above `max_ssthresh`.
+    /// At most `max_ssthresh / 2` packets a round trip above `max_ssthresh` (RFC 3742).
     Limited {
-        /// In packets (RFC 3742 recommends 100).
+        /// Window above which growth is limited, in packets (RFC 3742: 100).
+        #[serde(default = "hundred")]
+        #[schemars(range(min = 2, max = 1_000_000_000))]
         max_ssthresh: u32,
     },
-    /// RFC 9406: leave slow start when the round trip time grows.
+    /// Leave slow start when the round trip time grows (RFC 9406).
     HystartPlusPlus,
+}
+
+fn hundred() -> u32 {
+    100
 }
 
 /// Packets that one ACK may be credited with (RFC 3465 sec. 2.3, L = 2): a delayed ACK counts in

@@ -3,18 +3,18 @@
 use serde_json::Value;
 
 /// The schema that `schema` refers to, or itself.
-pub(super) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
     let target = reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?));
     target.unwrap_or(schema)
 }
 
 /// The alternatives of a union, if the schema is one.
-pub(super) fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
+pub(crate) fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
     schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array)
 }
 
 /// The `kind` of an alternative of a tagged union.
-pub(super) fn kind_of(alternative: &Value) -> Option<&str> {
+pub(crate) fn kind_of(alternative: &Value) -> Option<&str> {
     alternative.pointer("/properties/kind/const").and_then(Value::as_str)
 }

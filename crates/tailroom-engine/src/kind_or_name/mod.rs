@@ -1,15 +1,17 @@
 //! One of several kinds, written as a table with its `kind` and parameters, or only by its name:
 //! `queue = "codel"` is short for `queue = { kind = "codel" }`.
 
+pub(crate) mod alternatives;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Deserializer, Error};
 use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
-use super::alternatives::{alternatives, follow, kind_of};
+use alternatives::{alternatives, follow, kind_of};
 
 /// Reads a kind with its parameters, or its name.
-pub(super) fn read<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+pub(crate) fn read<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     let value = match <Value as serde::Deserialize>::deserialize(deserializer)? {
@@ -21,7 +23,7 @@ pub(super) fn read<'de, D: Deserializer<'de>, T: DeserializeOwned>(
 
 /// Schema of a table of type `T`, or the name of one of its kinds all of whose parameters have
 /// defaults.
-pub(super) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+pub(crate) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<T>();
     let reference = table.as_value()["$ref"].as_str().and_then(|path| path.rsplit('/').next());
     let definition = reference.and_then(|name| generator.definitions().get(name));
@@ -34,7 +36,7 @@ pub(super) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// The kinds of a schema that [`schema`] made, or `None` for another.
-pub(super) fn kinds<'a>(root: &'a Json, options: &'a [Json]) -> Option<&'a [Json]> {
+pub(crate) fn kinds<'a>(root: &'a Json, options: &'a [Json]) -> Option<&'a [Json]> {
     let [table, names] = options else { return None };
     let kinds = alternatives(follow(root, table))?;
     let are_kinds = kinds.iter().all(|kind| kind_of(kind).is_some());
@@ -43,7 +45,7 @@ pub(super) fn kinds<'a>(root: &'a Json, options: &'a [Json]) -> Option<&'a [Json
 }
 
 /// The parameters of a kind that have no default.
-pub(super) fn required(kind: &Json) -> impl Iterator<Item = &str> {
+pub(crate) fn required(kind: &Json) -> impl Iterator<Item = &str> {
     let keys = kind["required"].as_array().into_iter().flatten();
     keys.filter_map(Json::as_str).filter(|key| *key != "kind")
 }
