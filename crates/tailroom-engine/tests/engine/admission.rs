@@ -1,8 +1,9 @@
 //! Admission control of flows that come and go, against flow conservation and processor sharing.
 
-use tailroom_engine::results::{GroupSummary, LinkSummary, Results};
+use tailroom_engine::results::{GroupSummary, Results};
 
 use crate::support::scenario_run;
+use crate::support::summaries::{group, link};
 
 /// Elastic flows of 125 kB that offer so much load to a link of 20 Mbit/s; 30 come in a second at a load
 /// of 1.5. They get at least 1 Mbit/s each while there are no more than 20.
@@ -29,18 +30,14 @@ fn run(queue: &str, load: f64, admission: &str, more: &str) -> Results {
 const ONE_MEGABIT: &str = r#"admission = { min_fair_rate = "1 Mbit/s" }"#;
 
 fn elastic(results: &Results) -> &GroupSummary {
-    results.summary.groups.get("elastic").expect("a group of the scenario")
-}
-
-fn link(results: &Results) -> &LinkSummary {
-    results.summary.links.get("link").expect("the only link")
+    group(&results.summary, "elastic")
 }
 
 /// What is admitted is at most what the link can carry: blocking >= 1 - 1 / rho. And with processor
 /// sharing among at most N flows (M/G/1/N, insensitive to the sizes) it is P(N) = (1 - rho) rho^N /
 /// (1 - rho^(N + 1)), which for N = 20 is that bound and less than 0.0002 more.
 fn assert_overload_is_refused(queue: &str, results: &Results) {
-    let (link, group) = (link(results), elastic(results));
+    let (link, group) = (link(&results.summary, "link"), elastic(results));
     let rho = link.sharing.offered_load;
     let refused = group.refused_fraction.expect("flows come");
     // 15,000 flows: standard deviation of the sizes' sum, and so of the bound, 0.8 %.
@@ -58,7 +55,7 @@ fn overload_is_refused_and_those_in_progress_keep_the_threshold() {
     for queue in ["\"fair\"", "\"fair\", scheduler = \"priority_fair\""] {
         let results = run(queue, 1.5, ONE_MEGABIT, "");
         assert_overload_is_refused(queue, &results);
-        let sharing = &link(&results).sharing;
+        let sharing = &link(&results.summary, "link").sharing;
         // Decisions lag by an interval, in which three flows come: 20 to 23 when the link is full.
         let flows = sharing.flows_in_progress_mean.expect("time");
         assert!((15.0..21.0).contains(&flows), "{queue}: {flows} flows");
@@ -75,7 +72,7 @@ fn overload_is_refused_and_those_in_progress_keep_the_threshold() {
 fn overload_of_one_queue_is_refused_though_rates_differ() {
     let results = run("\"drop_tail\"", 1.5, ONE_MEGABIT, "");
     assert_overload_is_refused("drop_tail", &results);
-    let sharing = &link(&results).sharing;
+    let sharing = &link(&results.summary, "link").sharing;
     let flows = sharing.flows_in_progress_mean.expect("time");
     assert!((20.0..45.0).contains(&flows), "{flows} flows");
     assert!(sharing.flows_in_progress_p99 < Some(60.0), "{:?}", sharing.flows_in_progress_p99);
@@ -99,7 +96,10 @@ fn priority_load_limits_flows_that_do_not_wait() {
     let limited = |admission: &str| {
         let more = "access_rate = \"100 kbit/s\"\npacket_size = \"250 B\"\nrtt = \"20 ms\"";
         let text = run("\"fair\", scheduler = \"priority_fair\"", 1.2, admission, more);
-        (link(&text).utilization, elastic(&text).refused_fraction.expect("flows come"))
+        (
+            link(&text.summary, "link").utilization,
+            elastic(&text).refused_fraction.expect("flows come"),
+        )
     };
     let (utilization, refused) = limited("admission = { max_priority_load = 0.7 }");
     // The load of those admitted hovers about the threshold, as long as flows last, 10 s.
@@ -121,6 +121,6 @@ fn nobody_is_refused_unless_asked() {
         (elastic(&results).refused_flows, elastic(&results).refused_fraction),
         (0, Some(0.0))
     );
-    let permanent = results.summary.groups.get("permanent").expect("a group of the scenario");
+    let permanent = group(&results.summary, "permanent");
     assert_eq!((permanent.refused_flows, permanent.refused_fraction), (0, None));
 }

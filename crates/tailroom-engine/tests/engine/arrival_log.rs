@@ -1,20 +1,16 @@
 //! Arrivals one by one: against the link's own counts, by hand, and against what Auge and Roberts (2006)
 //! see in them.
 
-use tailroom_engine::results::{ArrivalLog, LinkSummary, Results};
+use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
 
-use crate::support::{disciplines, scenario_run};
+use crate::support::{disciplines, scenario_run, summaries};
 
 const ACCEPTED: u8 = 0;
 const MARKED: u8 = 1;
 const OVERFLOW: u8 = 2;
-
-fn link(results: &Results) -> &LinkSummary {
-    results.summary.links.get("link").expect("the only link")
-}
 
 fn count(log: &ArrivalLog, fates: &[u8]) -> u64 {
     log.fate.iter().filter(|fate| fates.contains(fate)).count() as u64
@@ -115,10 +111,10 @@ fn fates_add_up_to_the_counts_of_every_discipline() {
                 1,
             );
             network.links[0].queue = queue.clone();
-            Simulation::new(&network).finish().expect("the account of packets balances")
+            scenario_run::finish(&network)
         };
         let results = run("arrival_log = { from = \"0 s\", to = \"3 s\" }");
-        let (log, link) = (&results.arrival_log, link(&results));
+        let (log, link) = (&results.arrival_log, summaries::link(&results.summary, "link"));
         assert_eq!(log.time_s.len() as u64, link.arrivals_packets, "{name}");
         assert!(log.time_s.is_sorted(), "{name}");
         let drops =
@@ -129,7 +125,7 @@ fn fates_add_up_to_the_counts_of_every_discipline() {
         assert_eq!(count(log, &[MARKED]), link.marks_packets, "{name}");
         let flows = [("marked", 0..2), ("dropped", 2..4), ("stream", 4..5)];
         for (group, flows) in flows {
-            let at_link = &results.summary.groups.get(group).expect("a group").links;
+            let at_link = &summaries::group(&results.summary, group).links;
             let at_link = at_link.get("link").expect("it crosses the link");
             let fates = log.flow.iter().zip(&log.fate).filter(|(flow, _)| flows.contains(*flow));
             let dropped = fates.filter(|(_, fate)| **fate >= OVERFLOW).count() as u64;
@@ -210,7 +206,7 @@ fn reno_of_figure_4(seed: u64) -> Vec<Seen> {
     let mut network = scenario_run::network(scenario, seed);
     let log = network.links[0].arrival_log.as_mut().expect("the figure is a record of arrivals");
     (log.from, log.to) = (Time::from_milliseconds(50_000), Time::NEVER);
-    let results = Simulation::new(&network).finish().expect("the account of packets balances");
+    let results = scenario_run::finish(&network);
     let reno = network.flows.len() as u32 - 1;
     let log = results.arrival_log;
     let all = (0..log.flow.len()).filter(|at| log.flow[*at] == reno);

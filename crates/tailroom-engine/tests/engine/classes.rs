@@ -2,10 +2,10 @@
 
 use tailroom_engine::results::{GroupLinkSummary, Results};
 
-use crate::support::scenario_run;
+use crate::support::{scenario_run, summaries};
 
 fn at<'a>(results: &'a Results, group: &str, link: &str) -> &'a GroupLinkSummary {
-    let group = results.summary.groups.get(group).expect("a group of the scenario");
+    let group = summaries::group(&results.summary, group);
     group.links.get(link).expect("the group crosses the link")
 }
 
@@ -45,13 +45,13 @@ fn groups_of_one_queue_wait_equally_long() {
         let found = at(&results, group, "link");
         let mean = found.queue_delay_s_mean.expect("packets pass");
         assert!((mean / expected - 1.0).abs() < 0.015, "{group}: {mean}");
-        let link = results.summary.links.get("link").expect("the only link");
+        let link = summaries::link(&results.summary, "link");
         let p99 = found.queue_delay_s_p99.expect("packets pass");
         let all = link.queue_delay_s_p99.expect("packets pass");
         assert!((p99 / all - 1.0).abs() < 0.03, "{group}: {p99} of {all}");
         assert_eq!((found.drops_packets, found.loss_fraction), (0, Some(0.0)));
     }
-    let link = results.summary.links.get("link").expect("the only link");
+    let link = summaries::link(&results.summary, "link");
     let groups = ["large", "small"].map(|group| at(&results, group, "link").arrivals_packets);
     assert_eq!(groups.iter().sum::<u64>(), link.arrivals_packets);
 }
@@ -141,8 +141,8 @@ fn the_packets_of_a_burst_wait_for_one_another() {
     assert!((near.queue_delay_s_p99.expect("packets pass") / 4e-3 - 1.0).abs() < 2e-3);
     assert_eq!(at(&results, "burst", "far").queue_delay_s_mean, Some(0.0));
     assert_eq!(at(&results, "burst", "back").arrivals_packets, 0);
-    let group = results.summary.groups.get("burst").expect("a group of the scenario");
+    let group = summaries::group(&results.summary, "burst");
     let names: Vec<&str> = group.links.0.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["near", "far", "back"]);
-    assert!(results.summary.groups.get("other").expect("another").links.get("near").is_none());
+    assert!(summaries::group(&results.summary, "other").links.get("near").is_none());
 }

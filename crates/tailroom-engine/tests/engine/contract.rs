@@ -17,6 +17,7 @@ use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
 use tailroom_engine::units::Time;
 
+use crate::support::random_cases::config;
 use crate::support::{controls, transport};
 
 #[test]
@@ -117,15 +118,6 @@ fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
         cwnd
     };
     operations.iter().map(apply).collect()
-}
-
-fn config(cases: u32) -> ProptestConfig {
-    let persistence = proptest::test_runner::FileFailurePersistence::WithSource("regressions");
-    ProptestConfig {
-        cases,
-        failure_persistence: Some(Box::new(persistence)),
-        ..ProptestConfig::default()
-    }
 }
 
 proptest! {

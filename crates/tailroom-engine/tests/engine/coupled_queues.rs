@@ -5,12 +5,11 @@ use tailroom_engine::network::{FlowSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::Results;
-use tailroom_engine::simulation::Simulation;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::ecn::EcnMode;
 use tailroom_engine::units::Time;
 
-use crate::support::{networks, transport};
+use crate::support::{networks, scenario_run, transport};
 
 /// Groups of ten Reno flows with these ECN modes over 50 Mbit/s and 40 ms, for 100 s after 20 s.
 fn run(modes: &[EcnMode]) -> Results {
@@ -36,7 +35,7 @@ fn run(modes: &[EcnMode]) -> Results {
         flows: flows.collect(),
         series_interval: None,
     };
-    Simulation::new(&network).finish().expect("packets are conserved")
+    scenario_run::finish(&network)
 }
 
 fn gauge(results: &Results, name: &str) -> f64 {

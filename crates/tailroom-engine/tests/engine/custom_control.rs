@@ -7,10 +7,11 @@ use tailroom_engine::congestion::{AckEvent, CongestionControl, CongestionEvent, 
 use tailroom_engine::network::Network;
 use tailroom_engine::results::Summary;
 use tailroom_engine::scenario;
-use tailroom_engine::scenario::FileLoader;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
+
+use crate::support::scenario_run;
 
 const SCENARIO: &str = r#"
 duration = "20 s"
@@ -24,14 +25,6 @@ path = ["bottleneck"]
 congestion = CONTROL
 rtt = { from = "20 ms", to = "30 ms" }
 "#;
-
-struct NoFiles;
-
-impl FileLoader for NoFiles {
-    fn load(&self, _path: &str) -> Result<String, String> {
-        Err("there are no files".into())
-    }
-}
 
 /// RFC 5681 until so many ACKs have come; then it returns NaN.
 #[derive(Deserialize)]
@@ -96,13 +89,14 @@ fn network(control: &str) -> Network {
     let mut controls = Controls::default();
     controls.register("greedy", |params: &GreedyParams| Greedy { window: params.window });
     controls.register("limited", |params: &LimitedParams| Limited { acks: params.acks });
-    let scenario = scenario::parse(&SCENARIO.replace("CONTROL", control), &[], None, &NoFiles);
+    let scenario =
+        scenario::parse(&SCENARIO.replace("CONTROL", control), &[], None, &scenario_run::NoFiles);
     let found = scenario.and_then(|scenario| scenario.with_controls(&controls)?.resolve());
     found.expect("the scenario is right")
 }
 
 fn summary(control: &str) -> Summary {
-    let results = Simulation::new(&network(control)).finish().expect("the run ends well");
+    let results = scenario_run::finish(&network(control));
     results.summary
 }
 

@@ -3,6 +3,7 @@
 use tailroom_engine::results::Summary;
 
 use crate::support::scenario_run;
+use crate::support::summaries::link;
 
 /// Runs flows through a bottleneck with a long buffer. Each flow is its control and when it starts, in
 /// milliseconds; the measurement takes the last half of the run.
@@ -36,10 +37,6 @@ queue = {{ kind = "drop_tail", limit = "{limit}" }}
     scenario_run::run(&text, 1).summary
 }
 
-fn link(summary: &Summary) -> &tailroom_engine::results::LinkSummary {
-    summary.links.get("bottleneck").expect("the link is there")
-}
-
 /// Brakmo and Peterson 1995: the window rests where alpha to beta packets are queued.
 #[test]
 fn one_vegas_flow_keeps_alpha_to_beta_packets_queued() {
@@ -49,10 +46,10 @@ fn one_vegas_flow_keeps_alpha_to_beta_packets_queued() {
         (", alpha = 1, beta = 3", 1.0, 3.0),
     ] {
         let summary = run(10, 40, "500 packets", &[(&format!(r#"kind = "vegas"{params}"#), 0)]);
-        let queued = link(&summary).queue_packets_mean;
+        let queued = link(&summary, "bottleneck").queue_packets_mean;
         assert!((alpha..=beta).contains(&queued), "{queued} packets, alpha {alpha}, beta {beta}");
-        assert!(link(&summary).utilization > 0.999);
-        assert_eq!(link(&summary).drops_packets, 0);
+        assert!(link(&summary, "bottleneck").utilization > 0.999);
+        assert_eq!(link(&summary, "bottleneck").drops_packets, 0);
     }
 }
 
@@ -64,9 +61,10 @@ fn fast_flows_keep_alpha_packets_each_queued() {
     for count in [1, 2, 4] {
         let flows: Vec<_> = (0..count).map(|index| (fast, 2 * index)).collect();
         let summary = run(40, 20, "1000 packets", &flows);
-        let (queued, expected) = (link(&summary).queue_packets_mean, 40.0 * f64::from(count));
+        let (queued, expected) =
+            (link(&summary, "bottleneck").queue_packets_mean, 40.0 * f64::from(count));
         assert!((queued / expected - 1.0).abs() < 0.03, "{queued} packets, not {expected}");
-        assert_eq!(link(&summary).drops_packets, 0);
+        assert_eq!(link(&summary, "bottleneck").drops_packets, 0);
         for flow in &summary.flows {
             let share = flow.share * f64::from(count);
             assert!((share - 1.0).abs() < 0.03, "{} has {share} of its part", flow.name);
@@ -81,9 +79,9 @@ fn fast_flows_keep_alpha_packets_each_queued() {
 fn ledbat_alone_holds_the_delay_at_its_target() {
     for (params, target_s) in [("", 0.1), (r#", target = "25 ms""#, 0.025)] {
         let summary = run(10, 400, "400 ms", &[(&format!(r#"kind = "ledbat"{params}"#), 0)]);
-        let delay_s = link(&summary).queue_delay_s_mean.expect("packets passed");
+        let delay_s = link(&summary, "bottleneck").queue_delay_s_mean.expect("packets passed");
         assert!((delay_s / target_s - 1.0).abs() < 0.03, "{delay_s} s, not {target_s} s");
-        assert!(link(&summary).utilization > 0.999);
+        assert!(link(&summary, "bottleneck").utilization > 0.999);
     }
 }
 
@@ -96,5 +94,5 @@ fn ledbat_yields_to_reno() {
     let summary = run(10, 400, "400 ms", &flows);
     let share = summary.flows[0].share;
     assert!(share < 0.0072, "LEDBAT has {share} of the link");
-    assert!(link(&summary).utilization > 0.99);
+    assert!(link(&summary, "bottleneck").utilization > 0.99);
 }

@@ -3,6 +3,7 @@
 use tailroom_engine::results::{ArrivalDispersion, Results};
 
 use crate::support::scenario_run;
+use crate::support::summaries::link;
 
 /// A link that drops nothing, and what comes to it.
 fn run(duration_s: u32, scale: &str, flows: &str) -> ArrivalDispersion {
@@ -22,7 +23,7 @@ fn run(duration_s: u32, scale: &str, flows: &str) -> ArrivalDispersion {
         "#
     );
     let results: Results = scenario_run::run(&text, 1);
-    assert_eq!(results.summary.links.get("link").expect("the only link").drops_packets, 0);
+    assert_eq!(link(&results.summary, "link").drops_packets, 0);
     results.arrival_dispersion
 }
 

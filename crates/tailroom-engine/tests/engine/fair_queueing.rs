@@ -4,7 +4,7 @@
 
 use tailroom_engine::results::Summary;
 
-use crate::support::scenario_run;
+use crate::support::{scenario_run, summaries};
 
 /// Flows by congestion control and how many of each.
 type Elastic = &'static [(&'static str, u32)];
@@ -54,11 +54,11 @@ source = {{ kind = "poisson", rate = "1 Mbit/s" }}
 }
 
 fn loss(summary: &Summary, group: &str) -> f64 {
-    summary.groups.get(group).and_then(|group| group.loss_fraction).expect("packets were sent")
+    summaries::group(summary, group).loss_fraction.expect("packets were sent")
 }
 
 fn goodput(summary: &Summary, group: &str) -> f64 {
-    summary.groups.get(group).expect("the group is there").goodput_bps
+    summaries::group(summary, group).goodput_bps
 }
 
 /// "The drop policy is such that non-bottlenecked flows remain loss free" (sec. V.B); under FIFO they
@@ -83,7 +83,7 @@ fn the_background_loses_nothing_under_fair_queueing() {
 /// Mean time that a background packet waits, in milliseconds: what its way takes beyond 40 ms of
 /// propagation and 0.16 ms of transmission.
 fn background_wait_ms(summary: &Summary) -> f64 {
-    let group = summary.groups.get("background").expect("the group is there");
+    let group = summaries::group(summary, "background");
     1e3 * group.one_way_delay_s_mean.expect("packets arrived") - 40.16
 }
 

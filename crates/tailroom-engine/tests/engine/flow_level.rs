@@ -1,9 +1,10 @@
 //! Flows that come and go, against processor sharing and the claims of Auge and Roberts (2006).
 
-use tailroom_engine::results::{FlowCounts, GroupSummary, LinkSummary, Regime, Results};
+use tailroom_engine::results::{FlowCounts, Regime};
 use tailroom_engine::simulation::Simulation;
 
 use crate::support::scenario_run;
+use crate::support::summaries::{group, link};
 
 /// Elastic flows with exponential sizes over a fair queue of 100 Mbit/s: round trips of 1 ms, and mean
 /// sizes of 100 bandwidth-delay products.
@@ -25,14 +26,6 @@ fn elastic(load: f64, more: &str) -> String {
     )
 }
 
-fn link(results: &Results) -> &LinkSummary {
-    results.summary.links.get("link").expect("the only link")
-}
-
-fn group<'a>(results: &'a Results, name: &str) -> &'a GroupSummary {
-    results.summary.groups.get(name).expect("a group of the scenario")
-}
-
 /// Half the sum of the distances between the shares of the time with n bottlenecked flows and
 /// (1 - rho) rho^n.
 fn variation_from_geometric(counts: &FlowCounts, rho: f64) -> f64 {
@@ -52,7 +45,7 @@ fn variation_from_geometric(counts: &FlowCounts, rho: f64) -> f64 {
 fn elastic_flows_share_as_processor_sharing_says() {
     for load in [0.3, 0.6] {
         let results = scenario_run::run(&elastic(load, ""), 1);
-        let (link, group) = (link(&results), group(&results, "elastic"));
+        let (link, group) = (link(&results.summary, "link"), group(&results.summary, "elastic"));
         let rho = link.sharing.offered_load;
         // At 8.3 bit/s a byte and mean 1.28 MB on the wire: 4,400 and 8,800 flows. Their number has
         // a relative standard deviation of 1.5 and 1.1 %, their total size sqrt(2) times that.
@@ -79,11 +72,11 @@ fn elastic_flows_share_what_others_leave() {
         source = { kind = "poisson", rate = "1 Mbit/s" }
     "#;
     let results = scenario_run::run(&elastic(0.3, background), 1);
-    let link = link(&results);
+    let link = link(&results.summary, "link");
     let rho = (link.sharing.offered_load - 0.4) / 0.6;
     let variation = variation_from_geometric(&results.flow_counts, rho);
     assert!(variation < 0.05, "{variation}");
-    assert_eq!(group(&results, "background").loss_fraction, Some(0.0));
+    assert_eq!(group(&results.summary, "background").loss_fraction, Some(0.0));
     assert_eq!(link.sharing.regime, Regime::Elastic);
 }
 
@@ -113,7 +106,7 @@ fn limited(rate: &str, load: f64, duration_s: u32) -> String {
 #[test]
 fn limited_flows_on_a_large_link_leave_it_transparent() {
     let results = scenario_run::run(&limited("10 Gbit/s", 0.9, 10), 1);
-    let link = link(&results);
+    let link = link(&results.summary, "link");
     assert_eq!(link.sharing.regime, Regime::Transparent);
     assert!(link.sharing.bottlenecked_time_fraction <= 0.0);
     assert!((link.utilization - 0.9).abs() < 0.03, "{}", link.utilization);
@@ -126,7 +119,7 @@ fn limited_flows_on_a_large_link_leave_it_transparent() {
 fn overload_lets_flows_pile_up() {
     let at = |seconds| {
         let results = scenario_run::run(&limited("20 Mbit/s", 1.5, seconds), 1);
-        let sharing = link(&results).sharing.clone();
+        let sharing = link(&results.summary, "link").sharing.clone();
         assert_eq!(sharing.regime, Regime::Overload);
         (
             sharing.flows_in_progress_mean.expect("time"),
@@ -146,7 +139,7 @@ fn flows_in_progress_at_the_stop_finish() {
         .replace("100 s", "0 s")
         .replace("load =", "flow_log = 1000, load =");
     let results = scenario_run::run(&text, 1);
-    let flows = group(&results, "elastic");
+    let flows = group(&results.summary, "elastic");
     // 13 a second for 20 s, which 26 s of the link's time serve: some 60 are there at the stop.
     assert!((200..330).contains(&flows.flows), "{} flows", flows.flows);
     assert_eq!(flows.completed_flows, flows.flows);
@@ -214,5 +207,5 @@ fn a_flow_alone_takes_slow_starts_round_trips() {
     }
     // Alone: ten packets at 12 Mbit/s and one round trip, 110 ms.
     assert!((log.slowdown[0] - 0.306 / 0.110).abs() < 1e-6, "{}", log.slowdown[0]);
-    assert_eq!(group(&results, "one").completed_flows, 2);
+    assert_eq!(group(&results.summary, "one").completed_flows, 2);
 }

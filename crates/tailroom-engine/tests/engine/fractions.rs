@@ -8,18 +8,15 @@ use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Results;
-use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::random_cases::config;
+use crate::support::scenario_run::finish;
 use crate::support::{networks, random_networks, scenario_run, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
-
-fn run(network: &Network) -> Results {
-    Simulation::new(network).finish().expect("the account of packets balances")
-}
 
 /// Keys whose values are shares of a whole; `share` is not, since a source may send more than a link
 /// carries.
@@ -88,22 +85,12 @@ fn network() -> impl Strategy<Value = Network> {
     )
 }
 
-fn config(cases: u32) -> ProptestConfig {
-    let persistence = proptest::test_runner::FileFailurePersistence::WithSource("regressions");
-    ProptestConfig {
-        cases: std::env::var("PROPTEST_CASES").map_or(cases, |text| text.parse().unwrap_or(cases)),
-        failure_persistence: Some(Box::new(persistence)),
-        max_shrink_iters: 1_000,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
     #![proptest_config(config(200))]
 
     #[test]
     fn every_fraction_lies_between_0_and_1(network in network()) {
-        let results = run(&network);
+        let results = finish(&network);
         for (place, value) in all_fractions(&results) {
             prop_assert!((0.0..=1.0).contains(&value), "{place} is {value}, seed {}", network.seed);
         }
@@ -127,7 +114,7 @@ proptest! {
                 most_packets: usize::MAX,
             });
         }
-        let results = run(&network);
+        let results = finish(&network);
         let log = &results.arrival_log;
         for (index, (name, link)) in results.summary.links.0.iter().enumerate() {
             let fates = log.link.iter().zip(&log.fate).filter(|(at, _)| **at as usize == index);
@@ -147,7 +134,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let network = poisson(from, rate_kbit, seed);
-        let results = run(&network);
+        let results = finish(&network);
         let found = results.summary.links.0[0].1.utilization;
         let end = network.duration.picoseconds();
         let span = 1_000 * 8 * 1_000_000_000 / rate_kbit;
@@ -300,12 +287,12 @@ fn a_link_whose_rate_changes_is_used_by_what_it_could_carry_while_it_transmits()
     ];
     // From 100 ms on there is always something to send, and 10 kbit/s is less than comes.
     network.measure_from = MS(1_000);
-    let results = run(&network);
+    let results = finish(&network);
     let link = &results.summary.links.0[0].1;
     assert_eq!((link.capacity_bps, link.utilization), (8_000.0, 1.0));
     // Nothing can be carried any more.
     network.measure_from = MS(1_900);
-    let link = &run(&network).summary.links.0[0].1;
+    let link = &finish(&network).summary.links.0[0].1;
     assert_eq!((link.capacity_bps, link.utilization), (0.0, 0.0));
 }
 
@@ -318,7 +305,7 @@ fn the_losses_of_a_flow_are_those_of_the_packets_that_it_sent_in_the_window() {
         to: network.duration,
         most_packets: usize::MAX,
     });
-    let results = run(&network);
+    let results = finish(&network);
     // There is no way to the link: a packet arrives when it is sent.
     let fates = &results.arrival_log.fate;
     let is_lost = |fate: &&u8| **fate != Outcome::Accepted as u8;

@@ -1,17 +1,10 @@
 //! What the packets of a group wait on their whole way, and how long those of sources without
 //! acknowledgements take: closed forms, and runs that can be followed by hand.
 
-use tailroom_engine::results::{GroupSummary, LinkSummary, Results};
+use tailroom_engine::results::Results;
 
 use crate::support::scenario_run;
-
-fn group<'a>(results: &'a Results, name: &str) -> &'a GroupSummary {
-    results.summary.groups.get(name).expect("a group of the scenario")
-}
-
-fn link<'a>(results: &'a Results, name: &str) -> &'a LinkSummary {
-    results.summary.links.get(name).expect("a link of the scenario")
-}
+use crate::support::summaries::{group, link};
 
 /// Means are exact to the rounding of seconds.
 fn assert_mean(found: Option<f64>, expected_s: f64) {
@@ -44,7 +37,7 @@ fn a_poisson_stream_waits_as_a_queue_with_deterministic_service_says() {
         "#,
         1,
     );
-    let stream = group(&results, "stream");
+    let stream = group(&results.summary, "stream");
     // rho = 0.7: 1.1667 ms. A busy period decorrelates within some 20 ms, so that there are 100,000
     // independent samples of a standard deviation near the mean, 0.3 %; four times that.
     let expected = 0.7 / 2.0 / 0.3 * 1e-3;
@@ -55,7 +48,7 @@ fn a_poisson_stream_waits_as_a_queue_with_deterministic_service_says() {
     assert!((one_way - mean - 6e-3).abs() < 1e-6, "{one_way}, {mean}");
     let p99 = stream.queue_delay_s_p99.expect("packets pass");
     assert!((stream.one_way_delay_s_p99.expect("packets arrive") - p99 - 6e-3).abs() < 2e-5);
-    let all = link(&results, "link");
+    let all = link(&results.summary, "link");
     assert_eq!(stream.queue_delay_s_mean, all.queue_delay_s_mean);
     assert_eq!(stream.queue_delay_s_p99, all.queue_delay_s_p99);
     assert_eq!(stream.loss_fraction, Some(0.0));
@@ -89,7 +82,7 @@ fn five_packets(far_limit: &str) -> Results {
 fn the_waits_of_a_packet_at_two_links_add_up() {
     // 0, 1, 2, 3, 4 ms at the first link, and the same at the second, where one comes each ms.
     let results = five_packets("100 packets");
-    let burst = group(&results, "burst");
+    let burst = group(&results.summary, "burst");
     assert_mean(burst.queue_delay_s_mean, 4e-3);
     assert_p99(burst.queue_delay_s_p99, 8e-3);
     // Under congestion control there is a round trip, not a one-way delay.
@@ -102,8 +95,8 @@ fn a_packet_dropped_at_the_second_link_does_not_count() {
     // One place at the second link: the fourth packet, which waited 3 ms at the first, is dropped, and
     // the fifth waits 4 and 2 ms. The others 0, 1 + 1 and 2 + 2 ms.
     let results = five_packets("1 packet");
-    let burst = group(&results, "burst");
-    assert_eq!(link(&results, "far").drops_packets, 1);
+    let burst = group(&results.summary, "burst");
+    assert_eq!(link(&results.summary, "far").drops_packets, 1);
     assert_mean(burst.queue_delay_s_mean, 3e-3);
     assert_p99(burst.queue_delay_s_p99, 6e-3);
 }
@@ -132,7 +125,7 @@ fn constant_rate_flows_over_two_links_take_what_can_be_added_up() {
         "#,
         1,
     );
-    let pair = group(&results, "pair");
+    let pair = group(&results.summary, "pair");
     assert_mean(pair.queue_delay_s_mean, 1e-3);
     assert_p99(pair.queue_delay_s_p99, 2e-3);
     assert_mean(pair.one_way_delay_s_mean, 8e-3);
@@ -163,10 +156,10 @@ fn jitter_is_the_mean_difference_between_the_delays_of_consecutive_packets() {
         "#,
         1,
     );
-    assert_mean(group(&results, "fast").jitter_s_mean, 1e-3);
-    assert_mean(group(&results, "fast").queue_delay_s_mean, 0.5e-3);
-    assert_eq!(group(&results, "slow").jitter_s_mean, Some(0.0));
-    assert_eq!(group(&results, "slow").queue_delay_s_mean, Some(0.0));
+    assert_mean(group(&results.summary, "fast").jitter_s_mean, 1e-3);
+    assert_mean(group(&results.summary, "fast").queue_delay_s_mean, 0.5e-3);
+    assert_eq!(group(&results.summary, "slow").jitter_s_mean, Some(0.0));
+    assert_eq!(group(&results.summary, "slow").queue_delay_s_mean, Some(0.0));
 }
 
 /// A packet each ms, and 2 ms for each at the second link: half of them find its only place taken.
@@ -191,7 +184,7 @@ fn what_a_source_sends_and_does_not_arrive_is_lost() {
         "#,
         1,
     );
-    let loss = group(&results, "stream").loss_fraction.expect("packets are sent");
+    let loss = group(&results.summary, "stream").loss_fraction.expect("packets are sent");
     assert!((loss - 0.5).abs() <= 1.0 / 1_000.0, "{loss}");
 }
 
@@ -215,9 +208,9 @@ fn the_waits_of_acks_on_the_same_link_do_not_count() {
         "#,
         1,
     );
-    assert_eq!(link(&results, "link").arrivals_packets, 4);
-    assert_mean(link(&results, "link").queue_delay_s_mean, 0.25e-3);
-    assert_mean(group(&results, "both").queue_delay_s_mean, 0.5e-3);
+    assert_eq!(link(&results.summary, "link").arrivals_packets, 4);
+    assert_mean(link(&results.summary, "link").queue_delay_s_mean, 0.25e-3);
+    assert_mean(group(&results.summary, "both").queue_delay_s_mean, 0.5e-3);
 }
 
 /// All that is sent is received by the end and nothing is dropped, so that as many packets wait at
@@ -250,14 +243,14 @@ fn flows_that_arrive_and_depart_wait_as_long_as_both_links_say() {
     for queue in ["drop_tail", "fair"] {
         let results = finite_flows(queue);
         let wait = |name| {
-            let link = link(&results, name);
+            let link = link(&results.summary, name);
             assert_eq!(link.drops_packets, 0);
             (link.arrivals_packets, link.queue_delay_s_mean.expect("packets pass"))
         };
         let ((near_packets, near), (far_packets, far)) = (wait("near"), wait("far"));
         assert!(near_packets == far_packets && near_packets > 10_000, "{near_packets}");
         assert!(near > 1e-5 && far > 1e-4, "{near}, {far}");
-        let mean = group(&results, "pages").queue_delay_s_mean.expect("packets pass");
+        let mean = group(&results.summary, "pages").queue_delay_s_mean.expect("packets pass");
         assert!((mean / (near + far) - 1.0).abs() < 1e-12, "{queue}: {mean}, {near}, {far}");
     }
 }
@@ -279,7 +272,7 @@ fn media_flows_that_arrive_and_depart_have_one_way_delays_and_jitter() {
         "#,
         1,
     );
-    let calls = group(&results, "calls");
+    let calls = group(&results.summary, "calls");
     assert_mean(calls.one_way_delay_s_mean, 2e-3);
     assert_p99(calls.one_way_delay_s_p99, 2e-3);
     assert_eq!((calls.jitter_s_mean, calls.queue_delay_s_mean), (Some(0.0), Some(0.0)));
@@ -306,7 +299,7 @@ fn a_group_that_sends_nothing_has_no_delays() {
         "#,
         1,
     );
-    let early = group(&results, "early");
+    let early = group(&results.summary, "early");
     assert_eq!((early.queue_delay_s_mean, early.queue_delay_s_p99), (None, None));
     assert_eq!((early.one_way_delay_s_p99, early.jitter_s_mean), (None, None));
     assert_eq!(early.loss_fraction, None);

@@ -23,7 +23,7 @@ fn error(network: &Network) -> RunError {
 }
 
 fn summary(network: &Network) -> Summary {
-    Simulation::new(network).finish().expect("the run ends well").summary
+    scenario_run::finish(network).summary
 }
 
 /// A flow with these keys, in a run that may take 20 MB though its scenario allows more.

@@ -13,6 +13,7 @@ use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 use tailroom_engine::units::Time;
 
 use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, every_recovery, tcp, transfer};
+use crate::support::random_cases::config;
 
 const PACKETS: u64 = 60;
 /// `DupThresh` (RFC 6675 sec. 2; RFC 5681 sec. 3.2).
@@ -452,13 +453,7 @@ fn any_tcp() -> impl Strategy<Value = TcpSpec> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 2_000,
-        failure_persistence: Some(Box::new(
-            proptest::test_runner::FileFailurePersistence::WithSource("regressions")
-        )),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(config(2_000))]
 
     /// Whatever is lost, in both directions, and whatever the options: a transfer ends.
     #[test]

@@ -7,6 +7,7 @@
 use tailroom_engine::results::{GroupSummary, LinkSummary};
 
 use crate::support::scenario_run;
+use crate::support::summaries::{group, link};
 
 /// A switch, and the flows through it.
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +62,8 @@ start = {{ uniform = ["0 s", "100 ms"] }}
             self.rtt_us,
         );
         let summary = scenario_run::run(&text, seed).summary;
-        let link = summary.links.get("switch").expect("the link is there").clone();
-        (link, summary.groups.get("tcp").expect("the group is there").clone())
+        let link = link(&summary, "switch").clone();
+        (link, group(&summary, "tcp").clone())
     }
 }
 

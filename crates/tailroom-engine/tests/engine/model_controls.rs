@@ -1,9 +1,10 @@
 //! Controls that model the path, in whole simulations: what BBR's models and Keshav's control law
 //! say about rate and queue.
 
-use tailroom_engine::results::{LinkSummary, Summary};
+use tailroom_engine::results::Summary;
 
 use crate::support::scenario_run;
+use crate::support::summaries::link;
 
 /// Flows of one control on a bottleneck with a base RTT of 40 ms. Measured from a quarter of the
 /// run on.
@@ -29,10 +30,6 @@ start = {{ uniform = ["0 s", "1 s"] }}
     scenario_run::run(&text, seed).summary
 }
 
-fn link(summary: &Summary) -> &LinkSummary {
-    summary.links.get("bottleneck").expect("the link is there")
-}
-
 const DEEP: &str = r#"kind = "drop_tail", limit = "4000 packets""#;
 
 /// One flow, 100 Mbit/s, 40 ms: a BDP of 333 packets of 1500 B. Version 1 may give up 200 ms in 10
@@ -45,7 +42,7 @@ const DEEP: &str = r#"kind = "drop_tail", limit = "4000 packets""#;
 fn one_flow_fills_the_link_and_leaves_the_queue_short() {
     for kind in ["bbr1", "bbr3"] {
         let summary = run(kind, 1, 100, DEEP, 40, 1);
-        let link = link(&summary);
+        let link = link(&summary, "bottleneck");
         assert!(link.utilization > 0.95, "{kind}: {}", link.utilization);
         assert!(link.queue_packets_mean < 0.25 * 333.0, "{kind}: {}", link.queue_packets_mean);
         let p99 = link.queue_packets_p99.expect("there is a queue");
@@ -75,7 +72,7 @@ access_rate = "1 Gbit/s"
 "#;
     for seed in [1, 2, 3] {
         let summary = scenario_run::run(text, seed).summary;
-        let link = link(&summary);
+        let link = link(&summary, "bottleneck");
         assert!((20.0..44.0).contains(&link.queue_packets_mean), "{}", link.queue_packets_mean);
         assert!(link.utilization > 0.95, "{}", link.utilization);
     }
@@ -90,7 +87,7 @@ access_rate = "1 Gbit/s"
 fn flows_of_version_1_have_two_bdp_in_flight_in_a_deep_buffer() {
     for flows in [2, 4] {
         let summary = run("bbr1", flows, 100, DEEP, 40, 1);
-        let link = link(&summary);
+        let link = link(&summary, "bottleneck");
         let beyond = 24.0 * f64::from(flows) + 83.0;
         let windows: f64 = summary.flows.iter().filter_map(|flow| flow.cwnd_packets_mean).sum();
         assert!((0.95 * 667.0..667.0 + beyond).contains(&windows), "{windows} packets");
@@ -142,7 +139,7 @@ fn version_3_loses_less_than_its_threshold_in_a_short_buffer_and_version_1_more(
     let short = r#"kind = "drop_tail", limit = "83 packets""#;
     let loss = |kind| {
         let summary = run(kind, 4, 100, short, 40, 1);
-        let link = link(&summary);
+        let link = link(&summary, "bottleneck");
         assert!(link.utilization > 0.9, "{kind}: {}", link.utilization);
         link.loss_fraction.expect("packets arrive")
     };
@@ -157,7 +154,7 @@ fn packet_pairs_share_a_fair_queue_evenly_and_keep_it_short() {
     for flows in [1, 2, 5, 10] {
         let fair = r#"kind = "fair", limit = "1000 packets""#;
         let summary = run("packet_pair", flows, 100, fair, 20, 1);
-        let link = link(&summary);
+        let link = link(&summary, "bottleneck");
         assert!(link.utilization > 0.999, "{flows} flows: {}", link.utilization);
         for flow in &summary.flows {
             let share = flow.share * f64::from(flows);

@@ -5,6 +5,7 @@
 
 use crate::support::scenario_run;
 use crate::support::scenario_text::resolve_with;
+use crate::support::summaries::{group, link};
 use tailroom_engine::results::Results;
 
 /// Connections with a round trip of 100 ms over a link that takes 1000 B in 8 us; their packets
@@ -105,13 +106,13 @@ fn objects_are_whole_packets_and_their_load_is_what_arrives() {
         let expected = 20.0 * 10.0 * 1_000.0 * packets;
         // A compound Poisson process: 200,000 objects.
         let deviation = (200_000.0_f64 * square).sqrt();
-        let found = results.summary.links.get("link").unwrap();
+        let found = link(&results.summary, "link");
         let offered = found.sharing.offered_load * 1e9 / 8_000.0 * 1_000.0;
         assert!((found.arrivals_packets as f64 - expected).abs() < 3.29 * deviation, "{size}");
         // Estimated from 10,000 draws of what rounding adds, a uniform part of a packet.
         assert!((offered / expected - 1.0).abs() < 0.003, "{size}: {offered} for {expected}");
         // Nothing is lost or sent twice, and little is left when the run ends.
-        let goodput = results.summary.groups.get("users").unwrap().goodput_bps;
+        let goodput = group(&results.summary, "users").goodput_bps;
         let delivered = goodput * 1_000.0 / 7_680.0;
         assert!((found.arrivals_packets as f64 - delivered).abs() < 300.0, "{size}: {delivered}");
     }
@@ -192,7 +193,7 @@ fn a_short_silence_restarts_nothing() {
 fn objects_that_cannot_leave_wait_in_order() {
     let source = "size = { kind = \"exponential\", mean = \"96 kB\" }, arrivals_per_second = 500";
     let results = run(20, source, "count = 3\nmax_window = 20000");
-    let link = results.summary.links.get("link").unwrap();
+    let link = link(&results.summary, "link");
     assert!(link.sharing.offered_load > 1.1, "{}", link.sharing.offered_load);
     assert!(link.utilization > 0.9, "{}", link.utilization);
     assert_eq!(link.drops_packets, 0);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{FileFailurePersistence, TestRunner};
+use proptest::test_runner::TestRunner;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
@@ -19,6 +19,8 @@ use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::random_cases::config;
+use crate::support::summaries::group;
 use crate::support::{networks, random_networks, reference, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
@@ -26,16 +28,6 @@ const MS: fn(u64) -> Time = Time::from_milliseconds;
 /// What to tell whoever meets a failure.
 const REPLAY: &str = "the case is kept in tests/engine/ordering.regressions; \
                       `cargo test -p tailroom-engine --test engine ordering::` runs it again first";
-
-/// Random cases are few enough for every run of the tests; `PROPTEST_CASES` asks for more.
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases: std::env::var("PROPTEST_CASES").map_or(cases, |text| text.parse().unwrap_or(cases)),
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        max_shrink_iters: 1_000,
-        ..ProptestConfig::default()
-    }
-}
 
 /// The results, the number of events aside: the loops count theirs differently; and what a link's
 /// discipline does not report, a NaN, is equal to itself.
@@ -287,7 +279,7 @@ fn engine_and_reference_agree_where_packets_take_minutes() {
     let results = run(&network);
     let difference = difference(&results, &comparable(reference::run(&network)));
     assert!(difference.is_none(), "{}", difference.unwrap_or_default());
-    let background = results.summary.groups.get("background").expect("the group exists");
+    let background = group(&results.summary, "background");
     assert!(background.one_way_delay_s_mean > Some(400.0), "{background:?}");
 }
 
@@ -302,7 +294,7 @@ fn a_link_that_stands_still_for_good_ends_nothing_but_its_flows() {
     let results = run(&network);
     let difference = difference(&results, &comparable(reference::run(&network)));
     assert!(difference.is_none(), "{}", difference.unwrap_or_default());
-    let reno = results.summary.groups.get("reno").expect("the group exists");
+    let reno = group(&results.summary, "reno");
     // RTO of at least 200 ms, doubled each time: 4 s hold 4 of them (0.2 + 0.4 + 0.8 + 1.6 = 3).
     assert!((12..=16).contains(&reno.timeouts), "{} timeouts of 4 flows", reno.timeouts);
 }

@@ -4,7 +4,7 @@
 
 use tailroom_engine::distribution::{Count, Distribution};
 use tailroom_engine::random::stream;
-use tailroom_engine::results::{GroupSummary, Results};
+use tailroom_engine::results::Results;
 use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::web::{Web, WebSpec};
@@ -13,12 +13,9 @@ use tailroom_engine::units::Time;
 
 use crate::support::scenario_run;
 use crate::support::scenario_text::{FILES, resolve};
+use crate::support::summaries::{group, link};
 
 const SECOND: f64 = 1e12;
-
-fn group<'a>(results: &'a Results, name: &str) -> &'a GroupSummary {
-    results.summary.groups.get(name).expect("a group of the scenario")
-}
 
 /// Streams of two packets a second on a wide link.
 fn streaming(source: &str, duration: &str) -> String {
@@ -49,7 +46,7 @@ fn media_flows_in_progress_are_poisson_whatever_their_durations() {
     ] {
         let source = format!("arrivals_per_second = 10, duration = {duration}");
         let results = scenario_run::run(&streaming(&source, "10100 s"), 1);
-        let sharing = &results.summary.links.get("link").unwrap().sharing;
+        let sharing = &link(&results.summary, "link").sharing;
         let mean = sharing.flows_in_progress_mean.unwrap();
         // The integral of the covariance is 20 E[D^2] / E[D], at most 80 s; over 10,000 s a standard
         // deviation of 0.09.
@@ -68,7 +65,7 @@ fn media_flows_in_progress_are_poisson_whatever_their_durations() {
         // 2,500 independent looks at some 25 values of weight: 0.04 in total.
         assert!(0.5 * (distance + rest) < 0.06, "{duration}: {}", 0.5 * (distance + rest));
         assert!(sharing.bottlenecked_time_fraction <= 0.0);
-        assert_eq!(group(&results, "media").loss_fraction, Some(0.0));
+        assert_eq!(group(&results.summary, "media").loss_fraction, Some(0.0));
     }
 }
 
@@ -78,7 +75,7 @@ fn media_flows_in_progress_are_poisson_whatever_their_durations() {
 fn media_flows_send_the_packets_that_their_durations_have_room_for() {
     let source = "arrivals_per_second = 10, duration = { kind = \"exponential\", mean = \"2 s\" }";
     let results = scenario_run::run(&streaming(source, "10100 s"), 1);
-    let media = group(&results, "media");
+    let media = group(&results.summary, "media");
     let expected_bps = 10.0 * 8_000.0 / (1.0 - (-0.25_f64).exp());
     // 100,000 flows of 4.52 packets, standard deviation 4.0: 1 in 240 with their number.
     assert!((media.throughput_bps / expected_bps - 1.0).abs() < 0.015, "{}", media.throughput_bps);
@@ -93,7 +90,7 @@ fn media_flows_send_the_packets_that_their_durations_have_room_for() {
 fn media_flows_offer_the_load_that_is_given() {
     let source = "load = 0.04, duration = { kind = \"exponential\", mean = \"2 s\" }";
     let results = scenario_run::run(&streaming(source, "10100 s"), 1);
-    let sharing = &results.summary.links.get("link").unwrap().sharing;
+    let sharing = &link(&results.summary, "link").sharing;
     // 0.04 * 10^7 / (8000 * 4.52) = 11.06 flows a second: 110,600, of 4.52 packets, standard
     // deviation 4.0.
     assert!((sharing.offered_load / 0.04 - 1.0).abs() < 0.015, "{}", sharing.offered_load);
@@ -123,16 +120,15 @@ fn media_flows_are_bottlenecked_while_the_fair_rate_is_below_theirs() {
         scenario_run::run(&text, 1)
     };
     let (fits, too_many) = (run(10), run(20));
-    let share = |results: &Results| {
-        results.summary.links.get("link").unwrap().sharing.bottlenecked_time_fraction
-    };
+    let share =
+        |results: &Results| link(&results.summary, "link").sharing.bottlenecked_time_fraction;
     assert!(share(&fits) <= 0.0);
     assert!((share(&too_many) - 0.4).abs() < 1e-9, "{}", share(&too_many));
-    assert_eq!(group(&fits, "media").loss_fraction, Some(0.0));
+    assert_eq!(group(&fits.summary, "media").loss_fraction, Some(0.0));
     // Half of 20 Mbit/s, less what the buffer holds at the end: 20 of 10,000 packets.
-    let lost = group(&too_many, "media").loss_fraction.unwrap();
+    let lost = group(&too_many.summary, "media").loss_fraction.unwrap();
     assert!((0.497..0.5).contains(&lost), "{lost}");
-    let media = group(&too_many, "media");
+    let media = group(&too_many.summary, "media");
     assert_eq!((media.completed_flows, media.flows), (20, 20));
     assert_eq!(too_many.flow_log.completion_time_s, vec![4.0; 20]);
     assert_eq!(too_many.flow_log.slowdown, vec![1.0; 20]);
@@ -180,7 +176,7 @@ fn listed(more: &str) -> String {
 
 fn run_with_files(text: &str) -> Results {
     let network = scenario::parse(text, &[], None, &FILES).unwrap().resolve().unwrap();
-    Simulation::new(&network).finish().unwrap()
+    scenario_run::finish(&network)
 }
 
 /// flows.csv: 14,600 B at 1 s; 146,000 B at 2 s, at most 1 Mbit/s, 40 ms; 1,460 B at 3 s over 100 ms.
@@ -198,7 +194,7 @@ fn a_list_gives_start_bytes_rate_and_round_trip() {
     // 100 packets at 1 Mbit/s: 1.2 s; ACKs are back before the window has left.
     assert!((times[1] - 1.240_12).abs() < 1e-9, "{times:?}");
     assert!((times[2] - 0.101_32).abs() < 1e-9, "{times:?}");
-    assert_eq!(group(&results, "list").flows, 3);
+    assert_eq!(group(&results.summary, "list").flows, 3);
     // Ideal: the slower of access link and link, once, and the round trip.
     assert!((log.slowdown[2] - 0.101_32 / 0.101_2).abs() < 1e-9);
 }
@@ -430,10 +426,10 @@ fn web_sessions_offer_their_load_and_leave_nothing_behind() {
                    main_object = "14600 B", embedded_objects = 5, embedded_object = "7300 B", parallel = 2 }
     "#;
     let results = scenario_run::run(text, 1);
-    let sharing = &results.summary.links.get("link").unwrap().sharing;
+    let sharing = &link(&results.summary, "link").sharing;
     // 4 (15,000 + 5 * 7,500) = 210,000 B a session: 4.76 sessions a second, 4,524 in all.
     assert!((sharing.offered_load / 0.4 - 1.0).abs() < 3.0 / 4_524_f64.sqrt());
-    let web = group(&results, "web");
+    let web = group(&results.summary, "web");
     let sessions = 0.4 * 20e6 / (8.0 * 210_000.0) * 950.0;
     assert!((web.flows as f64 / (24.0 * sessions) - 1.0).abs() < 3.0 / sessions.sqrt());
     let unfinished = web.flows - web.completed_flows;

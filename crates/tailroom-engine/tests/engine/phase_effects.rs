@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use tailroom_engine::results::Summary;
 use tailroom_engine::units::Time;
 
-use crate::support::scenario_run;
 use crate::support::scenario_text::resolve_with;
+use crate::support::{scenario_run, summaries};
 
 const OFF: &str = "send_jitter = \"none\"";
 
@@ -18,7 +18,7 @@ fn run(text: &str, seed: u64) -> Summary {
 }
 
 fn goodput_mbps(summary: &Summary, group: &str) -> f64 {
-    summary.groups.get(group).unwrap().goodput_bps / 1e6
+    summaries::group(summary, group).goodput_bps / 1e6
 }
 
 fn has_phase_warning(summary: &Summary, group: &str) -> bool {

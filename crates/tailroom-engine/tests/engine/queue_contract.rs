@@ -17,6 +17,7 @@ use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
+use crate::support::random_cases::config;
 use crate::support::{disciplines, networks, transport};
 
 /// Each flow has one ECN codepoint, so that a discipline that sorts by codepoint keeps its order.
@@ -332,15 +333,6 @@ fn check_counters(observer: &Observer, arrivals: u64, end: Time) {
     assert!((found - area).abs() <= 1e-9 * area, "queue area {found}, by packets {area}");
 }
 
-fn config() -> ProptestConfig {
-    let persistence = proptest::test_runner::FileFailurePersistence::WithSource("regressions");
-    ProptestConfig {
-        cases: 200,
-        failure_persistence: Some(Box::new(persistence)),
-        ..ProptestConfig::default()
-    }
-}
-
 /// Every discipline at the script's limit.
 fn all(script: &Script) -> Vec<QueueConfig> {
     let limit = match script.limit {
@@ -351,7 +343,7 @@ fn all(script: &Script) -> Vec<QueueConfig> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(200))]
 
     #[test]
     fn every_discipline_keeps_the_contract(script in script()) {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use tailroom_engine::results::{GroupSummary, LinkSummary};
 
 use crate::support::scenario_run;
+use crate::support::summaries::link;
 
 const DUAL_PI2: &str = r#"{ kind = "dual_pi2" }"#;
 const STEP: &str = r#"{ kind = "step_mark", threshold = "1 ms", limit = "50 ms" }"#;
@@ -55,7 +56,7 @@ start = {{ uniform = ["0 s", "1 s"] }}
         .expect("a string takes everything");
     }
     let summary = scenario_run::run(&text, seed).summary;
-    let link = summary.links.get("bottleneck").expect("the link is there").clone();
+    let link = link(&summary, "bottleneck").clone();
     (link, summary.groups.0.into_iter().map(|(_, group)| group).collect())
 }
 

@@ -10,23 +10,18 @@ use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::Network;
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::queue::QueueConfig;
-use tailroom_engine::queue::drop_tail::DropTailParams;
 use tailroom_engine::scenario;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::networks::drop_tail;
 use crate::support::scenario_text::{
     BASE, FILES, base_with, message, parse, resolve, resolve_with,
 };
 
 fn milliseconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
     times.map(|time| time.picoseconds() as f64 / 1e9).collect()
-}
-
-fn drop_tail(limit: Limit) -> QueueConfig {
-    QueueConfig::DropTail(DropTailParams { limit: limit.into() })
 }
 
 #[test]

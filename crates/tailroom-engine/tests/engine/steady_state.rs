@@ -9,8 +9,7 @@ use tailroom_engine::congestion::{
     AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState,
 };
 use tailroom_engine::results::Results;
-use tailroom_engine::scenario::{self, FileLoader};
-use tailroom_engine::simulation::Simulation;
+use tailroom_engine::scenario;
 
 use crate::support::scenario_run;
 
@@ -96,14 +95,6 @@ impl CongestionControl for Window {
     }
 }
 
-struct NoFiles;
-
-impl FileLoader for NoFiles {
-    fn load(&self, path: &str) -> Result<String, String> {
-        Err(format!("no file is named here, but {path} is"))
-    }
-}
-
 /// Finds it as one of which nothing is known, as of one in Python.
 struct Unknown;
 
@@ -115,10 +106,11 @@ impl FindControl for Unknown {
 
 fn warns_of_own(link: &str, find: &dyn FindControl) -> bool {
     let text = text("{ kind = \"custom\", control = \"mine\" }", link);
-    let scenario = scenario::parse(&text, &[], Some(1), &NoFiles).expect("the scenario is right");
+    let scenario = scenario::parse(&text, &[], Some(1), &scenario_run::NoFiles)
+        .expect("the scenario is right");
     let scenario = scenario.with_controls(find).expect("the control is found");
     let network = scenario.resolve().expect("the scenario is right");
-    has_warning(&Simulation::new(&network).finish().expect("the account of packets balances"))
+    has_warning(&scenario_run::finish(&network))
 }
 
 #[test]

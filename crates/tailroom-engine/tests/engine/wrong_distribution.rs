@@ -6,7 +6,7 @@ use tailroom_engine::distribution::Distribution;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::traffic::poisson::PacketSizes;
 
-use crate::support::scenario_text::{parse, resolve, resolve_with};
+use crate::support::scenario_text::{parse, refusal, resolve, resolve_with};
 
 /// A scenario with one uncontrolled group; its source is on line 9.
 fn scenario(source: &str) -> String {
@@ -46,10 +46,6 @@ fn drawn_sizes(distribution: &str) -> Distribution {
         SourceSpec::Poisson { sizes: PacketSizes::Drawn(distribution), .. } => distribution,
         other => panic!("{other:?}"),
     }
-}
-
-fn refusal(text: &str) -> String {
-    resolve_with(text, &[]).unwrap_err().to_string()
 }
 
 #[test]

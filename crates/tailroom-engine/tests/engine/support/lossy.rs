@@ -4,11 +4,10 @@ use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::Network;
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::simulation::Simulation;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::units::Time;
 
-use crate::support::{networks, transport};
+use crate::support::{networks, scenario_run, transport};
 
 pub(crate) const PACKET_BYTES: u64 = 1_000;
 pub(crate) const RTT_S: f64 = 0.1;
@@ -46,7 +45,7 @@ pub(crate) fn packets_per_round_trip(
     // At the expected rate, and a tenth before the measured window.
     let duration = wanted_losses as f64 / probability / (expected / RTT_S) / 0.9;
     let network = lossy(tcp.clone(), loss, duration, 7);
-    let run = Simulation::new(&network).finish().expect("the account of packets balances");
+    let run = scenario_run::finish(&network);
     let losses = run.summary.links.0[0].1.random_losses_packets;
     assert!(losses * 7 >= wanted_losses * 5, "{losses} losses");
     let flow = &run.summary.flows[0];
@@ -60,7 +59,7 @@ pub(crate) fn random_packets_per_round_trip(tcp: &TcpSpec, probability: f64, exp
     let duration = 20_000.0 / probability / (expected / RTT_S);
     let loss = LossSpec::Bernoulli { probability };
     let network = lossy(tcp.clone(), loss, duration, 7);
-    let run = Simulation::new(&network).finish().expect("the account of packets balances");
+    let run = scenario_run::finish(&network);
     run.summary.flows[0].throughput_bps / 8.0 / PACKET_BYTES as f64 * RTT_S
 }
 

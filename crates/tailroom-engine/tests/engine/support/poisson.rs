@@ -5,15 +5,14 @@ use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::{LinkSummary, Summary};
-use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::{Rate, Time};
 
-use crate::support::{networks, transport};
+use crate::support::{networks, scenario_run, transport};
 
 pub(crate) fn run(network: &Network) -> Summary {
-    Simulation::new(network).finish().expect("the account of packets balances").summary
+    scenario_run::finish(network).summary
 }
 
 pub(crate) fn seconds(seconds: f64) -> Time {

@@ -1,4 +1,4 @@
-//! Runs a scenario from its text.
+//! Runs a scenario from its text, or a network.
 
 use tailroom_engine::network::Network;
 use tailroom_engine::results::Results;
@@ -6,7 +6,8 @@ use tailroom_engine::scenario;
 use tailroom_engine::scenario::FileLoader;
 use tailroom_engine::simulation::Simulation;
 
-struct NoFiles;
+/// For scenarios that name no files.
+pub(crate) struct NoFiles;
 
 impl FileLoader for NoFiles {
     fn load(&self, path: &str) -> Result<String, String> {
@@ -23,8 +24,12 @@ pub(crate) fn network(text: &str, seed: u64) -> Network {
 
 /// The results of a scenario that is right and names no files.
 pub(crate) fn run(text: &str, seed: u64) -> Results {
-    let simulation = Simulation::new(&network(text, seed));
-    simulation.finish().expect("the account of packets balances")
+    finish(&network(text, seed))
+}
+
+/// The results of a network whose run ends well.
+pub(crate) fn finish(network: &Network) -> Results {
+    Simulation::new(network).finish().expect("the account of packets balances")
 }
 
 /// Why a scenario that names no files is refused.

@@ -85,5 +85,10 @@ pub(crate) fn base_with(from: &str, to: &str) -> String {
 
 /// The message that the base scenario gives once a piece of its text is replaced.
 pub(crate) fn message(from: &str, to: &str) -> String {
-    resolve_with(&base_with(from, to), &[]).expect_err("the scenario is wrong").to_string()
+    refusal(&base_with(from, to))
+}
+
+/// The message that a wrong scenario gives.
+pub(crate) fn refusal(text: &str) -> String {
+    resolve_with(text, &[]).expect_err("the scenario is wrong").to_string()
 }
