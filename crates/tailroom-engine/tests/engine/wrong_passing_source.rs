@@ -4,6 +4,7 @@
 
 use tailroom_engine::traffic::SourceSpec;
 
+use crate::support::refusals::assert_refused;
 use crate::support::scenario_text::{parse, resolve, resolve_with};
 
 /// A scenario whose group's source is on line 10.
@@ -32,99 +33,157 @@ const TCP: &str = "congestion = { kind = \"reno\" }";
 #[test]
 fn a_list_that_is_none_is_refused_with_file_line_and_remedy() {
     let of = |file: &str| refusal(&format!("{{ kind = \"trace\", file = \"{file}\" }}"), TCP);
-    let at = "line 10, flows.some.source.file:";
-    let form = "write a first line `start_s,bytes,rate_bps,rtt_s` and below it a flow a line, as in \
-                `0.25,14600,,0.1`; `tailroom import` makes such a list from a capture";
-    let cases = [
-        ("missing.csv", "cannot read \"missing.csv\": no such file", ""),
-        ("no-flows.csv", "\"no-flows.csv\" holds no flow", form),
-        (
-            "unsorted.csv",
-            "\"unsorted.csv\" line 3: the flow starts before the one in front of it",
-            "sort the lines by start_s",
-        ),
-        (
-            "words.csv",
-            "\"words.csv\" line 2: bytes is \"many\", and not a whole number above 0",
-            form,
-        ),
-        ("good.trace", "\"good.trace\" line 1: there is no column start_s", form),
+    let form = &["`start_s,bytes,rate_bps,rtt_s`", "`tailroom import`"];
+    let cases: [(&str, &str, &[&str]); 5] = [
+        ("missing.csv", "cannot read \"missing.csv\"", &["a readable file"]),
+        ("no-flows.csv", "\"no-flows.csv\" ", form),
+        ("unsorted.csv", "\"unsorted.csv\" line 3: ", &["start_s"]),
+        ("words.csv", "\"words.csv\" line 2: ", form),
+        ("good.trace", "\"good.trace\" line 1: ", form),
     ];
-    for (file, problem, remedy) in cases {
+    for (file, place, names) in cases {
         let message = of(file);
-        assert!(message.starts_with(&format!("{at} {problem}; {remedy}")), "{message}");
+        assert_refused(&message, "line 10, flows.some.source.file", names);
+        assert!(message.contains(place), "{message}");
     }
 }
 
-#[test]
-fn contradictions_of_flows_that_come_and_go_are_refused() {
+/// A source, further keys of its group, and of the refusal: the place, and what the remedy names.
+type Case = (String, &'static str, &'static str, &'static [&'static str]);
+
+fn media_cases() -> Vec<Case> {
     let media = |more: &str| {
         format!("{{ kind = \"streaming\", rate = \"1 Mbit/s\", duration = \"1 s\"{more} }}")
     };
-    let web = |more: &str| format!("{{ kind = \"web\", arrivals_per_second = 1, {more} }}");
-    let list = "{ kind = \"trace\", file = \"flows.csv\" }".to_owned();
-    let cases = [
-        (media(""), "", "source: needs load, arrivals_per_second or arrivals"),
+    vec![
+        (media(""), "", "line 10, flows.some.source", &["`load = 0.5`"]),
         (
             media(", load = 0.5"),
             TCP,
-            "congestion: a source of kind \"streaming\" has no congestion",
+            "line 9, flows.some.congestion",
+            &["remove", r#"`source = { kind = "bulk" }`"#],
         ),
         (
             media(", load = 0.5"),
             "access_rate = \"1 Mbit/s\"",
-            "access_rate: a media flow has its own rate, whatever its access link",
+            "line 9, flows.some.access_rate",
+            &["remove"],
         ),
-        (media(", load = 0"), "", "source.load: 0 is out of range"),
-        (media(", load = 0.5"), "count = 2", "count: flows that come and go are not counted"),
+        (media(", load = 0"), "", "line 10, flows.some.source.load", &["0.0", "1000.0"]),
+        (media(", load = 0.5"), "count = 2", "line 9, flows.some.count", &["remove"]),
         (
             media(", load = 0.5, load_of = \"x\""),
             "",
-            "source.load_of: the path does not pass \"x\"",
+            "line 10, flows.some.source.load_of",
+            &["bottleneck"],
         ),
-        (list.clone(), "", "congestion: is missing"),
-        (list.clone(), "congestion = \"reno\"\ncount = 2", "count: flows that come and go are not"),
+    ]
+}
+
+fn list_cases() -> Vec<Case> {
+    let list = || "{ kind = \"trace\", file = \"flows.csv\" }".to_owned();
+    vec![
+        (list(), "", "line 7, flows.some.congestion", &[r#"`congestion = { kind = "reno" }`"#]),
+        (list(), "congestion = \"reno\"\ncount = 2", "line 10, flows.some.count", &["remove"]),
         (
-            list,
+            list(),
             "congestion = \"reno\"\nrtt = { from = \"1 s\", to = \"2 s\" }",
-            "rtt: an even spread needs a count of flows",
+            "line 10, flows.some.rtt",
+            &["uniform"],
         ),
-        (web("model = \"ieee80216m\""), TCP, "source.pages: is missing"),
-        (web("model = \"surge\", pages = 1"), TCP, "source.model: \"surge\" is not"),
-        (web("pages = 3"), TCP, "source.main_object: is missing"),
-        (web("pages = 3, main_object = \"1 kB\""), TCP, "source.think_time: is missing"),
-        (web("model = \"ieee80216m\", pages = 0"), TCP, "source.pages: 0 is below 1"),
-        (web("model = \"ieee80216m\", pages = 1.5"), TCP, "source.pages: "),
-        (web("model = \"ieee80216m\", pages = -1"), TCP, "source.pages: "),
-        (web("model = \"ieee80216m\", pages = 1, parallel = 0"), TCP, "source.parallel: "),
+    ]
+}
+
+fn web(keys: &str) -> String {
+    format!("{{ kind = \"web\", arrivals_per_second = 1, {keys} }}")
+}
+
+fn web_cases() -> Vec<Case> {
+    vec![
+        (
+            web("model = \"surge\", pages = 1"),
+            TCP,
+            "line 10, flows.some.source.model",
+            &["ieee80216m, ns3"],
+        ),
+        (
+            web("pages = 3"),
+            TCP,
+            "line 10, flows.some.source.main_object",
+            &[r#"`model = "ieee80216m"`"#],
+        ),
+        (
+            web("pages = 3, main_object = \"1 kB\""),
+            TCP,
+            "line 10, flows.some.source.think_time",
+            &[r#"`model = "ieee80216m"`"#],
+        ),
+        (
+            web("model = \"ieee80216m\", pages = 1, parallel = 0"),
+            TCP,
+            "line 10, flows.some.source.parallel",
+            &["1", "1000"],
+        ),
+        (
+            web("model = \"ieee80216m\", pages = 1, think_tim = \"1 s\""),
+            TCP,
+            "line 10, flows.some.source.think_tim",
+            &["`think_time`"],
+        ),
+    ]
+}
+
+fn page_cases() -> Vec<Case> {
+    vec![
+        (web("model = \"ieee80216m\""), TCP, "line 10, flows.some.source.pages", &["`pages = 5`"]),
+        (
+            web("model = \"ieee80216m\", pages = 0"),
+            TCP,
+            "line 10, flows.some.source.pages",
+            &["at least 1"],
+        ),
+        (
+            web("model = \"ieee80216m\", pages = 1.5"),
+            TCP,
+            "line 10, flows.some.source.pages",
+            &["whole number"],
+        ),
+        (
+            web("model = \"ieee80216m\", pages = -1"),
+            TCP,
+            "line 10, flows.some.source.pages",
+            &["0", "1000000"],
+        ),
         (
             web("model = \"ieee80216m\", pages = { kind = \"geometric\", mean = 0.5 }"),
             TCP,
-            "source.pages: a mean of 0.5 is below 1",
+            "line 10, flows.some.source.pages",
+            &["at least 1"],
         ),
         (
             web(
                 "model = \"ieee80216m\", pages = { kind = \"mix\", values = [1, 2], weights = [1] }",
             ),
             TCP,
-            "source.pages.weights: there are 2 values and 1 weights",
+            "line 10, flows.some.source.pages.weights",
+            &["weight for each value"],
         ),
         (
             web(
                 "model = \"ieee80216m\", pages = { kind = \"mix\", values = [2, 1], weights = [1, 1] }",
             ),
             TCP,
-            "source.pages.values: the values do not ascend",
+            "line 10, flows.some.source.pages.values",
+            &["ascending"],
         ),
-        (
-            web("model = \"ieee80216m\", pages = 1, think_tim = \"1 s\""),
-            TCP,
-            "source.think_tim: there is no such key here; did you mean `think_time`?",
-        ),
-    ];
-    for (source, more, problem) in cases {
-        let message = refusal(&source, more);
-        assert!(message.contains(&format!(", flows.some.{problem}")), "{source}: {message}");
+    ]
+}
+
+#[test]
+fn contradictions_of_flows_that_come_and_go_are_refused() {
+    let cases = [media_cases(), list_cases(), web_cases(), page_cases()];
+    for (source, more, place, names) in cases.concat() {
+        assert_refused(&refusal(&source, more), place, names);
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod poisson;
 pub(crate) mod random_cases;
 pub(crate) mod random_networks;
 pub(crate) mod reference;
+pub(crate) mod refusals;
 pub(crate) mod scenario_run;
 pub(crate) mod scenario_text;
 pub(crate) mod summaries;
