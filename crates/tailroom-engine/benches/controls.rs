@@ -3,7 +3,7 @@
 //! `cargo bench --bench controls` prints medians of five runs; `-- cubic` picks kinds by name. Behind
 //! them a million finite flows, against permanent ones.
 
-#[path = "../tests/controls/mod.rs"]
+#[path = "../tests/engine/support/controls.rs"]
 mod controls;
 mod timing;
 

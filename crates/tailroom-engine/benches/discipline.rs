@@ -7,9 +7,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "a bench is where a clock is read")]
 
-#[path = "../tests/networks/mod.rs"]
+#[path = "../tests/engine/support/networks.rs"]
 mod networks;
-#[path = "../tests/transport/mod.rs"]
+#[path = "../tests/engine/support/transport.rs"]
 mod transport;
 
 use std::time::Instant;

@@ -1,0 +1,126 @@
+//! Admission control of flows that come and go, against flow conservation and processor sharing.
+
+use tailroom_engine::results::{GroupSummary, Results};
+
+use crate::support::scenario_run;
+use crate::support::summaries::{group, link};
+
+/// Elastic flows of 125 kB that offer so much load to a link of 20 Mbit/s; 30 come in a second at a load
+/// of 1.5. They get at least 1 Mbit/s each while there are no more than 20.
+fn run(queue: &str, load: f64, admission: &str, more: &str) -> Results {
+    let text = format!(
+        r#"
+        duration = "520 s"
+        measure_from = "20 s"
+        [links.link]
+        rate = "20 Mbit/s"
+        delay = "0.5 ms"
+        queue = {{ kind = {queue}, limit = "400 packets" }}
+        {admission}
+        [flows.elastic]
+        path = ["link"]
+        congestion = "reno"
+        source = {{ kind = "finite_flows", size = {{ kind = "exponential", mean = "125 kB" }}, load = {load} }}
+        {more}
+        "#
+    );
+    scenario_run::run(&text, 1)
+}
+
+const ONE_MEGABIT: &str = r#"admission = { min_fair_rate = "1 Mbit/s" }"#;
+
+fn elastic(results: &Results) -> &GroupSummary {
+    group(&results.summary, "elastic")
+}
+
+/// What is admitted is at most what the link can carry: blocking >= 1 - 1 / rho. And with processor
+/// sharing among at most N flows (M/G/1/N, insensitive to the sizes) it is P(N) = (1 - rho) rho^N /
+/// (1 - rho^(N + 1)), which for N = 20 is that bound and less than 0.0002 more.
+fn assert_overload_is_refused(queue: &str, results: &Results) {
+    let (link, group) = (link(&results.summary, "link"), elastic(results));
+    let rho = link.sharing.offered_load;
+    let refused = group.refused_fraction.expect("flows come");
+    // 15,000 flows: standard deviation of the sizes' sum, and so of the bound, 0.8 %.
+    let bound = 1.0 - 1.0 / rho;
+    assert!(refused > bound - 0.012, "{queue}: {refused} refused, bound {bound}");
+    // Retransmissions take the link too, 6 to 8 % of what is sent.
+    assert!(refused < bound + 0.03, "{queue}: {refused} refused, bound {bound}");
+    assert!(link.utilization > 0.98, "{queue}: {}", link.utilization);
+    let all = group.all_sizes.as_ref().expect("they come and go");
+    assert_eq!(all.completed_flows + all.unfinished_flows + group.refused_flows, group.flows);
+}
+
+#[test]
+fn overload_is_refused_and_those_in_progress_keep_the_threshold() {
+    for queue in ["\"fair\"", "\"fair\", scheduler = \"priority_fair\""] {
+        let results = run(queue, 1.5, ONE_MEGABIT, "");
+        assert_overload_is_refused(queue, &results);
+        let sharing = &link(&results.summary, "link").sharing;
+        // Decisions lag by an interval, in which three flows come: 20 to 23 when the link is full.
+        let flows = sharing.flows_in_progress_mean.expect("time");
+        assert!((15.0..21.0).contains(&flows), "{queue}: {flows} flows");
+        assert!(sharing.flows_in_progress_p99 < Some(28.0), "{:?}", sharing.flows_in_progress_p99);
+        let rate = elastic(&results).goodput_bps / flows;
+        assert!(rate > 1e6, "{queue}: {rate} bit/s a flow");
+    }
+}
+
+/// One queue shares unevenly, and most of its flows get less than the fair rate, at which the meter would
+/// send: there are more than 20. But they do not pile up: without admission control ten more would be
+/// there each second.
+#[test]
+fn overload_of_one_queue_is_refused_though_rates_differ() {
+    let results = run("\"drop_tail\"", 1.5, ONE_MEGABIT, "");
+    assert_overload_is_refused("drop_tail", &results);
+    let sharing = &link(&results.summary, "link").sharing;
+    let flows = sharing.flows_in_progress_mean.expect("time");
+    assert!((20.0..45.0).contains(&flows), "{flows} flows");
+    assert!(sharing.flows_in_progress_p99 < Some(60.0), "{:?}", sharing.flows_in_progress_p99);
+}
+
+/// With 20 flows in progress for (1 - rho) rho^20 = 0.0002 of the time hardly anybody is refused.
+#[test]
+fn hardly_anybody_is_refused_below_saturation() {
+    for queue in ["\"fair\"", "\"drop_tail\""] {
+        let results = run(queue, 0.7, ONE_MEGABIT, "");
+        let group = elastic(&results);
+        assert!(group.flows > 6_000);
+        assert!(group.refused_fraction < Some(0.01), "{queue}: {:?}", group.refused_fraction);
+    }
+}
+
+/// Flows of 100 kbit/s never wait under fair queueing: all that comes has priority, and no flow is
+/// bottlenecked until the link is full. The threshold on priority load keeps them below it.
+#[test]
+fn priority_load_limits_flows_that_do_not_wait() {
+    let limited = |admission: &str| {
+        let more = "access_rate = \"100 kbit/s\"\npacket_size = \"250 B\"\nrtt = \"20 ms\"";
+        let text = run("\"fair\", scheduler = \"priority_fair\"", 1.2, admission, more);
+        (
+            link(&text.summary, "link").utilization,
+            elastic(&text).refused_fraction.expect("flows come"),
+        )
+    };
+    let (utilization, refused) = limited("admission = { max_priority_load = 0.7 }");
+    // The load of those admitted hovers about the threshold, as long as flows last, 10 s.
+    assert!((utilization - 0.7).abs() < 0.05, "{utilization}");
+    let bound = 1.0 - 0.7 / 1.2;
+    assert!((refused - bound).abs() < 0.06, "{refused}, bound {bound}");
+}
+
+/// A link without admission control refuses nobody, and permanent groups have nobody to refuse.
+#[test]
+fn nobody_is_refused_unless_asked() {
+    let permanent = r#"
+        [flows.permanent]
+        path = ["link"]
+        congestion = "reno"
+    "#;
+    let results = run("\"drop_tail\"", 0.3, "", permanent);
+    assert_eq!(
+        (elastic(&results).refused_flows, elastic(&results).refused_fraction),
+        (0, Some(0.0))
+    );
+    let permanent = group(&results.summary, "permanent");
+    assert_eq!((permanent.refused_flows, permanent.refused_fraction), (0, None));
+}

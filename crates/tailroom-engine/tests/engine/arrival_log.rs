@@ -1,0 +1,279 @@
+//! Arrivals one by one: against the link's own counts, by hand, and against what Auge and Roberts (2006)
+//! see in them.
+
+use tailroom_engine::results::{ArrivalLog, Results};
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::simulation::error::RunError;
+use tailroom_engine::units::Time;
+
+use crate::support::{disciplines, scenario_run, summaries};
+
+const ACCEPTED: u8 = 0;
+const MARKED: u8 = 1;
+const OVERFLOW: u8 = 2;
+
+fn count(log: &ArrivalLog, fates: &[u8]) -> u64 {
+    log.fate.iter().filter(|fate| fates.contains(fate)).count() as u64
+}
+
+/// Three CBR streams of 1000 B into a link on which one takes 10 ms.
+fn by_hand(queue: &str) -> ArrivalLog {
+    let text = format!(
+        r#"
+        duration = "1 s"
+        [links.link]
+        rate = "800 kbit/s"
+        delay = "1 ms"
+        queue = {{ kind = {queue}, limit = "2 packets" }}
+        arrival_log = {{ from = "1 ms", to = "25 ms" }}
+        [flows.fast]
+        path = ["link"]
+        packet_size = "1000 B"
+        source = {{ kind = "cbr", rate = "4 Mbit/s" }}
+        [flows.slow]
+        path = ["link"]
+        packet_size = "1000 B"
+        source = {{ kind = "cbr", rate = "8 kbit/s" }}
+        start = "5 ms"
+        "#
+    );
+    scenario_run::run(&text, 1).arrival_log
+}
+
+/// The fast stream sends at 0, 2, 4, ... ms and the slow one at 5 ms. The packet of 0 ms is sent until
+/// 10 ms, the one that then comes first until 20 ms.
+#[test]
+fn each_arrival_finds_the_queue_that_it_would_by_hand() {
+    let log = by_hand("\"drop_tail\"");
+    let times: Vec<u64> = log.time_s.iter().map(|time| (time * 1e3).round() as u64).collect();
+    assert_eq!(times, [2, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]);
+    assert_eq!(log.flow, [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    // At 10 and at 20 ms a packet begins transmission before another arrives.
+    assert_eq!(log.queue_packets, [0, 1, 2, 2, 2, 1, 2, 2, 2, 2, 1, 2, 2]);
+    assert_eq!(log.fate, [0, 0, 2, 2, 2, 0, 2, 2, 2, 2, 0, 2, 2]);
+    assert!(log.bytes.iter().all(|bytes| *bytes == 1_000));
+    assert!(log.link.iter().all(|link| *link == 0));
+}
+
+/// The same under a discipline that drops the oldest packet when a new one finds the buffer full: all
+/// are taken in, and most are dropped later.
+#[test]
+fn a_packet_that_is_pushed_out_counts_as_dropped() {
+    let log = by_hand("\"drop_head\"");
+    // 2 and 4 wait; 5 pushes 2 out, 6: 4, 8: 5. At 10 ms 6 is sent, 8 and 10 wait; 12 pushes out 8,
+    // 14: 10, 16: 12, 18: 14. At 20 ms 16 is sent, 18 and 20 wait; 22 pushes out 18, 24: 20.
+    // Later 22 and 24, still waiting when the record ends, are pushed out by 26 and 28.
+    let sent = [6, 16];
+    let times: Vec<u64> = log.time_s.iter().map(|time| (time * 1e3).round() as u64).collect();
+    let fates: Vec<u8> =
+        times.iter().map(|time| if sent.contains(time) { ACCEPTED } else { OVERFLOW }).collect();
+    assert_eq!(log.fate, fates);
+    assert_eq!(log.queue_packets, [0, 1, 2, 2, 2, 1, 2, 2, 2, 2, 1, 2, 2]);
+}
+
+/// Whatever the discipline drops or marks, now or later, the record has as many as the link has counted,
+/// flow by flow; and a record changes nothing else.
+#[test]
+fn fates_add_up_to_the_counts_of_every_discipline() {
+    let text = |queue: &str, log: &str| {
+        format!(
+            r#"
+            duration = "3 s"
+            [links.link]
+            rate = "8 Mbit/s"
+            delay = "5 ms"
+            queue = {queue}
+            {log}
+            [flows.marked]
+            count = 2
+            path = ["link"]
+            congestion = "reno"
+            rtt = "20 ms"
+            ecn = "classic"
+            [flows.dropped]
+            count = 2
+            path = ["link"]
+            congestion = "cubic"
+            rtt = "40 ms"
+            [flows.stream]
+            path = ["link"]
+            packet_size = "500 B"
+            source = {{ kind = "poisson", rate = "2 Mbit/s" }}
+            "#
+        )
+    };
+    let mut kinds_seen = [0_u64; 5];
+    for queue in disciplines::all("15 packets") {
+        let name = queue.name();
+        let run = |log: &str| {
+            let mut network = scenario_run::network(
+                &text("{ kind = \"drop_tail\", limit = \"15 packets\" }", log),
+                1,
+            );
+            network.links[0].queue = queue.clone();
+            scenario_run::finish(&network)
+        };
+        let results = run("arrival_log = { from = \"0 s\", to = \"3 s\" }");
+        let (log, link) = (&results.arrival_log, summaries::link(&results.summary, "link"));
+        assert_eq!(log.time_s.len() as u64, link.arrivals_packets, "{name}");
+        assert!(log.time_s.is_sorted(), "{name}");
+        let drops =
+            [link.drops_overflow_packets, link.drops_early_packets, link.drops_head_packets];
+        for (fate, expected) in (2..).zip(drops) {
+            assert_eq!(count(log, &[fate]), expected, "{name}: fate {fate}");
+        }
+        assert_eq!(count(log, &[MARKED]), link.marks_packets, "{name}");
+        let flows = [("marked", 0..2), ("dropped", 2..4), ("stream", 4..5)];
+        for (group, flows) in flows {
+            let at_link = &summaries::group(&results.summary, group).links;
+            let at_link = at_link.get("link").expect("it crosses the link");
+            let fates = log.flow.iter().zip(&log.fate).filter(|(flow, _)| flows.contains(*flow));
+            let dropped = fates.filter(|(_, fate)| **fate >= OVERFLOW).count() as u64;
+            assert_eq!(dropped, at_link.drops_packets, "{name}: {group}");
+        }
+        log.fate.iter().for_each(|fate| kinds_seen[*fate as usize] += 1);
+        let unrecorded = Results { arrival_log: ArrivalLog::default(), ..results.clone() };
+        assert_eq!(run(""), unrecorded, "{name}");
+    }
+    assert!(kinds_seen.iter().all(|count| *count > 20), "{kinds_seen:?}");
+}
+
+#[test]
+fn too_many_arrivals_end_the_run_with_an_error() {
+    let text = |most: u32| {
+        format!(
+            r#"
+            duration = "1 s"
+            [links.link]
+            rate = "8 Mbit/s"
+            delay = "1 ms"
+            queue = {{ kind = "drop_tail", limit = "2 packets" }}
+            arrival_log = {{ from = "0 s", to = "10 s", most_packets = {most} }}
+            [flows.stream]
+            path = ["link"]
+            packet_size = "1000 B"
+            source = {{ kind = "cbr", rate = "800 kbit/s" }}
+            "#
+        )
+    };
+    let run = |most: u32| Simulation::new(&scenario_run::network(&text(most), 1)).finish();
+    // A packet at 0, 10, ... 990 ms.
+    assert_eq!(run(100).expect("it fits").arrival_log.time_s.len(), 100);
+    let error = run(99).expect_err("one too many");
+    assert_eq!(error, RunError::ArrivalLog { link: "link".into(), limit: 99 });
+    assert_eq!(
+        error.to_string(),
+        "links.link.arrival_log: more than 99 packets arrive; shorten the span, or raise most_packets"
+    );
+}
+
+/// A flow that comes and goes has the name of its group, behind those of the permanent flows.
+#[test]
+fn flows_that_come_and_go_are_recorded_by_group() {
+    let text = r#"
+        duration = "2 s"
+        [links.link]
+        rate = "8 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "20 packets" }
+        arrival_log = { from = "0 s", to = "2 s" }
+        [flows.stream]
+        path = ["link"]
+        packet_size = "500 B"
+        source = { kind = "cbr", rate = "80 kbit/s" }
+        [flows.short]
+        path = ["link"]
+        congestion = "reno"
+        packet_size = "1000 B"
+        rtt = "20 ms"
+        source = { kind = "finite_flows", size = "9600 B", arrivals = ["0.1 s", "1 s"] }
+    "#;
+    let log = scenario_run::run(text, 1).arrival_log;
+    let of = |flow: u32| log.flow.iter().filter(|one| **one == flow).count();
+    // 40 packets of the stream; two flows of ten packets with 960 B of payload each, under number 1 + 1.
+    assert_eq!((of(0), of(1), of(2)), (40, 0, 20));
+}
+
+/// A packet of the window-limited flow.
+struct Seen {
+    time_s: f64,
+    is_dropped: bool,
+}
+
+/// Figure 4 over 250 s: what the Reno flow sends to a buffer of 20 packets, and when.
+fn reno_of_figure_4(seed: u64) -> Vec<Seen> {
+    let scenario = include_str!("../../../../scenarios/auge-roberts-2006/figure-4.toml");
+    let mut network = scenario_run::network(scenario, seed);
+    let log = network.links[0].arrival_log.as_mut().expect("the figure is a record of arrivals");
+    (log.from, log.to) = (Time::from_milliseconds(50_000).into(), Time::NEVER.into());
+    let results = scenario_run::finish(&network);
+    let reno = network.flows.len() as u32 - 1;
+    let log = results.arrival_log;
+    let all = (0..log.flow.len()).filter(|at| log.flow[*at] == reno);
+    all.map(|at| Seen { time_s: log.time_s[at], is_dropped: log.fate[at] == OVERFLOW }).collect()
+}
+
+/// A gap that separates two bursts is longer than this: one between ACKs that a full buffer delays is 3 ms.
+const BETWEEN_BURSTS_S: f64 = 10e-3;
+const PACKET_TIME_S: f64 = 160e-6;
+
+/// Auge and Roberts on their Figure 4: "the TCP window mechanism ... tends to emit packets in bursts", "during
+/// each burst packets arrive at link rate but with some randomness". The flow has half the link, so that
+/// its packets are two packet times apart where ACKs clock them.
+#[test]
+fn a_window_limited_flow_arrives_in_bursts_a_round_trip_apart() {
+    let packets = reno_of_figure_4(1);
+    let gaps: Vec<f64> = packets.windows(2).map(|pair| pair[1].time_s - pair[0].time_s).collect();
+    let (inside, mut between): (Vec<f64>, Vec<f64>) =
+        gaps.iter().partition(|gap| **gap <= BETWEEN_BURSTS_S);
+    let share = |packet_times: f64| {
+        let short = inside.iter().filter(|gap| **gap <= packet_times * PACKET_TIME_S).count();
+        short as f64 / inside.len() as f64
+    };
+    assert!(inside.len() > 250_000);
+    assert!(share(4.0) > 0.7, "{}", share(4.0));
+    assert!(share(8.0) > 0.95, "{}", share(8.0));
+    // A burst begins with each round trip: at least the 100 ms of propagation, at most two parts of a window each.
+    let bursts = between.len() as f64;
+    assert!((0.8..1.2).contains(&(bursts / 2_500.0)), "{bursts} bursts in 250 s");
+    // The rest of the round trip is silence: half of it here, where the window is half of what would fill it.
+    between.sort_by(f64::total_cmp);
+    let median = between[between.len() / 2];
+    assert!((0.04..0.1).contains(&median), "{median} s");
+}
+
+/// "In the figure, packet loss occurs at the end of the first depicted burst." Position of a packet in its
+/// burst: its rank over the number of packets, 0 first and 1 last, by which all packets are uniform. Of
+/// dropped packets fewer than of all lie before every tenth, and their mean, burst by burst, is as far from
+/// 1/2 as chance cannot have it: a mean of positions in one burst has at most the standard deviation of one,
+/// 1 / sqrt(12), however its drops depend on each other.
+#[test]
+fn the_bursts_lose_their_last_packets() {
+    let mut positions = Vec::new();
+    let mut means = Vec::new();
+    for seed in 1..=3 {
+        let packets = reno_of_figure_4(seed);
+        let bursts = packets.chunk_by(|one, next| next.time_s - one.time_s <= BETWEEN_BURSTS_S);
+        for burst in bursts {
+            let rank = |at: usize| (at as f64 + 0.5) / burst.len() as f64;
+            let drops = (0..burst.len()).filter(|at| burst[*at].is_dropped).map(rank);
+            let drops: Vec<f64> = drops.collect();
+            if !drops.is_empty() {
+                means.push(drops.iter().sum::<f64>() / drops.len() as f64);
+            }
+            positions.extend(drops);
+        }
+    }
+    for tenth in (1..10).map(|tenth| f64::from(tenth) / 10.0) {
+        let before = positions.iter().filter(|position| **position < tenth).count() as f64;
+        let share = before / positions.len() as f64;
+        assert!(share < tenth, "{share} of the drops before {tenth}");
+    }
+    let bursts = means.len() as f64;
+    let mean = means.iter().sum::<f64>() / bursts;
+    assert!(bursts > 60.0, "{bursts} bursts lose packets");
+    assert!(mean > 0.5 + 6.0 / (12.0 * bursts).sqrt(), "{mean} in {bursts} bursts");
+    // Two thirds of what is lost is lost from the last quarter.
+    let late = positions.iter().filter(|position| **position > 0.75).count() as f64;
+    assert!(late / positions.len() as f64 > 0.6, "{late} of {}", positions.len());
+}

@@ -1,0 +1,465 @@
+//! What every congestion control owes the sender, whatever happens to it; and that sender and
+//! receiver survive any sequence of packets and ACKs.
+
+use proptest::prelude::*;
+use tailroom_engine::congestion::rate_based::{
+    Beginning, LostPacket, PathEvent, RateSample, Repair, Steering,
+};
+use tailroom_engine::congestion::{
+    AckEvent, Congestion, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind,
+};
+use tailroom_engine::packet::{Ack, Packet, Range};
+use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::quantity::PositiveDuration;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
+use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
+use tailroom_engine::units::Time;
+
+use crate::support::random_cases::config;
+use crate::support::{controls, transport};
+
+#[test]
+fn the_registry_names_its_controls() {
+    let registry = controls::all();
+    assert!(registry.len() >= 2);
+    for (name, config) in registry {
+        assert_eq!(config.name(), name);
+    }
+}
+
+/// Something that happens to a control.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Ack {
+        acked_packets: u64,
+        rtt_ms: u64,
+        has_sample: bool,
+        marked_packets: u64,
+        is_slow_start: bool,
+    },
+    Loss {
+        is_slow_start: bool,
+    },
+    Timeout,
+    /// The sender sets the window itself: after slow start, or to `max_window`.
+    Set {
+        cwnd_packets: f64,
+    },
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        6 => (1_u64..300, 1_u64..2_000, any::<bool>(), 0_u64..300, prop::bool::weighted(0.2))
+            .prop_map(|(acked_packets, rtt_ms, has_sample, marked_packets, is_slow_start)| {
+                let marked_packets = marked_packets.min(acked_packets);
+                Operation::Ack { acked_packets, rtt_ms, has_sample, marked_packets, is_slow_start }
+            }),
+        1 => any::<bool>().prop_map(|is_slow_start| Operation::Loss { is_slow_start }),
+        1 => Just(Operation::Timeout),
+        1 => (0.0_f64..7.0)
+            .prop_map(|exponent| Operation::Set { cwnd_packets: libm::pow(10.0, exponent) }),
+    ]
+}
+
+/// An ACK of one packet, before any RTT sample.
+fn first_ack() -> AckEvent {
+    AckEvent {
+        now: Time::ZERO,
+        acked_packets: 1,
+        rtt: None,
+        srtt: Time::ZERO,
+        min_rtt: Time::NEVER,
+        delivered_packets: 0,
+        marked_packets: 0,
+        next: 10,
+        is_slow_start: false,
+    }
+}
+
+/// The windows of a control, with the sender's bound.
+fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
+    let mut control = Congestion::new(config);
+    let (mut cwnd, mut now) = (10.0, Time::ZERO);
+    let mut event = first_ack();
+    let congest = |control: &mut Congestion, now, cwnd: f64, kind, is_slow_start| {
+        let event = CongestionEvent { now, kind, cwnd_packets: cwnd, is_slow_start };
+        let target = control.on_congestion(&event);
+        assert!(target <= cwnd, "{event:?} made the window grow to {target}");
+        target.max(2.0)
+    };
+    let apply = |operation: &Operation| {
+        now += Time::from_milliseconds(1);
+        cwnd = match *operation {
+            Operation::Ack { acked_packets, rtt_ms, has_sample, marked_packets, is_slow_start } => {
+                let rtt = Time::from_milliseconds(rtt_ms);
+                (event.now, event.acked_packets, event.srtt) = (now, acked_packets, rtt);
+                event.rtt = has_sample.then_some(rtt);
+                event.min_rtt = event.rtt.map_or(event.min_rtt, |rtt| event.min_rtt.min(rtt));
+                event.delivered_packets += acked_packets;
+                event.marked_packets += marked_packets;
+                event.next = event.delivered_packets + cwnd as u64;
+                event.is_slow_start = is_slow_start && control.has_own_slow_start();
+                if control.watches_every_ack() {
+                    control.watch(&event);
+                }
+                control.on_ack(cwnd, &event)
+            }
+            Operation::Loss { is_slow_start } => {
+                congest(&mut control, now, cwnd, CongestionKind::Loss, is_slow_start)
+            }
+            Operation::Timeout => {
+                congest(&mut control, now, cwnd, CongestionKind::Timeout, false);
+                1.0
+            }
+            Operation::Set { cwnd_packets } => cwnd_packets,
+        };
+        cwnd
+    };
+    operations.iter().map(apply).collect()
+}
+
+proptest! {
+    #![proptest_config(config(500))]
+
+    #[test]
+    fn every_window_is_finite_and_at_least_one_packet(
+        operations in prop::collection::vec(operation(), 1..300),
+    ) {
+        for (name, config) in controls::all() {
+            let first = windows(&config, &operations);
+            for (window, operation) in first.iter().zip(&operations) {
+                prop_assert!(
+                    window.is_finite() && *window >= 1.0,
+                    "{name}: {window} after {operation:?}"
+                );
+            }
+            let second = windows(&config, &operations);
+            prop_assert!(first == second, "{name} is not deterministic");
+        }
+    }
+
+    /// An ACK of new data never shrinks the window of a loss-based control, and one packet never
+    /// adds more than one window's worth. A fixed window jumps to where it stays.
+    #[test]
+    fn an_ack_lets_the_window_grow_a_little(cwnd in 1.0_f64..1e6, acked_packets in 1_u64..10) {
+        for (name, config) in controls::all() {
+            if name == "fixed_window" {
+                continue;
+            }
+            let event = AckEvent { acked_packets, delivered_packets: acked_packets, ..first_ack() };
+            let after = Congestion::new(&config).on_ack(cwnd, &event);
+            let most = cwnd * (1.0 + acked_packets as f64);
+            prop_assert!(cwnd <= after && after <= most, "{name}: from {cwnd} to {after}");
+        }
+    }
+}
+
+/// Something that happens to a control that models the path.
+#[derive(Clone, Copy, Debug)]
+enum PathStep {
+    Ack { after_ms: u64, event: PathEvent },
+    Lost(LostPacket),
+    Congestion(CongestionKind),
+    Restart,
+}
+
+fn rate_sample() -> impl Strategy<Value = Option<RateSample>> {
+    let rate = prop::option::weighted(0.9, (-1.0_f64..7.0).prop_map(|e| libm::pow(10.0, e)));
+    let sample = (1_u64..1_000, 0_u64..1_000, rate, 0_u64..1_000, 0_u64..50, any::<bool>());
+    prop::option::weighted(0.9, sample).prop_map(|sample| {
+        sample.map(|(delivered, sent_before, delivery_rate, tx_in_flight, lost, limited)| {
+            // `prior_delivered` counts back from the ACK here.
+            RateSample {
+                delivered,
+                prior_delivered: sent_before,
+                delivery_rate,
+                tx_in_flight,
+                lost,
+                is_app_limited: limited,
+            }
+        })
+    })
+}
+
+fn path_step() -> impl Strategy<Value = PathStep> {
+    let counts = (0_u64..1_000, 0_u64..1_000, 0_u64..100, 0_u64..100);
+    let rtt = prop::option::weighted(0.8, (0_u64..2_000).prop_map(Time::from_milliseconds));
+    let repair = prop::sample::select(vec![Repair::None, Repair::FastRecovery, Repair::Timeout]);
+    let ack = (0_u64..3_000, counts, rtt, rate_sample(), any::<bool>(), repair).prop_map(
+        |(
+            after_ms,
+            (prior_in_flight, in_flight, newly_delivered, newly_lost),
+            rtt,
+            rate,
+            limited,
+            repair,
+        )| {
+            let event = PathEvent {
+                now: Time::ZERO,
+                cwnd_packets: 1.0,
+                srtt: rtt.unwrap_or_default(),
+                prior_in_flight,
+                in_flight,
+                newly_delivered,
+                newly_lost,
+                delivered: 0,
+                rtt,
+                rate,
+                is_cwnd_limited: limited,
+                repair,
+                next_departure: Time::from_milliseconds(prior_in_flight),
+            };
+            PathStep::Ack { after_ms, event }
+        },
+    );
+    let lost = (0_u64..1_000, 1_u64..1_000, 1_u64..100, any::<bool>()).prop_map(
+        |(sequence, tx_in_flight, lost, is_app_limited)| {
+            let (now, delivered, cwnd_packets) = (Time::ZERO, 0, 1.0);
+            PathStep::Lost(LostPacket {
+                now,
+                sequence,
+                tx_in_flight,
+                lost,
+                is_app_limited,
+                delivered,
+                cwnd_packets,
+            })
+        },
+    );
+    let kinds = vec![CongestionKind::Loss, CongestionKind::Timeout, CongestionKind::Mark];
+    prop_oneof![
+        20 => ack,
+        3 => lost,
+        1 => prop::sample::select(kinds).prop_map(PathStep::Congestion),
+        1 => Just(PathStep::Restart),
+    ]
+}
+
+/// How a control steers; empty for one that does not model the path.
+fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
+    let mut control = Congestion::new(config);
+    let beginning = Beginning {
+        now: Time::ZERO,
+        seed: 7,
+        cwnd_packets: 10.0,
+        packet_bytes: 1_000,
+        has_sack: true,
+    };
+    let Some(first) = control.begin(&beginning) else { return Vec::new() };
+    let (mut all, mut now, mut delivered) = (vec![first], Time::ZERO, 0);
+    for step in steps {
+        let cwnd_packets = all.last().map_or(1.0, |last| last.cwnd_packets);
+        match *step {
+            PathStep::Ack { after_ms, event } => {
+                now += Time::from_milliseconds(after_ms);
+                delivered += event.newly_delivered;
+                let rate = event.rate.map(|rate| RateSample {
+                    prior_delivered: delivered.saturating_sub(rate.prior_delivered),
+                    ..rate
+                });
+                let event = PathEvent { now, delivered, cwnd_packets, rate, ..event };
+                all.push(control.on_rate_sample(&event));
+            }
+            PathStep::Lost(lost) => {
+                control.on_lost(&LostPacket { now, delivered, cwnd_packets, ..lost });
+            }
+            PathStep::Congestion(kind) => {
+                let is_slow_start = true;
+                control.on_congestion(&CongestionEvent { now, kind, cwnd_packets, is_slow_start });
+            }
+            PathStep::Restart => all.extend(control.on_restart(now, cwnd_packets)),
+        }
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(config(500))]
+
+    #[test]
+    fn a_control_that_models_the_path_survives_any_path(
+        steps in prop::collection::vec(path_step(), 1..300),
+    ) {
+        for (name, config) in controls::all() {
+            let first = steerings(&config, &steps);
+            prop_assert!(first.is_empty() != config.models_path(), "{name}");
+            for steering in &first {
+                let Steering { cwnd_packets, pacing_rate, send_quantum, .. } = *steering;
+                prop_assert!(cwnd_packets.is_finite() && cwnd_packets >= 1.0, "{name}: {steering:?}");
+                prop_assert!(pacing_rate.is_finite() && pacing_rate > 0.0, "{name}: {steering:?}");
+                prop_assert!(send_quantum >= 1, "{name}: {steering:?}");
+            }
+            prop_assert!(first == steerings(&config, &steps), "{name} is not deterministic");
+        }
+    }
+}
+
+/// Counts what a sender sends.
+#[derive(Default)]
+struct Counter {
+    sent: u64,
+    highest: u64,
+}
+
+impl Outlet for Counter {
+    fn send(&mut self, packet: Packet) {
+        self.sent += 1;
+        self.highest = self.highest.max(packet.sequence + 1);
+    }
+}
+
+/// What reaches a sender: an ACK, relative to what it has sent, or its timer.
+#[derive(Clone, Debug)]
+struct Step {
+    after: Time,
+    is_timer: bool,
+    /// Advance of the cumulative ACK, negative for an old one.
+    advance: i64,
+    blocks: Vec<(u64, u64)>,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let block = (0_u64..40, 1_u64..20);
+    let after = (0_u64..300).prop_map(Time::from_milliseconds);
+    (after, prop::bool::weighted(0.1), -3_i64..6, prop::collection::vec(block, 0..=3))
+        .prop_map(|(after, is_timer, advance, blocks)| Step { after, is_timer, advance, blocks })
+}
+
+fn tcp() -> impl Strategy<Value = TcpSpec> {
+    let recovery = prop::sample::select(vec![
+        (Recovery::NewReno, false, false),
+        (Recovery::Sack, false, false),
+        (Recovery::Sack, false, true),
+        (Recovery::Sack, true, false),
+    ]);
+    let slow_start = prop::sample::select(vec![
+        SlowStartSpec::Standard,
+        SlowStartSpec::Limited { max_ssthresh: 10 },
+        SlowStartSpec::HystartPlusPlus,
+    ]);
+    let control = prop::sample::select(controls::all());
+    (recovery, slow_start, control, any::<bool>(), any::<bool>(), 1_u32..30).prop_map(
+        |(repair, slow_start, (_, congestion), pacing, forgets, initial_window)| TcpSpec {
+            recovery: repair.0,
+            prr: repair.1,
+            count_lost_in_pipe: repair.2,
+            slow_start,
+            congestion,
+            pacing,
+            initial_window,
+            forget_sack_at_timeout: forgets,
+            ..transport::reno()
+        },
+    )
+}
+
+fn marks() -> Marks {
+    Marks {
+        measure_from: Time::ZERO,
+        duration: Time::NEVER,
+        series_interval: Time::NEVER,
+        progress_interval: Time::NEVER,
+        reductions_kept: 10,
+    }
+}
+
+proptest! {
+    #![proptest_config(config(2_000))]
+
+    /// ACKs may be old, acknowledge what was never sacked, sack what was acknowledged: the sender
+    /// keeps a sane window and sends nothing beyond what its application has.
+    #[test]
+    fn a_sender_survives_any_acks(
+        tcp in tcp(),
+        steps in prop::collection::vec(step(), 1..200),
+        packets in prop_oneof![Just(u64::MAX), 1_u64..200],
+    ) {
+        let demand = Demand {
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            packets,
+            packet_bytes: 1_000,
+            last_packet_bytes: 500,
+            header_bytes: 40,
+        };
+        let (mut sender, mut out) = (Sender::new(&tcp, demand, 1, marks()), Counter::default());
+        let mut now = Time::ZERO;
+        for step in steps {
+            if step.is_timer && sender.deadline() != Time::NEVER {
+                now = now.max(sender.deadline());
+            } else {
+                now += step.after;
+            }
+            while sender.deadline() <= now {
+                let deadline = sender.deadline();
+                sender.on_deadline(deadline, &mut out);
+                prop_assert!(sender.deadline() > deadline, "a timer that fires makes progress");
+            }
+            let una = sender.delivered();
+            let cumulative = una.saturating_add_signed(step.advance).min(out.highest);
+            let blocks: Vec<Range> = step
+                .blocks
+                .iter()
+                .map(|&(start, length)| Range { start: una + start, end: una + start + length })
+                .collect();
+            let ack = Ack {
+                cumulative,
+                echo: Time::ZERO,
+                echoes_retransmission: false,
+                ece: false,
+                marked_packets: 0,
+                blocks: &blocks,
+            };
+            sender.on_ack(now, ack, &mut out);
+            prop_assert!(sender.delivered() == una.max(cumulative));
+            prop_assert!(sender.cwnd_packets().is_finite() && sender.cwnd_packets() >= 1.0);
+            prop_assert!(sender.ssthresh_packets() >= 2.0);
+            prop_assert!(sender.pacing_rate().is_none_or(|rate| rate.is_finite() && rate > 0.0));
+            prop_assert!(out.highest <= packets && out.sent == sender.probe.counters.sent);
+        }
+    }
+
+    /// Whatever arrives, the receiver acknowledges exactly what it has: the cumulative ACK stands
+    /// behind the first gap, and its blocks hold received packets only, disjoint and above it.
+    #[test]
+    fn a_receiver_reports_what_it_has(
+        sequences in prop::collection::vec(0_u64..60, 1..200),
+        delayed in prop::option::of(2_u32..4),
+    ) {
+        let timeout = PositiveDuration::from_milliseconds(40);
+        let delayed =
+            delayed.map_or(DelayedAck::OFF, |packets| DelayedAck::Set { packets, timeout });
+        let mut receiver = Receiver::new(delayed, false, u64::MAX);
+        let mut has = [false; 61];
+        let mut unanswered = 0;
+        for (index, sequence) in sequences.into_iter().enumerate() {
+            let now = Time::from_picoseconds(index as u64);
+            has[sequence as usize] = true;
+            let packet = Packet { sequence, bytes: 1_000, sent: now, ..Packet::default() };
+            let first_gap = has.iter().position(|has| !has).expect("60 is never sent") as u64;
+            let Some(ack) = receiver.on_packet(now, packet) else {
+                unanswered += 1;
+                prop_assert!(delayed.rule().is_some_and(|(packets, _)| unanswered < packets));
+                prop_assert!(receiver.deadline() > now && receiver.deadline() != Time::NEVER);
+                continue;
+            };
+            unanswered = 0;
+            prop_assert_eq!(ack.cumulative, first_gap);
+            for (index, block) in ack.blocks.iter().enumerate() {
+                prop_assert!(ack.cumulative < block.start && block.start < block.end);
+                prop_assert!((block.start..block.end).all(|packet| has[packet as usize]));
+                // A block is as long as it can be (RFC 2018 sec. 4).
+                prop_assert!(!has[block.end as usize] && !has[block.start as usize - 1]);
+                let others = &ack.blocks[index + 1..];
+                prop_assert!(others.iter().all(|other| other != block));
+            }
+            if sequence > first_gap {
+                prop_assert!(ack.blocks[0].start <= sequence && sequence < ack.blocks[0].end);
+            }
+        }
+        prop_assert_eq!(receiver.next(), has.iter().position(|has| !has).expect("60") as u64);
+    }
+}

@@ -1,0 +1,170 @@
+//! Controls of the caller's own in a run: the same law gives the same run, and one that fails ends
+//! it, always in the same way.
+
+use serde::Deserialize;
+use tailroom_engine::congestion::custom::Controls;
+use tailroom_engine::congestion::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use tailroom_engine::network::Network;
+use tailroom_engine::results::Summary;
+use tailroom_engine::scenario;
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::simulation::error::RunError;
+use tailroom_engine::units::Time;
+
+use crate::support::scenario_run;
+
+const SCENARIO: &str = r#"
+duration = "20 s"
+[links.bottleneck]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = { kind = "drop_tail", limit = "20 packets" }
+[flows.two]
+count = 2
+path = ["bottleneck"]
+congestion = CONTROL
+rtt = { from = "20 ms", to = "30 ms" }
+"#;
+
+/// RFC 5681 until so many ACKs have come; then it returns NaN.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LimitedParams {
+    acks: u64,
+}
+
+impl Default for LimitedParams {
+    fn default() -> Self {
+        LimitedParams { acks: u64::MAX }
+    }
+}
+
+impl Parameters for LimitedParams {}
+
+struct Limited {
+    acks: u64,
+}
+
+impl CongestionControl for Limited {
+    fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
+        self.acks -= 1;
+        if self.acks == 0 {
+            return f64::NAN;
+        }
+        cwnd_packets + event.acked_packets as f64 / cwnd_packets
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        event.cwnd_packets / 2.0
+    }
+}
+
+/// A window that is the same after every ACK.
+#[derive(Default, Deserialize)]
+struct GreedyParams {
+    window: f64,
+}
+
+impl Parameters for GreedyParams {}
+
+struct Greedy {
+    window: f64,
+}
+
+impl CongestionControl for Greedy {
+    fn on_ack(&mut self, _cwnd_packets: f64, _event: &AckEvent) -> f64 {
+        self.window
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        event.cwnd_packets / 2.0
+    }
+
+    fn has_own_slow_start(&self) -> bool {
+        true
+    }
+}
+
+fn network(control: &str) -> Network {
+    let mut controls = Controls::default();
+    controls.register("greedy", |params: &GreedyParams| Greedy { window: params.window });
+    controls.register("limited", |params: &LimitedParams| Limited { acks: params.acks });
+    let scenario =
+        scenario::parse(&SCENARIO.replace("CONTROL", control), &[], None, &scenario_run::NoFiles);
+    let found = scenario.and_then(|scenario| scenario.with_controls(&controls)?.resolve());
+    found.expect("the scenario is right")
+}
+
+fn summary(control: &str) -> Summary {
+    let results = scenario_run::finish(&network(control));
+    results.summary
+}
+
+#[test]
+fn the_same_law_gives_the_same_run() {
+    let mut own = summary("\"limited\"");
+    let built_in = summary("\"reno\"");
+    assert!(built_in.flows.iter().all(|flow| flow.congestion_events > 10));
+    for flow in &mut own.flows {
+        assert_eq!(flow.congestion.replace("reno".into()).as_deref(), Some("limited"));
+    }
+    assert_eq!(own.flows, built_in.flows);
+}
+
+fn failure(slice: Time) -> (RunError, Time) {
+    let control = "{ kind = \"custom\", control = \"limited\", parameters = { acks = 1000 } }";
+    let mut simulation = Simulation::new(&network(control));
+    let mut now = Time::ZERO;
+    loop {
+        now += slice;
+        if let Err(error) = simulation.run_until(now) {
+            return (error, now);
+        }
+    }
+}
+
+/// Two flows share 833 packets a second: the first sees 1000 ACKs after some 2.4 s, and repairs.
+#[test]
+fn a_window_that_is_none_ends_the_run_in_the_slice_where_it_came() {
+    let slice = Time::from_milliseconds(1);
+    let (error, ended) = failure(slice);
+    let RunError::Control { group, control, flow, fault } = &error else { panic!("{error}") };
+    assert_eq!((group.as_str(), control.as_str()), ("two", "limited"));
+    assert!(flow == "two.0" || flow == "two.1", "{flow}");
+    assert_eq!(
+        fault.problem,
+        "on_ack returned NaN; a window is a finite number of packets, at least 0 and at most 100000000"
+    );
+    // A flow runs ahead of its links by less than the round trip: 30 ms, and 20 packets of 1.2 ms.
+    assert!(ended < fault.time + slice && fault.time < ended + Time::from_milliseconds(54));
+    assert!(fault.time < Time::from_milliseconds(4_000));
+    for slice in [Time::from_milliseconds(7), Time::from_milliseconds(20_000)] {
+        assert_eq!(failure(slice).0, error, "however the run is cut");
+    }
+}
+
+fn greedy(window: &str) -> RunError {
+    let parameters = format!("parameters = {{ window = {window} }}");
+    let control = format!("{{ kind = \"custom\", control = \"greedy\", {parameters} }}");
+    let mut network = network(&control);
+    network.memory_limit_bytes = 10_000_000;
+    Simulation::new(&network).finish().expect_err("such a window does not fit")
+}
+
+/// All of a window is sent in the event in which the control returns it.
+#[test]
+fn a_window_that_no_memory_could_hold_ends_the_run_in_its_event() {
+    for (window, shown) in [("1e9", "1000000000"), ("1e300", "1e300")] {
+        let RunError::Control { control, fault, .. } = greedy(window) else { panic!("{window}") };
+        assert_eq!(control, "greedy");
+        let expected = format!(
+            "on_ack returned {shown}; a window is a finite number of packets, at least 0 and at most \
+             100000000"
+        );
+        assert_eq!(fault.problem, expected);
+    }
+    let fault = greedy("9e7");
+    let RunError::Memory { needed_bytes, .. } = fault else { panic!("{fault}") };
+    assert!((10_000_001..74_000_000).contains(&needed_bytes), "{needed_bytes}");
+    assert_eq!(greedy("9e7"), fault);
+}

@@ -1,0 +1,129 @@
+//! Index of dispersion of arrivals by time scale, against closed forms.
+
+use tailroom_engine::results::{ArrivalDispersion, Results};
+
+use crate::support::scenario_run;
+use crate::support::summaries::link;
+
+/// A link that drops nothing, and what comes to it.
+fn run(duration_s: u32, scale: &str, flows: &str) -> ArrivalDispersion {
+    let text = format!(
+        r#"
+        duration = "{duration_s} s"
+        measure_from = "1 s"
+        [links.link]
+        rate = "1 Gbit/s"
+        delay = "1 ms"
+        queue = {{ kind = "drop_tail", limit = "100000 packets" }}
+        arrival_dispersion = "{scale}"
+        [flows.arrivals]
+        path = ["link"]
+        packet_size = "1000 B"
+        {flows}
+        "#
+    );
+    let results: Results = scenario_run::run(&text, 1);
+    assert_eq!(link(&results.summary, "link").drops_packets, 0);
+    results.arrival_dispersion
+}
+
+/// The variance of n independent counts has a relative standard deviation of sqrt(2 / (n - 1)), if they
+/// are nearly normal; 1 / (n mean) more for the fourth moment of Poisson counts.
+fn assert_index_is(found: &ArrivalDispersion, expected: f64) {
+    assert!(found.index.len() >= 10, "{found:?}");
+    for (at, index) in found.index.iter().enumerate() {
+        let count = found.intervals[at] as f64;
+        let fourth = expected / (count * found.mean_packets[at]);
+        let deviation = (2.0 / (count - 1.0) + fourth).sqrt();
+        // Four standard deviations: fifteen scales leave them in 1 of 1,000 runs.
+        let off = (index / expected - 1.0).abs();
+        assert!(off < 4.0 * deviation, "{} s: {index} for {expected}", found.scale_s[at]);
+    }
+}
+
+/// 10,000 packets a second.
+#[test]
+fn poisson_packets_have_an_index_of_one_at_every_scale() {
+    let source = r#"source = { kind = "poisson", rate = "80 Mbit/s" }"#;
+    let found = run(41, "20 us", source);
+    assert_eq!((found.scale_s[0], found.intervals[0]), (20e-6, 2_000_000));
+    assert!((found.mean_packets[0] / 0.2 - 1.0).abs() < 4.0 / 400_000_f64.sqrt());
+    assert_index_is(&found, 1.0);
+}
+
+/// Flows of eight packets that leave at once: a Poisson process of batches. With N batches the variance of
+/// 8 N is 64 E N, and the mean 8 E N.
+#[test]
+fn poisson_batches_have_the_index_of_their_size() {
+    let source = r#"
+        congestion = "reno"
+        rtt = "20 ms"
+        initial_window = 8
+        source = { kind = "finite_flows", size = "7680 B", arrivals_per_second = 500 }
+    "#;
+    assert_index_is(&run(101, "100 us", source), 8.0);
+}
+
+/// An interval of m packets and a part f holds m or m + 1: variance f (1 - f).
+#[test]
+fn equally_spaced_packets_vary_by_less_than_one() {
+    // A packet each millisecond.
+    let source = r#"source = { kind = "cbr", rate = "8 Mbit/s" }"#;
+    let found = run(201, "0.3 ms", source);
+    assert!(found.index.len() > 12);
+    for (scale, index) in found.scale_s.iter().zip(&found.index) {
+        let mean = scale / 1e-3;
+        let part = mean.fract();
+        let expected = part * (1.0 - part) / mean;
+        assert!(*index < 1.0 && *index <= 0.26 / mean, "{scale} s: {index}");
+        // The pattern repeats after ten intervals: the rest weighs at most 10 / n.
+        if *scale < 1.0 {
+            assert!((index / expected - 1.0).abs() < 0.03, "{scale} s: {index} for {expected}");
+        }
+    }
+}
+
+/// On-off fluid with exponential periods (Anick, Mitra and Sondhi 1982): the autocovariance of the rate is
+/// r^2 p (1 - p) exp(-t / tau), with p the share of on periods and 1 / tau = 1 / on + 1 / off. Its double
+/// integral over the mean, r p t: index 2 (1 - p) r tau (1 - (1 - exp(-t / tau)) tau / t).
+#[test]
+fn on_off_sources_have_the_index_of_their_rates_autocovariance() {
+    let sources = r#"
+        count = 20
+        [flows.arrivals.source]
+        kind = "on_off"
+        rate = "1 Mbit/s"
+        on = { kind = "exponential", mean = "500 ms" }
+        off = { kind = "exponential", mean = "1500 ms" }
+    "#;
+    let duration_s = 1_001;
+    let found = run(duration_s, "100 ms", sources);
+    let (rate, on_share, tau) = (125.0, 0.25, 1.0 / (1.0 / 0.5 + 1.0 / 1.5));
+    assert!(found.index.len() >= 9, "{found:?}");
+    for (scale, index) in found.scale_s.iter().zip(&found.index) {
+        let ratio = scale / tau;
+        let rest = 1.0 - (1.0 - (-ratio).exp()) / ratio;
+        let expected = 2.0 * (1.0 - on_share) * rate * tau * rest;
+        // Counts nearer than 2 tau are not independent.
+        let independent = f64::from(duration_s - 1) / scale.max(2.0 * tau);
+        let deviation = (2.0 / independent).sqrt();
+        let off = (index / expected - 1.0).abs();
+        assert!(off < 4.0 * deviation, "{scale} s: {index} for {expected}");
+        assert!(*scale > 2.0 || off < 0.2, "{scale} s: {index} for {expected}");
+    }
+}
+
+#[test]
+fn nothing_is_measured_unless_asked() {
+    let text = r#"
+        duration = "1 s"
+        [links.link]
+        rate = "1 Gbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "10 packets" }
+        [flows.arrivals]
+        path = ["link"]
+        source = { kind = "cbr", rate = "8 Mbit/s" }
+    "#;
+    assert_eq!(scenario_run::run(text, 1).arrival_dispersion, ArrivalDispersion::default());
+}

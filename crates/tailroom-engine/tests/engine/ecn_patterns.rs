@@ -1,0 +1,282 @@
+//! ECN end to end by hand: chosen packets of a transfer are marked or lost, and what RFC 3168 says
+//! should happen is asserted.
+//!
+//! A transfer has 80 packets and starts with a window of 20 in congestion avoidance, packets 0 to
+//! 19 at once; the round trip takes 100 ms and the timeout is at least 1 s.
+
+use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::congestion::dctcp::DctcpParams;
+use tailroom_engine::congestion::prague::PragueParams;
+use tailroom_engine::congestion::reno::RenoParams;
+use tailroom_engine::packet::{Ecn, Packet};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::units::Time;
+
+use crate::support::path;
+use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, transfer};
+
+const PACKETS: u64 = 80;
+
+fn tcp(ecn: EcnMode, recovery: Recovery, prr: bool) -> TcpSpec {
+    TcpSpec { ecn, ..path::tcp(recovery, prr) }
+}
+
+fn classic() -> TcpSpec {
+    tcp(EcnMode::Classic, Recovery::Sack, false)
+}
+
+/// Every way to repair losses, under RFC 3168.
+fn every_recovery() -> [(&'static str, TcpSpec); 3] {
+    path::every_recovery().map(|(name, tcp)| (name, TcpSpec { ecn: EcnMode::Classic, ..tcp }))
+}
+
+/// A transfer that marks and loses the first transmissions of some packets.
+fn with(tcp: &TcpSpec, marked: &[u64], lost: &[u64]) -> Outcome {
+    let marks = |sequence: u64, nth: u32| nth == 0 && marked.contains(&sequence);
+    let loses_data = |sequence: u64, nth: u32| nth == 0 && lost.contains(&sequence);
+    let script = Script { marks: &marks, loses_data: &loses_data, ..PERFECT };
+    let outcome = transfer(tcp, PACKETS, &script);
+    assert!(outcome.is_complete, "marked {marked:?}, lost {lost:?}");
+    assert_codepoints(tcp, &outcome);
+    // Counters take the place of the echo; PRR sets the window by what is in flight; and after a timeout
+    // the window must grow, or every retransmission would take a round trip.
+    if tcp.ecn == EcnMode::Classic && !tcp.prr && outcome.timeouts == 0 {
+        assert_no_growth_under_echo(&outcome);
+    }
+    outcome
+}
+
+/// RFC 3168 sec. 6.1.5: new data is ECN-capable, retransmissions are not and have no CWR.
+fn assert_codepoints(tcp: &TcpSpec, outcome: &Outcome) {
+    for packet in &outcome.packets {
+        let codepoint = if packet.is_retransmission { Ecn::NotEct } else { tcp.ecn.codepoint() };
+        assert_eq!(packet.ecn, codepoint, "{packet:?}");
+        assert!(!(packet.is_retransmission && packet.is_cwr), "{packet:?}");
+    }
+}
+
+/// RFC 3168 sec. 6.1.2: an ACK with the echo does not let the window grow. (Fast recovery may set
+/// it to ssthresh, which is no growth.)
+fn assert_no_growth_under_echo(outcome: &Outcome) {
+    for pair in outcome.acks.windows(2) {
+        let grows = pair[1].cwnd > pair[0].cwnd && pair[1].cwnd > pair[1].ssthresh;
+        assert!(!(pair[1].ece && grows), "{pair:?}");
+    }
+}
+
+fn cwr_packets(outcome: &Outcome) -> Vec<u64> {
+    let has_cwr = |packet: &&Packet| packet.is_cwr;
+    outcome.packets.iter().filter(has_cwr).map(|packet| packet.sequence).collect()
+}
+
+#[test]
+fn without_marks_nothing_is_echoed_or_answered() {
+    for mode in [EcnMode::Off, EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s] {
+        let outcome = with(&tcp(mode, Recovery::Sack, false), &[], &[]);
+        assert_eq!((outcome.reductions, outcome.timeouts), (0, 0), "{mode:?}");
+        assert!(outcome.acks.iter().all(|ack| !ack.ece), "{mode:?}");
+        assert!(cwr_packets(&outcome).is_empty(), "{mode:?}");
+    }
+}
+
+/// A transport that is not ECN-capable cannot be marked.
+#[test]
+fn packets_that_are_not_capable_go_unmarked() {
+    let all: Vec<u64> = (0..PACKETS).collect();
+    let outcome = with(&tcp(EcnMode::Off, Recovery::Sack, false), &all, &[]);
+    assert_eq!((outcome.reductions, outcome.timeouts), (0, 0));
+}
+
+/// RFC 3168 sec. 6.1.2: one reduction for the marks of one window of data, however many and
+/// whichever, and one packet with CWR.
+#[test]
+fn the_marks_of_one_window_reduce_once() {
+    let delayed = DelayedAck::Switch(true);
+    for (name, tcp) in every_recovery() {
+        for delayed_ack in [DelayedAck::OFF, delayed] {
+            let tcp = TcpSpec { delayed_ack, ..tcp.clone() };
+            for first in 0..WINDOW {
+                for last in first..WINDOW {
+                    let marked: Vec<u64> = (first..=last).collect();
+                    let outcome = with(&tcp, &marked, &[]);
+                    let case = format!("{name}, {delayed_ack:?}, marked {first} to {last}");
+                    let counts = (outcome.reductions, outcome.timeouts, outcome.retransmissions);
+                    assert_eq!(counts, (1, 0, 0), "{case}");
+                    assert_eq!(cwr_packets(&outcome).len(), 1, "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_marks_of_one_window_reduce_once_with_accurate_feedback() {
+    for mode in [EcnMode::Accurate, EcnMode::L4s] {
+        let tcp = tcp(mode, Recovery::Sack, false);
+        for first in 0..WINDOW {
+            for last in first..WINDOW {
+                let marked: Vec<u64> = (first..=last).collect();
+                let outcome = with(&tcp, &marked, &[]);
+                let case = format!("{mode:?}, marked {first} to {last}");
+                assert_eq!((outcome.reductions, outcome.timeouts), (1, 0), "{case}");
+                assert!(cwr_packets(&outcome).is_empty(), "{case}");
+            }
+        }
+    }
+}
+
+/// The first packet is marked: its ACK halves the window to 10 while 19 packets are in flight. The
+/// ACKs of packets 1 to 10 shrink that to 9, and packet 20 leaves with CWR. The ACKs of packets 0
+/// to 19 have the echo, no other has.
+#[test]
+fn cwr_leaves_once_and_stops_the_echo() {
+    for (name, tcp) in every_recovery() {
+        let outcome = with(&tcp, &[0], &[]);
+        assert!(outcome.packets[..20].iter().all(|packet| packet.sent == Time::ZERO));
+        assert_eq!((outcome.packets[20].sequence, outcome.packets[20].sent), (20, RTT));
+        assert_eq!(cwr_packets(&outcome), [20], "{name}");
+        let echoes: Vec<bool> = outcome.acks.iter().map(|ack| ack.ece).collect();
+        let expected: Vec<bool> = (0..PACKETS).map(|packet| packet < 20).collect();
+        assert_eq!(echoes, expected, "{name}");
+        assert!(outcome.acks[..20].iter().all(|ack| (ack.cwnd, ack.ssthresh) == (10.0, 10.0)));
+        // Packet 20 is the first to let the window grow again: by 1 / 10.
+        assert!((outcome.acks[20].cwnd - 10.1).abs() < 1e-12, "{name}");
+    }
+}
+
+/// A mark on the packet with CWR was set after the reduction: a new window of data.
+#[test]
+fn marks_of_two_windows_reduce_twice() {
+    for mode in [EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s] {
+        let outcome = with(&tcp(mode, Recovery::Sack, false), &[0, 20], &[]);
+        assert_eq!((outcome.reductions, outcome.timeouts), (2, 0), "{mode:?}");
+    }
+    // Sent before the reduction, though a round trip after the first mark: the same window.
+    let outcome = with(&classic(), &[10, 25], &[]);
+    assert_eq!((outcome.reductions, cwr_packets(&outcome).len()), (1, 1));
+}
+
+/// RFC 3168 sec. 6.1.2: if the packet with CWR is lost, its repair reduces again and another new
+/// packet has CWR; until that arrives the echo goes on.
+#[test]
+fn a_lost_cwr_packet_repeats_the_echo_until_the_next_one() {
+    for (name, tcp) in every_recovery() {
+        let outcome = with(&tcp, &[0], &[20]);
+        let counts = (outcome.reductions, outcome.timeouts, outcome.retransmissions);
+        assert_eq!(counts, (2, 0, 1), "{name}");
+        let cwr = cwr_packets(&outcome);
+        assert!(cwr.len() == 2 && cwr[0] == 20 && cwr[1] > 20, "{name}: {cwr:?}");
+        let echoes = outcome.acks.iter().filter(|ack| ack.ece).count();
+        assert!(echoes > 20, "{name}: {echoes}");
+        let last = outcome.acks.iter().rposition(|ack| ack.ece).unwrap_or_default();
+        assert!(outcome.acks[..=last].iter().all(|ack| ack.ece), "{name}: one run of echoes");
+        assert!(last + 1 < outcome.acks.len(), "{name}: it ends");
+    }
+}
+
+/// RFC 3168 sec. 6.1.2: dropped and marked packets of one window are one instance of congestion.
+#[test]
+fn a_loss_and_a_mark_in_one_window_reduce_once() {
+    for (name, tcp) in every_recovery() {
+        for lost in 0..WINDOW - 3 {
+            for marked in (0..WINDOW).filter(|&marked| marked != lost) {
+                let outcome = with(&tcp, &[marked], &[lost]);
+                let case = format!("{name}, lost {lost}, marked {marked}");
+                let counts = (outcome.reductions, outcome.timeouts, outcome.retransmissions);
+                assert_eq!(counts, (1, 0, 1), "{case}");
+                assert_eq!(cwr_packets(&outcome).len(), 1, "{case}");
+                let last = outcome.acks.last().expect("ACKs");
+                assert!(!last.ece && last.ssthresh >= 10.0, "{case}: {last:?}");
+            }
+        }
+    }
+}
+
+/// RFC 8511 sec. 3.1: 0.8 of the window on a mark, half on a loss.
+#[test]
+fn abe_falls_less_on_a_mark_than_on_a_loss() {
+    for (abe, on_mark) in [(false, 10.0), (true, 16.0)] {
+        let congestion = CongestionConfig::Reno(RenoParams { abe });
+        let tcp = TcpSpec { congestion, ..classic() };
+        let outcome = with(&tcp, &[0], &[]);
+        assert_eq!((outcome.acks[0].cwnd, outcome.acks[0].ssthresh), (on_mark, on_mark));
+        let outcome = with(&tcp, &[], &[0]);
+        let reduced = outcome.acks.iter().find(|ack| ack.ssthresh < 20.0).expect("a reduction");
+        assert!((reduced.ssthresh - 10.0).abs() < 1e-12);
+    }
+}
+
+/// The window doubles from 4 to 8 and grows by 6 on the ACKs of packets 4 to 9; the echo of packet
+/// 10 halves 14, with ABE too (RFC 8511 sec. 4). From then on it grows by 1 / window.
+#[test]
+fn a_mark_ends_slow_start() {
+    let modes = [EcnMode::Classic, EcnMode::Accurate];
+    for (mode, abe) in modes.into_iter().flat_map(|mode| [(mode, false), (mode, true)]) {
+        let tcp = TcpSpec {
+            congestion: CongestionConfig::Reno(RenoParams { abe }),
+            initial_window: 4,
+            initial_ssthresh: None,
+            ..tcp(mode, Recovery::Sack, false)
+        };
+        let outcome = with(&tcp, &[10], &[]);
+        assert_eq!((outcome.acks[9].cwnd, outcome.acks[9].ssthresh), (14.0, f64::INFINITY));
+        assert_eq!((outcome.acks[10].cwnd, outcome.acks[10].ssthresh), (7.0, 7.0), "{mode:?}");
+        let next = outcome.acks[11..].iter().find(|ack| ack.cwnd > 7.0).expect("it grows again");
+        assert!((next.cwnd - (7.0 + 1.0 / 7.0)).abs() < 1e-12, "{mode:?}: {next:?}");
+    }
+}
+
+/// The window after the reduction, CWR included, is lost: the timeout is another reduction, and the
+/// first new packet after it has CWR (RFC 3168 sec. 6.1.2), which ends the echo at last.
+#[test]
+fn a_timeout_is_answered_with_cwr_too() {
+    let window: Vec<u64> = (20..30).collect();
+    for (name, tcp) in every_recovery() {
+        let outcome = with(&tcp, &[0], &window);
+        assert_eq!((outcome.reductions, outcome.timeouts), (1, 1), "{name}");
+        assert_eq!(cwr_packets(&outcome), [20, 30], "{name}");
+        let last = outcome.acks.iter().rposition(|ack| ack.ece).expect("echoes");
+        assert!(last + 1 < outcome.acks.len(), "{name}: the echo ends");
+    }
+}
+
+/// Lost ACKs lose no mark: the echo is repeated, and the counter holds them all.
+#[test]
+fn a_mark_survives_the_loss_of_its_ack() {
+    for mode in [EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s] {
+        for marked in 0..WINDOW - 1 {
+            let marks = |sequence: u64, nth: u32| nth == 0 && sequence == marked;
+            let script = Script { marks: &marks, loses_ack: &|nth| nth == marked, ..PERFECT };
+            let outcome = transfer(&tcp(mode, Recovery::Sack, false), PACKETS, &script);
+            assert!(outcome.is_complete);
+            assert_eq!((outcome.reductions, outcome.timeouts), (1, 0), "{mode:?}, {marked}");
+        }
+    }
+}
+
+/// A mark takes little of a scalable control's window, so it does not stand in for a loss (RFC 8257
+/// sec. 3.5). Packet 0 is marked and packet 10 lost; nine packets between them let the window grow.
+/// DCTCP: alpha is 1/16 after the first ACK, and leaves 31/32 of 20 packets, 19.375; growth to
+/// 19.83, and half of that is 9.92. Prague from alpha 0.2: 18, growth to 18.49, of which 0.5 / 0.9
+/// are left, 10.27: half of the window before both.
+#[test]
+fn a_loss_after_a_mark_counts_for_scalable_controls() {
+    let dctcp = DctcpParams { initial_alpha: 0.0, ..DctcpParams::default() };
+    let prague = PragueParams { initial_alpha: 0.2, ..PragueParams::default() };
+    let reno = CongestionConfig::Reno(RenoParams::default());
+    for (congestion, reductions, ssthresh) in [
+        (CongestionConfig::Dctcp(dctcp), 2, 9.917),
+        (CongestionConfig::Prague(prague), 2, 10.274),
+        (reno, 1, 10.0),
+    ] {
+        let name = congestion.name().to_owned();
+        let tcp = TcpSpec { congestion, ..tcp(EcnMode::Accurate, Recovery::Sack, false) };
+        let outcome = with(&tcp, &[0], &[10]);
+        assert_eq!((outcome.reductions, outcome.timeouts), (reductions, 0), "{name}");
+        let last = outcome.acks.last().expect("there are ACKs").ssthresh;
+        assert!((last - ssthresh).abs() < 0.005, "{name}: {last}");
+    }
+}

@@ -1,0 +1,317 @@
+//! Every fraction of the results lies in [0, 1], whatever the network and however short the measured
+//! window: what was sent in it, or arrived in it, is set against what became of that.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use tailroom_engine::link::arrivals::{ArrivalLogSpec, Outcome};
+use tailroom_engine::link::serializer::RateChange;
+use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::results::Results;
+use tailroom_engine::traffic::SourceSpec;
+use tailroom_engine::traffic::poisson::PacketSizes;
+use tailroom_engine::units::{Rate, Time};
+
+use crate::support::random_cases::config;
+use crate::support::scenario_run::finish;
+use crate::support::{networks, random_networks, scenario_run, transport};
+
+const MS: fn(u64) -> Time = Time::from_milliseconds;
+
+/// Keys whose values are shares of a whole; `share` is not, since a source may send more than a link
+/// carries.
+fn is_fraction(key: &str) -> bool {
+    key.ends_with("fraction")
+        || ["utilization", "loss_synchronization", "jain_index"].contains(&key)
+}
+
+/// Every fraction of a summary, with its way from the root.
+fn fractions(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
+    match value {
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                let path = format!("{path}.{key}");
+                if let Some(number) = value.as_f64().filter(|_| is_fraction(key)) {
+                    found.push((path.clone(), number));
+                }
+                fractions(value, &path, found);
+            }
+        }
+        Value::Array(entries) => {
+            entries.iter().enumerate().for_each(|(index, entry)| {
+                fractions(entry, &format!("{path}[{index}]"), found);
+            });
+        }
+        _ => {}
+    }
+}
+
+fn all_fractions(results: &Results) -> Vec<(String, f64)> {
+    let mut found = Vec::new();
+    let summary = serde_json::to_value(&results.summary).expect("numbers and words");
+    fractions(&summary, "", &mut found);
+    let series = results.link_series.iter().flat_map(|series| &series.utilization);
+    found.extend(series.map(|value| ("series.utilization".to_owned(), *value)));
+    let counts = &results.flow_counts;
+    let shares = counts.in_progress_fraction.iter().chain(&counts.bottlenecked_fraction);
+    found.extend(shares.map(|value| ("flow_counts".to_owned(), *value)));
+    found
+}
+
+/// A random network with a window of any length: most are as long as a few packets take.
+fn network() -> impl Strategy<Value = Network> {
+    let window = prop_oneof![
+        Just(1),
+        1_u64..1_000_000_000,
+        1_u64..20_000_000_000,
+        1_u64..200_000_000_000,
+        1_u64..2_000_000_000_000,
+    ];
+    let series = prop_oneof![Just(None), Just(Some(MS(1))), Just(Some(MS(7)))];
+    (random_networks::network(), window, series, any::<bool>()).prop_map(
+        |(network, window, series_interval, stops_at_window)| {
+            let measure_from = network.duration.since(Time::from_picoseconds(window));
+            let mut network = Network { measure_from, series_interval, ..network };
+            // What is under way when a group stops is lost, or not, in a window in which it sends
+            // nothing.
+            if stops_at_window {
+                let permanent = |group: &&mut GroupSpec| group.source.passing_rtt().is_none();
+                network.groups.iter_mut().filter(permanent).for_each(|group| {
+                    group.stop = Some(measure_from.max(MS(501))); // after the last start
+                });
+            }
+            network
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn every_fraction_lies_between_0_and_1(network in network()) {
+        let results = finish(&network);
+        for (place, value) in all_fractions(&results) {
+            prop_assert!((0.0..=1.0).contains(&value), "{place} is {value}, seed {}", network.seed);
+        }
+        // A sum of nothing is 0, and not -0, which tables show as such.
+        for (name, link) in &results.summary.links.0 {
+            let load = link.sharing.offered_load;
+            prop_assert!(load.is_sign_positive(), "{name}: {load}, seed {}", network.seed);
+        }
+    }
+
+    /// The log of arrivals says what became of each packet in the end.
+    #[test]
+    fn the_losses_of_a_link_are_those_of_the_packets_that_arrived_in_the_window(
+        network in network(),
+    ) {
+        let mut network = network;
+        for link in &mut network.links {
+            link.arrival_log = Some(ArrivalLogSpec {
+                from: network.measure_from.into(),
+                to: network.duration.into(),
+                most_packets: u64::MAX,
+            });
+        }
+        let results = finish(&network);
+        let log = &results.arrival_log;
+        for (index, (name, link)) in results.summary.links.0.iter().enumerate() {
+            let fates = log.link.iter().zip(&log.fate).filter(|(at, _)| **at as usize == index);
+            let fates: Vec<u8> = fates.map(|(_, fate)| *fate).collect();
+            let lost = fates.iter().filter(|fate| **fate >= Outcome::Overflow as u8).count();
+            let expected = (!fates.is_empty()).then(|| lost as f64 / fates.len() as f64);
+            prop_assert!(link.loss_fraction == expected, "{name}: {:?}", link.loss_fraction);
+        }
+    }
+
+    /// Behind a first-come-first-served link of whole picoseconds a bit, the packet log tells when each
+    /// transmission begins and ends.
+    #[test]
+    fn a_link_is_used_for_the_part_of_the_window_in_which_it_transmits(
+        from in 0_u64..2_000_000_000_000,
+        rate_kbit in prop::sample::select(vec![80_u64, 500, 4_000]),
+        seed in any::<u64>(),
+    ) {
+        let network = poisson(from, rate_kbit, seed);
+        let results = finish(&network);
+        let found = results.summary.links.0[0].1.utilization;
+        let end = network.duration.picoseconds();
+        let span = 1_000 * 8 * 1_000_000_000 / rate_kbit;
+        let log = &results.packet_log;
+        let departures = log.time_s.iter().zip(&log.event).filter(|(_, event)| **event == 1);
+        let busy = departures.map(|(time, _)| {
+            let departure = libm::round(time * 1e12) as u64;
+            departure - departure.saturating_sub(span).max(from).min(departure)
+        });
+        // A transmission that goes on at the end has no line in the log.
+        let expected = busy.sum::<u64>() as f64 / (end - from) as f64;
+        let one_packet = span as f64 / (end - from) as f64;
+        prop_assert!(
+            (-1e-12..=one_packet + 1e-12).contains(&(found - expected)),
+            "{found} where {expected} is in the log"
+        );
+    }
+}
+
+/// A Poisson stream of 400 kbit/s over a link of 10 packets.
+fn poisson(measure_from: u64, rate_kbit: u64, seed: u64) -> Network {
+    let mut link = networks::link("link", rate_kbit * 1_000, MS(0), Limit::Packets(10));
+    link.packet_log = 1_000_000;
+    let source = SourceSpec::Poisson {
+        rate: Rate::from_bits_per_second(400_000),
+        sizes: PacketSizes::Fixed,
+    };
+    let group = GroupSpec { source, tcp: None, ..networks::bulk("poisson", transport::reno()) };
+    Network {
+        duration: MS(2_000),
+        measure_from: Time::from_picoseconds(measure_from),
+        seed,
+        links: vec![link],
+        groups: vec![group],
+        flows: networks::alike(1, Time::ZERO),
+        series_interval: None,
+        memory_limit_bytes: u64::MAX,
+    }
+}
+
+#[test]
+fn a_link_that_only_permanent_flows_cross_is_offered_0_and_not_minus_0() {
+    let text = r#"
+        duration = "2 s"
+        [links.b]
+        rate = "1 Mbit/s"
+        delay = "2 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [flows.f]
+        path = ["b"]
+        congestion = "reno"
+        rtt = "20 ms"
+    "#;
+    let load = &summary(text)["links"]["b"]["offered_load"];
+    assert_eq!(load.to_string(), "0.0");
+}
+
+fn summary(text: &str) -> Value {
+    let results = scenario_run::run(text, 1);
+    serde_json::to_value(&results.summary).expect("numbers and words")
+}
+
+const STOPS: &str = r#"
+duration = "6 s"
+measure_from = "2 s"
+[links.b]
+rate = "1 Mbit/s"
+delay = "2 ms"
+queue = { kind = "codel", limit = "1000 packets" }
+[flows.f]
+path = ["b"]
+stop = "2 s"
+source = { kind = "cbr", rate = "5 Mbit/s" }
+[flows.g]
+path = ["b"]
+source = { kind = "cbr", rate = "100 kbit/s" }
+"#;
+
+/// The group `f` stops when the window begins and leaves 670 packets in the queue, most of which the
+/// link drops in the window: 375 times what arrives there, as it was counted once.
+#[test]
+fn a_group_that_sends_nothing_in_the_window_has_no_loss_fraction_there() {
+    let summary = summary(STOPS);
+    assert!(summary["links"]["b"]["drops_packets"].as_u64() > Some(300));
+    for group in [&summary["groups"]["f"], &summary["groups"]["f"]["links"]["b"]] {
+        assert!(group["loss_fraction"].is_null(), "{group}");
+    }
+    for place in [&summary["links"]["b"], &summary["groups"]["g"]["links"]["b"]] {
+        let fraction = place["loss_fraction"].as_f64().expect("g sends in the window");
+        assert!((0.0..=1.0).contains(&fraction), "{fraction}");
+    }
+}
+
+/// A packet of 1,500 bytes takes 12 ms at 1 Mbit/s, and the window is 10 ms long.
+#[test]
+fn a_window_shorter_than_a_packet_is_used_as_long_as_it_lasts() {
+    let summary = summary(
+        r#"
+duration = "1.01 s"
+measure_from = "1 s"
+[series]
+interval = "5 ms"
+[links.b]
+rate = "1 Mbit/s"
+delay = "2 ms"
+queue = { kind = "drop_tail", limit = "100 packets" }
+[flows.f]
+path = ["b"]
+source = { kind = "cbr", rate = "5 Mbit/s" }
+"#,
+    );
+    assert_eq!(summary["links"]["b"]["utilization"], 1.0);
+}
+
+/// Departures are counted when their last bit leaves, capacity from the edge of the window on: together
+/// they make 1.0000095 of a full link.
+#[test]
+fn a_link_that_is_never_idle_has_a_utilization_of_exactly_1() {
+    for (rate, queue) in
+        [(7_777_777, "drop_tail"), (7_777_777, "codel"), (10_000_000, "drop_tail"), (3, "codel")]
+    {
+        let text = format!(
+            r#"
+duration = "60 s"
+measure_from = "7.3 s"
+[links.b]
+rate = "{rate} bit/s"
+delay = "2 ms"
+queue = {{ kind = "{queue}", limit = "1000 packets" }}
+[flows.f]
+path = ["b"]
+packet_size = "1499 B"
+source = {{ kind = "cbr", rate = "50 Mbit/s" }}
+"#
+        );
+        assert_eq!(summary(&text)["links"]["b"]["utilization"], 1.0, "{rate} bit/s, {queue}");
+    }
+}
+
+/// Half a packet at 1 Gbit/s, nothing for a second, then the rest: what the schedule lets a link carry
+/// is used in full while it transmits.
+#[test]
+fn a_link_whose_rate_changes_is_used_by_what_it_could_carry_while_it_transmits() {
+    let mut network = poisson(0, 1_000, 7);
+    let rate = Rate::from_bits_per_second;
+    network.links[0].rate_changes = vec![
+        RateChange { at: MS(100), rate: rate(0) },
+        RateChange { at: MS(1_100), rate: rate(10_000) },
+        RateChange { at: MS(1_900), rate: rate(0) },
+    ];
+    // From 100 ms on there is always something to send, and 10 kbit/s is less than comes.
+    network.measure_from = MS(1_000);
+    let results = finish(&network);
+    let link = &results.summary.links.0[0].1;
+    assert_eq!((link.capacity_bps, link.utilization), (8_000.0, 1.0));
+    // Nothing can be carried any more.
+    network.measure_from = MS(1_900);
+    let link = &finish(&network).summary.links.0[0].1;
+    assert_eq!((link.capacity_bps, link.utilization), (0.0, 0.0));
+}
+
+/// Of the packets of a source that a link refuses now and then: those sent in the window, and no other.
+#[test]
+fn the_losses_of_a_flow_are_those_of_the_packets_that_it_sent_in_the_window() {
+    let mut network = poisson(700_000_000_000, 80, 3);
+    network.links[0].arrival_log = Some(ArrivalLogSpec {
+        from: network.measure_from.into(),
+        to: network.duration.into(),
+        most_packets: u64::MAX,
+    });
+    let results = finish(&network);
+    // There is no way to the link: a packet arrives when it is sent.
+    let fates = &results.arrival_log.fate;
+    let is_lost = |fate: &&u8| **fate != Outcome::Accepted as u8;
+    let lost = fates.iter().filter(is_lost).count();
+    assert!(lost > 20 && lost < fates.len(), "{lost} of {}", fates.len());
+    let expected = lost as f64 / fates.len() as f64;
+    assert_eq!(results.summary.flows[0].loss_fraction, Some(expected));
+    assert_eq!(results.summary.groups.0[0].1.loss_fraction, Some(expected));
+}

@@ -1,0 +1,342 @@
+//! What the packets of a group wait on their whole way, and how long those of sources without
+//! acknowledgements take: closed forms, and runs that can be followed by hand.
+
+use tailroom_engine::results::Results;
+
+use crate::support::scenario_run;
+use crate::support::summaries::{group, link};
+
+/// Means are exact to the rounding of seconds.
+fn assert_mean(found: Option<f64>, expected_s: f64) {
+    let found = found.expect("packets pass");
+    assert!((found - expected_s).abs() < 1e-12, "{found} where {expected_s} is expected");
+}
+
+/// Percentiles are the middles of bins less than 1/512 of their value wide.
+fn assert_p99(found: Option<f64>, expected_s: f64) {
+    let found = found.expect("packets pass");
+    assert!((found - expected_s).abs() <= expected_s / 1_024.0, "{found} for {expected_s}");
+}
+
+/// M/D/1 (Pollaczek and Khinchine): the mean wait is rho / 2 / (1 - rho) of a service time. What
+/// arrives takes that, a service time and the propagation.
+#[test]
+fn a_poisson_stream_waits_as_a_queue_with_deterministic_service_says() {
+    let results = scenario_run::run(
+        r#"
+        duration = "2010 s"
+        measure_from = "10 s"
+        [links.link]
+        rate = "8 Mbit/s"
+        delay = "5 ms"
+        queue = { kind = "drop_tail", limit = "100000 packets" }
+        [flows.stream]
+        path = ["link"]
+        packet_size = "1000 B"
+        source = { kind = "poisson", rate = "5.6 Mbit/s" }
+        "#,
+        1,
+    );
+    let stream = group(&results.summary, "stream");
+    // rho = 0.7: 1.1667 ms. A busy period decorrelates within some 20 ms, so that there are 100,000
+    // independent samples of a standard deviation near the mean, 0.3 %; four times that.
+    let expected = 0.7 / 2.0 / 0.3 * 1e-3;
+    let mean = stream.queue_delay_s_mean.expect("packets pass");
+    assert!((mean / expected - 1.0).abs() < 0.013, "{mean}");
+    // No packet is dropped; those that wait when the run ends are the only ones that do not arrive.
+    let one_way = stream.one_way_delay_s_mean.expect("packets arrive");
+    assert!((one_way - mean - 6e-3).abs() < 1e-6, "{one_way}, {mean}");
+    let p99 = stream.queue_delay_s_p99.expect("packets pass");
+    assert!((stream.one_way_delay_s_p99.expect("packets arrive") - p99 - 6e-3).abs() < 2e-5);
+    let all = link(&results.summary, "link");
+    assert_eq!(stream.queue_delay_s_mean, all.queue_delay_s_mean);
+    assert_eq!(stream.queue_delay_s_p99, all.queue_delay_s_p99);
+    assert_eq!(stream.loss_fraction, Some(0.0));
+}
+
+/// Five packets at once: 1 ms each at the first link, 2 ms each at the second.
+fn five_packets(far_limit: &str) -> Results {
+    let text = format!(
+        r#"
+        duration = "1 s"
+        [links.near]
+        rate = "8 Mbit/s"
+        delay = "1 ms"
+        queue = {{ kind = "drop_tail", limit = "100 packets" }}
+        [links.far]
+        rate = "4 Mbit/s"
+        delay = "1 ms"
+        queue = {{ kind = "drop_tail", limit = "{far_limit}" }}
+        [flows.burst]
+        path = ["near", "far"]
+        packet_size = "1000 B"
+        congestion = "reno"
+        rtt = "2 s"
+        initial_window = 5
+        "#
+    );
+    scenario_run::run(&text, 1)
+}
+
+#[test]
+fn the_waits_of_a_packet_at_two_links_add_up() {
+    // 0, 1, 2, 3, 4 ms at the first link, and the same at the second, where one comes each ms.
+    let results = five_packets("100 packets");
+    let burst = group(&results.summary, "burst");
+    assert_mean(burst.queue_delay_s_mean, 4e-3);
+    assert_p99(burst.queue_delay_s_p99, 8e-3);
+    // Under congestion control there is a round trip, not a one-way delay.
+    let no_source = (burst.one_way_delay_s_mean, burst.one_way_delay_s_p99, burst.jitter_s_mean);
+    assert_eq!(no_source, (None, None, None));
+}
+
+#[test]
+fn a_packet_dropped_at_the_second_link_does_not_count() {
+    // One place at the second link: the fourth packet, which waited 3 ms at the first, is dropped, and
+    // the fifth waits 4 and 2 ms. The others 0, 1 + 1 and 2 + 2 ms.
+    let results = five_packets("1 packet");
+    let burst = group(&results.summary, "burst");
+    assert_eq!(link(&results.summary, "far").drops_packets, 1);
+    assert_mean(burst.queue_delay_s_mean, 3e-3);
+    assert_p99(burst.queue_delay_s_p99, 6e-3);
+}
+
+/// Two constant-rate flows that start together over two links: the second one's packets wait for
+/// those of the first, 1 ms at each link. 1 + 1 + 2 + 3 ms of transmission and propagation.
+#[test]
+fn constant_rate_flows_over_two_links_take_what_can_be_added_up() {
+    let results = scenario_run::run(
+        r#"
+        duration = "2 s"
+        measure_from = "500 ms"
+        [links.near]
+        rate = "8 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [links.far]
+        rate = "4 Mbit/s"
+        delay = "3 ms"
+        queue = { kind = "codel", limit = "100 packets" }
+        [flows.pair]
+        count = 2
+        path = ["near", "far"]
+        packet_size = "1000 B"
+        source = { kind = "cbr", rate = "800 kbit/s" }
+        "#,
+        1,
+    );
+    let pair = group(&results.summary, "pair");
+    assert_mean(pair.queue_delay_s_mean, 1e-3);
+    assert_p99(pair.queue_delay_s_p99, 2e-3);
+    assert_mean(pair.one_way_delay_s_mean, 8e-3);
+    assert_p99(pair.one_way_delay_s_p99, 9e-3);
+    // Each flow's packets all take equally long.
+    assert_eq!(pair.jitter_s_mean, Some(0.0));
+}
+
+/// Every second packet of one stream meets a packet of the other, which comes first, and waits 1 ms.
+#[test]
+fn jitter_is_the_mean_difference_between_the_delays_of_consecutive_packets() {
+    let results = scenario_run::run(
+        r#"
+        duration = "2 s"
+        measure_from = "500 ms"
+        [links.link]
+        rate = "8 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [flows.slow]
+        path = ["link"]
+        packet_size = "1000 B"
+        source = { kind = "cbr", rate = "400 kbit/s" }
+        [flows.fast]
+        path = ["link"]
+        packet_size = "1000 B"
+        source = { kind = "cbr", rate = "800 kbit/s" }
+        "#,
+        1,
+    );
+    assert_mean(group(&results.summary, "fast").jitter_s_mean, 1e-3);
+    assert_mean(group(&results.summary, "fast").queue_delay_s_mean, 0.5e-3);
+    assert_eq!(group(&results.summary, "slow").jitter_s_mean, Some(0.0));
+    assert_eq!(group(&results.summary, "slow").queue_delay_s_mean, Some(0.0));
+}
+
+/// A packet each ms, and 2 ms for each at the second link: half of them find its only place taken.
+#[test]
+fn what_a_source_sends_and_does_not_arrive_is_lost() {
+    let results = scenario_run::run(
+        r#"
+        duration = "3 s"
+        measure_from = "1 s"
+        [links.near]
+        rate = "80 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [links.far]
+        rate = "4 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "1 packet" }
+        [flows.stream]
+        path = ["near", "far"]
+        packet_size = "1000 B"
+        source = { kind = "cbr", rate = "8 Mbit/s" }
+        "#,
+        1,
+    );
+    let loss = group(&results.summary, "stream").loss_fraction.expect("packets are sent");
+    assert!((loss - 0.5).abs() <= 1.0 / 1_000.0, "{loss}");
+}
+
+/// Two packets wait 0 and 1 ms, their two ACKs not at all: the link says 0.25 ms of all four.
+#[test]
+fn the_waits_of_acks_on_the_same_link_do_not_count() {
+    let results = scenario_run::run(
+        r#"
+        duration = "350 ms"
+        [links.link]
+        rate = "8 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [flows.both]
+        path = ["link"]
+        reverse_path = ["link"]
+        packet_size = "1000 B"
+        congestion = "reno"
+        rtt = "400 ms"
+        initial_window = 2
+        "#,
+        1,
+    );
+    assert_eq!(link(&results.summary, "link").arrivals_packets, 4);
+    assert_mean(link(&results.summary, "link").queue_delay_s_mean, 0.25e-3);
+    assert_mean(group(&results.summary, "both").queue_delay_s_mean, 0.5e-3);
+}
+
+/// All that is sent is received by the end and nothing is dropped, so that as many packets wait at
+/// one link as at the other.
+fn finite_flows(queue: &str) -> Results {
+    let text = format!(
+        r#"
+        duration = "60 s"
+        [links.near]
+        rate = "20 Mbit/s"
+        delay = "1 ms"
+        queue = {{ kind = "{queue}", limit = "100000 packets" }}
+        [links.far]
+        rate = "10 Mbit/s"
+        delay = "1 ms"
+        queue = {{ kind = "{queue}", limit = "100000 packets" }}
+        [flows.pages]
+        path = ["near", "far"]
+        congestion = "reno"
+        rtt = "20 ms"
+        stop = "40 s"
+        source = {{ kind = "finite_flows", load = 0.6, load_of = "far", size = "60 kB" }}
+        "#
+    );
+    scenario_run::run(&text, 3)
+}
+
+#[test]
+fn flows_that_arrive_and_depart_wait_as_long_as_both_links_say() {
+    for queue in ["drop_tail", "fair"] {
+        let results = finite_flows(queue);
+        let wait = |name| {
+            let link = link(&results.summary, name);
+            assert_eq!(link.drops_packets, 0);
+            (link.arrivals_packets, link.queue_delay_s_mean.expect("packets pass"))
+        };
+        let ((near_packets, near), (far_packets, far)) = (wait("near"), wait("far"));
+        assert!(near_packets == far_packets && near_packets > 10_000, "{near_packets}");
+        assert!(near > 1e-5 && far > 1e-4, "{near}, {far}");
+        let mean = group(&results.summary, "pages").queue_delay_s_mean.expect("packets pass");
+        assert!((mean / (near + far) - 1.0).abs() < 1e-12, "{queue}: {mean}, {near}, {far}");
+    }
+}
+
+/// A media flow meets nobody else: 1 ms for its packet of 1000 bytes and 1 ms of propagation.
+#[test]
+fn media_flows_that_arrive_and_depart_have_one_way_delays_and_jitter() {
+    let results = scenario_run::run(
+        r#"
+        duration = "20 s"
+        [links.link]
+        rate = "8 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [flows.calls]
+        path = ["link"]
+        packet_size = "1000 B"
+        source = { kind = "streaming", arrivals = ["1 s", "8 s"], duration = "5 s", rate = "80 kbit/s" }
+        "#,
+        1,
+    );
+    let calls = group(&results.summary, "calls");
+    assert_mean(calls.one_way_delay_s_mean, 2e-3);
+    assert_p99(calls.one_way_delay_s_p99, 2e-3);
+    assert_eq!((calls.jitter_s_mean, calls.queue_delay_s_mean), (Some(0.0), Some(0.0)));
+}
+
+#[test]
+fn a_group_that_sends_nothing_has_no_delays() {
+    let results = scenario_run::run(
+        r#"
+        duration = "2 s"
+        measure_from = "1 s"
+        [links.near]
+        rate = "8 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [links.far]
+        rate = "8 Mbit/s"
+        delay = "1 ms"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [flows.early]
+        path = ["near", "far"]
+        stop = "500 ms"
+        source = { kind = "cbr", rate = "80 kbit/s" }
+        "#,
+        1,
+    );
+    let early = group(&results.summary, "early");
+    assert_eq!((early.queue_delay_s_mean, early.queue_delay_s_p99), (None, None));
+    assert_eq!((early.one_way_delay_s_p99, early.jitter_s_mean), (None, None));
+    assert_eq!(early.loss_fraction, None);
+}
+
+/// Histograms of delays, 140 kB each and a half more in reserve: one at the link, one of one-way delays,
+/// and one of the whole path where it has several links.
+#[test]
+fn the_delays_of_a_group_count_towards_the_memory_limit() {
+    let text = |path: &str, memory_limit: &str| {
+        let links = ["a", "b"].map(|name| {
+            format!(
+                r#"
+                [links.{name}]
+                rate = "100 kbit/s"
+                delay = "1 ms"
+                queue = {{ kind = "drop_tail", limit = "10 packets" }}
+                "#
+            )
+        });
+        format!(
+            r#"
+            duration = "2 s"
+            memory_limit = "{memory_limit}"
+            {}
+            [flows.stream]
+            path = {path}
+            source = {{ kind = "cbr", rate = "80 kbit/s" }}
+            "#,
+            links.concat()
+        )
+    };
+    for (path, too_little, enough) in
+        [("[\"a\"]", "410 kB", "440 kB"), ("[\"a\", \"b\"]", "830 kB", "870 kB")]
+    {
+        let refusal = scenario_run::refusal(&text(path, too_little));
+        assert!(refusal.contains("fewer groups of flows"), "{refusal}");
+        scenario_run::network(&text(path, enough), 1);
+    }
+}

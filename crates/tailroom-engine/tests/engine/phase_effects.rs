@@ -1,0 +1,260 @@
+//! Traffic phase effects (Floyd and Jacobson 1992): the default jitter of senders breaks them, a run
+//! without it warns where they may decide, and nowhere else.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::fmt::Write as _;
+
+use tailroom_engine::results::Summary;
+use tailroom_engine::units::Time;
+
+use crate::support::scenario_text::resolve_with;
+use crate::support::{scenario_run, summaries};
+
+const OFF: &str = "send_jitter = \"none\"";
+
+fn run(text: &str, seed: u64) -> Summary {
+    scenario_run::run(text, seed).summary
+}
+
+fn goodput_mbps(summary: &Summary, group: &str) -> f64 {
+    summaries::group(summary, group).goodput_bps / 1e6
+}
+
+fn has_phase_warning(summary: &Summary, group: &str) -> bool {
+    let key = format!("flows.{group}.send_jitter");
+    summary.warnings.iter().any(|warning| {
+        let (keys, reason) = warning.split_once(": ").unwrap();
+        keys.split(", ").any(|one| one == key) && reason.contains("traffic phase effects")
+    })
+}
+
+fn link(name: &str, rate: &str, queue: &str) -> String {
+    format!("[links.{name}]\nrate = \"{rate}\"\ndelay = \"5 ms\"\nqueue = {queue}\n")
+}
+
+/// Three links of 100 Mbit/s in a row: four Reno flows over all of them, four beside them on each.
+fn three_links(jitter: &str) -> String {
+    let mut text = String::from("duration = \"120 s\"\nmeasure_from = \"20 s\"\n");
+    let links = ["a", "b", "c"];
+    for name in links {
+        text += &link(name, "100 Mbit/s", r#"{ kind = "drop_tail", limit = "0.5 bdp" }"#);
+    }
+    for (name, path) in
+        [("long", "\"a\", \"b\", \"c\""), ("at_a", "\"a\""), ("at_b", "\"b\""), ("at_c", "\"c\"")]
+    {
+        write!(
+            text,
+            "[flows.{name}]\ncount = 4\npath = [{path}]\ncongestion = \"reno\"\nrtt = \"60 ms\"\n{jitter}\n"
+        )
+        .unwrap();
+    }
+    text
+}
+
+/// Two groups over one link, each with these keys; the second has the longer RTT.
+fn two_groups(rate: &str, queue: &str, keys: [&str; 2]) -> String {
+    let mut text = String::from("duration = \"120 s\"\nmeasure_from = \"20 s\"\n");
+    text += &link("link", rate, queue);
+    for (name, keys) in ["short", "long"].iter().zip(keys) {
+        write!(text, "[flows.{name}]\npath = [\"link\"]\n{keys}\n").unwrap();
+    }
+    text
+}
+
+const HALF: &str = r#"{ kind = "drop_tail", limit = "0.5 bdp" }"#;
+
+fn cubics(jitter: &str) -> String {
+    let keys = |rtt: &str| format!("count = 4\ncongestion = \"cubic\"\nrtt = \"{rtt}\"\n{jitter}");
+    two_groups("100 Mbit/s", HALF, [&keys("40 ms"), &keys("80 ms")])
+}
+
+/// Flows that cross three full links get less than those that cross one, whose losses are fewer and
+/// whose round trips are shorter.
+#[test]
+fn flows_over_three_links_get_less_than_those_over_one() {
+    let summary = run(&three_links(""), 1);
+    for beside in ["at_a", "at_b", "at_c"] {
+        assert!(goodput_mbps(&summary, "long") < 0.5 * goodput_mbps(&summary, beside));
+    }
+    assert!(!has_phase_warning(&summary, "long"));
+}
+
+#[test]
+fn locked_phases_turn_that_round_and_the_run_warns() {
+    let summary = run(&three_links(OFF), 1);
+    assert!(goodput_mbps(&summary, "long") > 1.5 * goodput_mbps(&summary, "at_a"));
+    for group in ["long", "at_a", "at_b", "at_c"] {
+        assert!(has_phase_warning(&summary, group), "{:?}", summary.warnings);
+    }
+}
+
+/// Shares of CUBIC between that of equal windows, 1:2, and 1:4 in capacity terms: locked phases leave
+/// the longer RTT a tenth.
+#[test]
+fn a_double_round_trip_costs_cubic_half_or_more_but_not_nearly_all() {
+    let random = run(&cubics(""), 1);
+    let ratio = goodput_mbps(&random, "short") / goodput_mbps(&random, "long");
+    assert!((1.0..4.0).contains(&ratio), "{ratio}");
+    let locked = run(&cubics(OFF), 1);
+    assert!(goodput_mbps(&locked, "short") > 8.0 * goodput_mbps(&locked, "long"));
+    assert!(has_phase_warning(&locked, "short") && has_phase_warning(&locked, "long"));
+}
+
+/// The guide's example of `--set`: two Reno flows over 10 Mbit/s, RTTs of 80 and 120 ms.
+#[test]
+fn the_shorter_round_trip_of_two_reno_flows_gets_more() {
+    let queue = r#"{ kind = "drop_tail", limit = "42 packets" }"#;
+    let text = |jitter: &str| {
+        let keys = |rtt: &str| format!("congestion = \"reno\"\nrtt = \"{rtt}\"\n{jitter}");
+        two_groups("10 Mbit/s", queue, [&keys("80 ms"), &keys("120 ms")]).replace("120 s", "600 s")
+    };
+    for seed in 1..=3 {
+        let random = run(&text(""), seed);
+        assert!(goodput_mbps(&random, "short") > goodput_mbps(&random, "long"), "seed {seed}");
+    }
+    let locked = run(&text(OFF), 1);
+    assert!(goodput_mbps(&locked, "short") < 0.5 * goodput_mbps(&locked, "long"));
+    assert!(has_phase_warning(&locked, "short"));
+}
+
+/// Auge and Roberts, Figure 3: one `NewReno` flow behind an access link beside 25 Poisson streams.
+fn beside_a_background(jitter: &str, rtt: &str) -> String {
+    let queue = r#"{ kind = "drop_tail", limit = "99 packets" }"#;
+    let flow = format!(
+        "congestion = \"reno\"\nrecovery = \"newreno\"\ninitial_window = 2\nrtt = \"{rtt}\"\n\
+         packet_size = \"1000 B\"\naccess_rate = \"1 Gbit/s\"\n{jitter}"
+    );
+    let streams = "count = 25\npacket_size = \"1000 B\"\n\
+                   source = { kind = \"poisson\", rate = \"1 Mbit/s\" }";
+    two_groups("50 Mbit/s", queue, [&flow, streams])
+        .replace("\"120 s\"", "\"300 s\"")
+        .replace("20 s", "50 s")
+}
+
+/// Half a packet time of RTT moves 10 points of the residual capacity; with the default jitter it does
+/// not.
+#[test]
+fn an_access_link_and_a_random_background_do_not_break_a_phase() {
+    let share = |jitter: &str, rtt: &str| {
+        let summaries = (1..=4).map(|seed| run(&beside_a_background(jitter, rtt), seed));
+        summaries.map(|summary| goodput_mbps(&summary, "short")).sum::<f64>() / 4.0 / (25.0 * 0.96)
+    };
+    let locked = share(OFF, "100.00672 ms") - share(OFF, "100.08 ms");
+    assert!(locked > 0.06, "{locked}");
+    let random = share("", "100.00672 ms") - share("", "100.08 ms");
+    assert!(random.abs() < 0.03, "{random}");
+    assert!(has_phase_warning(&run(&beside_a_background(OFF, "100.08 ms"), 1), "short"));
+}
+
+/// Each reason for which there is no phase to be locked into, by the one key in which it differs from
+/// a scenario that warns.
+#[test]
+fn there_is_no_warning_where_no_phase_can_lock() {
+    let reno = format!("congestion = \"reno\"\nrtt = \"60 ms\"\n{OFF}");
+    let warns = |queue: &str, keys: &str| {
+        let text = two_groups("10 Mbit/s", queue, [keys, &reno]).replace("120 s", "21 s");
+        has_phase_warning(&run(&text, 1), "short")
+    };
+    assert!(warns(HALF, &reno));
+    for keys in [
+        "congestion = \"reno\"\nrtt = \"60 ms\"",
+        "congestion = \"reno\"\nrtt = \"60 ms\"\nsend_jitter = \"1 us\"",
+        &format!("{reno}\npacing = true"),
+        "congestion = \"bbr3\"\nrtt = \"60 ms\"\nsend_jitter = \"none\"",
+        &format!(
+            "{reno}\nsource = {{ kind = \"objects\", size = \"10 kB\", arrivals_per_second = 1 }}"
+        ),
+        &format!("{reno}\nsource = {{ kind = \"finite_flows\", size = \"10 kB\", load = 0.1 }}"),
+        "source = { kind = \"poisson\", rate = \"1 Mbit/s\" }\nsend_jitter = \"none\"",
+    ] {
+        assert!(!warns(HALF, keys), "{keys}");
+    }
+    for queue in ["red", "codel", "fq_codel", "pie", "random_drop", "fair"] {
+        let queue = format!("{{ kind = \"{queue}\", limit = \"50 packets\" }}");
+        assert!(!warns(&queue, &reno), "{queue}");
+    }
+}
+
+#[test]
+fn there_is_no_warning_for_a_flow_alone_or_a_delay_that_changes() {
+    let alone = format!("duration = \"21 s\"\n{}", link("link", "10 Mbit/s", HALF))
+        + &format!(
+            "[flows.one]\npath = [\"link\"]\ncongestion = \"reno\"\nrtt = \"60 ms\"\n{OFF}\n"
+        );
+    assert!(!has_phase_warning(&run(&alone, 1), "one"));
+    let two = alone.replace("[flows.one]\n", "[flows.one]\ncount = 2\n");
+    assert!(has_phase_warning(&run(&two, 1), "one"));
+    let moving = two.replace("queue =", "changes = [{ at = \"1 s\", delay = \"6 ms\" }]\nqueue =");
+    assert!(!has_phase_warning(&run(&moving, 1), "one"));
+}
+
+#[test]
+fn auto_is_the_time_of_a_packet_on_the_slowest_link_of_the_path() {
+    let links = link("fast", "100 Mbit/s", HALF) + &link("slow", "12 Mbit/s", HALF);
+    let text = |path: &str, keys: &str| {
+        format!("duration = \"1 s\"\n{links}[flows.one]\npath = [{path}]\n{keys}\n")
+            .replace("0.5 bdp", "10 packets")
+    };
+    let jitter = |path: &str, keys: &str| {
+        resolve_with(&text(path, keys), &[]).unwrap().groups[0].send_jitter
+    };
+    let reno = "congestion = \"reno\"";
+    assert_eq!(jitter("\"fast\", \"slow\"", reno), Some(Time::from_milliseconds(1)));
+    assert_eq!(jitter("\"fast\"", reno), Some(Time::from_picoseconds(120_000_000)));
+    let named = format!("{reno}\nsend_jitter = \"auto\"");
+    assert_eq!(jitter("\"fast\"", &named), Some(Time::from_picoseconds(120_000_000)));
+    assert_eq!(jitter("\"fast\"", &format!("{reno}\n{OFF}")), None);
+    let given = format!("{reno}\nsend_jitter = \"3 us\"");
+    assert_eq!(jitter("\"fast\"", &given), Some(Time::from_picoseconds(3_000_000)));
+    // What no ACK clocks keeps its own times.
+    let stream = "source = { kind = \"cbr\", rate = \"1 Mbit/s\" }";
+    assert_eq!(jitter("\"fast\"", stream), None);
+}
+
+#[test]
+fn a_wrong_jitter_is_answered_with_what_may_be_written() {
+    let text = two_groups("10 Mbit/s", HALF, ["congestion = \"reno\"\nrtt = \"60 ms\"", ""]);
+    let text = text.split("[flows.long]").next().unwrap().to_owned() + "send_jitter = \"of\"\n";
+    let message = resolve_with(&text, &[]).unwrap_err().to_string();
+    assert!(message.contains("flows.short.send_jitter: \"of\""), "{message}");
+    assert!(message.contains("or write \"auto\" or \"none\""), "{message}");
+}
+
+/// Slow start's three rounds take 306 ms without jitter (worked by hand in `flow_level.rs`); with it
+/// each round begins up to a packet's time, 1 ms, later.
+#[test]
+fn flows_that_come_and_go_are_delayed_too() {
+    let text = |jitter: &str| {
+        format!(
+            "duration = \"5 s\"\n{}[flows.one]\npath = [\"link\"]\ncongestion = \"reno\"\n\
+             rtt = \"100 ms\"\ninitial_window = 2\n{jitter}\nsource = {{ kind = \"finite_flows\", \
+             size = \"14600 B\", arrivals = [\"1 s\", \"3 s\"], flow_log = 10 }}\n",
+            link("link", "12 Mbit/s", r#"{ kind = "drop_tail", limit = "100 packets" }"#)
+        )
+    };
+    let times = |jitter: &str| scenario_run::run(&text(jitter), 1).flow_log.completion_time_s;
+    assert!(times(OFF).iter().all(|time| (time - 0.306).abs() < 1e-9));
+    let jittered = times("");
+    assert!(jittered.iter().all(|time| (0.3061..0.311).contains(time)), "{jittered:?}");
+    assert!((jittered[0] - jittered[1]).abs() > 1e-6, "{jittered:?}");
+}
+
+/// A shift moves RTTs by less than a packet's time, the same for every seed, and no limit in bdp.
+#[test]
+fn a_phase_shift_lengthens_round_trips_by_less_than_a_packet_time() {
+    let text = cubics("");
+    let network = |shift: &str, seed: &str| {
+        resolve_with(&text, &[("phase_shift", shift), ("seed", seed)]).unwrap()
+    };
+    let (plain, shifted, other) = (network("0", "1"), network("1", "1"), network("2", "1"));
+    let packet = Time::from_picoseconds(120_000_000);
+    let shifts = |to: &tailroom_engine::network::Network| -> Vec<Time> {
+        to.flows.iter().zip(&plain.flows).map(|(to, from)| to.rtt.since(from.rtt)).collect()
+    };
+    assert!(shifts(&shifted).iter().all(|shift| *shift < packet));
+    assert!(shifts(&shifted).iter().any(|shift| *shift > Time::ZERO));
+    assert_ne!(shifts(&shifted), shifts(&other));
+    assert_eq!(shifts(&shifted), shifts(&network("1", "7")));
+    assert!((plain.links[0].bdp_bytes - shifted.links[0].bdp_bytes).abs() < 1e-9);
+}

@@ -1,0 +1,220 @@
+//! Growth and decrease of every control against its published formula, at windows from 10 to 80000
+//! packets, several round trip times and queueing delays. The expected values come from
+//! `tools/expected_controls.py`, which knows the formulas and not this crate.
+
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use tailroom_engine::congestion::{
+    AckEvent, Congestion, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind,
+    Rounds,
+};
+use tailroom_engine::units::Time;
+
+use crate::support::controls;
+
+const DATA: &str = include_str!("../data/expected_controls.json");
+
+/// Controls without a law of the window, which have tests of their own.
+const NOT_BY_WINDOW: [&str; 3] = ["bbr1", "bbr3", "packet_pair"];
+
+#[derive(Debug, Deserialize)]
+struct Case {
+    control: String,
+    source: String,
+    parameters: serde_json::Map<String, Value>,
+    steps: Vec<Step>,
+    expected: f64,
+    error: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Step {
+    /// So many round trips at this window, RTT in ms and marked share of the packets.
+    Hold(u64, f64, f64, f64),
+    /// So many round trips from this window on, with this RTT in ms.
+    Grow(u64, f64, f64),
+    /// A loss at this window.
+    Loss(f64),
+    /// The last congestion, at this window.
+    Fall(f64, Cause),
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Cause {
+    Loss,
+    Mark,
+}
+
+/// Round trips of a step.
+#[derive(Clone, Copy)]
+struct RoundTrips {
+    count: u64,
+    window: f64,
+    rtt: Time,
+    marked: f64,
+    is_held: bool,
+}
+
+/// A flow that acknowledges each packet alone, evenly over a round trip.
+struct Flow {
+    control: Congestion,
+    event: AckEvent,
+    rounds: Rounds,
+    is_over: bool,
+    /// Marked packets, with the part of one that is not yet marked.
+    marked: f64,
+    acks: f64,
+}
+
+impl Flow {
+    fn new(config: &CongestionConfig) -> Self {
+        let event = AckEvent {
+            now: Time::ZERO,
+            acked_packets: 1,
+            rtt: None,
+            srtt: Time::ZERO,
+            min_rtt: Time::NEVER,
+            delivered_packets: 0,
+            marked_packets: 0,
+            next: 0,
+            is_slow_start: false,
+        };
+        let (control, rounds) = (Congestion::new(config), Rounds::default());
+        Flow { control, event, rounds, is_over: false, marked: 0.0, acks: 0.0 }
+    }
+
+    /// An ACK; the window after it.
+    fn ack(&mut self, window: f64, rtt: Time, spacing: Time, marked: f64) -> f64 {
+        let event = &mut self.event;
+        // The window was full before the ACK.
+        event.next = event.delivered_packets + window as u64;
+        event.delivered_packets += 1;
+        event.now += spacing;
+        self.marked += marked;
+        event.marked_packets = (self.marked + 1e-6) as u64;
+        (event.rtt, event.srtt, event.min_rtt) = (Some(rtt), rtt, event.min_rtt.min(rtt));
+        self.is_over = self.rounds.is_over(event);
+        self.acks += 1.0;
+        if self.control.watches_every_ack() {
+            self.control.watch(event);
+        }
+        self.control.on_ack(window, event)
+    }
+
+    /// The window after some round trips.
+    fn round_trips(&mut self, trips: RoundTrips) -> f64 {
+        let RoundTrips { count, mut window, rtt, marked, is_held } = trips;
+        if self.event.min_rtt == Time::NEVER {
+            self.ack(window, rtt, Time::ZERO, marked);
+        }
+        for _ in 0..count {
+            let acks = window as u64;
+            let spacing = Time::from_picoseconds(rtt.picoseconds() / acks);
+            for _ in 0..acks {
+                let after = self.ack(window, rtt, spacing, marked);
+                window = if is_held { window } else { after };
+            }
+        }
+        window
+    }
+
+    fn congestion(&mut self, cwnd_packets: f64, kind: CongestionKind) -> f64 {
+        let now = self.event.now;
+        self.control.on_congestion(&CongestionEvent {
+            now,
+            kind,
+            cwnd_packets,
+            is_slow_start: false,
+        })
+    }
+
+    /// What comes of a step: growth, or the window that the control falls to.
+    fn step(&mut self, step: &Step) -> f64 {
+        let rtt = |rtt_ms: f64| Time::from_picoseconds((rtt_ms * 1e9).round() as u64);
+        match *step {
+            Step::Hold(count, window, rtt_ms, marked) => {
+                let rtt = rtt(rtt_ms);
+                self.round_trips(RoundTrips { count, window, rtt, marked, is_held: true });
+                assert!(self.is_over, "a round trip has as many ACKs as the window has packets");
+                0.0
+            }
+            Step::Grow(count, window, rtt_ms) => {
+                let rtt = rtt(rtt_ms);
+                let trips = RoundTrips { count, window, rtt, marked: 0.0, is_held: false };
+                self.round_trips(trips) - window
+            }
+            Step::Loss(window) | Step::Fall(window, Cause::Loss) => {
+                self.congestion(window, CongestionKind::Loss)
+            }
+            Step::Fall(window, Cause::Mark) => self.congestion(window, CongestionKind::Mark),
+        }
+    }
+}
+
+impl Case {
+    fn config(&self) -> CongestionConfig {
+        let mut config = self.parameters.clone();
+        config.insert("kind".to_owned(), self.control.clone().into());
+        let config: CongestionConfig =
+            serde_json::from_value(Value::Object(config)).expect("a control and its parameters");
+        config.validate().expect("parameters within their ranges");
+        config
+    }
+
+    /// What the control makes of the steps, and by how much that may differ from the formula: each
+    /// ACK rounds the window once on either side, the file has nine digits, and some controls
+    /// interpolate.
+    fn run(&self) -> (f64, f64) {
+        let mut flow = Flow::new(&self.config());
+        let mut found = 0.0;
+        for step in &self.steps {
+            flow.acks = 0.0;
+            found = flow.step(step);
+        }
+        let largest = match self.steps.last() {
+            Some(Step::Grow(_, window, _) | Step::Fall(window, _)) => window + found.abs(),
+            _ => panic!("the last step grows or falls"),
+        };
+        let rounding = (flow.acks + 10.0) * largest * f64::EPSILON;
+        (found, rounding + (1e-8 + self.error) * self.expected.abs())
+    }
+}
+
+fn cases() -> Vec<Case> {
+    serde_json::from_str(DATA).expect("the file is what the script writes")
+}
+
+#[test]
+fn windows_grow_and_fall_as_published() {
+    let mut wrong = String::new();
+    for case in cases() {
+        let (found, tolerance) = case.run();
+        let error = (found - case.expected).abs();
+        if error.is_nan() || error > tolerance {
+            let Case { control, source, steps, expected, .. } = &case;
+            writeln!(wrong, "{control} ({source}), {steps:?}: {found}, not {expected}")
+                .expect("a string takes all");
+        }
+    }
+    assert!(wrong.is_empty(), "{} cases:\n{wrong}", wrong.lines().count());
+}
+
+/// A new control brings its formula to the script, or says why it has none.
+#[test]
+fn every_control_has_a_published_law_or_is_named() {
+    let cases = cases();
+    for (name, _) in controls::all() {
+        let ends_with = |is_wanted: fn(&Step) -> bool| {
+            let mut own = cases.iter().filter(|case| case.control == name);
+            own.any(|case| case.steps.last().is_some_and(is_wanted))
+        };
+        let is_tested = ends_with(|step| matches!(step, Step::Grow(..)))
+            && ends_with(|step| matches!(step, Step::Fall(..)));
+        assert!(is_tested || NOT_BY_WINDOW.contains(&name.as_str()), "{name}");
+    }
+}

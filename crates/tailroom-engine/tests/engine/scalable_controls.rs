@@ -1,0 +1,161 @@
+//! Prague and DCTCP over `DualPI2` and beside CUBIC.
+
+use std::fmt::Write as _;
+
+use tailroom_engine::results::{GroupSummary, LinkSummary};
+
+use crate::support::scenario_run;
+use crate::support::summaries::link;
+
+const DUAL_PI2: &str = r#"{ kind = "dual_pi2" }"#;
+const STEP: &str = r#"{ kind = "step_mark", threshold = "1 ms", limit = "50 ms" }"#;
+const DROP_TAIL: &str = r#"{ kind = "drop_tail", limit = "50 ms" }"#;
+
+/// Round trip times without queueing, in ms.
+const RTTS: [u32; 5] = [5, 10, 20, 50, 100];
+
+/// Two flows under one control.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    control: &'static str,
+    ecn: &'static str,
+}
+
+const PRAGUE: Pair = Pair { control: "prague", ecn: "l4s" };
+const DCTCP: Pair = Pair { control: "dctcp", ecn: "l4s" };
+const CUBIC: Pair = Pair { control: "cubic", ecn: "off" };
+const CUBIC_WITH_ECN: Pair = Pair { control: "cubic", ecn: "classic" };
+
+/// Pairs of flows with this round trip time over 100 Mbit/s, for 60 s after 30 s.
+fn run(queue: &str, pairs: &[Pair], rtt_ms: u32, seed: u64) -> (LinkSummary, Vec<GroupSummary>) {
+    let mut text = format!(
+        r#"
+duration = "90 s"
+measure_from = "30 s"
+[links.bottleneck]
+rate = "100 Mbit/s"
+delay = "2 ms"
+queue = {queue}
+"#
+    );
+    for (index, Pair { control, ecn }) in pairs.iter().enumerate() {
+        write!(
+            text,
+            r#"
+[flows.pair{index}]
+count = 2
+path = ["bottleneck"]
+congestion = {{ kind = "{control}" }}
+ecn = "{ecn}"
+pacing = {}
+rtt = "{rtt_ms} ms"
+start = {{ uniform = ["0 s", "1 s"] }}
+"#,
+            *control == "prague",
+        )
+        .expect("a string takes everything");
+    }
+    let summary = scenario_run::run(&text, seed).summary;
+    let link = link(&summary, "bottleneck").clone();
+    (link, summary.groups.0.into_iter().map(|(_, group)| group).collect())
+}
+
+/// Goodput of the first pair over the second's, with the summary of the link.
+fn ratio(queue: &str, pairs: [Pair; 2], rtt_ms: u32, seed: u64) -> (f64, LinkSummary) {
+    let (link, groups) = run(queue, &pairs, rtt_ms, seed);
+    (groups[0].goodput_bps / groups[1].goodput_bps, link)
+}
+
+/// The L4S queue marks everything at 800 + 400 us. With RTTs above 25 ms the ramp is hit by whole
+/// windows; the mean stays below the ramp all the same, and the link stays busy.
+#[test]
+fn prague_alone_keeps_the_l4s_queue_below_a_millisecond_and_the_link_busy() {
+    for rtt_ms in RTTS {
+        let (link, groups) = run(DUAL_PI2, &[PRAGUE], rtt_ms, 1);
+        assert!(link.utilization > 0.995, "{rtt_ms} ms: {}", link.utilization);
+        assert!(link.queue_delay_s_mean.unwrap() < 800e-6, "{rtt_ms} ms: {link:?}");
+        assert!(link.queue_delay_s_p99.unwrap() < 1_200e-6, "{rtt_ms} ms: {link:?}");
+        assert_eq!((link.drops_packets, groups[0].timeouts), (0, 0), "{rtt_ms} ms");
+    }
+}
+
+/// The window of Prague in a virtual round trip, from its rules: `DualPI2` marks every 1/p-th packet.
+/// A mark is followed by a virtual round trip without an answer, W packets, and then by 1 / 2p
+/// packets on the mean until the next mark. In this time the window grows by (1 - p) for each W
+/// packets and then falls by p W / 2. So x = p W solves x = 2 (1 - p) (1 + 1 / 2x), and a flow
+/// carries W packets in 25 ms, whatever its RTT. The smaller is p, the more it varies beside CUBIC.
+#[test]
+fn prague_has_the_response_function_of_its_virtual_round_trip() {
+    for rtt_ms in [5, 10] {
+        let (_, groups) = run(DUAL_PI2, &[PRAGUE, CUBIC], rtt_ms, 1);
+        let p = groups[0].marked_fraction.unwrap();
+        let x = (1.0 - p) + ((1.0 - p) * (1.0 - p) + (1.0 - p)).sqrt();
+        let expected = x / p * 1500.0 * 8.0 / 0.025;
+        let each = groups[0].throughput_bps / 2.0;
+        assert!((each / expected - 1.0).abs() < 0.05, "{rtt_ms} ms: {each}, not {expected}");
+    }
+}
+
+/// RFC 9332 sec. 2.1: the coupling aims at like shares of the link for scalable and classic flows.
+/// Measured is goodput per flow: 0.71, 0.95, 1.46, 1.61 and 1.28 times CUBIC's for the RTTs above
+/// (standard deviation over seeds below 0.04), whether CUBIC's packets are dropped or marked.
+#[test]
+fn prague_and_cubic_share_a_dual_queue_within_a_factor_of_two() {
+    for rtt_ms in RTTS {
+        for cubic in [CUBIC, CUBIC_WITH_ECN] {
+            for seed in [1, 2] {
+                let (ratio, link) = ratio(DUAL_PI2, [PRAGUE, cubic], rtt_ms, seed);
+                assert!((0.6..1.8).contains(&ratio), "{cubic:?}, {rtt_ms} ms: {ratio}");
+                assert!(link.utilization > 0.99, "{rtt_ms} ms: {}", link.utilization);
+            }
+        }
+    }
+}
+
+/// A classic packet waits 15 ms, an L4S packet does not: with an RTT of 5 ms CUBIC's is 4 times
+/// as long, and DCTCP, whose rate goes with the inverse of it, takes 3.2 times as much. That is what
+/// the virtual round trip of Prague is for.
+#[test]
+fn dctcp_takes_more_than_its_share_of_a_dual_queue_when_round_trips_are_short() {
+    for (rtt_ms, least, most) in [(5, 2.8, 3.6), (10, 2.0, 2.5), (20, 1.5, 2.0)] {
+        let (ratio, _) = ratio(DUAL_PI2, [DCTCP, CUBIC], rtt_ms, 1);
+        assert!((least..most).contains(&ratio), "{rtt_ms} ms: {ratio}");
+    }
+}
+
+/// One threshold for all: CUBIC gives up 30 % at a mark, a scalable control half of the few percent
+/// of packets that are marked. Without ECN, CUBIC's packets are dropped there, and it starves.
+#[test]
+fn cubic_starves_beside_scalable_controls_at_a_shared_threshold() {
+    for rtt_ms in [20, 50, 100] {
+        for scalable in [PRAGUE, DCTCP] {
+            let (marked, _) = ratio(STEP, [scalable, CUBIC_WITH_ECN], rtt_ms, 1);
+            assert!((6.0..30.0).contains(&marked), "{scalable:?}, {rtt_ms} ms: {marked}");
+            let (dropped, _) = ratio(STEP, [scalable, CUBIC], rtt_ms, 1);
+            assert!(dropped > 10.0, "{scalable:?}, {rtt_ms} ms: {dropped}");
+        }
+    }
+}
+
+/// Where nothing marks, both are Reno (RFC 8257 sec. 3.5, draft sec. 2.4.1), which halves where
+/// CUBIC keeps 70 %: less than CUBIC takes, and far less when round trips are long. With short round
+/// trips CUBIC is as gentle as Reno (RFC 9438 sec. 4.3), and Prague, whose pacing spares it losses at
+/// the full buffer, gets about as much.
+#[test]
+fn scalable_controls_yield_to_cubic_where_nothing_marks() {
+    let mean = |pair, rtt_ms| {
+        let ratios = (1..=3).map(|seed| {
+            let (ratio, link) = ratio(DROP_TAIL, [pair, CUBIC], rtt_ms, seed);
+            assert!(link.utilization > 0.99, "{rtt_ms} ms: {}", link.utilization);
+            ratio
+        });
+        ratios.sum::<f64>() / 3.0
+    };
+    for rtt_ms in RTTS {
+        let dctcp = mean(DCTCP, rtt_ms);
+        assert!((0.1..0.9).contains(&dctcp), "DCTCP, {rtt_ms} ms: {dctcp}");
+        let prague = mean(PRAGUE, rtt_ms);
+        let most = if rtt_ms < 50 { 1.2 } else { 0.9 };
+        assert!((0.1..most).contains(&prague), "Prague, {rtt_ms} ms: {prague}");
+    }
+}

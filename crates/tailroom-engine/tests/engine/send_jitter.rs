@@ -1,0 +1,112 @@
+//! Random processing time before packets leave their sender: uniform, what is sent meanwhile leaves
+//! with it, and none overtakes another.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use crate::support::scenario_run;
+use crate::support::scenario_text::resolve_with;
+use tailroom_engine::results::Results;
+
+fn scenario(flows: &str) -> String {
+    format!(
+        r#"
+        duration = "100 s"
+        [links.link]
+        rate = "1 Gbit/s"
+        delay = "10 ms"
+        queue = {{ kind = "drop_tail", limit = "100000 packets" }}
+        packet_log = 1_000_000
+        [flows.senders]
+        path = ["link"]
+        packet_size = "1000 B"
+        {flows}
+        "#
+    )
+}
+
+fn run(flows: &str) -> Results {
+    scenario_run::run(&scenario(flows), 1)
+}
+
+fn arrivals(results: &Results) -> Vec<f64> {
+    let log = &results.packet_log;
+    let lines = log.time_s.iter().zip(&log.event).filter(|line| *line.1 == 0);
+    lines.map(|line| *line.0).collect()
+}
+
+/// A packet each 10 ms: every one arrives up to 1 ms late, and a quarter of them in each quarter.
+#[test]
+fn the_delay_is_uniform() {
+    let plain = "source = { kind = \"cbr\", rate = \"800 kbit/s\" }";
+    let on_time = arrivals(&run(plain));
+    let late = arrivals(&run(&format!("{plain}\nsend_jitter = \"1 ms\"")));
+    assert!(on_time.len() >= 9_999 && late.len() >= 9_999);
+    let mut quarters = [0_u32; 4];
+    for (late, on_time) in late.iter().zip(&on_time) {
+        let delay_ms = (late - on_time) * 1e3;
+        assert!((-1e-6..=1.0 + 1e-6).contains(&delay_ms), "{delay_ms} ms");
+        quarters[(delay_ms * 4.0).clamp(0.0, 3.0) as usize] += 1;
+    }
+    // Standard deviation sqrt(10,000 * 1/4 * 3/4) = 43.
+    assert!(quarters.iter().all(|count| count.abs_diff(2_500) < 150), "{quarters:?}");
+}
+
+/// A packet each millisecond, up to 30 ms of processing: packets leave in batches. When one leaves, all
+/// sent by then leave with it, and the first sent after it begins the next delay.
+#[test]
+fn what_is_sent_meanwhile_leaves_together() {
+    let plain = "source = { kind = \"cbr\", rate = \"8 Mbit/s\" }";
+    let sent = arrivals(&run(plain));
+    let left = arrivals(&run(&format!("{plain}\nsend_jitter = \"30 ms\"")));
+    let mut batches = 0;
+    for at in 1..left.len() {
+        let is_together = left[at] - left[at - 1] < 1e-9;
+        assert_eq!(is_together, sent[at] <= left[at - 1], "packet {at}");
+        assert!(is_together || left[at] - sent[at] <= 0.030 + 1e-9, "packet {at}");
+        batches += u32::from(!is_together);
+    }
+    // From one batch to the next: 15 ms on average and the 0.5 ms until a packet is sent; standard
+    // deviation 8.7 ms, so of the number in 100 s 6452 * 0.56 / sqrt(6452) = 45.
+    assert!(batches.abs_diff(6_452) < 150, "{batches}");
+}
+
+/// Delays of up to 30 ms for packets that follow one another in microseconds: without order three
+/// duplicate ACKs would soon look like a loss.
+#[test]
+fn no_packet_overtakes_another() {
+    let results = run("congestion = { kind = \"reno\" }\nrtt = \"100 ms\"\nmax_window = 100\n\
+         send_jitter = \"30 ms\"");
+    let flow = &results.summary.flows[0];
+    assert!(flow.goodput_bps > 5e6, "{}", flow.goodput_bps);
+    assert_eq!((flow.retransmissions, flow.congestion_events), (0, 0));
+}
+
+/// The jitter draws from a stream of its own for each flow: a group with it leaves others' draws and
+/// departures alone, and two of its flows are not delayed alike.
+#[test]
+fn flows_are_delayed_each_by_itself() {
+    let results = run(
+        "count = 2\nsource = { kind = \"cbr\", rate = \"800 kbit/s\" }\nsend_jitter = \"1 ms\"",
+    );
+    let log = &results.packet_log;
+    let times = |flow: u32| -> Vec<f64> {
+        let lines = (0..log.time_s.len()).filter(|at| log.event[*at] == 0 && log.flow[*at] == flow);
+        lines.map(|at| log.time_s[at]).collect()
+    };
+    let (one, other) = (times(0), times(1));
+    let pairs = one.iter().zip(&other);
+    // The difference of two uniform variables on 1 ms has a variance of 1/6 ms^2.
+    let square = pairs.map(|(one, other)| ((one - other) * 1e3).powi(2)).sum::<f64>();
+    let variance = square / one.len() as f64;
+    // Its fourth moment is 1/15 ms^4: standard deviation sqrt((1/15 - 1/36) / 10,000) = 0.002.
+    assert!((variance - 1.0 / 6.0).abs() < 0.0066, "{variance}");
+}
+
+#[test]
+fn a_jitter_that_is_no_time_is_refused() {
+    for value in ["\"0 s\"", "\"-1 us\"", "80", "\"80 packets\""] {
+        let flows = format!("congestion = {{ kind = \"reno\" }}\nsend_jitter = {value}");
+        let message = resolve_with(&scenario(&flows), &[]).unwrap_err().to_string();
+        assert!(message.contains("flows.senders.send_jitter"), "{message}");
+    }
+}

@@ -1,0 +1,303 @@
+//! What groups of flows share: `[defaults]` and the profile of a host; and kinds that are only
+//! named.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use crate::support::scenario_text::{BASE, base_with, message, parse, resolve, resolve_with};
+use tailroom_engine::scenario;
+
+/// Links and groups that take keys from elsewhere; DEFAULTS, FIRST and SECOND are replaced.
+const SHARED: &str = r#"
+duration = "60 s"
+
+[links.bottleneck]
+rate = "100 Mbit/s"
+delay = "20 ms"
+queue = { kind = "codel" }
+
+[defaults]
+DEFAULTS
+
+[flows.first]
+path = ["bottleneck"]
+FIRST
+
+[flows.second]
+path = ["bottleneck"]
+SECOND
+"#;
+
+fn shared(defaults: &str, first: &str, second: &str) -> String {
+    let text = SHARED.replace("DEFAULTS", defaults);
+    text.replace("FIRST", first).replace("SECOND", second)
+}
+
+/// The scenario with every default filled in.
+fn written_out(text: &str) -> String {
+    let scenario = parse(text, &[]).unwrap();
+    scenario.resolve().unwrap();
+    scenario.to_toml()
+}
+
+/// What the guide calls a Linux host of today.
+const LINUX_KEYS: &str = "delayed_ack = true\nprr = true\nsend_burst = 16\n\
+                          slow_start = { kind = \"hystart_plus_plus\" }";
+
+#[test]
+fn a_group_has_the_keys_of_defaults_that_it_does_not_give() {
+    let short = shared(
+        "count = 3\ncongestion = \"cubic\"\nrtt = \"80 ms\"\nrecovery = \"newreno\"",
+        "",
+        "rtt = \"50 ms\"\ncongestion = { kind = \"cubic\", beta = 0.8 }",
+    );
+    let by_hand = shared(
+        "",
+        "count = 3\ncongestion = \"cubic\"\nrtt = \"80 ms\"\nrecovery = \"newreno\"",
+        "count = 3\nrecovery = \"newreno\"\nrtt = \"50 ms\"\n\
+         congestion = { kind = \"cubic\", beta = 0.8 }",
+    );
+    let written = written_out(&short);
+    assert_eq!(written, written_out(&by_hand));
+    assert!(!written.contains("defaults"), "{written}");
+    assert_eq!(format!("{:?}", resolve(&short)), format!("{:?}", resolve(&by_hand)));
+}
+
+#[test]
+fn a_linux_host_is_what_the_guide_lists() {
+    let short = shared("", "host = \"linux\"\ncongestion = \"cubic\"", "congestion = \"reno\"");
+    let by_hand =
+        shared("", &format!("{LINUX_KEYS}\ncongestion = \"cubic\""), "congestion = \"reno\"");
+    let written = written_out(&short);
+    assert_eq!(written, written_out(&by_hand));
+    assert!(!written.contains("host"), "{written}");
+}
+
+#[test]
+fn a_key_of_the_group_wins_over_its_host_and_the_host_over_defaults() {
+    let short = shared(
+        "delayed_ack = false\nsend_burst = 4\nrtt = \"80 ms\"\ncongestion = \"reno\"",
+        "host = \"linux\"\nsend_burst = 2",
+        "",
+    );
+    let by_hand = shared(
+        "congestion = \"reno\"\nrtt = \"80 ms\"",
+        &LINUX_KEYS.replace("16", "2"),
+        "delayed_ack = false\nsend_burst = 4",
+    );
+    assert_eq!(written_out(&short), written_out(&by_hand));
+}
+
+#[test]
+fn a_host_of_defaults_is_that_of_every_group_that_gives_none() {
+    let short = shared(
+        "host = \"linux\"\ncongestion = \"reno\"\ninitial_window = 4",
+        "",
+        "host = \"plain\"",
+    );
+    // The profile says 10 packets, before the other keys of [defaults].
+    let by_hand = shared("congestion = \"reno\"", LINUX_KEYS, "initial_window = 4");
+    assert_eq!(written_out(&short), written_out(&by_hand));
+}
+
+#[test]
+fn a_profile_sets_nothing_where_a_key_means_nothing() {
+    let group = |keys: &str| {
+        let scenario = parse(&shared("host = \"linux\"", keys, "congestion = \"reno\""), &[]);
+        let written: toml::Table = scenario.unwrap().to_toml().parse().unwrap();
+        written["flows"]["first"].as_table().unwrap().clone()
+    };
+    let stream = group("source = { kind = \"cbr\", rate = \"1 Mbit/s\" }");
+    assert!(!stream.contains_key("delayed_ack"), "{stream}");
+    let kind = |group: &toml::Table| group["slow_start"]["kind"].as_str().unwrap().to_owned();
+    for loss_based in ["reno", "cubic", "bic", "highspeed", "westwood"] {
+        let found = group(&format!("congestion = \"{loss_based}\""));
+        assert_eq!(kind(&found), "hystart_plus_plus", "{loss_based}");
+        assert_eq!(found["send_burst"].as_integer(), Some(16), "{loss_based}");
+    }
+    let marks = "congestion = \"dctcp\"\necn = \"accurate\"";
+    for other in ["congestion = \"vegas\"", "congestion = \"ledbat\"", marks] {
+        assert_eq!(kind(&group(other)), "standard", "{other}");
+    }
+    let bbr = group("congestion = \"bbr3\"");
+    assert_eq!(kind(&bbr), "standard");
+    assert_eq!(bbr["prr"].as_bool(), Some(false));
+    assert_eq!(bbr["send_burst"].as_integer(), Some(1));
+    assert_eq!(bbr["delayed_ack"].as_bool(), Some(true));
+}
+
+#[test]
+fn no_profile_is_refused_with_any_control_or_with_keys_of_the_group() {
+    let components = scenario::components();
+    let names = |kind: &str| -> Vec<String> {
+        let entries = components[kind].as_array().unwrap();
+        entries.iter().map(|entry| entry["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    let keys = ["", "recovery = \"newreno\"", "count_lost_in_pipe = true", "prr = false"];
+    for host in names("host") {
+        for control in names("congestion") {
+            for keys in keys {
+                let group = |host: &str| {
+                    shared(
+                        "",
+                        &format!("{host}\ncongestion = \"{control}\"\necn = \"l4s\"\n{keys}"),
+                        "congestion = \"reno\"",
+                    )
+                };
+                // What the group itself may not be is no fault of the profile.
+                if resolve_with(&group(""), &[]).is_ok() {
+                    let with_host = resolve_with(&group(&format!("host = \"{host}\"")), &[]);
+                    assert!(with_host.is_ok(), "{host} {control} {keys}: {with_host:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_profile_sets_known_keys_and_says_where_they_come_from() {
+    let hosts = scenario::components()["host"].clone();
+    let names: Vec<&str> =
+        hosts.as_array().unwrap().iter().map(|host| host["kind"].as_str().unwrap()).collect();
+    assert_eq!(names, ["plain", "linux"]);
+    for host in hosts.as_array().unwrap() {
+        for set in host["sets"].as_array().unwrap() {
+            let (name, value) = (set["name"].as_str().unwrap(), set["value"].as_str().unwrap());
+            let by_hand = format!("{name} = {value}\ncongestion = \"reno\"");
+            resolve(&shared("", &by_hand, "congestion = \"reno\""));
+            let source = set["doc"].as_str().unwrap();
+            assert!(source.contains("RFC") || source.contains("net/"), "{name}: {source}");
+        }
+    }
+}
+
+#[test]
+fn keys_of_a_transport_and_counts_go_only_to_groups_that_have_them() {
+    let defaults = "congestion = \"reno\"\nrecovery = \"newreno\"\ncount = 4\nhost = \"linux\"";
+    let sources = [
+        ("bulk", "", true, 4),
+        ("objects", "size = \"9 kB\", arrivals_per_second = 1", true, 4),
+        ("finite_flows", "size = \"1 MB\", arrivals_per_second = 1", true, 0),
+        ("trace", "file = \"flows.csv\"", true, 0),
+        ("streaming", "rate = \"1 Mbps\", duration = \"1 s\", load = 0.1", false, 0),
+        ("web", "model = \"ns3\", pages = 5, arrivals_per_second = 1", true, 0),
+        ("poisson", "rate = \"1 Mbit/s\"", false, 4),
+        ("cbr", "rate = \"1 Mbit/s\"", false, 4),
+        ("on_off", "rate = \"1 Mbit/s\", on = \"1 s\", off = \"1 s\"", false, 4),
+    ];
+    let known = scenario::components()["source"].as_array().unwrap().len();
+    assert_eq!(sources.len(), known, "every kind of source is in the list above");
+    for (kind, parameters, has_transport, flows) in sources {
+        let source = format!("source = {{ kind = \"{kind}\", {parameters} }}");
+        let source = source.replace(", }", " }");
+        let network = resolve(&shared(defaults, &source, "count = 1"));
+        assert_eq!(network.groups[0].tcp.is_some(), has_transport, "{kind}");
+        assert_eq!(network.flows.len(), flows + 1, "{kind}");
+    }
+}
+
+#[test]
+fn a_fault_of_a_default_is_told_once_and_where_it_was_written() {
+    let text = shared("congestion = \"reno\"\nrtt = \"80\"\nrcovery = \"sack\"", "", "");
+    let error = parse(&text, &[]).unwrap_err().to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].starts_with("line 11, defaults.rtt: \"80\" has no unit"), "{lines:?}");
+    assert_eq!(
+        lines[1],
+        "line 12, defaults.rcovery: there is no such key here; did you mean `recovery`?"
+    );
+    let text = shared("congestion = \"reno\"\nrtt = \"1 ms\"", "", "");
+    let error = resolve_with(&text, &[]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("line 11, defaults.rtt (used by flows.first): 1 ms is less than"),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
+fn a_host_is_named_rightly() {
+    assert_eq!(
+        message("count = 4", "host = \"linus\""),
+        "line 11, flows.tcp.host: \"linus\" is not one of the choices; did you mean `linux`?"
+    );
+}
+
+#[test]
+fn overrides_set_defaults_and_hosts() {
+    let with = |overrides: &[(&str, &str)]| parse(BASE, overrides).unwrap().to_toml();
+    let linux = parse(&base_with("count = 4", &format!("count = 4\n{LINUX_KEYS}")), &[]);
+    assert_eq!(with(&[("flows.tcp.host", "linux")]), linux.unwrap().to_toml());
+    assert_eq!(with(&[("defaults.host", "linux")]), with(&[("flows.tcp.host", "linux")]));
+    assert_eq!(
+        with(&[("defaults.initial_window", "3")]),
+        with(&[("flows.tcp.initial_window", "3")])
+    );
+    assert_eq!(with(&[("defaults.rtt", "90 ms")]), with(&[]), "the group has an RTT of its own");
+    let error = resolve_with(BASE, &[("defaults.max_windw", "3")]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "--set defaults.max_windw: there is no such key here; did you mean `max_window`?"
+    );
+}
+
+#[test]
+fn a_kind_whose_parameters_have_defaults_may_be_only_named() {
+    let table = "{ kind = \"drop_tail\", limit = \"100 packets\" }";
+    for queue in ["codel", "fq_codel", "pie", "fq_pie", "dual_pi2"] {
+        let named = parse(&base_with(table, &format!("\"{queue}\"")), &[]).unwrap().to_toml();
+        let whole = format!("{{ kind = \"{queue}\" }}");
+        assert_eq!(named, parse(&base_with(table, &whole), &[]).unwrap().to_toml());
+        assert_eq!(named, parse(BASE, &[("links.bottleneck.queue", queue)]).unwrap().to_toml());
+    }
+    let same = |short: &str, long: &str| {
+        let with = |keys: &str| parse(&base_with("count = 4", keys), &[]).unwrap().to_toml();
+        assert_eq!(with(short), with(long));
+    };
+    same("source = \"bulk\"", "source = { kind = \"bulk\" }");
+    same("slow_start = \"limited\"", "slow_start = { kind = \"limited\" }");
+    same("slow_start = \"hystart_plus_plus\"", "slow_start = { kind = \"hystart_plus_plus\" }");
+    let loss = |value: &str| base_with("delay =", &format!("loss = {value}\ndelay ="));
+    let none = parse(&loss("\"none\""), &[]).unwrap().to_toml();
+    assert_eq!(none, parse(BASE, &[]).unwrap().to_toml());
+}
+
+#[test]
+fn a_kind_that_needs_a_parameter_says_which_and_how() {
+    let table = "{ kind = \"drop_tail\", limit = \"100 packets\" }";
+    assert_eq!(
+        message(table, "\"drop_tail\""),
+        "line 8, links.bottleneck.queue: \"drop_tail\" needs `limit`, which has no default; \
+         write `queue = { kind = \"drop_tail\", limit = \"1 bdp\" }`"
+    );
+    assert_eq!(
+        message("count = 4", "source = \"cbr\""),
+        "line 11, flows.tcp.source: \"cbr\" needs `rate`, which has no default; \
+         write `source = { kind = \"cbr\", rate = \"1 Mbit/s\" }`"
+    );
+    assert_eq!(
+        message("delay =", "loss = \"bernoulli\"\ndelay ="),
+        "line 7, links.bottleneck.loss: \"bernoulli\" needs `probability`, which has no default; \
+         write `loss = { kind = \"bernoulli\", probability = 0.001 }`"
+    );
+    assert!(message(table, "\"coddle\"").starts_with(
+        "line 8, links.bottleneck.queue: \"coddle\" is not a kind known here; did you mean"
+    ),);
+    assert!(message(table, "3").starts_with(
+        "line 8, links.bottleneck.queue: is the number 3; write { kind = \"drop_tail\" }"
+    ));
+}
+
+#[test]
+fn a_named_kind_takes_parameters_from_overrides() {
+    let named = base_with("{ kind = \"drop_tail\", limit = \"100 packets\" }", "\"codel\"");
+    let whole = base_with(
+        "{ kind = \"drop_tail\", limit = \"100 packets\" }",
+        "{ kind = \"codel\", target = \"10 ms\" }",
+    );
+    let set = parse(&named, &[("links.bottleneck.queue.target", "10 ms")]).unwrap().to_toml();
+    assert_eq!(set, parse(&whole, &[]).unwrap().to_toml());
+    // A name replaces the whole table, its limit too.
+    let replaced = parse(BASE, &[("links.bottleneck.queue", "codel")]).unwrap().to_toml();
+    assert!(replaced.contains("limit = \"1000 packets\""), "{replaced}");
+}

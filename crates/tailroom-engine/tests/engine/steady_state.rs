@@ -1,0 +1,128 @@
+//! The warning of too few window reductions: for controls whose steady state is made of them, and for
+//! no others.
+
+use serde::Deserialize;
+use toml::Table;
+
+use tailroom_engine::congestion::custom::{ControlMaker, Controls, FindControl, NoControl};
+use tailroom_engine::congestion::{
+    AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState,
+};
+use tailroom_engine::results::Results;
+use tailroom_engine::scenario;
+
+use crate::support::scenario_run;
+
+fn text(congestion: &str, link: &str) -> String {
+    format!(
+        r#"
+        duration = "20 s"
+        measure_from = "10 s"
+        [links.link]
+        rate = "10 Mbit/s"
+        delay = "5 ms"
+        {link}
+        [flows.group]
+        path = ["link"]
+        congestion = {congestion}
+        rtt = "20 ms"
+        "#
+    )
+}
+
+/// Room for every window.
+const LARGE: &str = "queue = { kind = \"drop_tail\", limit = \"100000 packets\" }";
+/// Losses on the wire, three in the measured window of a flow that fills the link.
+const THREE_LOSSES: &str = "queue = { kind = \"drop_tail\", limit = \"100000 packets\" }
+    loss = { kind = \"periodic\", every = 2500 }";
+
+fn has_warning(results: &Results) -> bool {
+    let warnings = &results.summary.warnings;
+    warnings.iter().any(|warning| warning.contains("window reductions per flow"))
+}
+
+fn warns(congestion: &str, link: &str) -> bool {
+    has_warning(&scenario_run::run(&text(congestion, link), 1))
+}
+
+#[test]
+fn a_loss_based_control_without_losses_is_not_in_a_steady_state() {
+    for control in ["reno", "cubic", "highspeed", "htcp"] {
+        assert!(warns(&format!("\"{control}\""), LARGE), "{control}");
+    }
+}
+
+#[test]
+fn a_fixed_window_and_controls_that_model_the_path_are_not_warned_of() {
+    let fixed = r#"{ kind = "fixed_window", window = 30.0 }"#;
+    for control in [fixed, "\"bbr1\"", "\"bbr3\""] {
+        for link in [LARGE, THREE_LOSSES] {
+            assert!(!warns(control, link), "{control}");
+        }
+    }
+    let fair = "queue = { kind = \"fair\", limit = \"1000 packets\" }";
+    assert!(!warns("\"packet_pair\"", fair));
+}
+
+#[test]
+fn a_control_that_goes_by_delay_is_warned_of_where_it_has_had_some_reductions() {
+    for control in ["vegas", "fast", "ledbat"] {
+        assert!(!warns(&format!("\"{control}\""), LARGE), "{control}");
+        assert!(warns(&format!("\"{control}\""), THREE_LOSSES), "{control}");
+    }
+}
+
+/// A control of the caller's that sets a window of 30 packets and falls to half at congestion.
+#[derive(Debug, Default, Deserialize)]
+struct Thirty {}
+
+impl Parameters for Thirty {}
+
+#[derive(Debug)]
+struct Window;
+
+impl CongestionControl for Window {
+    fn on_ack(&mut self, _cwnd_packets: f64, _event: &AckEvent) -> f64 {
+        30.0
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+        event.cwnd_packets / 2.0
+    }
+
+    fn has_own_slow_start(&self) -> bool {
+        true
+    }
+}
+
+/// Finds it as one of which nothing is known, as of one in Python.
+struct Unknown;
+
+impl FindControl for Unknown {
+    fn find(&self, _name: &str, _parameters: &Table) -> Result<ControlMaker, NoControl> {
+        Ok(ControlMaker::new(|| Box::new(Window)))
+    }
+}
+
+fn warns_of_own(link: &str, find: &dyn FindControl) -> bool {
+    let text = text("{ kind = \"custom\", control = \"mine\" }", link);
+    let scenario = scenario::parse(&text, &[], Some(1), &scenario_run::NoFiles)
+        .expect("the scenario is right");
+    let scenario = scenario.with_controls(find).expect("the control is found");
+    let network = scenario.resolve().expect("the scenario is right");
+    has_warning(&scenario_run::finish(&network))
+}
+
+#[test]
+fn a_control_of_ones_own_is_warned_of_where_it_has_had_some_reductions() {
+    assert!(!warns_of_own(LARGE, &Unknown));
+    assert!(warns_of_own(THREE_LOSSES, &Unknown));
+}
+
+#[test]
+fn a_control_in_rust_says_what_reductions_say_of_it() {
+    let mut controls = Controls::default();
+    controls.register("mine", |_: &Thirty| Window);
+    assert_eq!(Thirty {}.steady_state(), SteadyState::Reductions);
+    assert!(warns_of_own(LARGE, &controls));
+}

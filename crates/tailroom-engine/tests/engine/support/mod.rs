@@ -1,0 +1,16 @@
+//! What several tests share.
+
+pub(crate) mod controls;
+pub(crate) mod disciplines;
+pub(crate) mod lossy;
+pub(crate) mod networks;
+pub(crate) mod path;
+pub(crate) mod poisson;
+pub(crate) mod random_cases;
+pub(crate) mod random_networks;
+pub(crate) mod reference;
+pub(crate) mod refusals;
+pub(crate) mod scenario_run;
+pub(crate) mod scenario_text;
+pub(crate) mod summaries;
+pub(crate) mod transport;

@@ -1,0 +1,240 @@
+//! A sender and a receiver with a fixed delay between them, and a script that drops, marks or holds
+//! back chosen packets: what the sender does about it, seen apart from any queue.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tailroom_engine::packet::{Ecn, Packet, StoredAck};
+use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::quantity::PositiveDuration;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::Receiver;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
+use tailroom_engine::units::Time;
+
+use crate::support::transport;
+
+/// One way; the round trip takes 100 ms.
+const DELAY: Time = Time::from_milliseconds(50);
+/// The round trip without queues.
+pub(crate) const RTT: Time = Time::from_milliseconds(100);
+/// A transfer that takes longer, 28 hours, is stuck.
+const PATIENCE: Time = Time::from_milliseconds(100_000_000);
+
+/// The window of the transfers, in packets: slow start is over before they begin.
+pub(crate) const WINDOW: u64 = 20;
+
+/// A sender that starts in congestion avoidance and whose timer waits for ten round trips.
+pub(crate) fn tcp(recovery: Recovery, prr: bool) -> TcpSpec {
+    TcpSpec {
+        recovery,
+        prr,
+        initial_window: WINDOW as u32,
+        initial_ssthresh: Some(WINDOW as u32),
+        min_rto: PositiveDuration::from_milliseconds(1_000),
+        ..transport::reno()
+    }
+}
+
+/// Every way to repair losses.
+pub(crate) fn every_recovery() -> [(&'static str, TcpSpec); 3] {
+    [
+        ("newreno", tcp(Recovery::NewReno, false)),
+        ("sack", tcp(Recovery::Sack, false)),
+        ("sack with PRR", tcp(Recovery::Sack, true)),
+    ]
+}
+
+/// What goes wrong on the way.
+pub(crate) struct Script<'a> {
+    /// Whether the n-th transmission (from 0) of a packet is lost.
+    pub(crate) loses_data: &'a dyn Fn(u64, u32) -> bool,
+    /// Whether the n-th transmission (from 0) of a packet is marked, if it may be.
+    pub(crate) marks: &'a dyn Fn(u64, u32) -> bool,
+    /// Whether the n-th ACK of the transfer (from 0) is lost.
+    pub(crate) loses_ack: &'a dyn Fn(u64) -> bool,
+    /// A packet whose first transmission is overtaken, and by how many packets.
+    pub(crate) overtaken: Option<(u64, u64)>,
+}
+
+/// Nothing goes wrong.
+pub(crate) const PERFECT: Script<'static> = Script {
+    loses_data: &|_, _| false,
+    marks: &|_, _| false,
+    loses_ack: &|_| false,
+    overtaken: None,
+};
+
+/// An ACK that has reached the sender, and the window after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acked {
+    pub(crate) ece: bool,
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
+}
+
+/// What a transfer did.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) is_complete: bool,
+    /// When the last ACK arrived.
+    pub(crate) finished_at: Time,
+    pub(crate) sent: u64,
+    pub(crate) retransmissions: u64,
+    /// Time and sequence number of each retransmission.
+    pub(crate) retransmitted: Vec<(Time, u64)>,
+    pub(crate) lost: u64,
+    pub(crate) timeouts: u64,
+    /// Window reductions without a timeout.
+    pub(crate) reductions: u64,
+    /// Every packet as it left the sender.
+    pub(crate) packets: Vec<Packet>,
+    /// Every ACK as it reached the sender.
+    pub(crate) acks: Vec<Acked>,
+}
+
+/// Ordered by variant: at one instant packets come before the receiver's timer, ACKs before the
+/// sender's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    Packet,
+    ReceiverTimer,
+    Ack,
+    SenderTimer,
+}
+
+struct Path<'a> {
+    script: &'a Script<'a>,
+    packets: BTreeMap<(Time, u64), Packet>,
+    acks: BTreeMap<(Time, u64), StoredAck>,
+    held: Option<Packet>,
+    transmissions: HashMap<u64, u32>,
+    outcome: Outcome,
+    order: u64,
+    acks_sent: u64,
+}
+
+impl Outlet for Path<'_> {
+    fn send(&mut self, mut packet: Packet) {
+        self.order += 1;
+        self.outcome.sent += 1;
+        self.outcome.packets.push(packet);
+        if packet.is_retransmission {
+            self.outcome.retransmitted.push((packet.sent, packet.sequence));
+        }
+        let nth = self.transmissions.entry(packet.sequence).or_insert(0);
+        let index = *nth;
+        *nth += 1;
+        if packet.ecn.is_capable() && (self.script.marks)(packet.sequence, index) {
+            packet.ecn = Ecn::Ce;
+        }
+        if (self.script.loses_data)(packet.sequence, index) {
+            self.outcome.lost += 1;
+        } else if index == 0
+            && self.script.overtaken.is_some_and(|(held, _)| held == packet.sequence)
+        {
+            self.held = Some(packet);
+        } else {
+            self.packets.insert((packet.sent + DELAY, self.order), packet);
+        }
+    }
+}
+
+impl Path<'_> {
+    fn answer(&mut self, now: Time, ack: StoredAck) {
+        if !(self.script.loses_ack)(self.acks_sent) {
+            self.order += 1;
+            self.acks.insert((now + DELAY, self.order), ack);
+        }
+        self.acks_sent += 1;
+    }
+
+    /// Delivers a packet, and behind it the one it overtook last.
+    fn deliver(&mut self, now: Time, packet: Packet, receiver: &mut Receiver) {
+        if let Some(ack) = receiver.on_packet(now, packet).map(StoredAck::from) {
+            self.answer(now, ack);
+        }
+        let is_last = |(held, by)| !packet.is_retransmission && packet.sequence == held + by;
+        if self.script.overtaken.is_some_and(is_last)
+            && let Some(held) = self.held.take()
+        {
+            self.deliver(now, held, receiver);
+        }
+    }
+}
+
+/// Transfers `packets` packets under `tcp` over the scripted path.
+pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outcome {
+    let demand = Demand {
+        start: Time::ZERO,
+        stop: Time::NEVER,
+        packets,
+        packet_bytes: 1_000,
+        last_packet_bytes: 1_000,
+        header_bytes: 40,
+    };
+    let marks = Marks {
+        measure_from: Time::ZERO,
+        duration: Time::NEVER,
+        series_interval: Time::NEVER,
+        progress_interval: Time::NEVER,
+        reductions_kept: 100,
+    };
+    let mut sender = Sender::new(tcp, demand, 1, marks);
+    let mut receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), u64::MAX);
+    let mut path = Path {
+        script,
+        packets: BTreeMap::new(),
+        acks: BTreeMap::new(),
+        held: None,
+        transmissions: HashMap::new(),
+        outcome: Outcome::default(),
+        order: 0,
+        acks_sent: 0,
+    };
+    while !sender.is_complete() {
+        let turns = [
+            (path.packets.keys().next().map_or(Time::NEVER, |key| key.0), Turn::Packet),
+            (receiver.deadline(), Turn::ReceiverTimer),
+            (path.acks.keys().next().map_or(Time::NEVER, |key| key.0), Turn::Ack),
+            (sender.deadline(), Turn::SenderTimer),
+        ];
+        let (now, turn) = turns.into_iter().min().expect("four turns");
+        if now > PATIENCE {
+            break;
+        }
+        path.outcome.finished_at = now;
+        match turn {
+            Turn::Packet => {
+                let (_, packet) = path.packets.pop_first().expect("one is due");
+                path.deliver(now, packet, &mut receiver);
+            }
+            Turn::ReceiverTimer => {
+                let ack = StoredAck::from(receiver.on_deadline());
+                path.answer(now, ack);
+            }
+            Turn::Ack => {
+                let (_, ack) = path.acks.pop_first().expect("one is due");
+                sender.on_ack(now, ack.ack(), &mut path);
+                path.outcome.acks.push(Acked {
+                    ece: ack.ack().ece,
+                    cwnd: sender.cwnd_packets(),
+                    ssthresh: sender.ssthresh_packets(),
+                });
+            }
+            Turn::SenderTimer => sender.on_deadline(now, &mut path),
+        }
+        assert!(sender.cwnd_packets() >= 1.0 && sender.cwnd_packets().is_finite());
+    }
+    let counters = sender.probe.counters;
+    let mut outcome = path.outcome;
+    outcome.is_complete = sender.is_complete();
+    outcome.retransmissions = counters.retransmissions;
+    outcome.timeouts = counters.timeouts;
+    outcome.reductions = counters.reductions - counters.timeouts;
+    assert_eq!(
+        (outcome.sent, outcome.retransmitted.len() as u64),
+        (counters.sent, counters.retransmissions)
+    );
+    outcome
+}

@@ -1,0 +1,448 @@
+//! Random networks: every option of the engine, and as many ties as possible.
+
+use std::sync::Arc;
+
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
+use tailroom_engine::congestion::reno::RenoParams;
+use tailroom_engine::distribution::{Count, Distribution, Empirical};
+use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::arrivals::ArrivalLogSpec;
+use tailroom_engine::link::serializer::RateChange;
+use tailroom_engine::link::spec::{DelayChange, FlowAdmissionSpec};
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+use tailroom_engine::private_path::delays::SenderSide;
+use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
+use tailroom_engine::queue::QueueConfig;
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::tcp::receiver::DelayedAck;
+use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::rtt::RttSamples;
+use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
+use tailroom_engine::traffic::finite_flows::FiniteFlowsSpec;
+use tailroom_engine::traffic::objects::ObjectsSpec;
+use tailroom_engine::traffic::poisson::PacketSizes;
+use tailroom_engine::traffic::streaming::StreamingSpec;
+use tailroom_engine::traffic::trace::{TraceFlow, TraceSpec};
+use tailroom_engine::traffic::web::WebSpec;
+use tailroom_engine::traffic::{FlowArrivals, SourceSpec};
+use tailroom_engine::units::{Rate, Time};
+
+use crate::support::{controls, disciplines, networks};
+
+/// Times of a grid, so that many of them are equal, or any.
+fn time(most_milliseconds: u64) -> impl Strategy<Value = Time> {
+    prop_oneof![
+        4 => (0..=most_milliseconds).prop_map(Time::from_milliseconds),
+        1 => (0..=most_milliseconds * 1_000_000_000).prop_map(Time::from_picoseconds),
+    ]
+}
+
+fn queue() -> impl Strategy<Value = QueueConfig> {
+    let packets = ["1 packet", "2 packets", "5 packets", "20 packets", "100 packets"];
+    let many = ["1000 packets", "100000 packets"];
+    let bytes = ["1500 B", "10 kB", "100 kB", "10 MB"];
+    let limit = select([&packets[..], &many, &bytes].concat());
+    let any = limit.prop_flat_map(|limit| select(disciplines::all(limit)));
+    // The plain buffer is where most ties are.
+    let plain = select(vec![1, 2, 5, 20, 100, 1_000, 100_000]).prop_map(Limit::Packets);
+    prop_oneof![1 => any, 1 => plain.prop_map(networks::drop_tail)]
+}
+
+fn loss() -> impl Strategy<Value = LossSpec> {
+    prop_oneof![
+        3 => Just(LossSpec::None),
+        1 => select(vec![0.001, 0.01, 0.1])
+            .prop_map(|probability| LossSpec::Bernoulli { probability }),
+        1 => (2_u64..300).prop_map(|every| LossSpec::Periodic { every }),
+        1 => Just(LossSpec::GilbertElliott {
+            good_to_bad: 0.005,
+            bad_to_good: 0.2,
+            loss_good: 0.001,
+            loss_bad: 0.5,
+        }),
+    ]
+}
+
+/// Changes of rate inside the first two seconds, some of them for good.
+fn rate_changes() -> impl Strategy<Value = (Vec<RateChange>, Option<Time>)> {
+    let change = (time(1_500), select(vec![0, 0, 500_000, 3_000_000, 20_000_000]));
+    let changes = prop::collection::vec(change, 0..4).prop_map(|mut changes| {
+        changes.sort_unstable();
+        changes.dedup_by_key(|(at, _)| *at);
+        let rate = Rate::from_bits_per_second;
+        changes.into_iter().map(|(at, bits)| RateChange { at, rate: rate(bits) }).collect()
+    });
+    let period =
+        option::of(select(vec![1_600, 2_500])).prop_map(|ms| ms.map(Time::from_milliseconds));
+    prop_oneof![
+        2 => Just((Vec::new(), None)),
+        1 => (changes, period).prop_map(|(mut changes, period): (Vec<RateChange>, _)| {
+            let period = period.filter(|_| !changes.is_empty());
+            if period.is_some() {
+                // A schedule that repeats begins at once and lets something pass.
+                changes[0] = RateChange {
+                    at: Time::ZERO,
+                    rate: Rate::from_bits_per_second(2_000_000),
+                };
+            }
+            (changes, period)
+        }),
+    ]
+}
+
+fn delay_changes() -> impl Strategy<Value = Vec<DelayChange>> {
+    let change = (time(1_500), time(40));
+    let changes = prop::collection::vec(change, 0..4).prop_map(|mut changes| {
+        changes.sort_unstable();
+        changes.dedup_by_key(|(at, _)| *at);
+        changes.into_iter().map(|(at, delay)| DelayChange { at, delay }).collect()
+    });
+    prop_oneof![3 => Just(Vec::new()), 1 => changes]
+}
+
+fn random_link() -> impl Strategy<Value = LinkSpec> {
+    let rate = select(vec![1_000_000, 4_000_000, 8_000_000, 20_000_000, 7_777_777]);
+    let dispersion = option::of(select(vec![1, 3, 10]).prop_map(Time::from_milliseconds));
+    let changes = (rate_changes(), delay_changes());
+    let fair_rate = option::of(select(vec![300_000, 2_000_000]));
+    let admission = (select(vec![10, 100]), fair_rate, option::of(select(vec![0.1, 0.6])));
+    let admission =
+        admission.prop_map(|(interval, fair_rate, max_priority_load)| FlowAdmissionSpec {
+            interval: PositiveDuration::from_milliseconds(interval),
+            min_fair_rate: fair_rate.map(BitRate::new),
+            max_priority_load,
+        });
+    let others = (dispersion, option::weighted(0.3, admission));
+    (rate, time(20), queue(), loss(), changes, others).prop_map(
+        |(rate_bps, delay, queue, loss, changes, others)| LinkSpec {
+            queue,
+            loss,
+            rate_changes: changes.0.0,
+            rate_period: changes.0.1,
+            delay_changes: changes.1,
+            packet_log: 20_000,
+            arrival_dispersion: others.0,
+            arrival_log: Some(ArrivalLogSpec {
+                from: Time::from_milliseconds(100).into(),
+                to: Time::from_milliseconds(1_500).into(),
+                most_packets: u64::MAX,
+            }),
+            admission: others.1,
+            bdp_bytes: 12_345.0,
+            ..networks::link("", rate_bps, delay, Limit::Packets(1))
+        },
+    )
+}
+
+fn congestion() -> impl Strategy<Value = CongestionConfig> {
+    let highspeed = |low_window, increase, halve_in_slow_start| {
+        CongestionConfig::Highspeed(HighspeedParams {
+            low_window,
+            increase,
+            halve_in_slow_start,
+            ..HighspeedParams::default()
+        })
+    };
+    let any_control: Vec<CongestionConfig> =
+        controls::all().into_iter().map(|(_, config)| config).collect();
+    prop_oneof![
+        3 => select(any_control),
+        1 => any::<bool>().prop_map(|abe| CongestionConfig::Reno(RenoParams { abe })),
+        1 => Just(highspeed(38.0, IncreaseRule::Continuous, false)),
+        // A low threshold, so that the small windows of these runs reach the law.
+        1 => Just(highspeed(4.0, IncreaseRule::Continuous, true)),
+        1 => Just(highspeed(38.0, IncreaseRule::Table, false)),
+    ]
+}
+
+fn delayed_ack() -> impl Strategy<Value = DelayedAck> {
+    let timeout = select(vec![1, 10, 40, 200]).prop_map(PositiveDuration::from_milliseconds);
+    option::of((2_u32..5, timeout)).prop_map(|rule| {
+        rule.map_or(DelayedAck::OFF, |(packets, timeout)| DelayedAck::Set { packets, timeout })
+    })
+}
+
+fn tcp() -> impl Strategy<Value = TcpSpec> {
+    let recovery = select(vec![
+        (Recovery::NewReno, false, false),
+        (Recovery::Sack, false, false),
+        (Recovery::Sack, false, true),
+        (Recovery::Sack, true, false),
+    ]);
+    let slow_start = select(vec![
+        SlowStartSpec::Standard,
+        SlowStartSpec::Limited { max_ssthresh: 8 },
+        SlowStartSpec::HystartPlusPlus,
+    ]);
+    let windows = (1_u32..20, option::of(2_u32..50), option::weighted(0.3, 1_u64..60));
+    let times = (
+        delayed_ack(),
+        option::weighted(0.3, select(vec![1, 3, 10]).prop_map(PositiveDuration::from_milliseconds)),
+        select(vec![50, 200, 1_000]).prop_map(PositiveDuration::from_milliseconds),
+        select(vec![1, 1_000_000_000, 200_000_000_000]).prop_map(PositiveDuration::new),
+        select(vec![RttSamples::Timestamps, RttSamples::Karn]),
+    );
+    let ecn = select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s]);
+    let bursts = select(vec![1_u32, 1, 4, 16]);
+    let switches = (any::<bool>(), bursts, any::<bool>(), any::<bool>(), ecn, any::<bool>());
+    (congestion(), recovery, slow_start, windows, times, switches).prop_map(
+        |(congestion, repair, slow_start, windows, times, switches)| TcpSpec {
+            congestion,
+            recovery: repair.0,
+            prr: repair.1,
+            count_lost_in_pipe: repair.2,
+            delayed_ack: times.0,
+            ack_aggregation: times.1,
+            initial_window: windows.0,
+            initial_ssthresh: windows.1,
+            min_rto: times.2,
+            rto_granularity: Some(times.3),
+            rtt_samples: times.4,
+            max_window: windows.2,
+            slow_start,
+            pacing: switches.0,
+            send_burst: switches.1,
+            forget_sack_at_timeout: switches.2,
+            restart_rto_at_retransmission: switches.3,
+            ecn: switches.4,
+            slow_start_after_idle: switches.5,
+            reverse_path: Vec::new(),
+            ack_size: Size::new(40),
+        },
+    )
+}
+
+fn source() -> impl Strategy<Value = SourceSpec> {
+    let rate = || select(vec![80_000, 800_000, 2_000_000]).prop_map(Rate::from_bits_per_second);
+    let mix = Distribution::Empirical(Empirical::mix(&[40.0, 64.0, 100.0], &[7.0, 4.0, 1.0]));
+    let sizes = vec![PacketSizes::Fixed, PacketSizes::Exponential, PacketSizes::Drawn(mix)];
+    let ten_milliseconds = 1e10;
+    let periods = vec![
+        Distribution::Fixed(ten_milliseconds),
+        Distribution::Exponential { mean: ten_milliseconds },
+        Distribution::pareto(1.5, ten_milliseconds),
+    ];
+    prop_oneof![
+        4 => option::of(1_u64..200_000).prop_map(|bytes| SourceSpec::Bulk { bytes }),
+        1 => objects(),
+        1 => (rate(), select(sizes))
+            .prop_map(|(rate, sizes)| SourceSpec::Poisson { rate, sizes }),
+        1 => rate().prop_map(|rate| SourceSpec::Cbr { rate }),
+        3 => passing_flows(),
+        1 => (rate(), select(periods.clone()), select(periods))
+            .prop_map(|(rate, on, off)| SourceSpec::OnOff { rate, on, off }),
+    ]
+}
+
+/// Objects of a few packets, with silences long enough for a restart between some of them.
+fn objects() -> impl Strategy<Value = SourceSpec> {
+    let mean = select(vec![1_000.0, 5_000.0, 50_000.0]);
+    let size = (mean, any::<bool>()).prop_map(|(mean, is_fixed)| {
+        if is_fixed { Distribution::Fixed(mean) } else { Distribution::pareto(1.2, mean) }
+    });
+    (size, select(vec![1.0, 5.0, 50.0])).prop_map(|(size, per_second)| {
+        let rate_bps = per_second * 8.0 * size.mean();
+        SourceSpec::Objects(Box::new(ObjectsSpec { size, per_second, rate_bps }))
+    })
+}
+
+/// Short flows that come and go: a few hundred in a run.
+fn passing_flows() -> impl Strategy<Value = SourceSpec> {
+    let grid = prop::collection::vec(time(1_900), 0..50).prop_map(|mut times| {
+        times.sort_unstable();
+        FlowArrivals::Given(times)
+    });
+    let arrivals = prop_oneof![
+        1 => grid,
+        2 => select(vec![5.0, 50.0])
+            .prop_map(|per_second| FlowArrivals::Poisson {
+                per_second,
+                start: Time::ZERO,
+                stop: Time::from_milliseconds(1_500),
+            }),
+    ];
+    let size = prop_oneof![
+        select(vec![1_000.0, 5_000.0, 20_000.0]).prop_map(Distribution::Fixed),
+        select(vec![1_000.0, 5_000.0, 20_000.0])
+            .prop_map(|mean| Distribution::Exponential { mean }),
+    ];
+    let peak_rate = option::of(select(vec![500_000.0, 8_000_000.0]).prop_map(Distribution::Fixed));
+    let listed = prop::collection::vec((time(1_900), 1_u64..30_000, any::<bool>()), 0..50);
+    let span = || select(vec![1e10, 1e11]).prop_map(Distribution::Fixed);
+    let pages = select(vec![
+        Count::Rounded(Distribution::Fixed(3.0)),
+        Count::Geometric { least: 1, mean: 4.0 },
+    ]);
+    let objects = (0_u64..8, 1_u32..4, any::<bool>(), span(), span());
+    (0..4_u32, arrivals, size, member_rtt(), peak_rate, (listed, pages, objects)).prop_map(
+        |(kind, arrivals, size, rtt, peak_rate, (listed, pages, objects))| {
+            let rtt = Distribution::Fixed(rtt.picoseconds() as f64);
+            let flow_log = 1_000_000;
+            match kind {
+                0 => {
+                    let spec = FiniteFlowsSpec { arrivals, size, rtt, peak_rate, flow_log };
+                    SourceSpec::FiniteFlows(Box::new(spec))
+                }
+                1 => {
+                    let flows = list(listed);
+                    SourceSpec::Trace(Box::new(TraceSpec { flows, rtt, peak_rate, flow_log }))
+                }
+                2 => SourceSpec::Streaming(Box::new(StreamingSpec {
+                    arrivals,
+                    duration: Distribution::Exponential { mean: 1e11 },
+                    rate: peak_rate.unwrap_or(Distribution::Fixed(80_000.0)),
+                    rtt,
+                    flow_log,
+                })),
+                _ => {
+                    let (embedded, parallel, is_fixed, think_time, parsing_time) = objects;
+                    let embedded = embedded as f64;
+                    SourceSpec::Web(Box::new(WebSpec {
+                        arrivals,
+                        pages,
+                        think_time,
+                        main_object: size.clone(),
+                        parsing_time,
+                        embedded_objects: if is_fixed {
+                            Count::Rounded(Distribution::Fixed(embedded))
+                        } else {
+                            Count::Geometric { least: 0, mean: embedded }
+                        },
+                        embedded_object: size,
+                        parallel,
+                        rtt,
+                        peak_rate,
+                        flow_log,
+                    }))
+                }
+            }
+        },
+    )
+}
+
+/// A list of flows, some with a rate and a round trip of their own.
+fn list(mut flows: Vec<(Time, u64, bool)>) -> Arc<[TraceFlow]> {
+    flows.sort_unstable();
+    let flows = flows.into_iter().map(|(start, bytes, is_known)| TraceFlow {
+        start,
+        bytes,
+        rate: is_known.then(|| Rate::from_bits_per_second(2_000_000)),
+        rtt: is_known.then(|| Time::from_milliseconds(8)),
+    });
+    flows.collect()
+}
+
+/// A group, its flows' access rate, and their starts and RTTs beyond the propagation of its path.
+type Members = (GroupSpec, Option<Rate>, Vec<(Time, Time)>);
+
+fn group(links: usize) -> impl Strategy<Value = Members> {
+    let path = |least| {
+        prop::sample::subsequence((0..links).collect::<Vec<_>>(), least..=links).prop_shuffle()
+    };
+    let reverse = prop_oneof![2 => Just(Vec::new()), 1 => path(0)];
+    let access = option::of(select(vec![500_000, 8_000_000, 100_000_000]));
+    let stop = option::weighted(0.2, time(1_500));
+    let flow = || (prop_oneof![3 => Just(Time::ZERO), 1 => time(500)], member_rtt());
+    let members = prop_oneof![
+        // All alike: their packets meet at the same instants.
+        (1_usize..5, flow()).prop_map(|(count, flow)| vec![flow; count]),
+        prop::collection::vec(flow(), 1..4),
+    ];
+    let size = select(vec![1_000_u32, 1_000, 1_500, 100]);
+    let jitter = option::weighted(0.3, select(vec![1, 1_000_000, 2_500_000_000]));
+    let jitter = jitter.prop_map(|most| most.map(Time::from_picoseconds));
+    let fraction = option::of(select(vec![0.0, 0.25, 1.0 / 3.0, 0.75, 1.0]));
+    let times = (stop, jitter, fraction.prop_map(|fraction| fraction.map(SenderSide::new)));
+    (path(1), reverse, source(), access, times, size, tcp(), members).prop_map(
+        |(path, reverse_path, source, access, times, packet_size, tcp, members)| {
+            let (stop, send_jitter, sender_side) = times;
+            let is_media = matches!(source, SourceSpec::Streaming(_));
+            let offers = source.offered_rate_bps().is_some();
+            let is_controlled = matches!(source, SourceSpec::Objects(_)) || !(offers || is_media);
+            let group = GroupSpec {
+                path,
+                reverse_path: if is_controlled { reverse_path } else { Vec::new() },
+                source,
+                stop: stop.map(|stop| stop + Time::from_milliseconds(501)),
+                packet_size,
+                sender_side,
+                send_jitter,
+                ..networks::bulk("", tcp)
+            };
+            let group = if is_controlled { group } else { GroupSpec { tcp: None, ..group } };
+            (group, access.map(Rate::from_bits_per_second), members)
+        },
+    )
+}
+
+/// RTT beyond the propagation of the path; a multiple of 4 ms puts whole milliseconds on each part.
+fn member_rtt() -> impl Strategy<Value = Time> {
+    prop_oneof![
+        1 => Just(Time::ZERO),
+        3 => (1_u64..30).prop_map(|quarter| Time::from_milliseconds(4 * quarter)),
+        1 => time(100),
+    ]
+}
+
+/// A network of one to three links and one to four groups that runs for two seconds.
+pub(crate) fn network() -> impl Strategy<Value = Network> {
+    let topology = (1_usize..4).prop_flat_map(|links| {
+        (prop::collection::vec(random_link(), links), prop::collection::vec(group(links), 1..5))
+    });
+    let series = option::of(select(vec![10, 100, 333]));
+    (topology, any::<u64>(), time(1_900), series).prop_map(
+        |((links, groups), seed, measure_from, series)| {
+            let series_interval = series.map(Time::from_milliseconds);
+            assemble(links, groups, seed, measure_from, series_interval)
+        },
+    )
+}
+
+fn assemble(
+    mut links: Vec<LinkSpec>,
+    members: Vec<Members>,
+    seed: u64,
+    measure_from: Time,
+    series_interval: Option<Time>,
+) -> Network {
+    for (index, link) in links.iter_mut().enumerate() {
+        link.name = format!("link{index}");
+    }
+    let delay = |path: &[usize]| path.iter().fold(Time::ZERO, |sum, &link| sum + links[link].delay);
+    let (mut groups, mut flows) = (Vec::new(), Vec::new());
+    for (index, (mut group, access_rate, members)) in members.into_iter().enumerate() {
+        let forward = delay(&group.path);
+        let back = if group.reverse_path.is_empty() { forward } else { delay(&group.reverse_path) };
+        let is_passing = group.source.passing_rtt().is_some();
+        if is_passing {
+            group.stop = None;
+        }
+        let members = if is_passing { Vec::new() } else { members };
+        flows.extend(members.into_iter().map(|(start, beyond)| FlowSpec {
+            group: index,
+            // A round trip takes time (the scenario file demands it too).
+            rtt: (forward + back + beyond).max(Time::from_milliseconds(1)),
+            start,
+            access_rate,
+        }));
+        group.name = format!("group{index}");
+        groups.push(group);
+    }
+    Network {
+        duration: Time::from_milliseconds(2_000),
+        measure_from,
+        seed,
+        memory_limit_bytes: u64::MAX,
+        links,
+        groups,
+        flows,
+        series_interval,
+    }
+}

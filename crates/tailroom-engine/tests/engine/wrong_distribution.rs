@@ -1,0 +1,250 @@
+//! Distributions in a scenario: what they resolve to, and what is refused, and how.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use tailroom_engine::distribution::Distribution;
+use tailroom_engine::traffic::SourceSpec;
+use tailroom_engine::traffic::poisson::PacketSizes;
+
+use crate::support::refusals::assert_refused;
+use crate::support::scenario_text::{parse, refusal, resolve, resolve_with};
+
+/// A scenario with one uncontrolled group; its source is on line 9.
+fn scenario(source: &str) -> String {
+    format!(
+        r#"duration = "10 s"
+
+[links.bottleneck]
+rate = "100 Mbit/s"
+delay = "20 ms"
+queue = {{ kind = "drop_tail", limit = "100 packets" }}
+[flows.stream]
+path = ["bottleneck"]
+source = {source}
+"#
+    )
+}
+
+fn on(distribution: &str) -> String {
+    scenario(&format!(
+        "{{ kind = \"on_off\", rate = \"1 Mbit/s\", off = \"1 s\", on = {distribution} }}"
+    ))
+}
+
+fn on_periods(distribution: &str) -> Distribution {
+    let network = resolve(&on(distribution));
+    let SourceSpec::OnOff { on, .. } = network.groups[0].source.clone() else { panic!("on_off") };
+    on
+}
+
+fn sizes(distribution: &str) -> String {
+    scenario(&format!("{{ kind = \"poisson\", rate = \"1 Mbit/s\", sizes = {distribution} }}"))
+}
+
+fn drawn_sizes(distribution: &str) -> Distribution {
+    let network = resolve(&sizes(distribution));
+    match network.groups[0].source.clone() {
+        SourceSpec::Poisson { sizes: PacketSizes::Drawn(distribution), .. } => distribution,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_kind_resolves_to_the_mean_and_the_bounds_that_are_written() {
+    let s = 1e12;
+    let infinite = f64::INFINITY;
+    let cases = [
+        ("\"2 s\"", 2.0, 2.0, 2.0),
+        ("{ kind = \"uniform\", from = \"1 s\", to = \"4 s\" }", 2.5, 1.0, 4.0),
+        ("{ kind = \"exponential\", mean = \"500 ms\" }", 0.5, 0.0, infinite),
+        ("{ kind = \"lognormal\", mean = \"3 s\", sigma = 1.5 }", 3.0, 0.0, infinite),
+        // 3 s * 0.5 / 1.5
+        ("{ kind = \"pareto\", shape = 1.5, mean = \"3 s\" }", 3.0, 1.0, infinite),
+        // Shape 2 from 1 to 10: 200 / 99 * 0.9.
+        (
+            "{ kind = \"bounded_pareto\", shape = 2, min = \"1 s\", max = \"10 s\" }",
+            180.0 / 99.0,
+            1.0,
+            10.0,
+        ),
+        ("{ kind = \"weibull\", shape = 0.5, mean = \"3 s\" }", 3.0, 0.0, infinite),
+        ("{ kind = \"mix\", values = [\"1 s\", \"5 s\"], weights = [3, 1] }", 2.0, 1.0, 5.0),
+        // 1 s * 0.5 + 2 s * 0.5
+        ("{ kind = \"empirical\", file = \"periods.csv\" }", 1.5, 1.0, 3.0),
+    ];
+    for (text, mean, minimum, maximum) in cases {
+        let periods = on_periods(text);
+        assert!((periods.mean() / (mean * s) - 1.0).abs() < 1e-9, "{text}: {}", periods.mean());
+        assert!((periods.minimum() - minimum * s).abs() < 1.0, "{text}: {}", periods.minimum());
+        assert_eq!(periods.maximum().to_bits(), (maximum * s).to_bits(), "{text}");
+    }
+}
+
+#[test]
+fn a_mix_and_a_file_of_packet_sizes_have_their_mean() {
+    let imix =
+        "{ kind = \"mix\", values = [\"40 B\", \"576 B\", \"1500 B\"], weights = [7, 4, 1] }";
+    // (7 * 40 + 4 * 576 + 1500) / 12 = 340.33 bytes.
+    assert!((drawn_sizes(imix).mean() - 4084.0 / 12.0).abs() < 1e-9);
+    let file = "{ kind = \"empirical\", file = \"imix.csv\" }";
+    assert!((drawn_sizes(file).mean() - 4084.0 / 12.0).abs() < 1e-3);
+}
+
+#[test]
+fn a_distribution_written_out_reads_back_as_itself() {
+    for text in [
+        sizes("{ kind = \"mix\", values = [\"40 B\", \"1500 B\"], weights = [7, 1] }"),
+        sizes("{ kind = \"empirical\", file = \"imix.csv\" }"),
+        on("{ kind = \"pareto\", shape = 1.5, mean = \"3 s\" }"),
+        on("\"3 s\""),
+    ] {
+        let scenario = parse(&text, &[]).unwrap();
+        let written = scenario.to_toml();
+        let (network, again) = (scenario.resolve().unwrap(), resolve(&written));
+        assert_eq!(format!("{network:?}"), format!("{again:?}"), "{written}");
+    }
+}
+
+#[test]
+fn parameters_without_a_finite_positive_mean_are_refused() {
+    let cases: [(&str, &str, &[&str]); 9] = [
+        ("{ kind = \"exponential\", mean = \"-1 s\" }", "mean", &[r#""100 ms""#]),
+        ("{ kind = \"exponential\", mean = \"0 s\" }", "mean", &[r#""100 ms""#]),
+        ("{ kind = \"exponential\" }", "mean", &[r#"`mean = "100 ms"`"#]),
+        (
+            "{ kind = \"pareto\", shape = 1.0, mean = \"1 s\" }",
+            "shape",
+            &["more than 1", r#""bounded_pareto""#],
+        ),
+        ("{ kind = \"pareto\", shape = -1.0, mean = \"1 s\" }", "shape", &["0.0", "1000.0"]),
+        ("{ kind = \"lognormal\", mean = \"1 s\", sigma = nan }", "sigma", &["0.0", "10.0"]),
+        ("{ kind = \"weibull\", shape = 0.01, mean = \"1 s\" }", "shape", &["0.1", "1000.0"]),
+        (
+            "{ kind = \"bounded_pareto\", shape = 1, min = \"2 s\", max = \"1 s\" }",
+            "max",
+            &["max", "min"],
+        ),
+        ("{ kind = \"uniform\", from = \"2 s\", to = \"1 s\" }", "from", &["swap"]),
+    ];
+    for (distribution, key, names) in cases {
+        let place = format!("line 9, flows.stream.source.on.{key}");
+        assert_refused(&refusal(&on(distribution)), &place, names);
+    }
+}
+
+#[test]
+fn mixes_that_do_not_fit_together_are_refused() {
+    let at = "line 9, flows.stream.source.on";
+    let mix = |values: &str, weights: &str| {
+        refusal(&on(&format!("{{ kind = \"mix\", values = [{values}], weights = [{weights}] }}")))
+    };
+    assert_refused(
+        &mix("\"1 s\", \"2 s\"", "1"),
+        "line 9, flows.stream.source.on.weights",
+        &["weight for each value"],
+    );
+    assert_refused(&mix("\"1 s\"", "0"), "line 9, flows.stream.source.on.weights", &["above 0"]);
+    assert_refused(
+        &mix("\"1 s\", \"2 s\"", "1, -1"),
+        "line 9, flows.stream.source.on.weights[1]",
+        &["0.0", "1000000000000.0"],
+    );
+    assert_refused(
+        &mix("\"2 s\", \"1 s\"", "1, 1"),
+        "line 9, flows.stream.source.on.values[1]",
+        &["ascending"],
+    );
+    assert_eq!(
+        mix("", ""),
+        format!(
+            "{at}.values: is empty; write at least 1\n{at}.weights: is empty; write at least 1"
+        )
+    );
+}
+
+#[test]
+fn what_is_no_distribution_is_refused_with_the_kinds() {
+    let kinds = "uniform, exponential, lognormal, pareto, bounded_pareto, weibull, mix, empirical";
+    assert_refused(
+        &refusal(&on("{ kind = \"paretto\", shape = 1.5 }")),
+        "line 9, flows.stream.source.on.kind",
+        &["`pareto`"],
+    );
+    assert_refused(
+        &refusal(&on("{ mean = \"1 s\" }")),
+        "line 9, flows.stream.source.on.kind",
+        &[r#"`kind = "uniform"`"#, kinds],
+    );
+    assert_refused(
+        &refusal(&on("{ kind = \"exponential\", maen = \"1 s\" }")),
+        "line 9, flows.stream.source.on.maen",
+        &["`mean`"],
+    );
+    assert_refused(
+        &refusal(&on("true")),
+        "line 9, flows.stream.source.on",
+        &[r#""100 ms""#, r#""uniform""#, kinds],
+    );
+    assert_refused(&refusal(&on("3")), "line 9, flows.stream.source.on", &[r#""100 ms""#]);
+    assert_refused(
+        &refusal(&sizes("\"expnential\"")),
+        "line 9, flows.stream.source.sizes",
+        &["`exponential`"],
+    );
+    assert_refused(
+        &refusal(&sizes("7")),
+        "line 9, flows.stream.source.sizes",
+        &[r#""fixed""#, r#""exponential""#, r#""uniform""#, kinds],
+    );
+}
+
+#[test]
+fn files_that_hold_no_distribution_function_are_refused_by_line() {
+    for (file, place) in [
+        ("empty.csv", ""),
+        ("fields.csv", "line 2: "),
+        ("unit.csv", "line 1: "),
+        ("negative.csv", "line 1: "),
+        ("probability.csv", "line 2: "),
+        ("nan.csv", "line 1: "),
+        ("value.csv", "line 4: "),
+        ("falling.csv", "line 3: "),
+        ("short.csv", "ends"),
+        ("zero.csv", "line 1: "),
+    ] {
+        let text = on(&format!("{{ kind = \"empirical\", file = \"{file}\" }}"));
+        let found = refusal(&text);
+        assert_refused(&found, "line 9, flows.stream.source.on.file", &["`1500 B, 0.75`"]);
+        assert!(found.contains(&format!("\"{file}\" {place}")), "{found}");
+    }
+    assert_refused(
+        &refusal(&on("{ kind = \"empirical\", file = \"missing.csv\" }")),
+        "line 9, flows.stream.source.on.file",
+        &["a readable file"],
+    );
+}
+
+#[test]
+fn packet_sizes_must_fit_in_a_packet() {
+    assert_refused(
+        &refusal(&sizes("{ kind = \"uniform\", from = \"40 B\", to = \"9000 B\" }")),
+        "line 9, flows.stream.source.sizes",
+        &["packet_size", "smaller"],
+    );
+    assert_refused(
+        &refusal(&sizes("{ kind = \"exponential\", mean = \"500 B\" }")),
+        "line 9, flows.stream.source.sizes",
+        &["uniform, bounded_pareto, mix or empirical", r#"`sizes = "exponential"`"#],
+    );
+}
+
+#[test]
+fn on_periods_far_shorter_than_the_gap_between_packets_are_refused() {
+    // 1500 bytes at 1 Mbit/s: 12 ms.
+    assert_refused(
+        &refusal(&on("\"1 us\"")),
+        "line 9, flows.stream.source.on",
+        &["on", "rate", "packet_size"],
+    );
+    assert!(resolve_with(&on("\"12 us\""), &[]).is_ok());
+}

@@ -1,0 +1,341 @@
+//! What is refused, and how: place, key, problem, remedy.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use tailroom_engine::scenario;
+
+use crate::support::refusals::assert_refused;
+use crate::support::scenario_text::{BASE, base_with, message, resolve_with};
+
+/// Every congestion control, as an error names them.
+fn congestion_kinds() -> String {
+    let components = scenario::components();
+    let entries = components["congestion"].as_array().unwrap();
+    let kinds: Vec<&str> = entries.iter().map(|entry| entry["kind"].as_str().unwrap()).collect();
+    kinds.join(", ")
+}
+
+#[test]
+fn unknown_keys_are_refused_with_the_nearest_name() {
+    assert_refused(&message("duration", "duratoin"), "line 2, duratoin", &["`duration`"]);
+    assert_refused(&message("rate =", "Rate ="), "line 6, links.bottleneck.Rate", &["`rate`"]);
+    assert_refused(
+        &message("\"highspeed\"", "\"highspeed\", low_windw = 10.0"),
+        "line 13, flows.tcp.congestion.low_windw",
+        &["`low_window`"],
+    );
+    assert_refused(
+        &message("limit = ", "qqq = "),
+        "line 8, links.bottleneck.queue.qqq",
+        &["limit"],
+    );
+    assert_refused(
+        &message("\"highspeed\"", "\"higspeed\""),
+        "line 13, flows.tcp.congestion.kind",
+        &["`highspeed`"],
+    );
+    assert_refused(
+        &message("{ kind = \"highspeed\" }", "3"),
+        "line 13, flows.tcp.congestion",
+        &[r#""reno""#, &congestion_kinds()],
+    );
+}
+
+#[test]
+fn a_control_that_nobody_brings_is_refused() {
+    assert_refused(
+        &message("{ kind = \"highspeed\" }", "\"higspeed\""),
+        "line 13, flows.tcp.congestion",
+        &["`highspeed`"],
+    );
+    assert_refused(
+        &message("kind = \"highspeed\"", "kind = \"custom\", control = \"mine\""),
+        "line 13, flows.tcp.congestion",
+        &["reno", "highspeed", "cubic"],
+    );
+    assert_refused(
+        &message("kind = \"highspeed\"", "kind = \"custom\""),
+        "line 13, flows.tcp.congestion.control",
+        &[r#"`control = "mymodule:MyControl"`"#],
+    );
+}
+
+#[test]
+fn missing_keys_are_named_with_an_example() {
+    assert_refused(&message("duration = \"60 s\"\n", ""), "duration", &[r#"`duration = "60 s"`"#]);
+    assert_refused(
+        &message("queue = { kind = \"drop_tail\", limit = \"100 packets\" }\n", ""),
+        "line 5, links.bottleneck.queue",
+        &[r#"`queue = { kind = "drop_tail", limit = "100 packets" }`"#],
+    );
+    assert_refused(
+        &message("path = [\"bottleneck\"]\n", ""),
+        "line 10, flows.tcp.path",
+        &[r#"`path = ["bottleneck"]`"#],
+    );
+    assert_refused(
+        &message("rate = \"100 Mbit/s\"\n", ""),
+        "line 5, links.bottleneck.rate",
+        &[r#"`rate = "1 Gbit/s"`"#, "`trace`"],
+    );
+    assert_refused(
+        &message("congestion = { kind = \"highspeed\" }\n", ""),
+        "line 10, flows.tcp.congestion",
+        &[r#"`congestion = { kind = "reno" }`"#, &congestion_kinds()],
+    );
+}
+
+#[test]
+fn quantities_without_a_known_unit_are_refused() {
+    let units = "ps, ns, us, ms, s, min, h";
+    let duration = |value: &str| message("\"60 s\"", value);
+    assert_refused(&duration("\"60\""), "line 2, duration", &[units, r#""100 ms""#]);
+    assert_refused(&duration("\"60 sec\""), "line 2, duration", &[units, r#""100 ms""#]);
+    assert_refused(&duration("\"nan s\""), "line 2, duration", &[units, r#""100 ms""#]);
+    assert_refused(&duration("\"-1 s\""), "line 2, duration", &[units, r#""100 ms""#]);
+    assert_refused(&duration("60"), "line 2, duration", &[units, r#""100 ms""#]);
+    assert_refused(&duration("inf"), "line 2, duration", &[units, r#""100 ms""#]);
+    assert_refused(&duration("true"), "line 2, duration", &[units, r#""100 ms""#]);
+}
+
+#[test]
+fn quantities_out_of_range_are_refused() {
+    assert_refused(&message("\"60 s\"", "\"0 s\""), "line 2, duration", &[r#""100 ms""#]);
+    assert_refused(&message("\"60 s\"", "\"1e30 s\""), "line 2, duration", &[r#""2592000 s""#]);
+    assert_refused(&message("\"60 s\"", "\"0.1 ps\""), "line 2, duration", &[r#""1 ps""#]);
+    assert_refused(
+        &message("\"100 Mbit/s\"", "\"0 bit/s\""),
+        "line 6, links.bottleneck.rate",
+        &[r#""1 Gbit/s""#],
+    );
+    assert_refused(
+        &message("rtt =", "packet_size = \"1000.5 B\"\nrtt ="),
+        "line 14, flows.tcp.packet_size",
+        &[r#""1500 B""#],
+    );
+    assert_refused(
+        &message("count = 4", "count = 0"),
+        "line 11, flows.tcp.count",
+        &["1", "16777215"],
+    );
+    assert_refused(
+        &message("\"highspeed\"", "\"highspeed\", high_decrease = nan"),
+        "line 13, flows.tcp.congestion.high_decrease",
+        &["0.0", "0.5"],
+    );
+    assert_refused(
+        &message("count = 4", "count = 4.0"),
+        "line 11, flows.tcp.count",
+        &["whole number"],
+    );
+}
+
+#[test]
+fn paths_must_exist_and_end() {
+    assert_refused(
+        &message("path = [\"bottleneck\"]", "path = [\"botleneck\"]"),
+        "line 12, flows.tcp.path[0]",
+        &["`bottleneck`"],
+    );
+    assert_refused(
+        &message("path = [\"bottleneck\"]", "path = [\"bottleneck\", \"bottleneck\"]"),
+        "line 12, flows.tcp.path[1]",
+        &["each link once"],
+    );
+    assert_refused(
+        &message("path = [\"bottleneck\"]", "path = []"),
+        "line 12, flows.tcp.path",
+        &["1", "250"],
+    );
+    assert_refused(
+        &message("path = [\"bottleneck\"]", "path = \"bottleneck\""),
+        "line 12, flows.tcp.path",
+        &[r#""a""#, r#""b""#],
+    );
+}
+
+/// What does not go with `count_lost_in_pipe`.
+fn check_count_lost_in_pipe() {
+    for (keys, remedy) in
+        [("recovery = \"newreno\"", "`recovery = \"sack\"`"), ("prr = true", "`prr = false`")]
+    {
+        assert_refused(
+            &message("rtt =", &format!("count_lost_in_pipe = true\n{keys}\nrtt =")),
+            "line 14, flows.tcp.count_lost_in_pipe",
+            &[remedy, "count_lost_in_pipe"],
+        );
+    }
+    assert_refused(
+        &message("{ kind = \"highspeed\" }", "\"bbr1\"\ncount_lost_in_pipe = true"),
+        "line 14, flows.tcp.count_lost_in_pipe",
+        &["`congestion`"],
+    );
+}
+
+#[test]
+fn contradictions_are_refused() {
+    assert_refused(
+        &message("\"10 s\"", "\"60 s\""),
+        "line 3, measure_from",
+        &["measure_from", "duration"],
+    );
+    assert_refused(
+        &message("\"80 ms\"", "{ from = \"30 ms\", to = \"50 ms\" }"),
+        "line 14, flows.tcp.rtt",
+        &[r#""40 ms""#],
+    );
+    assert_refused(
+        &message("rtt =", "packet_size = \"40 B\"\nrtt ="),
+        "line 14, flows.tcp.packet_size",
+        &["packet_size", "header_size"],
+    );
+    assert_refused(
+        &message("rtt =", "packet_size = \"64 KiB\"\nrtt ="),
+        "line 14, flows.tcp.packet_size",
+        &[r#""65535 B""#],
+    );
+    assert_refused(
+        &message("rtt =", "start = \"60 s\"\nrtt ="),
+        "line 14, flows.tcp.start",
+        &["start", "duration"],
+    );
+    assert_refused(
+        &message("rtt =", "start = \"5 s\"\nstop = \"4 s\"\nrtt ="),
+        "line 15, flows.tcp.stop",
+        &["stop", "start"],
+    );
+    assert_refused(
+        &message("\"80 ms\"", "{ uniform = [\"90 ms\", \"80 ms\"] }"),
+        "line 14, flows.tcp.rtt.uniform",
+        &["swap"],
+    );
+    assert_refused(
+        &message("rtt =", "source = { kind = \"poisson\", rate = \"1 Mbps\" }\nrtt ="),
+        "line 13, flows.tcp.congestion",
+        &["remove", r#"`source = { kind = "bulk" }`"#],
+    );
+    assert_refused(
+        &message("\"highspeed\"", "\"highspeed\", high_window = 38"),
+        "line 13, flows.tcp.congestion",
+        &["parameters"],
+    );
+    for ecn in ["", "ecn = \"off\"\n", "ecn = \"classic\"\n"] {
+        let dctcp = format!("{ecn}congestion = {{ kind = \"dctcp\" }}");
+        let refusal = message("congestion = { kind = \"highspeed\" }", &dctcp);
+        assert!(refusal.contains("flows.tcp.ecn: "), "{refusal}");
+        assert!(refusal.contains("`ecn = \"accurate\"`"), "{refusal}");
+    }
+    assert_refused(
+        &message("rtt =", "prr = true\nrecovery = \"newreno\"\nrtt ="),
+        "line 14, flows.tcp.prr",
+        &[r#"`recovery = "sack"`"#],
+    );
+    check_count_lost_in_pipe();
+}
+
+#[test]
+fn a_scenario_needs_flows() {
+    let flows_at = BASE.find("[flows").unwrap();
+    assert_refused(
+        &resolve_with(&BASE[..flows_at], &[]).unwrap_err().to_string(),
+        "flows",
+        &["`path`", "`congestion`"],
+    );
+}
+
+#[test]
+fn what_a_link_measures_and_refuses_must_make_sense() {
+    let with = |keys: &str| message("packets\" }\n", &format!("packets\" }}\n{keys}\n"));
+    assert_refused(
+        &with("arrival_dispersion = 10"),
+        "line 9, links.bottleneck.arrival_dispersion",
+        &["ps, ns, us, ms, s, min, h"],
+    );
+    assert_refused(
+        &with("arrival_dispersion = \"0 s\""),
+        "line 9, links.bottleneck.arrival_dispersion",
+        &["\"100 ms\""],
+    );
+    assert_refused(
+        &with("arrival_log = { from = \"2 s\", to = \"2 s\" }"),
+        "line 9, links.bottleneck.arrival_log.to",
+        &[r#""60 s""#, r#""62 s""#],
+    );
+    assert_refused(
+        &with("arrival_log = { from = \"2 h\", to = \"3 h\" }"),
+        "line 9, links.bottleneck.arrival_log.from",
+        &["duration"],
+    );
+    assert_refused(
+        &with("arrival_log = { from = \"2 s\" }"),
+        "line 9, links.bottleneck.arrival_log.to",
+        &["`to = "],
+    );
+    assert_refused(
+        &with("arrival_log = { from = \"2 s\", to = \"3 s\", most_packets = 100_000_000 }"),
+        "memory_limit",
+        &["memory_limit", "packet_log", "arrival_log.most_packets"],
+    );
+    assert_refused(
+        &with("admission = {}"),
+        "line 9, links.bottleneck.admission",
+        &[r#"`min_fair_rate = "1 Mbit/s"`"#, "`max_priority_load = 0.9`"],
+    );
+    assert_refused(
+        &with("admission = { min_fair_rate = \"100 Mbit/s\" }"),
+        "line 9, links.bottleneck.admission.min_fair_rate",
+        &["lower"],
+    );
+    assert_refused(
+        &with("admission = { max_priority_load = 1.5 }"),
+        "line 9, links.bottleneck.admission.max_priority_load",
+        &["0.0", "1.0"],
+    );
+    assert_refused(
+        &with("admission = { max_priority_load = 0.9, interval = \"1 us\" }"),
+        "line 9, links.bottleneck.admission.interval",
+        &[r#""1 ms""#],
+    );
+    assert_refused(
+        &with("admission = { max_priority_load = 0.9 }"),
+        "line 9, links.bottleneck.admission",
+        &["`finite_flows`"],
+    );
+}
+
+#[test]
+fn text_that_is_no_scenario_is_refused() {
+    assert_eq!(
+        resolve_with("duration = \"1 s\"\nx = = 1\n", &[])
+            .unwrap_err()
+            .to_string()
+            .split(';')
+            .next(),
+        Some("line 2: not valid TOML: extra `=`, expected nothing")
+    );
+    let twice = base_with("measure_from", "duration");
+    assert!(
+        resolve_with(&twice, &[]).unwrap_err().to_string().starts_with("line 3: not valid TOML")
+    );
+    let huge = "#".repeat((4 << 20) + 1);
+    assert_eq!(
+        resolve_with(&huge, &[]).unwrap_err().to_string(),
+        "the scenario has 4194305 bytes, more than 4194304; check that this is a scenario file"
+    );
+}
+
+#[test]
+fn memory_beyond_the_limit_is_refused_before_the_run() {
+    let many = base_with("count = 4", "count = 5000000");
+    assert_refused(
+        &resolve_with(&many, &[]).unwrap_err().to_string(),
+        "memory_limit",
+        &["memory_limit", "fewer flows"],
+    );
+    assert_eq!(resolve_with(&many, &[("memory_limit", "8 GB")]).unwrap().flows.len(), 5_000_000);
+    let deep = base_with("100 packets", "1000000000000 packets");
+    let error = resolve_with(&deep, &[]).unwrap_err().to_string();
+    assert!(error.ends_with("or use a smaller rate, rtt or queue limit"), "{error}");
+    // Windows bound what a deep buffer can hold.
+    assert!(resolve_with(&deep, &[("flows.tcp.max_window", "1000")]).is_ok());
+}
