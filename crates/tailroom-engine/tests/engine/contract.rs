@@ -13,13 +13,11 @@ use tailroom_engine::probe::flow::Marks;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
-use tailroom_engine::tcp::sender::recovery::Recovery;
-use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::random_cases::config;
-use crate::support::{controls, transport};
+use crate::support::{controls, random_transports, transport};
 
 #[test]
 fn the_registry_names_its_controls() {
@@ -329,17 +327,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn tcp() -> impl Strategy<Value = TcpSpec> {
-    let recovery = prop::sample::select(vec![
-        (Recovery::NewReno, false, false),
-        (Recovery::Sack, false, false),
-        (Recovery::Sack, false, true),
-        (Recovery::Sack, true, false),
-    ]);
-    let slow_start = prop::sample::select(vec![
-        SlowStartSpec::Standard,
-        SlowStartSpec::Limited { max_ssthresh: 10 },
-        SlowStartSpec::HystartPlusPlus,
-    ]);
+    let recovery = random_transports::repair();
+    let slow_start = random_transports::slow_start(10);
     let control = prop::sample::select(controls::all());
     (recovery, slow_start, control, any::<bool>(), any::<bool>(), 1_u32..30).prop_map(
         |(repair, slow_start, (_, congestion), pacing, forgets, initial_window)| TcpSpec {

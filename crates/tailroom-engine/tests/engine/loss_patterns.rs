@@ -10,11 +10,11 @@ use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::rtt::RttSamples;
-use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 use tailroom_engine::units::Time;
 
 use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, every_recovery, tcp, transfer};
 use crate::support::random_cases::config;
+use crate::support::random_transports;
 
 const PACKETS: u64 = 60;
 /// `DupThresh` (RFC 6675 sec. 2; RFC 5681 sec. 3.2).
@@ -420,21 +420,12 @@ fn is_drawn(seed: u64, packet: u64, nth: u64, probability: f64) -> bool {
 }
 
 fn any_tcp() -> impl Strategy<Value = TcpSpec> {
-    let recovery = prop::sample::select(vec![
-        (Recovery::NewReno, false, false),
-        (Recovery::Sack, false, false),
-        (Recovery::Sack, false, true),
-        (Recovery::Sack, true, false),
-    ]);
+    let recovery = random_transports::repair();
     let timeout = PositiveDuration::from_milliseconds(40);
     let delayed = prop::option::of(2_u32..5).prop_map(move |packets| {
         packets.map_or(DelayedAck::OFF, |packets| DelayedAck::Set { packets, timeout })
     });
-    let slow_start = prop::sample::select(vec![
-        SlowStartSpec::Standard,
-        SlowStartSpec::Limited { max_ssthresh: 10 },
-        SlowStartSpec::HystartPlusPlus,
-    ]);
+    let slow_start = random_transports::slow_start(10);
     let switches = (any::<bool>(), any::<bool>(), any::<bool>());
     let windows = (1_u32..30, prop::option::of(2_u32..30), prop::option::of(1_u64..30), 1_u32..20);
     (recovery, delayed, slow_start, switches, windows).prop_map(

@@ -8,6 +8,7 @@ pub(crate) mod path;
 pub(crate) mod poisson;
 pub(crate) mod random_cases;
 pub(crate) mod random_networks;
+pub(crate) mod random_transports;
 pub(crate) mod reference;
 pub(crate) mod refusals;
 pub(crate) mod scenario_run;

@@ -22,9 +22,7 @@ use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::tcp::sender::ecn::EcnMode;
-use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::rtt::RttSamples;
-use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 use tailroom_engine::traffic::finite_flows::FiniteFlowsSpec;
 use tailroom_engine::traffic::objects::ObjectsSpec;
 use tailroom_engine::traffic::poisson::PacketSizes;
@@ -34,7 +32,7 @@ use tailroom_engine::traffic::web::WebSpec;
 use tailroom_engine::traffic::{FlowArrivals, SourceSpec};
 use tailroom_engine::units::{Rate, Time};
 
-use crate::support::{controls, disciplines, networks};
+use crate::support::{controls, disciplines, networks, random_transports};
 
 /// Times of a grid, so that many of them are equal, or any.
 fn time(most_milliseconds: u64) -> impl Strategy<Value = Time> {
@@ -170,17 +168,8 @@ fn delayed_ack() -> impl Strategy<Value = DelayedAck> {
 }
 
 fn tcp() -> impl Strategy<Value = TcpSpec> {
-    let recovery = select(vec![
-        (Recovery::NewReno, false, false),
-        (Recovery::Sack, false, false),
-        (Recovery::Sack, false, true),
-        (Recovery::Sack, true, false),
-    ]);
-    let slow_start = select(vec![
-        SlowStartSpec::Standard,
-        SlowStartSpec::Limited { max_ssthresh: 8 },
-        SlowStartSpec::HystartPlusPlus,
-    ]);
+    let recovery = random_transports::repair();
+    let slow_start = random_transports::slow_start(8);
     let windows = (1_u32..20, option::of(2_u32..50), option::weighted(0.3, 1_u64..60));
     let times = (
         delayed_ack(),
