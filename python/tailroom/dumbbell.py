@@ -11,21 +11,21 @@ from tailroom._engine import ScenarioError
 from tailroom.scenario_types import DropTailQueue, Scenario
 
 HOST = "linux"
-"""Who asks without a scenario asks about hosts of today."""
+"""Profile of the hosts: a question without a scenario is about hosts of today."""
 BUFFER: DropTailQueue = {"kind": "drop_tail", "limit": "1 bdp"}
-"""Until a better one is found."""
+"""Queue of the link before a search replaces the limit."""
 RTT_SPREAD = 0.1
-"""Several flows have RTTs up to this part shorter or longer: equal ones march in step."""
+"""RTTs of several flows differ by up to this fraction: equal RTTs synchronize the losses."""
 FEWEST_RTTS = 300
-"""What a run lasts at least, in RTTs."""
+"""Minimum duration of a run, in RTTs."""
 FEWEST_SECONDS = 30.0
-"""What it lasts at least besides."""
+"""Minimum duration of a run, in seconds."""
 MOST_PACKETS = 2e7
-"""What a run lasts at most, in packets at the full link: about two seconds' work."""
+"""Maximum duration of a run, in packets at the full rate: about two seconds of computing."""
 SETTLING = 0.3
-"""The part of a run that the statistics leave out."""
+"""Fraction of a run before the statistics begin."""
 PACKET_BYTES = 1500
-"""On the wire."""
+"""Packet size on the wire."""
 
 _RANGE = re.compile(r"(.+?)\s+to\s+(.+)|(.+?)\s*\.\.\.?\s*(.+)")
 _MIX = re.compile(r"(\d+)\s+([A-Za-z]\w*)")

@@ -38,13 +38,13 @@ from tailroom.stopping import (
 from tailroom.store import Run, Store
 
 LARGEST_BDP = 16.0
-"""No buffer beyond so many bandwidth-delay products is tried."""
+"""Largest limit that is tried, in bandwidth-delay products."""
 MOST_SHIFTS = 16
-"""Of the answer, to check its phases; as many as it has runs up to this number."""
+"""Maximum number of runs with shifted RTTs in the phase check of the answer."""
 PRECISION = 0.02
-"""The answer is the smallest buffer to this part, or to a packet."""
+"""Relative tolerance of the answer (0.02 = 2 %)."""
 RUNS_PER_LOOK = 14
-"""What a buffer near an edge takes, about; a guess, for a progress bar."""
+"""Typical number of runs of a buffer near an edge; a guess for the progress bar."""
 
 
 def size(  # noqa: PLR0913 - each says one thing about the question
@@ -89,7 +89,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         store: Keeps the runs there, so that asking again takes no time; else they are dropped.
         set: Replaces values of the scenario, as `tailroom.run` does.
         at_most: Seeds of one buffer; a target that is still open then counts as not met.
-        precision: The answer is the smallest buffer to this part of it, or to a packet.
+        precision: Relative tolerance of the answer; the search also ends at a gap of one packet.
         workers: Runs at a time; as many as there are cores if left out, or as the cluster takes.
         cluster: Runs them there, as in `tailroom.sweep`.
         progress: Called after each run.
@@ -239,7 +239,7 @@ class _Work:
         return self.tried[tried.limit]
 
     def _run(self, points: Sequence[Point], more: Callable[[Point], list[Task]]) -> None:
-        """Does the runs that `more` asks for, at first and whenever one of a point has ended."""
+        """Does the runs that `more` asks for, at the beginning and after each run of a point."""
 
         def wanted(point: Point) -> list[Task]:
             tasks = more(point)

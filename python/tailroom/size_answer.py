@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 """Metrics of the link that an answer is shown with, whatever the goals are."""
 FAIRNESS = "flows.jain_index"
-"""Shown too, where there are several flows."""
+"""Metric that an answer is shown with if there are several flows."""
 
 
 @dataclass(frozen=True)

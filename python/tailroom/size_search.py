@@ -16,11 +16,11 @@ GRID_POINTS = 7
 DECIDABLE = 0.5
 """Standard deviations by which a mean has to clear a bound so that some 32 runs mostly show it."""
 BESIDE = (0.5, 2.0)
-"""Parts of the answer that are tried besides, to show what other choices cost."""
+"""Multiples of the answer that are simulated too, to show what other choices cost."""
 NEAR = 1.25
-"""A buffer within this factor of another stands for it."""
+"""A multiple is skipped if a buffer within this factor of it was simulated already."""
 LOOKS_PER_EDGE = 3
-"""Buffers that closing in on an edge usually takes."""
+"""Typical number of buffers that are simulated to find one edge."""
 
 
 @dataclass
