@@ -2,12 +2,11 @@
 //! true time. It drives the same senders, receivers, links and sources as the engine, but shares
 //! none of the engine's ordering: no timing wheel, nothing computed ahead, no lazy wake-ups.
 //!
-//! Events of one instant come in the order of [`Rank`]: what is private to a flow before arrivals
-//! at shared links, a packet before the receiver's timer, an ACK before the sender's; then by flow,
-//! by hop, and by insertion.
+//! [`heap`] has the order of the events.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+mod heap;
+
+use std::collections::HashMap;
 
 use tailroom_engine::dynamic_flows::Populations;
 use tailroom_engine::dynamic_flows::admission::FlowAdmissions;
@@ -32,115 +31,13 @@ use tailroom_engine::traffic::unresponsive::Unresponsive;
 use tailroom_engine::traffic::{Source, TrafficSource};
 use tailroom_engine::units::Time;
 
+use heap::{Happening, Heap};
+
 /// Runs `network` to its end; `events` of the summary counts this loop's own.
 pub(crate) fn run(network: &Network) -> Results {
     let mut reference = Reference::new(network);
     reference.run();
     reference.finish()
-}
-
-/// What happens, and what is needed for it.
-#[derive(Clone, Copy, Debug)]
-enum Happening {
-    /// A data packet reaches the receiver.
-    ReachReceiver(Packet),
-    /// A delayed ACK may be due.
-    ReceiverTimer,
-    /// An ACK reaches the sender.
-    ReachSender(StoredAck),
-    /// A timeout or a paced release may be due.
-    SenderTimer,
-    /// An uncontrolled source emits a packet of this size.
-    Emission(u32),
-    /// A packet reaches the flow's access link.
-    ReachAccess(Packet),
-    /// A packet reaches the shared link at this position of the forward path; so long it has waited at
-    /// those before it.
-    PacketAtLink(usize, Packet, Time),
-    /// An ACK reaches the shared link at this position of the reverse path.
-    AckAtLink(usize, StoredAck),
-    /// The scheduler of a shared link sends its next packet; no flow's, but the link's.
-    Service,
-    /// A flow that comes and goes arrives; no flow's yet.
-    FlowArrives,
-}
-
-/// Order of happenings of one instant; derived from the order of the variants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    FlowArrival,
-    Receiver,
-    ReceiverTimer,
-    Sender,
-    SenderTimer,
-    Access,
-    Service,
-    Link,
-}
-
-impl Happening {
-    fn rank(&self) -> Rank {
-        match self {
-            Happening::ReachReceiver(_) => Rank::Receiver,
-            Happening::ReceiverTimer => Rank::ReceiverTimer,
-            Happening::ReachSender(_) => Rank::Sender,
-            Happening::SenderTimer | Happening::Emission(_) => Rank::SenderTimer,
-            Happening::ReachAccess(_) => Rank::Access,
-            Happening::Service => Rank::Service,
-            Happening::FlowArrives => Rank::FlowArrival,
-            Happening::PacketAtLink(..) | Happening::AckAtLink(..) => Rank::Link,
-        }
-    }
-
-    /// Position in the flow's circuit; a packet and an ACK of one flow may meet at a link.
-    fn hop(&self) -> usize {
-        match self {
-            Happening::PacketAtLink(hop, ..) => *hop,
-            Happening::AckAtLink(hop, _) => REVERSE + *hop,
-            _ => 0,
-        }
-    }
-}
-
-/// More hops than a path can have, so that ACKs come behind the data of their flow.
-const REVERSE: usize = 1_000;
-
-/// A happening of a flow at a time; ordered by `key` alone.
-#[derive(Debug)]
-struct Scheduled {
-    key: (Time, Rank, usize, usize, u64),
-    happening: Happening,
-}
-
-impl PartialEq for Scheduled {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-impl Eq for Scheduled {}
-impl PartialOrd for Scheduled {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Scheduled {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
-}
-
-#[derive(Debug, Default)]
-struct Heap {
-    pending: BinaryHeap<Reverse<Scheduled>>,
-    inserted: u64,
-}
-
-impl Heap {
-    fn push(&mut self, time: Time, flow: usize, happening: Happening) {
-        self.inserted += 1;
-        let key = (time, happening.rank(), flow, happening.hop(), self.inserted);
-        self.pending.push(Reverse(Scheduled { key, happening }));
-    }
 }
 
 /// Collects what a sender sends.
@@ -307,16 +204,11 @@ impl<'a> Reference<'a> {
     }
 
     fn run(&mut self) {
-        while let Some(Reverse(next)) = self.heap.pending.peek() {
-            let (time, _, flow, ..) = next.key;
-            if time >= self.network.duration {
-                break;
-            }
-            let Some(Reverse(next)) = self.heap.pending.pop() else { break };
+        while let Some((time, flow, happening)) = self.heap.take_before(self.network.duration) {
             self.handled += 1;
             self.pass_link_marks(time);
             self.now = time;
-            self.handle(time, flow, next.happening);
+            self.handle(time, flow, happening);
         }
     }
 

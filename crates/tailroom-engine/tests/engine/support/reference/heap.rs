@@ -1,0 +1,123 @@
+//! The events of the reference loop and their order, by a plain binary heap.
+//!
+//! Events of one instant come in the order of [`Rank`]: what is private to a flow before arrivals
+//! at shared links, a packet before the receiver's timer, an ACK before the sender's; then by flow,
+//! by hop, and by insertion.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tailroom_engine::packet::{Packet, StoredAck};
+use tailroom_engine::units::Time;
+
+/// What happens, and what is needed for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Happening {
+    /// A data packet reaches the receiver.
+    ReachReceiver(Packet),
+    /// A delayed ACK may be due.
+    ReceiverTimer,
+    /// An ACK reaches the sender.
+    ReachSender(StoredAck),
+    /// A timeout or a paced release may be due.
+    SenderTimer,
+    /// An uncontrolled source emits a packet of this size.
+    Emission(u32),
+    /// A packet reaches the flow's access link.
+    ReachAccess(Packet),
+    /// A packet reaches the shared link at this position of the forward path; so long it has waited at
+    /// those before it.
+    PacketAtLink(usize, Packet, Time),
+    /// An ACK reaches the shared link at this position of the reverse path.
+    AckAtLink(usize, StoredAck),
+    /// The scheduler of a shared link sends its next packet; no flow's, but the link's.
+    Service,
+    /// A flow that comes and goes arrives; no flow's yet.
+    FlowArrives,
+}
+
+/// Order of happenings of one instant; derived from the order of the variants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    FlowArrival,
+    Receiver,
+    ReceiverTimer,
+    Sender,
+    SenderTimer,
+    Access,
+    Service,
+    Link,
+}
+
+impl Happening {
+    fn rank(&self) -> Rank {
+        match self {
+            Happening::ReachReceiver(_) => Rank::Receiver,
+            Happening::ReceiverTimer => Rank::ReceiverTimer,
+            Happening::ReachSender(_) => Rank::Sender,
+            Happening::SenderTimer | Happening::Emission(_) => Rank::SenderTimer,
+            Happening::ReachAccess(_) => Rank::Access,
+            Happening::Service => Rank::Service,
+            Happening::FlowArrives => Rank::FlowArrival,
+            Happening::PacketAtLink(..) | Happening::AckAtLink(..) => Rank::Link,
+        }
+    }
+
+    /// Position in the flow's circuit; a packet and an ACK of one flow may meet at a link.
+    fn hop(&self) -> usize {
+        match self {
+            Happening::PacketAtLink(hop, ..) => *hop,
+            Happening::AckAtLink(hop, _) => REVERSE + *hop,
+            _ => 0,
+        }
+    }
+}
+
+/// More hops than a path can have, so that ACKs come behind the data of their flow.
+const REVERSE: usize = 1_000;
+
+/// A happening of a flow at a time; ordered by `key` alone.
+#[derive(Debug)]
+struct Scheduled {
+    key: (Time, Rank, usize, usize, u64),
+    happening: Happening,
+}
+
+impl PartialEq for Scheduled {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+impl Eq for Scheduled {}
+impl PartialOrd for Scheduled {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Scheduled {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+/// The events that are still to come.
+#[derive(Debug, Default)]
+pub(super) struct Heap {
+    pending: BinaryHeap<Reverse<Scheduled>>,
+    inserted: u64,
+}
+
+impl Heap {
+    pub(super) fn push(&mut self, time: Time, flow: usize, happening: Happening) {
+        self.inserted += 1;
+        let key = (time, happening.rank(), flow, happening.hop(), self.inserted);
+        self.pending.push(Reverse(Scheduled { key, happening }));
+    }
+
+    /// Takes the next event, with its time and its flow, if it comes before `end`.
+    pub(super) fn take_before(&mut self, end: Time) -> Option<(Time, usize, Happening)> {
+        self.pending.peek().filter(|Reverse(next)| next.key.0 < end)?;
+        let Reverse(next) = self.pending.pop()?;
+        Some((next.key.0, next.key.2, next.happening))
+    }
+}
