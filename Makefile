@@ -51,6 +51,7 @@ lint: setup
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
 	$(BIN)/python tools/import_order.py
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -10,8 +10,8 @@ import statistics
 import time
 
 import tailroom as tr
-from tailroom.own_controls import ControlFactory
-from tailroom.scenario_types import DropTailQueue, Flows, Link
+from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.types import DropTailQueue, Flows, Link
 
 RUNS = 5
 LEAST_ACKS_PER_SECOND = 300_000

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tailroom as tr
-from tailroom.confidence import batch_means, mean_interval
-from tailroom.scenario_types import DropTailQueue, Flows, Link, PoissonSource
-from tailroom.sweep_plan import Until, runs_needed
+from tailroom.scenario.types import DropTailQueue, Flows, Link, PoissonSource
+from tailroom.statistics.intervals import batch_means, mean_interval
+from tailroom.studies.sweep_study.plan import Until, runs_needed
 
 Draw = Callable[[int], NDArray[np.float64]]
 """Values of so many independent runs."""

@@ -3,7 +3,7 @@
 import pytest
 
 from tailroom import ScenarioError
-from tailroom.axis import axis, parse_axis
+from tailroom.scenario.axis import axis, parse_axis
 
 KEY = "links.bottleneck.queue.limit"
 

@@ -11,7 +11,7 @@ import pytest
 import tomli_w
 
 from tailroom import _engine
-from tailroom.scenario import ScenarioText
+from tailroom.scenario.source import ScenarioText
 from tests.conftest import Tailroom
 
 REPOSITORY = Path(__file__).parents[1]

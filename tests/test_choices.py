@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 
 import tailroom as tr
-from tailroom import runner
 from tailroom.cli import choices as shown
-from tailroom.run import simulate
-from tailroom.scenario import ScenarioText
+from tailroom.execution import runner
+from tailroom.scenario.source import ScenarioText
+from tailroom.simulation.engine_run import simulate
 from tests.conftest import SMALL, Tailroom
 
 QUEUE = "links.bottleneck.queue"

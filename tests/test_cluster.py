@@ -17,8 +17,9 @@ import pyarrow as pa
 import pytest
 
 import tailroom as tr
-from tailroom import _engine, cluster
-from tailroom.sweep import SweepProgress
+from tailroom import _engine
+from tailroom.execution import dask_cluster as cluster
+from tailroom.studies.sweep_study.study import SweepProgress
 from tests.conftest import SMALL, Tailroom
 
 distributed = pytest.importorskip("distributed", reason="needs the extra: tailroom[cluster]")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import tailroom as tr
-from tailroom.confidence import batch_means, mean_interval
-from tailroom.sweep_plan import Until, runs_needed
-from tailroom.warm_up import truncation
+from tailroom.statistics.intervals import batch_means, mean_interval
+from tailroom.studies.sweep_study.plan import Until, runs_needed
+from tailroom.studies.warm_up_time import truncation
 from tests import coverage_of_intervals as coverage
 from tests.conftest import Tailroom
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tailroom.equivalents import equivalents
+from tailroom.export.other_tools import equivalents
 from tailroom.models.bottleneck import read_bottleneck
-from tailroom.scenario import ScenarioText
+from tailroom.scenario.source import ScenarioText
 
 
 def test_ns3_is_told_to_remove_the_queue_before_that_of_the_device(small: Path) -> None:

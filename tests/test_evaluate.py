@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import tailroom as tr
-from tailroom import evaluation_report
-from tailroom.confidence import Interval
-from tailroom.criteria import CRITERIA, EXPERIMENTS, LIMIT, Criterion
-from tailroom.evaluate import Compared, Finding
-from tailroom.store import Store
-from tailroom.sweep import SweepProgress
-from tailroom.verdict import Judgement, Verdict, how_much_worse, judge
+from tailroom.reports import report_card as evaluation_report
+from tailroom.statistics.intervals import Interval
+from tailroom.storage.store import Store
+from tailroom.studies.report_card.criteria import CRITERIA, EXPERIMENTS, LIMIT, Criterion
+from tailroom.studies.report_card.evaluation import Compared, Finding
+from tailroom.studies.report_card.verdict import Judgement, Verdict, how_much_worse, judge
+from tailroom.studies.sweep_study.study import SweepProgress
 from tests.conftest import Tailroom
 
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tailroom as tr
-from tailroom.flow_list import write
+from tailroom.traffic_import.flow_list import write
 
 SCENARIO = """\
 duration = "5 s"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tailroom.capture_directions import Directions, find_directions
+from tailroom.traffic_import.capture_directions import Directions, find_directions
 from tests.conftest import Tailroom
 from tests.hand_made import RAW_IP, Segment, pcap
 

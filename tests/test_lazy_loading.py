@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
+from tailroom import errors
 from tailroom.cli.main import app
 
 SLOW = ("duckdb", "matplotlib", "numpy", "pyarrow", "rich", "scipy")
@@ -84,20 +85,26 @@ def test_the_main_help_says_what_each_command_says_of_itself() -> None:
         assert " ".join(paragraph.split()) == subcommand.summary
 
 
-def test_every_public_name_is_that_of_its_module_whatever_was_imported_before() -> None:
+def test_no_module_has_the_name_of_a_public_name() -> None:
     code = """
         import importlib, pkgutil, types
         import tailroom
-        for one in pkgutil.iter_modules(tailroom.__path__):
-            if one.name != "__main__":
-                importlib.import_module(f"tailroom.{one.name}")
-        from tailroom import run
+        for one in pkgutil.walk_packages(tailroom.__path__, "tailroom."):
+            if one.name != "tailroom.__main__":
+                importlib.import_module(one.name)
         for name in tailroom.__all__:
             assert not isinstance(getattr(tailroom, name), types.ModuleType), name
-        assert run is tailroom.run
         assert set(tailroom.__all__) <= set(dir(tailroom))
         """
     subprocess.run([sys.executable, "-c", inspect.cleandoc(code)], check=True)
+
+
+def test_every_exception_is_public_and_derives_from_one() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    assert len(kinds) > 10
+    for kind in kinds:
+        assert getattr(tr, kind.__name__) is kind
+        assert issubclass(kind, tr.TailroomError) or kind is tr.Interrupted
 
 
 def test_type_checkers_see_what_is_imported_when_it_is_used() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tailroom.metrics import MetricError, find_metric, metrics_of
+from tailroom.errors import MetricError
+from tailroom.simulation.metrics import find_metric, metrics_of
 
 TWO_LINKS = """\
 duration = "1 s"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tailroom as tr
-from tailroom.papers import PACKAGES, Form, load
-from tailroom.papers.runs import plan_parts
-from tailroom.phases import phase_spread
+from tailroom.reproduction import Form, load, names
+from tailroom.reproduction.runs import plan_parts
+from tailroom.studies.phases import phase_spread
 from tests.conftest import Tailroom
 
 CUBIC = """\
@@ -156,7 +156,7 @@ def test_size_checks_its_answer(tailroom: Tailroom, small: Path) -> None:
 
 def test_every_run_of_a_paper_says_which_delay_its_senders_have() -> None:
     """Papers are compared with ns-2 and printed tables, whose senders had none."""
-    for name in PACKAGES:
+    for name in names():
         for planned in plan_parts(load(name).parts, Form.SMOKE):
             for point in planned.points:
                 flows = tomllib.loads(point.source.resolve(seed=None))["flows"]

@@ -7,9 +7,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import tailroom as tr
-from tailroom.axis import parse_axis
 from tailroom.plots import model_curves, style
 from tailroom.plots.log_axis import label_logarithmic
+from tailroom.scenario.axis import parse_axis
 from tests.conftest import SMALL
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 import tailroom as tr
 from tailroom.cli import report
 from tailroom.cli.table import NumberTable
-from tailroom.metrics import find_metric, metrics_of
+from tailroom.simulation.metrics import find_metric, metrics_of
 
 CALL = """\
 duration = "30 s"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tailroom as tr
-from tailroom.series import link_table
+from tailroom.simulation.series import link_table
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_series_samples_records_only_what_is_missing(small: Path) -> None:
 def test_series_that_nobody_asked_for_stay_small(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_module("tailroom.run"), "MOST_SERIES_ROWS", 30)
+    monkeypatch.setattr(import_module("tailroom.simulation.engine_run"), "MOST_SERIES_ROWS", 30)
     assert tr.run(small, series_samples=500).series("cwnd").num_rows == pytest.approx(30, abs=2)
 
 

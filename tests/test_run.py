@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tailroom as tr
-from tailroom.scenario_types import DropTailQueue, Flows, Link, RenoCongestion
+from tailroom.scenario.types import DropTailQueue, Flows, Link, RenoCongestion
 from tests.conftest import SMALL
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tailroom.metrics import metrics_of
-from tailroom.scenario import ScenarioText
-from tailroom.scenario_types import Defaults, Flows, Link
+from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.types import Defaults, Flows, Link
+from tailroom.simulation.metrics import metrics_of
 from tests.conftest import Tailroom
 
 SHORT = """

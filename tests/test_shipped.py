@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tailroom.scenario import ScenarioText
-from tailroom.shipped import shipped_scenarios
+from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.source import ScenarioText
 from tests.conftest import SMALL, Tailroom
 
 TITLE = "One Reno flow, half a bandwidth-delay product of buffer"

@@ -8,9 +8,9 @@ import pytest
 
 import tailroom as tr
 from tailroom.cli.size_report import where_met
-from tailroom.confidence import Interval
-from tailroom.goals import Goal, parse_goal
-from tailroom.size_search import Tried, feasible_limits
+from tailroom.statistics.intervals import Interval
+from tailroom.studies.size_study.search import Tried, feasible_limits
+from tailroom.studies.size_study.targets import Goal, parse_goal
 from tests.conftest import Tailroom
 from tests.killed_sweeps import RANDOM_START
 

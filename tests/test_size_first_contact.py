@@ -15,10 +15,11 @@ import pytest
 import tailroom as tr
 from tailroom.cli import progress
 from tailroom.cli.size_report import where_met
-from tailroom.dumbbell import dumbbell, read_flows
-from tailroom.goals import GoalError, parse_goal
-from tailroom.size_answer import SizeProgress
-from tailroom.size_search import Feasible
+from tailroom.errors import TargetError
+from tailroom.scenario.dumbbell import dumbbell, read_flows
+from tailroom.studies.size_study.answer import SizeProgress
+from tailroom.studies.size_study.search import Feasible
+from tailroom.studies.size_study.targets import parse_goal
 from tests.conftest import Tailroom
 
 FULL = "utilization >= 90%"
@@ -117,7 +118,7 @@ def test_targets_carry_units(text: str, bound: float) -> None:
     ],
 )
 def test_impossible_targets_are_refused_with_the_range(text: str, named: list[str]) -> None:
-    with pytest.raises(GoalError) as refused:
+    with pytest.raises(TargetError) as refused:
         parse_goal(text)
     for part in named:
         assert part in str(refused.value)

@@ -6,7 +6,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.cli import progress
-from tailroom.size_answer import SizeProgress
+from tailroom.studies.size_study.answer import SizeProgress
 
 
 def test_the_search_reports_bracket_and_expected_runs(small: Path) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tailroom.goals import Goal, parse_goal
-from tailroom.size_search import Search, Tried, feasible_limits
-from tailroom.stopping import CONFIRMING_RUNS, Verdicts, confirmed, next_look
+from tailroom.studies.size_study.search import Search, Tried, feasible_limits
+from tailroom.studies.size_study.stopping import CONFIRMING_RUNS, Verdicts, confirmed, next_look
+from tailroom.studies.size_study.targets import Goal, parse_goal
 
 EDGE = 430
 """The smallest limit whose mean meets the goal."""

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tailroom.goals import Goal
-from tailroom.stopping import FIRST_RUNS, State, judge, next_look
+from tailroom.studies.size_study.stopping import FIRST_RUNS, State, judge, next_look
+from tailroom.studies.size_study.targets import Goal
 
 AT_MOST = 32
 TRIALS = 2000

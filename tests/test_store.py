@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tailroom.store import ABANDONED_AFTER_S, MARKER
+from tailroom.storage.store import ABANDONED_AFTER_S, MARKER
 from tests.conftest import Tailroom
 from tests.killed_sweeps import (
     GRID,

@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 
 import tailroom as tr
-from tailroom import _engine, runner, sweep_plan
-from tailroom.axis import Axis
-from tailroom.metrics import metrics_of
-from tailroom.own_controls import ControlFactory
-from tailroom.run import simulate
-from tailroom.sweep_tables import runs_of
+from tailroom import _engine
+from tailroom.execution import runner
+from tailroom.scenario.axis import Axis
+from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.source import ScenarioText
+from tailroom.simulation.engine_run import simulate
+from tailroom.simulation.metrics import metrics_of
+from tailroom.studies.sweep_study import plan as sweep_plan
+from tailroom.studies.sweep_study.tables import runs_of
 from tests.conftest import SMALL, Tailroom
 from tests.killed_sweeps import RANDOM_START, measured
 
@@ -189,9 +192,7 @@ together = {{ "flows.reno.count" = [1, 2], flows.reno.pacing = [false, true] }}
     assert len(result.runs) == 8
     again = tr.sweep(scenario, store, grid={LIMIT: ["5 packets"]}, seeds=1)
     assert len(again.runs) == 2
-    read = sweep_plan.plan(
-        tr.scenario.ScenarioText.of(scenario, {}), grid={"seed": Axis("a", (1,))}
-    )
+    read = sweep_plan.plan(ScenarioText.of(scenario, {}), grid={"seed": Axis("a", (1,))})
     assert read.axes[-1] == Axis("a", (1,))
 
 

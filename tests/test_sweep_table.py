@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 import tailroom as tr
-from tailroom.axis import value_words
 from tailroom.cli.table_excerpt import print_excerpt
-from tailroom.store_query import query
+from tailroom.scenario.axis import value_words
+from tailroom.studies.sweep_study.query import query
 from tests.conftest import SMALL, Tailroom
 from tests.test_named_values import TWO_LINKS
 

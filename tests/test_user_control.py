@@ -433,7 +433,7 @@ def test_a_control_that_fails_ends_the_command(
     for words in named:
         assert words in ended.errors
     assert ("Traceback" in ended.errors) == (status == 3)
-    assert "own_controls.py" not in ended.errors, "the traceback begins in the user's code"
+    assert "custom_controls.py" not in ended.errors, "the traceback begins in the user's code"
     assert not (tmp_path / "out").exists()
 
 

@@ -15,7 +15,7 @@ from scenario_format import Reader
 from tailroom import _engine
 
 REPOSITORY = Path(__file__).parents[1]
-CLASSES = "python/tailroom/scenario_types.py"
+CLASSES = "python/tailroom/scenario/types.py"
 
 
 def schema_files() -> dict[str, str]:

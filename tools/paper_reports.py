@@ -12,10 +12,10 @@ from pathlib import Path
 
 from PIL import Image
 
-from tailroom import papers
-from tailroom.document import Document, Paragraph, Table
-from tailroom.papers import Verdict
-from tailroom.papers.report import picture_file
+from tailroom import reproduction
+from tailroom.reports.document import Document, Paragraph, Table
+from tailroom.reproduction import Verdict
+from tailroom.reproduction.report import picture_file
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs" / "papers"
@@ -32,7 +32,7 @@ the verdict, and why. `make papers` writes these pages anew."""
 
 def write(name: str) -> None:
     """Reproduces a paper, and copies report, claims and pictures."""
-    done = papers.reproduce(papers.load(name), REPOSITORY / "out" / "papers" / name)
+    done = reproduction.reproduce(reproduction.load(name), REPOSITORY / "out" / "papers" / name)
     target = DOCS / name
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -50,17 +50,17 @@ def write(name: str) -> None:
 def index() -> Document:
     """What has become of the claims of each paper."""
     rows = []
-    for name in papers.PACKAGES:
+    for name in reproduction.names():
         claims = json.loads((DOCS / name / "claims.json").read_text(encoding="utf-8"))
         verdicts = [claim["verdict"] for claim in claims]
         counts = [str(verdicts.count(verdict)) for verdict in Verdict]
-        paper = papers.load(name)
+        paper = reproduction.load(name)
         rows.append((f"[{name}]({name}/report.md)", f"{paper.authors}: {paper.title}", *counts))
     headings = ("", "paper", *Verdict)
     return Document("The papers, reproduced", [Paragraph(INTRODUCTION), Table(headings, rows)])
 
 
 if __name__ == "__main__":
-    for paper in sys.argv[1:] or papers.PACKAGES:
+    for paper in sys.argv[1:] or reproduction.names():
         write(paper)
     (DOCS / "index.md").write_text(index().markdown(), encoding="utf-8")

@@ -6,49 +6,61 @@
     result.links["bottleneck"]["utilization"]
 
 A scenario may be a TOML file or be built in Python from the classes of
-`tailroom.scenario_types`, which carry the keys of the file, their documentation and their types.
+`tailroom.scenario.types`, which carry the keys of the file, their documentation and their types.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tailroom._engine import (
     AckEvent,
     BeginEvent,
-    CaptureError,
     CongestionEvent,
-    ControlError,
     ControlOutput,
     LostPacketEvent,
     RateSampleEvent,
     RestartEvent,
     RoundEvent,
+    build,
+)
+from tailroom.errors import (
+    CaptureError,
+    ClusterError,
+    ControlError,
+    FlowListError,
+    Interrupted,
+    MetricError,
+    NotApplicableError,
+    NotWrittenError,
+    OutputDirectoryError,
+    PaperError,
+    QueryError,
     RunError,
     ScenarioError,
+    StoreError,
+    TailroomError,
+    TargetError,
+    WrongInputError,
 )
 
 if TYPE_CHECKING:
-    from tailroom.capture import Capture, import_capture
-    from tailroom.choices import Choice, Choices, choices
-    from tailroom.cluster import ClusterError
-    from tailroom.evaluate import Evaluation, evaluate
-    from tailroom.interrupted import Interrupted
-    from tailroom.output_directory import OutputDirectoryError
-    from tailroom.own_controls import CongestionControl, RateBasedControl
-    from tailroom.phases import PhaseSpread, phase_check
-    from tailroom.predict import Predictions, predict, predict_over
-    from tailroom.result_files import load
-    from tailroom.results import Result
-    from tailroom.run import run
-    from tailroom.scenario_types import Scenario
-    from tailroom.size import size
-    from tailroom.size_answer import Size
-    from tailroom.store import NotWrittenError, Store, StoreError
-    from tailroom.sweep import SweepProgress, SweepResult, sweep
-    from tailroom.sweep_plan import Until
-    from tailroom.warm_up import warm_up
+    from tailroom.scenario.custom_controls import CongestionControl, RateBasedControl
+    from tailroom.scenario.types import Scenario
+    from tailroom.simulation.engine_run import run
+    from tailroom.simulation.result import Result
+    from tailroom.storage.result_directory import load
+    from tailroom.storage.store import Store
+    from tailroom.studies.choice_study.answer import Choice, Choices
+    from tailroom.studies.choice_study.study import choices
+    from tailroom.studies.phases import PhaseSpread, phase_check
+    from tailroom.studies.prediction import Predictions, predict, predict_over
+    from tailroom.studies.report_card.evaluation import Evaluation, evaluate
+    from tailroom.studies.size_study.answer import Size
+    from tailroom.studies.size_study.study import size
+    from tailroom.studies.sweep_study.plan import Until
+    from tailroom.studies.sweep_study.study import SweepProgress, SweepResult, sweep
+    from tailroom.studies.warm_up_time import warm_up
+    from tailroom.traffic_import.capture import Capture, import_capture
 
 __all__ = [
     "AckEvent",
@@ -63,12 +75,17 @@ __all__ = [
     "ControlError",
     "ControlOutput",
     "Evaluation",
+    "FlowListError",
     "Interrupted",
     "LostPacketEvent",
+    "MetricError",
+    "NotApplicableError",
     "NotWrittenError",
     "OutputDirectoryError",
+    "PaperError",
     "PhaseSpread",
     "Predictions",
+    "QueryError",
     "RateBasedControl",
     "RateSampleEvent",
     "RestartEvent",
@@ -82,7 +99,11 @@ __all__ = [
     "StoreError",
     "SweepProgress",
     "SweepResult",
+    "TailroomError",
+    "TargetError",
     "Until",
+    "WrongInputError",
+    "__version__",
     "choices",
     "evaluate",
     "import_capture",
@@ -96,35 +117,31 @@ __all__ = [
     "warm_up",
 ]
 
+__version__ = build().partition("+")[0]
+
 _MODULES = {
-    "capture": ("Capture", "import_capture"),
-    "choices": ("Choice", "Choices", "choices"),
-    "cluster": ("ClusterError",),
-    "evaluate": ("Evaluation", "evaluate"),
-    "interrupted": ("Interrupted",),
-    "output_directory": ("OutputDirectoryError",),
-    "own_controls": ("CongestionControl", "RateBasedControl"),
-    "phases": ("PhaseSpread", "phase_check"),
-    "predict": ("Predictions", "predict", "predict_over"),
-    "result_files": ("load",),
-    "results": ("Result",),
-    "run": ("run",),
-    "scenario_types": ("Scenario",),
-    "size": ("size",),
-    "size_answer": ("Size",),
-    "store": ("NotWrittenError", "Store", "StoreError"),
-    "sweep": ("SweepProgress", "SweepResult", "sweep"),
-    "sweep_plan": ("Until",),
-    "warm_up": ("warm_up",),
+    "scenario.custom_controls": ("CongestionControl", "RateBasedControl"),
+    "scenario.types": ("Scenario",),
+    "simulation.engine_run": ("run",),
+    "simulation.result": ("Result",),
+    "storage.result_directory": ("load",),
+    "storage.store": ("Store",),
+    "studies.choice_study.answer": ("Choice", "Choices"),
+    "studies.choice_study.study": ("choices",),
+    "studies.phases": ("PhaseSpread", "phase_check"),
+    "studies.prediction": ("Predictions", "predict", "predict_over"),
+    "studies.report_card.evaluation": ("Evaluation", "evaluate"),
+    "studies.size_study.answer": ("Size",),
+    "studies.size_study.study": ("size",),
+    "studies.sweep_study.plan": ("Until",),
+    "studies.sweep_study.study": ("SweepProgress", "SweepResult", "sweep"),
+    "studies.warm_up_time": ("warm_up",),
+    "traffic_import.capture": ("Capture", "import_capture"),
 }
 """The names that are imported when they are first used, by module: NumPy, SciPy and Arrow take
 longer to load than a short run takes."""
 
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
-
-for _error in (CaptureError, ControlError, RunError, ScenarioError):
-    # Named as users import them, which also lets them come back from other processes.
-    _error.__module__ = __name__
 
 
 def __getattr__(name: str) -> object:
@@ -137,15 +154,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """This package, in which `run` is always the function and never the module of that name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Ignores a submodule that the import system binds to the name of a function."""
-        if name not in _MODULE_OF or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -9,17 +9,13 @@ from numpy.typing import NDArray
 __all__ = [
     "AckEvent",
     "BeginEvent",
-    "CaptureError",
     "Columns",
     "CongestionEvent",
-    "ControlError",
     "ControlOutput",
     "LostPacketEvent",
     "RateSampleEvent",
     "RestartEvent",
     "RoundEvent",
-    "RunError",
-    "ScenarioError",
     "build",
     "components",
     "import_capture",
@@ -61,11 +57,6 @@ class Columns:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Hands the columns over as NumPy arrays by name, without copying; once."""
-
-class CaptureError(ValueError): ...
-class ScenarioError(ValueError): ...
-class RunError(RuntimeError): ...
-class ControlError(RunError): ...
 
 @final
 class AckEvent:

@@ -12,7 +12,7 @@ from hypothesis import settings
 from tailroom import _engine
 from tailroom.models import Bottleneck, read_bottleneck
 from tailroom.models.bottleneck import FlowClass, PassingFlows, Stream
-from tailroom.scenario import ScenarioText
+from tailroom.scenario.source import ScenarioText
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=60, database=None)
 """Random examples that are the same in every run."""

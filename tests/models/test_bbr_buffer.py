@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from tailroom.models import NotApplicableError, Target
+from tailroom.errors import NotApplicableError
+from tailroom.models import Target
 from tailroom.models.bbr_buffer import (
     MODEL,
     in_flight_cap,

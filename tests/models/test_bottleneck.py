@@ -12,7 +12,7 @@ from scipy import special, stats
 import tailroom as tr
 from tailroom.models import Bottleneck, read_bottleneck
 from tailroom.models.bottleneck import PassingFlows
-from tailroom.scenario import ScenarioText
+from tailroom.scenario.source import ScenarioText
 
 MIXED = """\
 duration = "10 s"

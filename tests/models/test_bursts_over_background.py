@@ -13,7 +13,8 @@ from scipy.optimize import brentq
 from scipy.stats import poisson
 
 import tailroom as tr
-from tailroom.models import NotApplicableError, Target, sawtooth
+from tailroom.errors import NotApplicableError
+from tailroom.models import Target, sawtooth
 from tailroom.models import bursts_over_background as model
 from tailroom.models.bursts.cycle import Cycle
 from tailroom.models.bursts.queue import (

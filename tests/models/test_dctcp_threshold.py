@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailroom.models import Bottleneck, NotApplicableError, Target
+from tailroom.errors import NotApplicableError
+from tailroom.models import Bottleneck, Target
 from tailroom.models.dctcp_threshold import (
     MODEL,
     THRESHOLD_BDP,

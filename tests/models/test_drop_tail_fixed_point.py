@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tailroom as tr
-from tailroom.models import MODELS, Bottleneck, NotApplicableError, Target, read_bottleneck
+from tailroom.errors import NotApplicableError
+from tailroom.models import MODELS, Bottleneck, Target, read_bottleneck
 from tailroom.models.bottleneck import FlowClass, PassingFlows, Stream
 from tailroom.models.drop_tail_fixed_point import MODEL, solve
 from tailroom.models.fixed_point import Demand
 from tailroom.models.queue_chains import Stationary, md1k, mm1k
 from tailroom.models.window_laws import highspeed
-from tailroom.scenario import ScenarioText
+from tailroom.scenario.source import ScenarioText
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 PACKET_BYTES = 1000

@@ -15,17 +15,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tailroom import _engine, models
-from tailroom.models import (
-    MODELS,
-    Bottleneck,
-    NotApplicableError,
-    Target,
-    bursts_over_background,
-)
+from tailroom.errors import NotApplicableError
+from tailroom.models import MODELS, Bottleneck, Target, bursts_over_background
 from tailroom.models.bottleneck import FlowClass, PassingFlows, Stream
 from tailroom.models.required import LEAST_LIMIT
 from tailroom.models.window_laws import LAWS, law_of
-from tailroom.predict import Predictions, ask
+from tailroom.studies.prediction import Predictions, ask
 from tests.models.links import FIXED, PACKET, flows, link, passing, stream
 
 DISCIPLINES = ("drop_tail", "red", "adaptive_red", "codel", "fair", "pie", "step_mark")

@@ -14,7 +14,8 @@ from scipy.optimize import brentq
 from scipy.special import lambertw
 
 import tailroom as tr
-from tailroom.models import MODELS, Bottleneck, NotApplicableError, Target, fluid
+from tailroom.errors import NotApplicableError
+from tailroom.models import MODELS, Bottleneck, Target, fluid
 from tailroom.models.bottleneck import FlowClass
 from tailroom.models.fluid_equations import MOST_CLASSES, Equations, merged
 from tailroom.models.fluid_integration import integrate

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from tailroom.models import NotApplicableError, Target
+from tailroom.errors import NotApplicableError
+from tailroom.models import Target
 from tailroom.models.loss_and_delay_bounds import MODEL, harmonic_rtt_s, loss
 from tests.models.links import FIXED, failed, flows, link
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tailroom.models import NotApplicableError, Target
+from tailroom.errors import NotApplicableError
+from tailroom.models import Target
 from tailroom.models.processor_sharing import MODEL, Sharing
 from tests.models.links import FIXED, failed, flows, link, passing, stream
 

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from scipy.optimize import bisect
 
 import tailroom as tr
-from tailroom.models import Bottleneck, NotApplicableError, Target, read_bottleneck
+from tailroom.errors import NotApplicableError
+from tailroom.models import Bottleneck, Target, read_bottleneck
 from tailroom.models import drop_tail_fixed_point as drop_tail
 from tailroom.models.fixed_point import Demand
 from tailroom.models.red_fixed_point import MODEL, Red, chain, parameters, solve
-from tailroom.scenario import ScenarioText
+from tailroom.scenario.source import ScenarioText
 from tests.models.test_drop_tail_fixed_point import BARMAN, RANDOM, SCENARIOS, flows, link, poisson
 from tests.models.test_queue_chains import balanced
 

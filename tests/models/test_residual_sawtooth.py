@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 import tailroom as tr
-from tailroom.models import NotApplicableError, Target, sawtooth
+from tailroom.errors import NotApplicableError
+from tailroom.models import Target, sawtooth
 from tailroom.models import residual_sawtooth as model
 from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 

@@ -1,6 +1,7 @@
 import pytest
 
-from tailroom.models import NotApplicableError, Target
+from tailroom.errors import NotApplicableError
+from tailroom.models import Target
 from tailroom.models.rule_of_thumb import MODEL
 from tests.models.links import PACKET, failed, flows, link, passing
 

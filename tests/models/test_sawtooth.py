@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 import tailroom as tr
-from tailroom.models import NotApplicableError, Target
+from tailroom.errors import NotApplicableError
+from tailroom.models import Target
 from tailroom.models import sawtooth as model
 from tailroom.models.sawtooth_cycle import Flows, cycle
 from tailroom.models.window_laws import law_of

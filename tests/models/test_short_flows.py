@@ -3,7 +3,8 @@ from math import exp, inf, log
 import numpy as np
 import pytest
 
-from tailroom.models import NotApplicableError, Target
+from tailroom.errors import NotApplicableError
+from tailroom.models import Target
 from tailroom.models.short_flows import (
     MODEL,
     Numbers,

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import poisson
 
-from tailroom.models import NotApplicableError, Target
+from tailroom.errors import NotApplicableError
+from tailroom.models import Target
 from tailroom.models.transparent import MD1, MODEL, Flows, flows_of, mm1_waiting, required
 from tests.models.links import FIXED, failed, flows, link, passing, stream
 

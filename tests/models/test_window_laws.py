@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import FlowClass
-from tailroom.models.model import NotApplicableError
 from tailroom.models.window_laws import (
     LAWS,
     NO_LAW,

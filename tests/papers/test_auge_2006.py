@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from tailroom import papers
-from tailroom.confidence import Interval
-from tailroom.papers import Form, Judgement, Verdict
-from tailroom.papers.auge_2006 import ascendancy, bursts, comparison, reductions
+from tailroom import reproduction
+from tailroom.reproduction import Form, Judgement, Verdict
+from tailroom.statistics.intervals import Interval
+from tailroom_papers.auge_2006 import ascendancy, bursts, comparison, reductions
 
 PARTS = ("3", "4", "5", "6", "7", "arrivals", "paced-acks", "longest-queue-drop")
 
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judgement]:
-    paper = papers.load("auge-2006")
-    parts = papers.parts_of(paper, PARTS)
+    paper = reproduction.load("auge-2006")
+    parts = reproduction.parts_of(paper, PARTS)
     out = tmp_path_factory.mktemp("papers") / "auge"
-    done = papers.reproduce(paper, out, parts=parts, form=Form.SMOKE)
+    done = reproduction.reproduce(paper, out, parts=parts, form=Form.SMOKE)
     return {claim.name: found for part in done.parts for claim, found in part.judged}
 
 

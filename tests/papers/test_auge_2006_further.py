@@ -3,23 +3,23 @@
 import numpy as np
 import pytest
 
-from tailroom import papers
-from tailroom.papers import Form, Judgement, Verdict
-from tailroom.papers.auge_2006 import (
+from tailroom import reproduction
+from tailroom.reproduction import Form, Judgement, Verdict
+from tailroom_papers.auge_2006 import (
     announced_model,
     figure_1,
     instability,
     number_of_flows,
     transparent,
 )
-from tailroom.papers.auge_2006.further import FURTHER_PARTS
+from tailroom_papers.auge_2006.further import FURTHER_PARTS
 
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judgement]:
-    paper = papers.load("auge-2006")
+    paper = reproduction.load("auge-2006")
     out = tmp_path_factory.mktemp("papers") / "auge-further"
-    done = papers.reproduce(paper, out, parts=FURTHER_PARTS, form=Form.SMOKE)
+    done = reproduction.reproduce(paper, out, parts=FURTHER_PARTS, form=Form.SMOKE)
     return {claim.name: found for part in done.parts for claim, found in part.judged}
 
 

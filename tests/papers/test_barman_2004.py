@@ -6,9 +6,12 @@ import pyarrow as pa
 import pytest
 
 from tailroom.models import read_bottleneck
-from tailroom.papers import Form, Judgement, Reproduction, Verdict, load, parts_of, reproduce
-from tailroom.papers.barman_2004 import two_flows
-from tailroom.papers.barman_2004.settings import (
+from tailroom.reproduction import Form, Judgement, Reproduction, Verdict, load, parts_of, reproduce
+from tailroom.reproduction.found import RunFound
+from tailroom.scenario.shipped import SCENARIOS
+from tailroom.scenario.source import ScenarioText
+from tailroom_papers.barman_2004 import two_flows
+from tailroom_papers.barman_2004.settings import (
     FIGURE_3,
     FIGURE_4,
     FIGURE_7,
@@ -16,10 +19,7 @@ from tailroom.papers.barman_2004.settings import (
     LIMIT,
     Setting,
 )
-from tailroom.papers.barman_2004.uniqueness import solutions
-from tailroom.papers.found import RunFound
-from tailroom.scenario import ScenarioText
-from tailroom.shipped import SCENARIOS
+from tailroom_papers.barman_2004.uniqueness import solutions
 
 FIGURES = ("3", "4", "5", "6", "7", "8", "rtt-fairness")
 

@@ -6,11 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tailroom.papers import Form, Judgement, Reproduction, Verdict, load, parts_of, reproduce
-from tailroom.papers.barman_2004 import parking_lot, sensitivity
-from tailroom.papers.barman_2004.interval_curves import ns2_utilization
-from tailroom.papers.barman_2004.smallest_buffer import smallest_fraction, stays_from
-from tailroom.papers.found import PointFound, RunFound
+from tailroom.reproduction import Form, Judgement, Reproduction, Verdict, load, parts_of, reproduce
+from tailroom.reproduction.found import PointFound, RunFound
+from tailroom_papers.barman_2004 import parking_lot, sensitivity
+from tailroom_papers.barman_2004.interval_curves import ns2_utilization
+from tailroom_papers.barman_2004.smallest_buffer import smallest_fraction, stays_from
 
 PARTS = ("sensitivity", "parking-lot", "other-traffic", "other-controls")
 

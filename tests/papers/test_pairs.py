@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
-from tailroom.confidence import Interval
-from tailroom.papers.found import PointFound, RunFound
-from tailroom.papers.mean_curves import bar_length, draw_means
-from tailroom.papers.pairs import difference, ratio
+from tailroom.reproduction.found import PointFound, RunFound
+from tailroom.reproduction.mean_curves import bar_length, draw_means
+from tailroom.reproduction.pairs import difference, ratio
+from tailroom.statistics.intervals import Interval
 
 
 def point(values: dict[int, float | None]) -> PointFound:

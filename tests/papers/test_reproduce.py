@@ -2,9 +2,8 @@
 
 import json
 import re
-import sys
-import types
 from collections.abc import Sequence
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import cast
 
@@ -13,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from matplotlib.figure import Figure
 
-from tailroom import OutputDirectoryError, papers
-from tailroom.confidence import Interval, mean_interval
-from tailroom.papers import (
+from tailroom import OutputDirectoryError, reproduction
+from tailroom.errors import NotWrittenError, PaperError
+from tailroom.reproduction import (
     Check,
     Claim,
     Form,
@@ -26,13 +25,15 @@ from tailroom.papers import (
     RunFound,
     Study,
     Verdict,
+    catalogue,
     claim,
     output,
     pairs,
 )
-from tailroom.papers.jackknife import jackknife
-from tailroom.scenario_types import Scenario
-from tailroom.store import NotWrittenError, Run, Store
+from tailroom.scenario.types import Scenario
+from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.statistics.jackknife import jackknife
+from tailroom.storage.store import Run, Store
 from tests.conftest import Tailroom
 
 LIMIT = "links.bottleneck.queue.limit"
@@ -83,15 +84,17 @@ BUFFERS = Part(
     "1", "Buffers & what they do", studies, draw, (Claim("full", 'So "full" <b>', "Sec. 1", judge),)
 )
 AGAIN = Part("again", "The same runs", studies, draw)
-PAPER = papers.Paper("small-1999", "Small buffers", "A, B", "Nowhere", (BUFFERS, AGAIN), "1 s")
+PAPER = reproduction.Paper(
+    "small-1999", "Small buffers", "A, B", "Nowhere", (BUFFERS, AGAIN), "1 s"
+)
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> papers.Reproduction:
-    return papers.reproduce(PAPER, tmp_path_factory.mktemp("out") / "small", form=Form.SMOKE)
+def done(tmp_path_factory: pytest.TempPathFactory) -> reproduction.Reproduction:
+    return reproduction.reproduce(PAPER, tmp_path_factory.mktemp("out") / "small", form=Form.SMOKE)
 
 
-def test_a_run_that_two_parts_need_is_done_once(done: papers.Reproduction) -> None:
+def test_a_run_that_two_parts_need_is_done_once(done: reproduction.Reproduction) -> None:
     assert done.runs == 6
     assert len(list((done.directory / "store" / "runs").iterdir())) == 6
     for part in done.parts:
@@ -105,7 +108,7 @@ def test_verdicts_come_from_the_store(tmp_path: Path) -> None:
     """Changed data change them."""
     out = tmp_path / "out"
     parts = (BUFFERS,)
-    first = papers.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
+    first = reproduction.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
     assert first.parts[0].judged[0][1].verdict is Verdict.HOLDS
     store = Store(out / "store")
     for run in first.parts[0].found.study("buffers").points[1].runs:
@@ -114,7 +117,7 @@ def test_verdicts_come_from_the_store(tmp_path: Path) -> None:
         changed = run.row.set_column(place, name, pa.array([0.5]))
         series = {"flow_series": run.table("flow_series")}
         store.add(Run(run.key, changed, series))
-    again = papers.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
+    again = reproduction.reproduce(PAPER, out, parts=parts, form=Form.SMOKE)
     assert again.parts[0].judged[0][1].verdict is Verdict.IN_PART
     claims = json.loads((out / "claims.json").read_text())
     assert claims[0]["verdict"] == "holds in part"
@@ -129,13 +132,15 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
 
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        papers.reproduce(PAPER, out, form=Form.SMOKE, workers=1, progress=stop)
+        reproduction.reproduce(PAPER, out, form=Form.SMOKE, workers=1, progress=stop)
     found = []
-    papers.reproduce(PAPER, out, form=Form.SMOKE, progress=lambda state: found.append(state.found))
+    reproduction.reproduce(
+        PAPER, out, form=Form.SMOKE, progress=lambda state: found.append(state.found)
+    )
     assert found[0] >= 2
 
 
-def test_the_report_holds_claims_numbers_and_pictures(done: papers.Reproduction) -> None:
+def test_the_report_holds_claims_numbers_and_pictures(done: reproduction.Reproduction) -> None:
     text = (done.directory / "report.md").read_text(encoding="utf-8")
     assert text.startswith("# Small buffers: reproduced\n")
     assert '| 1 | So "full" <b> | Sec. 1 | holds |' in text
@@ -156,7 +161,7 @@ def test_the_report_holds_claims_numbers_and_pictures(done: papers.Reproduction)
         assert (done.directory / name).read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_data_are_a_row_a_run(done: papers.Reproduction) -> None:
+def test_the_data_are_a_row_a_run(done: reproduction.Reproduction) -> None:
     table = pq.read_table(done.directory / "data" / "1.parquet")
     assert table["study"].to_pylist() == ["buffers"] * 6
     assert table[LIMIT].to_pylist() == ["1 packets"] * 3 + ["20 packets"] * 3
@@ -172,13 +177,13 @@ def test_a_setting_that_is_a_table_is_text_in_the_data(tmp_path: Path) -> None:
     ]
     study = Study("kinds", SMALL, {"links.bottleneck.queue": queues}, seeds=1)
     part = Part("kinds", "Kinds of queues", lambda _: [study], lambda _: Figure())
-    paper = papers.Paper("kinds-1999", "Kinds", "A", "Nowhere", (part,), "1 s")
-    papers.reproduce(paper, tmp_path / "kinds", form=Form.SMOKE)
+    paper = reproduction.Paper("kinds-1999", "Kinds", "A", "Nowhere", (part,), "1 s")
+    reproduction.reproduce(paper, tmp_path / "kinds", form=Form.SMOKE)
     table = pq.read_table(tmp_path / "kinds" / "data" / "kinds.parquet")
     assert [json.loads(one) for one in table["links.bottleneck.queue"].to_pylist()] == queues
 
 
-def test_the_studies_are_sweeps_of_the_store(done: papers.Reproduction) -> None:
+def test_the_studies_are_sweeps_of_the_store(done: reproduction.Reproduction) -> None:
     records = Store(done.directory / "store").sweeps()
     assert [record.id.rpartition("-")[0] for record in records] == ["1-buffers", "again-buffers"]
 
@@ -222,7 +227,7 @@ def test_an_interval_decides_only_what_it_excludes() -> None:
 def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(OutputDirectoryError, match=r"holds something else.*choose another"):
-        papers.reproduce(PAPER, tmp_path, form=Form.SMOKE)
+        reproduction.reproduce(PAPER, tmp_path, form=Form.SMOKE)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
@@ -230,7 +235,7 @@ def test_a_file_in_the_directorys_place_is_left_alone(tmp_path: Path) -> None:
     place = tmp_path / "notes.txt"
     place.write_text("mine")
     with pytest.raises(OutputDirectoryError, match="is a file; choose another"):
-        papers.reproduce(PAPER, place, form=Form.SMOKE)
+        reproduction.reproduce(PAPER, place, form=Form.SMOKE)
     assert place.read_text() == "mine"
 
 
@@ -239,10 +244,10 @@ def test_a_report_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> Non
     output.open_directory(out, PAPER, Form.SMOKE)
     (out / "data").write_text("in the way")
     with pytest.raises(NotWrittenError, match="data"):
-        papers.reproduce(PAPER, out, parts=(BUFFERS,), form=Form.SMOKE)
+        reproduction.reproduce(PAPER, out, parts=(BUFFERS,), form=Form.SMOKE)
     (out / "data").unlink()
     found: list[int] = []
-    papers.reproduce(
+    reproduction.reproduce(
         PAPER,
         out,
         parts=(BUFFERS,),
@@ -256,10 +261,10 @@ def test_a_report_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> Non
 def test_names_are_names_of_files(names: list[str], tmp_path: Path) -> None:
     parts = tuple(Part(name, "Title", studies, draw) for name in names)
     with pytest.raises(ValueError, match=r"leave out slashes|give each its own"):
-        papers.Paper("p", "P", "A", "Nowhere", parts, "1 s")
+        reproduction.Paper("p", "P", "A", "Nowhere", parts, "1 s")
     part = Part("1", "Title", lambda _: [Study(name, SMALL) for name in names], draw)
     with pytest.raises(ValueError, match=r"leave out slashes|give each its own"):
-        papers.reproduce(PAPER, tmp_path / "out", parts=(part,), form=Form.SMOKE)
+        reproduction.reproduce(PAPER, tmp_path / "out", parts=(part,), form=Form.SMOKE)
     assert not (tmp_path / "out").exists()
 
 
@@ -289,28 +294,26 @@ def test_the_jackknife_of_a_mean_is_the_mean_with_its_interval() -> None:
     assert found.half_width == pytest.approx(mean_interval([1.0, 2.0, 6.0]).half_width)
 
 
-def test_a_directory_of_another_form_is_left_alone(done: papers.Reproduction) -> None:
+def test_a_directory_of_another_form_is_left_alone(done: reproduction.Reproduction) -> None:
     with pytest.raises(OutputDirectoryError, match=r'"smoke".*"quick".*choose another'):
-        papers.reproduce(PAPER, done.directory, form=Form.QUICK)
+        reproduction.reproduce(PAPER, done.directory, form=Form.QUICK)
 
 
 def test_unknown_names_name_the_nearest(tailroom: Tailroom, tmp_path: Path) -> None:
     ended = tailroom("papers", "run", "barman-2005", "--out", tmp_path / "out")
     assert ended.status == 2
     assert "barman-2005: there is no such paper; did you mean barman-2004?" in ended.errors
-    with pytest.raises(papers.PaperError, match=r"no figure agan; did you mean again\?"):
-        papers.parts_of(PAPER, ["agan"])
-    assert papers.parts_of(PAPER, ["again", "1"]) == (BUFFERS, AGAIN)
+    with pytest.raises(PaperError, match=r"no figure agan; did you mean again\?"):
+        reproduction.parts_of(PAPER, ["agan"])
+    assert reproduction.parts_of(PAPER, ["again", "1"]) == (BUFFERS, AGAIN)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture
 def listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The small paper as one of those that the command knows."""
-    module = types.ModuleType("tailroom.papers.small_1999")
-    monkeypatch.setattr(module, "PAPER", PAPER, raising=False)
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(papers, "PACKAGES", {"small-1999": "small_1999"})
+    entry = EntryPoint("small-1999", f"{__name__}:PAPER", catalogue.GROUP)
+    monkeypatch.setattr(catalogue, "entry_points", lambda group: [entry])
 
 
 @pytest.mark.usefixtures("listed")

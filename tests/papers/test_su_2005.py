@@ -5,19 +5,19 @@ import tomllib
 import numpy as np
 import pytest
 
-from tailroom import papers
-from tailroom.confidence import Interval
-from tailroom.metrics import jain_index
-from tailroom.papers import Check, Form, Judgement, Reproduction, Verdict
-from tailroom.papers.su_2005 import capacity, keeping_advantages, over_time, paper_table
-from tailroom.papers.su_2005.setting import CHOSEN, SCENARIO, Path
-from tailroom.shipped import SCENARIOS
+from tailroom import reproduction
+from tailroom.reproduction import Check, Form, Judgement, Reproduction, Verdict
+from tailroom.scenario.shipped import SCENARIOS
+from tailroom.simulation.metrics import jain_index
+from tailroom.statistics.intervals import Interval
+from tailroom_papers.su_2005 import capacity, keeping_advantages, over_time, paper_table
+from tailroom_papers.su_2005.setting import CHOSEN, SCENARIO, Path
 
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
     directory = tmp_path_factory.mktemp("su") / "out"
-    return papers.reproduce(papers.load("su-2005-fhstcp"), directory, form=Form.SMOKE)
+    return reproduction.reproduce(reproduction.load("su-2005-fhstcp"), directory, form=Form.SMOKE)
 
 
 def judged(smoke: Reproduction, part: str, claim: str) -> Judgement:

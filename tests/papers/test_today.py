@@ -6,23 +6,23 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
-from tailroom import papers
-from tailroom.confidence import Interval
-from tailroom.papers import Form, Judgement, PointFound, RunFound, Verdict
-from tailroom.papers.pairs import difference
-from tailroom.papers.today import background, fair_and_codel, hardware, rtt_unfairness
-from tailroom.papers.today.cycles import cycles
-from tailroom.papers.today.network import Bottleneck
-from tailroom.store import Store
+from tailroom import reproduction
+from tailroom.reproduction import Form, Judgement, PointFound, RunFound, Verdict
+from tailroom.reproduction.pairs import difference
+from tailroom.statistics.intervals import Interval
+from tailroom.storage.store import Store
+from tailroom_papers.today import background, fair_and_codel, hardware, rtt_unfairness
+from tailroom_papers.today.cycles import cycles
+from tailroom_papers.today.network import Bottleneck
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> papers.Reproduction:
+def done(tmp_path_factory: pytest.TempPathFactory) -> reproduction.Reproduction:
     out = tmp_path_factory.mktemp("out") / "today"
-    return papers.reproduce(papers.load("today"), out, form=Form.SMOKE)
+    return reproduction.reproduce(reproduction.load("today"), out, form=Form.SMOKE)
 
 
-def judgement(done: papers.Reproduction, name: str) -> Judgement:
+def judgement(done: reproduction.Reproduction, name: str) -> Judgement:
     judged = [pair for part in done.parts for pair in part.judged]
     return next(found for claim, found in judged if claim.name == name)
 
@@ -31,20 +31,20 @@ def holds(found: Judgement, begin: str) -> list[bool | None]:
     return [check.holds for check in found.checks if check.what.startswith(begin)]
 
 
-def test_every_part_is_drawn(done: papers.Reproduction) -> None:
+def test_every_part_is_drawn(done: reproduction.Reproduction) -> None:
     for part in done.parts:
         assert (done.directory / f"{part.part.name}.png").stat().st_size > 10_000
 
 
-def test_fair_queueing_keeps_the_background_lossless(done: papers.Reproduction) -> None:
+def test_fair_queueing_keeps_the_background_lossless(done: reproduction.Reproduction) -> None:
     assert judgement(done, "background-lossless").verdict is Verdict.HOLDS
 
 
-def test_one_flow_on_the_switch_needs_the_switchs_buffer(done: papers.Reproduction) -> None:
+def test_one_flow_on_the_switch_needs_the_switchs_buffer(done: reproduction.Reproduction) -> None:
     assert judgement(done, "switch").verdict is Verdict.HOLDS
 
 
-def test_twenty_packets_are_too_few_but_for_bbr(done: papers.Reproduction) -> None:
+def test_twenty_packets_are_too_few_but_for_bbr(done: reproduction.Reproduction) -> None:
     found = judgement(done, "twenty-packets")
     assert holds(found, "Reno, 10 Gbit/s") == [True]
     # Two runs of the smoke form need not decide it, but their mean is no smaller for that.
@@ -54,13 +54,13 @@ def test_twenty_packets_are_too_few_but_for_bbr(done: papers.Reproduction) -> No
     assert bbr.measured.mean > 0.9
 
 
-def test_a_small_buffer_costs_cubic_more_than_bbr(done: papers.Reproduction) -> None:
+def test_a_small_buffer_costs_cubic_more_than_bbr(done: reproduction.Reproduction) -> None:
     found = judgement(done, "fall")
     assert holds(found, "CUBIC") == [True, True]
     assert holds(found, "BBRv3") == [False, False]
 
 
-def test_a_run_of_a_second_is_found_too_short(done: papers.Reproduction) -> None:
+def test_a_run_of_a_second_is_found_too_short(done: reproduction.Reproduction) -> None:
     """Of the smoke form, whose verdicts are not the paper's."""
     assert judgement(done, "cycles-10g").verdict is Verdict.DOES_NOT_HOLD
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import tailroom as tr
 from tailroom.models import MODELS, Prediction, Target, read_bottleneck
-from tailroom.scenario import ScenarioText
+from tailroom.scenario.source import ScenarioText
 
 Show = Callable[[str], None]
 

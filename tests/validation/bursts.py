@@ -24,7 +24,7 @@ import tailroom as tr
 from tailroom.models import Bottleneck, Target, read_bottleneck, residual_sawtooth
 from tailroom.models import bursts_over_background as bursts
 from tailroom.models.window_laws import law_of
-from tailroom.scenario import ScenarioText
+from tailroom.scenario.source import ScenarioText
 
 CONTROLS = ("reno", "highspeed", "cubic")
 LOADS = (0.3, 0.5, 0.7, 0.9)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tailroom.sweep_plan import Until
+from tailroom.studies.sweep_study.plan import Until
 from tests import coverage_of_intervals as coverage
 
 REPETITIONS = 10_000

@@ -12,7 +12,7 @@ from typing import Any
 
 import tailroom as tr
 from tailroom.models import MODELS, Prediction, Target, read_bottleneck
-from tailroom.scenario import ScenarioText
+from tailroom.scenario.source import ScenarioText
 from tests.validation.traffic import SCENARIOS, mean
 
 BARMAN = SCENARIOS.parent / "barman-2004"

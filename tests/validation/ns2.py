@@ -1,6 +1,6 @@
 """Our results beside ns-2.35's on the same scenarios and as many seeds.
 
-`tailroom.papers.reference.NS2` holds means and sample standard deviations of ns-2 runs made for
+`tailroom_papers.reference.NS2` holds means and sample standard deviations of ns-2 runs made for
 this comparison (Debian's ns2 2.35): S1 and S2 are Barman et al. 2004, Figures 3 and 4, S3 their
 Figures 5 and 6, S4 their Figures 7 and 8 (Adaptive RED), S5 the question of Su et al. 2005 without
 and with their web users, S6 Auge and Roberts 2006 under FIFO and DRR, S7 one flow with Bernoulli
@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import tailroom as tr
-from tailroom.papers.reference import NS2
+from tailroom_papers.reference import NS2
 
 AS_NS2 = ", low_p = 1.0387811634349e-3, halve_in_slow_start = true"
 # ns-2's linux-* kinds are Linux 2.6.22's controls, with a form of rate halving in recovery.

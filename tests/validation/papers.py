@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tailroom import papers
-from tailroom.papers import Form, Verdict
+from tailroom import reproduction
+from tailroom.reproduction import Form, Verdict
 
 RECORDED = Path(__file__).parents[2] / "docs" / "papers"
 OPPOSITE = {Verdict.HOLDS: Verdict.DOES_NOT_HOLD, Verdict.DOES_NOT_HOLD: Verdict.HOLDS}
@@ -31,10 +31,12 @@ def main(names: list[str] | None = None) -> int:
     Opposites are failures, and so are claims that `tools/paper_reports.py` has not yet recorded.
     """
     failed = 0
-    for name in names or papers.PACKAGES:
+    for name in names or reproduction.names():
         expected = recorded(name)
         with tempfile.TemporaryDirectory() as out:
-            done = papers.reproduce(papers.load(name), Path(out) / name, form=Form.QUICK)
+            done = reproduction.reproduce(
+                reproduction.load(name), Path(out) / name, form=Form.QUICK
+            )
         for part in done.parts:
             for claim, judgement in part.judged:
                 full = expected.get((part.part.name, claim.name))

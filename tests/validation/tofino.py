@@ -1,6 +1,6 @@
 """Buffers that keep a link busy, in simulation and on a hardware switch.
 
-`tailroom.papers.reference.TOFINO` holds percentiles of the queue seen by packets in a Tofino
+`tailroom_papers.reference.TOFINO` holds percentiles of the queue seen by packets in a Tofino
 switch, for 1 to 64 Reno or Scalable TCP flows and 18 buffer sizes: the data published with Spang,
 Arslan and McKeown, "Updating the Theory of Buffer Sizing" (IFIP Performance 2021).
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import tailroom as tr
-from tailroom.papers.reference import TOFINO
+from tailroom_papers.reference import TOFINO
 
 CELLS_PER_PACKET = 9000 / 80
 EMPTY_READING = 2  # packets

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 import tailroom as tr
 from tailroom.models import MODELS, Target, read_bottleneck
-from tailroom.scenario import ScenarioText
+from tailroom.scenario.source import ScenarioText
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "auge-roberts-2006"
 SEEDS = range(1, 6)

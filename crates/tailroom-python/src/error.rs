@@ -4,29 +4,15 @@ use std::cell::RefCell;
 use std::panic;
 use std::panic::AssertUnwindSafe;
 
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyException;
+use pyo3::import_exception;
 use pyo3::prelude::*;
 
-create_exception!(
-    _engine,
-    ScenarioError,
-    PyValueError,
-    "The scenario is wrong; the message names the place and the remedy."
-);
-create_exception!(_engine, RunError, PyRuntimeError, "The run failed; the message says why.");
-create_exception!(
-    _engine,
-    ControlError,
-    RunError,
-    "A congestion control written in Python raised an exception, which is the `__cause__`."
-);
-create_exception!(
-    _engine,
-    CaptureError,
-    PyValueError,
-    "The file is no capture of TCP traffic; the message says what it is."
-);
+// Defined in Python, so that every error of the package has one base class.
+import_exception!(tailroom.errors, ScenarioError);
+import_exception!(tailroom.errors, RunError);
+import_exception!(tailroom.errors, ControlError);
+import_exception!(tailroom.errors, CaptureError);
 
 /// What can end a call into the engine.
 pub(crate) enum Failure {

@@ -44,7 +44,7 @@ impl FileLoader for Directory {
 /// A list of flows that is Parquet, as the CSV that the engine reads.
 fn csv_of_parquet(path: &Path) -> Result<String, String> {
     Python::attach(|py| {
-        let module = py.import("tailroom.flow_list")?;
+        let module = py.import("tailroom.traffic_import.flow_list")?;
         module.getattr("csv_of_parquet")?.call1((path,))?.extract()
     })
     .map_err(|error: PyErr| Python::attach(|py| error.value(py).to_string()))

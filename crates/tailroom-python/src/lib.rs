@@ -36,9 +36,7 @@ mod _engine {
     use super::control::PythonControls;
     #[pymodule_export]
     use super::control_output::PyControlOutput;
-    use super::error::{self, Failure};
-    #[pymodule_export]
-    use super::error::{CaptureError, ControlError, RunError, ScenarioError};
+    use super::error::{self, Failure, ScenarioError};
     #[pymodule_export]
     use super::events::{
         PyAckEvent, PyBeginEvent, PyCongestionEvent, PyLostPacketEvent, PyRateSampleEvent,

@@ -3,9 +3,9 @@
 from rich.console import Console
 from rich.markup import escape
 
-from tailroom.choices import Choices
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import cell, heading, owner_of
+from tailroom.studies.choice_study.answer import Choices
 
 
 def show(found: Choices, console: Console) -> None:

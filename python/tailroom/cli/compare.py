@@ -15,9 +15,9 @@ import tailroom
 from tailroom.cli import failures, report
 from tailroom.cli.options import LinkName, ScenarioFile, Seed, Settings, parse_settings
 from tailroom.cli.progress import progress_bar, sweep_bar
-from tailroom.confidence import Interval, mean_interval
-from tailroom.predict import Predictions
-from tailroom.repeat import repeat
+from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.studies.prediction import Predictions
+from tailroom.studies.repetition import repeat
 
 QUANTITIES = ("utilization", "loss_fraction", "queue_packets_mean", "queue_delay_s_mean")
 """What both a simulated link and a model may have."""

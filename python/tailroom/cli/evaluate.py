@@ -8,12 +8,12 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tailroom import evaluation_report
 from tailroom.cli import failures, report
 from tailroom.cli.progress import sweep_bar
-from tailroom.evaluate import Evaluation, Finding, evaluate
-from tailroom.output_directory import output_directory
-from tailroom.verdict import Verdict
+from tailroom.reports import report_card as evaluation_report
+from tailroom.storage.output_directory import output_directory
+from tailroom.studies.report_card.evaluation import Evaluation, Finding, evaluate
+from tailroom.studies.report_card.verdict import Verdict
 
 COLOURS = {
     Verdict.PASS: "green",

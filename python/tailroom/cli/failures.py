@@ -10,10 +10,15 @@ from typing import Any
 
 import typer
 
-from tailroom._engine import CaptureError, ControlError, RunError, ScenarioError
-from tailroom.interrupted import Interrupted
-from tailroom.own_controls import without_own_frames
-from tailroom.wrong_input import WrongInputError
+from tailroom.errors import (
+    ControlError,
+    Interrupted,
+    NotWrittenError,
+    RunError,
+    ScenarioError,
+    WrongInputError,
+)
+from tailroom.scenario.custom_controls import without_own_frames
 
 RUN_FAILED = 1
 INPUT_WRONG = 2
@@ -28,10 +33,6 @@ SHOW_TRACEBACK = "TAILROOM_TRACEBACK"
 
 class InputError(WrongInputError, ValueError):
     """The command line asks for what is not there; the message names the remedy."""
-
-
-WRONG_INPUT = (CaptureError, WrongInputError)
-"""The engine's for captures, and all of the package's own; a `ScenarioError` may be several."""
 
 
 @contextmanager
@@ -62,7 +63,7 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
         # A line for each of its problems.
         problems = str(error).splitlines()
         _end("\n".join(f"error: {problem}" for problem in problems), INPUT_WRONG, error)
-    except WRONG_INPUT as error:
+    except WrongInputError as error:
         _end(f"error: {error}", INPUT_WRONG, error)
     except ControlError as error:
         _show_cause(error)
@@ -92,8 +93,6 @@ def reported(show_known: Callable[[Any], str] | None = None) -> Iterator[None]:
 
 
 def _kept(error: OSError) -> str:
-    from tailroom.store import NotWrittenError  # noqa: PLC0415 - it loads Arrow
-
     if isinstance(error, NotWrittenError):
         return "runs that have finished are kept: make room, and give the same command again"
     return "nothing was kept"

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from tailroom import capture as captures
-from tailroom import flow_list
-from tailroom.capture_directions import parse_prefixes
 from tailroom.cli import failures
+from tailroom.traffic_import import capture as captures
+from tailroom.traffic_import import flow_list
+from tailroom.traffic_import.capture_directions import parse_prefixes
 
 UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
@@ -58,18 +58,13 @@ def import_capture(
         with failures.input_checked():
             parse_prefixes(to or (), "--to")
             parse_prefixes(from_ or (), "--from")
-        try:
-            if out:
-                flow_list.check_free(out)
-            capture = captures.import_capture(
-                file, window_s=window_s, to=to or (), from_=from_ or ()
-            )
-            if out:
-                flow_list.write(capture.flows, out)
-            else:
-                flow_list.write_csv(capture.flows, sys.stdout)
-        except flow_list.FlowListError as error:
-            raise failures.InputError(str(error)) from None
+        if out:
+            flow_list.check_free(out)
+        capture = captures.import_capture(file, window_s=window_s, to=to or (), from_=from_ or ())
+        if out:
+            flow_list.write(capture.flows, out)
+        else:
+            flow_list.write_csv(capture.flows, sys.stdout)
         _tell_what_is_missing(file, capture)
         _tell_directions(capture)
         if out:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tailroom import _engine
 from tailroom.cli import failures
-from tailroom.shipped import shipped_scenarios
+from tailroom.scenario.shipped import shipped_scenarios
 
 SCENARIO_KIND = "scenarios"
 

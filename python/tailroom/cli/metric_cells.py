@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tailroom.cli import report
 
 if TYPE_CHECKING:
-    from tailroom.confidence import Interval
+    from tailroom.statistics.intervals import Interval
 
 HEADINGS = {
     "utilization": "utilization",

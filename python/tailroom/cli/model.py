@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tailroom.axis import parse_axis
 from tailroom.cli import failures, report
 from tailroom.cli.options import LinkName, ScenarioFile, Seed, Settings, parse_settings
 from tailroom.models import MODELS, Bottleneck, Prediction, Target, models_named
-from tailroom.predict import Answer, Curves, Predictions, predict, predict_over
+from tailroom.scenario.axis import parse_axis
+from tailroom.studies.prediction import Answer, Curves, Predictions, predict, predict_over
 
 
 def model(  # noqa: PLR0913 - one argument an option

@@ -8,8 +8,8 @@ import typer
 from tailroom.cli import failures
 
 if TYPE_CHECKING:
-    from tailroom.axis import Axis
-    from tailroom.store import Store, SweepRecord
+    from tailroom.scenario.axis import Axis
+    from tailroom.storage.store import Store, SweepRecord
 
 ScenarioFile = Annotated[
     Path,
@@ -76,7 +76,7 @@ def parse_settings(settings: list[str] | None) -> dict[str, str]:
 
 def parse_axes(option: str, texts: list[str] | None) -> "dict[str, Axis]":
     """Reads KEY=VALUES of an option that may be repeated."""
-    from tailroom.axis import parse_axis  # noqa: PLC0415 - loaded where it is used
+    from tailroom.scenario.axis import parse_axis  # noqa: PLC0415 - loaded where it is used
 
     axes: dict[str, Axis] = {}
     for read in map(parse_axis, texts or []):

@@ -14,7 +14,7 @@ from tailroom.cli.options import ClusterAddress
 from tailroom.cli.progress import sweep_bar
 
 if TYPE_CHECKING:
-    from tailroom.papers import Paper, Reproduction
+    from tailroom.reproduction import Paper, Reproduction
 
 COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "bold red"}
 
@@ -30,12 +30,12 @@ def list_papers(context: typer.Context) -> None:
     """List the papers with their figures, tables and claims; `run` reproduces them."""
     if context.invoked_subcommand:
         return
-    from tailroom import papers  # noqa: PLC0415 - what draws takes a second to load
+    from tailroom import reproduction  # noqa: PLC0415 - what draws takes a second to load
 
     with failures.reported():
         console = Console(highlight=False)
-        for name in papers.PACKAGES:
-            _show_paper(papers.load(name), console)
+        for name in reproduction.names():
+            _show_paper(reproduction.load(name), console)
 
 
 @app.command("run")
@@ -67,16 +67,16 @@ def run_paper(  # noqa: PLR0913 - one argument an option
     ] = False,
 ) -> None:
     """Reproduce a paper: data, pictures, and a report with a verdict on each claim."""
-    from tailroom import papers  # noqa: PLC0415 - what draws takes a second to load
+    from tailroom import reproduction  # noqa: PLC0415 - what draws takes a second to load
 
     with failures.reported():
         with failures.input_checked():
-            paper = papers.load(name)
-            parts = papers.parts_of(paper, figure or [])
-        form = papers.Form.QUICK if quick else papers.Form.FULL
+            paper = reproduction.load(name)
+            parts = reproduction.parts_of(paper, figure or [])
+        form = reproduction.Form.QUICK if quick else reproduction.Form.FULL
         place = out or Path("papers") / (f"{name}-quick" if quick else name)
         with sweep_bar() as progress:
-            done = papers.reproduce(
+            done = reproduction.reproduce(
                 paper,
                 place,
                 parts=parts,

@@ -12,7 +12,7 @@ from tailroom.cli import report
 from tailroom.cli.metric_cells import cell, value
 
 if TYPE_CHECKING:
-    from tailroom.phases import PhaseSpread
+    from tailroom.studies.phases import PhaseSpread
 
 
 def show(spreads: Sequence[PhaseSpread], console: Console) -> None:

@@ -11,12 +11,12 @@ from tailroom.cli import failures
 from tailroom.cli.options import chosen_sweep
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
-from tailroom.store import MARKER, Store
-from tailroom.sweep import SweepResult
+from tailroom.storage.store import MARKER, Store
+from tailroom.studies.sweep_study.study import SweepResult
 
 if TYPE_CHECKING:
-    from tailroom.results import PlotKind
-    from tailroom.sweep import SweepPlotKind
+    from tailroom.simulation.result import PlotKind
+    from tailroom.studies.sweep_study.study import SweepPlotKind
 
 PICTURES = "plots"
 """Pictures of a sweep go into this directory of the store."""

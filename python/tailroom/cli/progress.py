@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Column
 
 if TYPE_CHECKING:
-    from tailroom.size_answer import SizeProgress
-    from tailroom.sweep import SweepProgress
+    from tailroom.studies.size_study.answer import SizeProgress
+    from tailroom.studies.sweep_study.study import SweepProgress
 
 SHOW_AFTER_S = 1.0
 FIRST_ANSWER_AFTER_S = 10.0
@@ -88,7 +88,7 @@ def sweep_bar() -> Iterator[Callable[[SweepProgress], None] | None]:
 @contextmanager
 def runs_bar() -> Iterator[Callable[[int, int], None] | None]:
     """Gives the function that a phase check reports to, or nothing if nobody would see it."""
-    from tailroom.sweep import SweepProgress  # noqa: PLC0415 - it loads SciPy
+    from tailroom.studies.sweep_study.study import SweepProgress  # noqa: PLC0415 - it loads SciPy
 
     with sweep_bar() as report:
         yield report and (lambda done, planned: report(SweepProgress(done, 0, planned)))

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tailroom.cli.table import NumberTable
-from tailroom.results import Result
+from tailroom.simulation.result import Result
 
 SEEDS_CHANGE_NOTHING = (
     "runs with different seeds are the same, as the scenario draws nothing at random, so there are "

@@ -16,10 +16,10 @@ from tailroom.cli import failures, report
 from tailroom.cli.options import chosen_sweep
 from tailroom.cli.sweep_table import show
 from tailroom.cli.table_excerpt import print_excerpt
-from tailroom.store import Store
-from tailroom.store_query import query
-from tailroom.sweep import SweepResult
-from tailroom.sweep_tables import all_runs, means, runs_of, without_texts
+from tailroom.storage.store import Store
+from tailroom.studies.sweep_study.query import query
+from tailroom.studies.sweep_study.study import SweepResult
+from tailroom.studies.sweep_study.tables import all_runs, means, runs_of, without_texts
 
 LONGEST_TEXT = 200
 """Characters of a text that are printed as CSV; whole scenarios have thousands."""

@@ -10,12 +10,12 @@ import typer
 from rich.console import Console
 
 import tailroom
-from tailroom import result_files
-from tailroom.axis import Axis
 from tailroom.cli import failures, phases, report
 from tailroom.cli.options import ScenarioFiles, Seed, Settings, parse_axes, parse_settings
 from tailroom.cli.progress import progress_bar, runs_bar, sweep_bar
-from tailroom.output_directory import output_directory
+from tailroom.scenario.axis import Axis
+from tailroom.storage import result_directory as result_files
+from tailroom.storage.output_directory import output_directory
 
 AUTOMATIC_SAMPLES = 500
 """Points of the series that --out records for the pictures if the scenario asks for none."""
@@ -120,8 +120,8 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Sets choices side by side, prints them, and writes them with --out."""
     # They load NumPy and Arrow, which one run may not need.
-    from tailroom import choice_files  # noqa: PLC0415
     from tailroom.cli import choices  # noqa: PLC0415
+    from tailroom.studies.choice_study import answer as choice_answer  # noqa: PLC0415
 
     with output_directory(out) if out else nullcontext() as staging, sweep_bar() as progress:
         found = tailroom.choices(
@@ -136,9 +136,9 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
             progress=progress,
         )
         if staging:
-            choice_files.write(found, staging)
+            choice_answer.write(found, staging)
     if json:
-        print(choice_files.text_of(found, every_metric=not wanted.metrics), end="")
+        print(choice_answer.text_of(found, every_metric=not wanted.metrics), end="")
         return
     choices.show(found, Console(highlight=False))
     if out:

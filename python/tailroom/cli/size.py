@@ -15,9 +15,9 @@ from tailroom.cli import failures
 from tailroom.cli.options import ClusterAddress, LinkName, Settings, parse_settings
 from tailroom.cli.progress import size_bar
 from tailroom.cli.size_report import as_dict, show
-from tailroom.dumbbell import read_flows
-from tailroom.size import size
-from tailroom.size_answer import Size
+from tailroom.scenario.dumbbell import read_flows
+from tailroom.studies.size_study.answer import Size
+from tailroom.studies.size_study.study import size
 
 
 def size_command(  # noqa: PLR0913 - one argument an option

@@ -9,9 +9,9 @@ from rich.markup import escape
 from tailroom.cli import phases, report
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
-from tailroom.equivalents import equivalents
-from tailroom.size_answer import Size
-from tailroom.size_search import Feasible, Tried
+from tailroom.export.other_tools import equivalents
+from tailroom.studies.size_study.answer import Size
+from tailroom.studies.size_study.search import Feasible, Tried
 
 
 def as_dict(answer: Size) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from tailroom.cli import failures
 from tailroom.cli.options import ClusterAddress, ScenarioFile, Settings, parse_axes, parse_settings
 from tailroom.cli.progress import sweep_bar
 from tailroom.cli.sweep_table import show
-from tailroom.metrics import full_names
-from tailroom.scenario import ScenarioText
-from tailroom.sweep import MOST_RUNS, SweepResult, sweep
-from tailroom.sweep_plan import Until
+from tailroom.scenario.source import ScenarioText
+from tailroom.simulation.metrics import full_names
+from tailroom.studies.sweep_study.plan import Until
+from tailroom.studies.sweep_study.study import MOST_RUNS, SweepResult, sweep
 
 
 def sweep_command(  # noqa: PLR0913 - one argument an option

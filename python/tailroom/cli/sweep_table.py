@@ -6,13 +6,13 @@ from math import isfinite
 from rich.console import Console
 from rich.markup import escape
 
-from tailroom.axis import headings, setting_words, value_words
 from tailroom.cli import report
 from tailroom.cli.blocks import Column, print_block
-from tailroom.confidence import Interval
-from tailroom.metrics import ALL_FLOWS, find_metric
-from tailroom.phases import PhaseSpread
-from tailroom.sweep import SweepResult
+from tailroom.scenario.axis import headings, setting_words, value_words
+from tailroom.simulation.metrics import ALL_FLOWS, find_metric
+from tailroom.statistics.intervals import Interval
+from tailroom.studies.phases import PhaseSpread
+from tailroom.studies.sweep_study.study import SweepResult
 
 LINK_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean")
 """What the table shows of each link."""

@@ -6,6 +6,7 @@ read a `Bottleneck`.
 
 from collections.abc import Iterable
 
+from tailroom.errors import NotApplicableError
 from tailroom.models import (
     bbr_buffer,
     bursts_over_background,
@@ -28,7 +29,7 @@ from tailroom.models import (
     transparent,
 )
 from tailroom.models.bottleneck import Bottleneck, crossed_links, read_bottleneck
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
+from tailroom.models.model import Assumption, Model, Prediction, Target
 
 MODELS: dict[str, Model] = {
     model.name: model

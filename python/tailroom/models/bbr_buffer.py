@@ -5,6 +5,7 @@ estimate of the bandwidth-delay product. Beside flows that fill the buffer the s
 the estimate is of a round trip that contains the others' queue.
 """
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import (
     drop_tail,
     long_flows_alone,
@@ -14,7 +15,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.traffic import need_permanent_flows
 
 CWND_GAIN = 2.0

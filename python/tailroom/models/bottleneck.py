@@ -7,8 +7,8 @@ from math import inf
 from typing import Any
 
 from tailroom import _engine
-from tailroom._engine import ScenarioError
-from tailroom.scenario import ScenarioText
+from tailroom.errors import ScenarioError
+from tailroom.scenario.source import ScenarioText
 
 
 @dataclass(frozen=True)

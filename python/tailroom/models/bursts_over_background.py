@@ -5,6 +5,7 @@ docs/models/bursts-over-background.md derives it and compares it with simulation
 
 from math import log
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import (
     drop_tail,
     fast_access,
@@ -17,7 +18,7 @@ from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.bursts.cycle import Cycle, Detail, cycle
 from tailroom.models.bursts.growth import growth_of
 from tailroom.models.bursts.queue import Loop
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.required import smallest_limit_near
 
 SEARCH = Detail(peaks=20, windows=24, lengths=40, densities=16, rounds=80)

@@ -6,6 +6,7 @@ round trip's part of the cycle, and the windows fall by alpha / 2.
 
 from math import sqrt
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import (
     long_flows_alone,
     one_bottleneck,
@@ -14,7 +15,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.traffic import need_permanent_flows
 
 THRESHOLD_BDP = 1 / 7

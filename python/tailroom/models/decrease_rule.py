@@ -6,6 +6,7 @@ A window of BDP + B packets falls to beta (BDP + B); the link stays busy if that
 from collections.abc import Callable
 from math import inf
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import (
     drop_tail,
     long_flows_alone,
@@ -14,7 +15,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck, FlowClass
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.traffic import need_permanent_flows
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Epoch

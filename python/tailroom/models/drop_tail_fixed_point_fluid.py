@@ -5,9 +5,10 @@ Their "simplifying approximations" in Eq. 3 are thereby left out, and M/M/1/K st
 
 from functools import partial
 
+from tailroom.errors import NotApplicableError
 from tailroom.models import drop_tail_fixed_point
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target
+from tailroom.models.model import Assumption, Model, Prediction, Target
 from tailroom.models.window_laws import highspeed
 
 LAWS = {"highspeed": partial(highspeed.law, form="fluid")}

@@ -11,9 +11,10 @@ from math import floor, log
 import numpy as np
 from numpy.typing import NDArray
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import counted, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck, FlowClass
-from tailroom.models.model import Assumption, NotApplicableError, Prediction, assume
+from tailroom.models.model import Assumption, Prediction, assume
 from tailroom.models.queue_chains import Stationary
 from tailroom.models.required import LARGEST_LIMIT, smallest_limit
 from tailroom.models.root import root_between

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.fluid_queues import FluidQueue, queue_of
-from tailroom.models.model import NotApplicableError
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Floats, WindowLaw
 

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import NotApplicableError
 from tailroom.models.window_laws.durations import seconds
 from tailroom.models.window_laws.window_law import Floats
 

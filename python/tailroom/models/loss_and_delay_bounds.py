@@ -6,6 +6,7 @@ the packets in flight, and only a longer round trip makes room for them.
 
 from math import sqrt
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import (
     drop_tail,
     long_flows_alone,
@@ -15,7 +16,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.traffic import need_permanent_flows
 
 

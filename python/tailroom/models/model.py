@@ -58,10 +58,6 @@ class Prediction:
     """Further numbers of this model, by a name that ends in the unit."""
 
 
-class NotApplicableError(Exception):
-    """The model says nothing about this scenario; the message says which value is why."""
-
-
 @dataclass(frozen=True)
 class Model:
     """An analytic model of one bottleneck link."""

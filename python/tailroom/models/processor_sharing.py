@@ -8,10 +8,11 @@ other up, and the number is that of a queue with as many servers as peak rates f
 from dataclasses import dataclass
 from math import floor, inf
 
+from tailroom.errors import NotApplicableError
 from tailroom.models import poisson
 from tailroom.models.assumptions import one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck, PassingFlows
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 
 LONG = 10.0
 """Round trips beyond which a flow has time to find its share."""

@@ -7,6 +7,7 @@ from math import exp, expm1, inf, log
 import numpy as np
 from numpy.typing import NDArray
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.drop_tail_fixed_point import exponential_sizes
 from tailroom.models.fixed_point import (
@@ -18,14 +19,7 @@ from tailroom.models.fixed_point import (
 )
 from tailroom.models.fixed_point import assumptions as of_every_fixed_point
 from tailroom.models.fixed_point import solve as solve_queue
-from tailroom.models.model import (
-    Assumption,
-    Model,
-    NotApplicableError,
-    Prediction,
-    Target,
-    assume,
-)
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.queue_chains import ThinnedChain
 from tailroom.models.root import root_between
 

@@ -1,8 +1,9 @@
 """Long flows beside traffic that nothing controls: a sawtooth over the rest of the link."""
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import one_packet_size
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.required import smallest_limit
 from tailroom.models.sawtooth import details, full_limit, sawtooth_assumptions, synchronised
 from tailroom.models.sawtooth_cycle import cycle

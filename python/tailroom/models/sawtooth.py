@@ -4,6 +4,7 @@ from math import cbrt, exp, inf, log, sqrt
 
 import scipy
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import (
     drop_tail,
     fast_access,
@@ -14,7 +15,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.required import LEAST_LIMIT, smallest_limit
 from tailroom.models.sawtooth_cycle import Cycle, Flows, cycle
 from tailroom.models.traffic import need_permanent_flows

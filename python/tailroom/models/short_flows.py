@@ -10,9 +10,10 @@ from math import ceil, exp, floor, inf, log
 import numpy as np
 from numpy.typing import NDArray
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import drop_tail, one_bottleneck, one_packet_size, steady_link
 from tailroom.models.bottleneck import Bottleneck, PassingFlows
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.root import root_between
 from tailroom.models.traffic import need_load_below_one
 

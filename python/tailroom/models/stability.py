@@ -7,6 +7,7 @@ which dies out as long as that delay is short enough (docs/models/buffer-rules.m
 
 from math import acos, exp, inf, log, pi, sqrt
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import (
     counted,
     drop_tail,
@@ -17,7 +18,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, NotApplicableError, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.required import smallest_limit
 from tailroom.models.square_root_rule import MANY
 from tailroom.models.traffic import need_permanent_flows

@@ -2,8 +2,8 @@
 
 from math import inf
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import Bottleneck, FlowClass
-from tailroom.models.model import NotApplicableError
 
 
 def need_permanent_flows(link: Bottleneck) -> None:

@@ -23,8 +23,8 @@ from tailroom.plots.sweep_view import SweepView
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailroom.results import PlotKind, Result
-    from tailroom.sweep import SweepPlotKind, SweepResult
+    from tailroom.simulation.result import PlotKind, Result
+    from tailroom.studies.sweep_study.study import SweepPlotKind, SweepResult
 
 
 class _Figure(NamedTuple):

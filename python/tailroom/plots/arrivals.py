@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from tailroom.results import Result
+    from tailroom.simulation.result import Result
 
 GOLDEN_RATIO = (1 + 5**0.5) / 2
 FILLING = 0.9

@@ -16,7 +16,7 @@ from tailroom.plots.log_axis import plain_ticks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.choices import Choice, Choices
+    from tailroom.studies.choice_study.answer import Choice, Choices
 
 GOT, PAID, PAID_AT_MOST = "utilization", "queue_delay_s_mean", "queue_delay_s_p99"
 LEAST_SPAN = 2.0

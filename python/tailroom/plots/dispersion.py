@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-    from tailroom.results import Result
+    from tailroom.simulation.result import Result
 
 LEAST_INDEX = 0.05
 """On a logarithmic axis the band ends here: with few intervals it would reach 0."""

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from tailroom.axis import Axis
-    from tailroom.predict import Curves
+    from tailroom.scenario.axis import Axis
+    from tailroom.studies.prediction import Curves
 
 PANELS = {
     "utilization": "utilization (%)",

@@ -12,8 +12,8 @@ from tailroom.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.confidence import Interval
-    from tailroom.evaluate import Evaluation, Finding
+    from tailroom.statistics.intervals import Interval
+    from tailroom.studies.report_card.evaluation import Evaluation, Finding
 
 COLUMNS = 3
 FEWEST_OF_LINE = 3

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailroom.metrics import MetricError
+from tailroom.errors import MetricError
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.goals import Goal
-    from tailroom.size_answer import Size
+    from tailroom.studies.size_study.answer import Size
+    from tailroom.studies.size_study.targets import Goal
 
 TRADE_OFF = ("queue_delay_s_mean", "utilization")
 """Bought with the one, got of the other."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tailroom.results import Result
+    from tailroom.simulation.result import Result
 
 DOTS_PER_INCH = 150
 """Of pictures in a file."""

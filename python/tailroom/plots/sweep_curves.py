@@ -12,13 +12,13 @@ from matplotlib.patches import Patch
 
 from tailroom.plots import style
 from tailroom.plots.sweep_view import Line, SweepView
-from tailroom.predict import predict
+from tailroom.studies.prediction import predict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from tailroom.predict import Predictions
+    from tailroom.studies.prediction import Predictions
 
 OF_LINK = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 OF_FLOWS = "flows.jain_index"

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from tailroom.axis import Axis, key_words, value_words
-from tailroom.confidence import Interval, mean_interval
-from tailroom.metrics import MetricError, find_metric
+from tailroom.errors import MetricError
+from tailroom.scenario.axis import Axis, key_words, value_words
+from tailroom.simulation.metrics import find_metric
+from tailroom.statistics.intervals import Interval, mean_interval
 
 if TYPE_CHECKING:
-    from tailroom.sweep import SweepResult
+    from tailroom.studies.sweep_study.study import SweepResult
 
 LIMIT = ".limit"
 """Keys of queue limits end so."""

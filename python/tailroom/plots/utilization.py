@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from tailroom.plots import style
 
 if TYPE_CHECKING:
-    from tailroom.results import Result
+    from tailroom.simulation.result import Result
 
 
 def draw(result: "Result") -> Figure:

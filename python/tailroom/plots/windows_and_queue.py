@@ -9,7 +9,7 @@ from tailroom.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tailroom.results import Result
+    from tailroom.simulation.result import Result
 
 MOST_WINDOWS = 20
 """Up to here all are shown; of more, some of each group."""

@@ -6,8 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import FlowClass
-from tailroom.models.model import NotApplicableError
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Floats, Numbers
 

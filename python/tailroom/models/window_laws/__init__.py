@@ -5,8 +5,8 @@ A new law is one file with a function `law(flows) -> WindowLaw`, and one line in
 
 from collections.abc import Callable
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import FlowClass
-from tailroom.models.model import NotApplicableError
 from tailroom.models.window_laws import (
     aimd,
     bic,

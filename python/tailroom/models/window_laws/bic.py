@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import FlowClass
-from tailroom.models.model import NotApplicableError
 from tailroom.models.window_laws import reno
 from tailroom.models.window_laws.cycle import Curve, Response
 from tailroom.models.window_laws.window_law import Epoch, Floats, Numbers, WindowLaw

@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 
+from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import FlowClass
-from tailroom.models.model import NotApplicableError
 from tailroom.models.window_laws import reno
 from tailroom.models.window_laws.cycle import Response, fluid_curve
 from tailroom.models.window_laws.window_law import Floats, Numbers, WindowLaw

@@ -1,0 +1,33 @@
+"""Augé and Roberts, "Buffer sizing for elastic traffic" (NGI 2006)."""
+
+from tailroom.reproduction.paper import Paper
+from tailroom_papers.auge_2006 import (
+    figure_3,
+    figure_4,
+    figure_5,
+    figure_6,
+    figure_7,
+    longest_queue_drop,
+    newcomers,
+    paced_acks,
+)
+from tailroom_papers.auge_2006.further import FURTHER_PARTS
+
+PAPER = Paper(
+    name="auge-2006",
+    title="Buffer sizing for elastic traffic",
+    authors="J. Augé, J. Roberts",
+    venue="NGI 2006",
+    parts=(
+        figure_3.PART,
+        figure_4.PART,
+        figure_5.PART,
+        figure_6.PART,
+        figure_7.PART,
+        newcomers.PART,
+        paced_acks.PART,
+        longest_queue_drop.PART,
+        *FURTHER_PARTS,
+    ),
+    times="75 s quick, 15 min full (two cores)",
+)

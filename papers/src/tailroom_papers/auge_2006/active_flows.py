@@ -1,0 +1,226 @@
+"""How many flows a fair queue must know at a time, with up to 100,000 in progress."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
+from tailroom.reproduction import pairs
+from tailroom.reproduction.claim import Check, Claim, Judgement, below, shown
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.paper import Part, Study
+from tailroom.scenario.types import Flows as FlowGroup
+from tailroom.scenario.types import Scenario
+from tailroom_papers.auge_2006 import beside, setup
+
+if TYPE_CHECKING:
+    from tailroom.reproduction.found import Found, PointFound
+    from tailroom.statistics.intervals import Interval
+
+RATE = f"links.{setup.LINK}.rate"
+COUNT = "flows.slow.count"
+LOADS = (50, 90)
+MOST = "streams-100000"
+"""Study of the most flows, in the quick form."""
+HUNDREDS = 1000
+"""What is "measured in hundreds" is below it."""
+
+STATE = f"links.{setup.LINK}.discipline_state"
+P99 = f"{STATE}.active_flows_p99"
+MEAN = f"{STATE}.active_flows_mean"
+LARGEST = f"{STATE}.active_flows_max"
+IN_PROGRESS = f"links.{setup.LINK}.flows_in_progress_mean"
+MBPS_OF = {1_000: 100, 10_000: 1_000, 100_000: 10_000}
+"""The link that so many flows fill."""
+
+
+def studies(form: Form) -> Sequence[Study]:
+    """Permanent streams at two loads, and TCP flows that come and go at a load of a half."""
+    numbers = form.of((1_000,), (1_000, 10_000), tuple(MBPS_OF))
+    found = [_streams(load, numbers, form) for load in LOADS]
+    if form is Form.QUICK:
+        found.append(_streams(LOADS[-1], (100_000,), form, MOST))
+    found.append(_tcp(numbers, form))
+    return found
+
+
+def _streams(load: int, numbers: Sequence[int], form: Form, name: str = "") -> Study:
+    few = numbers == (100_000,)
+    slow: dict[str, FlowGroup] = {
+        "slow": {
+            "path": [setup.LINK],
+            "packet_size": "1000 B",
+            # The same on every link: the paper's limited flows do not know it.
+            "source": {"kind": "poisson", "rate": f"{load} kbit/s"},
+        }
+    }
+    table = _scenario(slow, 0.8 if few else form.of(3, 2, 4), 0.3 if few else 0.5)
+    together: dict[str, Sequence[object]] = {
+        COUNT: list(numbers),
+        RATE: [f"{MBPS_OF[number]} Mbit/s" for number in numbers],
+    }
+    seeds = 2 if few else form.of(3, 3, 5)
+    return Study(name or _name(load), table, together=together, seeds=seeds)
+
+
+def _tcp(numbers: Sequence[int], form: Form) -> Study:
+    slow: dict[str, FlowGroup] = {
+        "slow": {
+            "path": [setup.LINK],
+            "congestion": "reno",
+            "send_jitter": "none",
+            "packet_size": "1000 B",
+            "rtt": {"uniform": ["20 ms", "200 ms"]},
+            "access_rate": "50 kbit/s",
+            "source": {
+                "kind": "finite_flows",
+                "size": {"kind": "exponential", "mean": "62.5 kB"},
+                "load": 0.5,
+            },
+        }
+    }
+    seconds = form.of((30, 20), (25, 20), (45, 35))
+    together = {RATE: [f"{MBPS_OF[number]} Mbit/s" for number in numbers]}
+    return Study("tcp", _scenario(slow, *seconds), together=together, seeds=form.of(3, 3, 5))
+
+
+def _scenario(slow: dict[str, FlowGroup], duration_s: float, from_s: float) -> Scenario:
+    greedy: FlowGroup = {
+        "count": 4,
+        "path": [setup.LINK],
+        "congestion": {"kind": "reno"},
+        "send_jitter": "none",
+        "packet_size": "1000 B",
+        "rtt": {"uniform": ["10 ms", "20 ms"]},
+        "start": {"uniform": ["0 ms", "200 ms"]},
+    }
+    return {
+        "title": "Many slow flows and four bottlenecked ones under fair queueing",
+        "duration": f"{duration_s} s",
+        "measure_from": f"{from_s} s",
+        "links": {
+            setup.LINK: {
+                "rate": "1 Gbit/s",
+                "delay": "1 ms",
+                "queue": {"kind": "fair", "limit": "1000 packets"},
+            }
+        },
+        "flows": {**slow, "greedy": greedy},
+    }
+
+
+def _name(load: int) -> str:
+    return f"streams-load-{load}"
+
+
+def _points(found: "Found", load: int) -> list["PointFound"]:
+    points = list(found.study(_name(load)).points)
+    if load == LOADS[-1] and MOST in found.studies:
+        points += found.study(MOST).points
+    return points
+
+
+def _number(point: "PointFound") -> float:
+    """Flows in progress, the greedy ones and permanent streams included."""
+    return float(point.settings.get(COUNT, 0)) + point.mean(IN_PROGRESS)
+
+
+def draw(found: "Found") -> Figure:
+    """Active flows over flows in progress."""
+    figure = Figure(figsize=(7.5, 4.4), layout="constrained")
+    style.title(
+        figure,
+        "Flows that the fair queue must know, over flows in progress: 4 NewReno flows without a "
+        "limit beside slow ones that fill so much of a link of 100 Mbit/s, 1 or 10 Gbit/s",
+    )
+    panel = figure.subplots()
+    lines = {f"Poisson streams, {load} %": _points(found, load) for load in LOADS}
+    lines["TCP flows of 50 kbit/s, 50 %"] = list(found.study("tcp").points)
+    looks = style.marked_line_styles()
+    for (name, points), look in zip(lines.items(), looks, strict=False):
+        numbers = [_number(point) for point in points]
+        beside.draw_line(panel, numbers, points, P99, {**look, "label": f"{name}: p99"}, scale=1.0)
+        faint = {**look, "linestyle": "none", "markerfacecolor": look["color"]}
+        means = [point.mean(MEAN) for point in points]
+        panel.plot(numbers, means, **faint, label=f"{name}: mean")
+    numbers = [number for points in lines.values() for number in map(_number, points)]
+    panel.plot([min(numbers), max(numbers)], [min(numbers), max(numbers)], color="0.6", lw=0.9)
+    panel.annotate(
+        "all of them", (0.6 * max(numbers), max(numbers)), ha="right", fontsize="small", color="0.4"
+    )
+    panel.axhline(HUNDREDS, label="a thousand", **style.LIMIT_LINE)
+    panel.set(xscale="log", yscale="log", xlabel="flows in progress", ylabel="active flows")
+    panel.xaxis.set_major_formatter(plain_ticks)
+    panel.yaxis.set_major_formatter(plain_ticks)
+    panel.grid(color="0.9")
+    style.legend_beside(panel)
+    return figure
+
+
+def _judge(found: "Found") -> Judgement:
+    checks: list[Check] = []
+    for load in LOADS:
+        last = _points(found, load)[-1]
+        checks.append(_below_a_thousand(last, f"streams, load {load} %"))
+    tcp = found.study("tcp").points[-1]
+    checks.append(_below_a_thousand(tcp, "TCP flows, load 50 %"))
+    first, last = _points(found, LOADS[0])[0], _points(found, LOADS[0])[-1]
+    grown = _number(last) / _number(first)
+    if grown > 1:
+        growth = pairs.ratio(last, first, P99)
+        checks.append(
+            below(
+                f"active flows at {_number(last):,.0f} flows over those at {_number(first):,.0f}, "
+                "p99, load 50 %",
+                growth,
+                2.0,
+                "independent of link speed (taken as less than twice)",
+            )
+        )
+    busiest = _points(found, LOADS[-1])[-1]
+    return Judgement(
+        tuple(checks),
+        f"Of {_number(busiest):,.0f} flows in progress {shown(_mean(busiest))} are active on "
+        f"average at a load of {LOADS[-1]} %, {shown(_mean(last))} of {_number(last):,.0f} at "
+        f"{LOADS[0]} %: a flow is active only while its packet waits or it is ahead of its share, "
+        "which with thousands of slow flows means a packet or none. The largest number that "
+        f"any run had is {max(busiest.values(LARGEST)):,.0f}, for an instant.",
+    )
+
+
+def _mean(point: "PointFound") -> "Interval | None":
+    return point.interval(MEAN)
+
+
+def _below_a_thousand(point: "PointFound", words: str) -> Check:
+    return below(
+        f"{words}, {_number(point):,.0f} flows in progress: p99 of the active flows",
+        point.interval(P99),
+        HUNDREDS,
+        "measured in hundreds",
+    )
+
+
+PART = Part(
+    name="active-flows",
+    title="Active flows in the scheduler with up to 100,000 in progress",
+    studies=studies,
+    draw=draw,
+    claims=(
+        Claim(
+            "only-hundreds",
+            "The number of flows with packets to be scheduled at any instant is only measured in "
+            "hundreds for any link capacity.",
+            "Sec. VI, after [6], [13]",
+            _judge,
+        ),
+    ),
+    note=(
+        "Slow flows of 50 kbit/s (90 at the higher load), as the paper's 'few tens of Kbps', and "
+        "four bottlenecked ones, which the paper says are rarely exceeded. A flow is active while "
+        "it has a packet waiting or has been served ahead of its share (start-time fair queueing). "
+        "The TCP flows need half a minute until as many are in progress as come and go."
+    ),
+)

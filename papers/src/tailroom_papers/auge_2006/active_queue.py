@@ -1,0 +1,247 @@
+"""Gentle RED, CoDel and PIE in place of FIFO, for the cases of Figures 3, 5 and 6."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
+from tailroom.reproduction import pairs
+from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, is_true, shown
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.paper import Part, Study
+from tailroom.scenario.types import Queue
+from tailroom_papers.auge_2006 import beside, setup
+from tailroom_papers.auge_2006.beside import Span
+from tailroom_papers.auge_2006.comparison import less, more
+from tailroom_papers.auge_2006.residual import (
+    background_delay_ms,
+    background_loss,
+    residual_share,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tailroom.reproduction.found import Found, Metric, PointFound, RunFound
+
+LIMIT = f"{setup.BDP_PACKETS - 1} packets"
+SHORT, LONG, FAIR = "FIFO, 100", "FIFO, 625", "fair, 625"
+MANAGED = ("gentle RED", "gentle RED, wide", "CoDel", "PIE")
+QUEUES: dict[str, Queue] = {
+    SHORT: setup.fifo(100),
+    LONG: setup.fifo(setup.BDP_PACKETS),
+    "gentle RED": {"kind": "red", "limit": LIMIT, "gentle": True},
+    # A tenth and a half of the buffer, where the automatic thresholds are 16 and 47 packets.
+    "gentle RED, wide": {
+        "kind": "red",
+        "limit": LIMIT,
+        "gentle": True,
+        "min_threshold": "62 packets",
+        "max_threshold": "312 packets",
+    },
+    "CoDel": {"kind": "codel", "limit": LIMIT},
+    "PIE": {"kind": "pie", "limit": LIMIT},
+    FAIR: setup.fair(setup.BDP_PACKETS),
+}
+CASES: dict[str, Mapping[str, int]] = {
+    "1 NewReno": {"reno": 1},
+    "1 HighSpeed": {"highspeed": 1},
+    "HighSpeed and NewReno": {"highspeed": 1, "reno": 1},
+    "4 HighSpeed": {"highspeed": 4},
+}
+LONE, MIXED = "1 NewReno", "HighSpeed and NewReno"
+
+
+def studies(form: Form) -> Sequence[Study]:
+    """A study for each case."""
+    span = form.of(Span(30, 50), Span(50, 150), Span(50, 550))
+    names = form.of((SHORT, LONG, "CoDel", FAIR), tuple(QUEUES), tuple(QUEUES))
+    grid = {beside.QUEUE: [QUEUES[name] for name in names]}
+    cases = form.of((LONE, MIXED), (LONE, MIXED, "4 HighSpeed"), tuple(CASES))
+    found = []
+    for case in cases:
+        flows = {kind: beside.flow(kind, count) for kind, count in CASES[case].items()}
+        table = beside.scenario(flows, span, f"{case} beside a Poisson background")
+        found.append(Study(_name(case), table, grid=grid, seeds=form.of(3, 3, 5)))
+    return found
+
+
+def _name(case: str) -> str:
+    return case.lower().replace(" ", "-")
+
+
+def reno_part(run: "RunFound") -> float:
+    """NewReno's part of what it and HighSpeed deliver."""
+    goodput = {name: run.summary["groups"][name]["goodput_bps"] for name in ("reno", "highspeed")}
+    return float(goodput["reno"] / sum(goodput.values()))
+
+
+def _names(found: "Found") -> list[str]:
+    """The queues of this form, in order."""
+    points = found.study(_name(LONE)).points
+    return [name for name, queue in QUEUES.items() if any(queue == _queue(one) for one in points)]
+
+
+def _queue(point: "PointFound") -> object:
+    return point.settings[beside.QUEUE]
+
+
+def _at(found: "Found", case: str, name: str) -> "PointFound":
+    return found.study(_name(case)).at({beside.QUEUE: QUEUES[name]})
+
+
+def draw(found: "Found") -> Figure:
+    """Share, delay and loss of the background, by queue; a marker for each case."""
+    figure = Figure(figsize=(10.5, 7), layout="constrained")
+    style.title(
+        figure,
+        "Queues in place of FIFO, beside a background of 25 of 50 Mbit/s, RTT 100 ms, buffers in "
+        "packets (625 where none is named): our simulation, means with 95 % intervals",
+    )
+    share, delay, loss = figure.subplots(3, sharex=True)
+    _draw_metric(share, found, residual_share, 100.0)
+    share.set_ylabel("share of the\nresidual (%)")
+    _draw_metric(delay, found, background_delay_ms, 1.0)
+    delay.set(yscale="log", ylabel="background's p99\nqueueing delay (ms)")
+    delay.yaxis.set_major_formatter(plain_ticks)
+    _draw_metric(loss, found, background_loss, 100.0)
+    loss.set_ylabel("background's\nloss (%)")
+    loss.set_ylim(bottom=0)
+    names = _names(found)
+    loss.set_xticks(range(len(names)), names, rotation=15)
+    for panel in (share, delay, loss):
+        panel.grid(color="0.9")
+    style.legend_beside(share)
+    return figure
+
+
+def _draw_metric(panel: "Axes", found: "Found", metric: "Metric", scale: float) -> None:
+    names = _names(found)
+    looks = style.marked_line_styles()
+    for place, (case, look) in enumerate(zip(CASES, looks, strict=False)):
+        if _name(case) in found.studies:
+            points = [_at(found, case, name) for name in names]
+            xs = [one + 0.13 * (place - 1.5) for one in range(len(names))]
+            marks = {**look, "linestyle": "none", "label": case}
+            beside.draw_line(panel, xs, points, metric, marks, scale=scale)
+
+
+def _open_question(found: "Found") -> Judgement:
+    checks: list[Check] = []
+    short = _at(found, LONE, SHORT)
+    long = _at(found, LONE, LONG)
+    names = [name for name in MANAGED if name in _names(found)]
+    for name in names:
+        point = _at(found, LONE, name)
+        checks += [
+            more(
+                f"{name}: NewReno's share of the residual",
+                point.interval(residual_share),
+                short.interval(residual_share),
+                "no less than with FIFO and 100 packets",
+                percent=True,
+            ),
+            less(
+                f"{name}: the background's p99 delay, ms",
+                point.interval(background_delay_ms),
+                short.interval(background_delay_ms),
+                "no longer than with FIFO and 100 packets",
+            ),
+        ]
+    words = "; ".join(
+        f"{name} {100 * _at(found, LONE, name).mean(residual_share):.0f} % and "
+        f"{_at(found, LONE, name).mean(background_delay_ms):.0f} ms"
+        for name in names
+    )
+    return Judgement(
+        tuple(checks),
+        f"One NewReno flow's share and the background's p99 delay in a buffer of 625 packets: "
+        f"{words}; FIFO with 100 packets {100 * short.mean(residual_share):.0f} % and "
+        f"{short.mean(background_delay_ms):.0f} ms, with 625 {100 * long.mean(residual_share):.0f} "
+        f"% and {long.mean(background_delay_ms):.0f} ms. Better in both are, by their means: "
+        f"{', '.join(_better_in_both(found, names)) or 'none'}.",
+    )
+
+
+def _better_in_both(found: "Found", names: Sequence[str]) -> list[str]:
+    """The queues with more of the residual and less delay than FIFO with 100 packets."""
+    short = _at(found, LONE, SHORT)
+    share, delay_ms = short.mean(residual_share), short.mean(background_delay_ms)
+    points = {name: _at(found, LONE, name) for name in names}
+    return [
+        name
+        for name, point in points.items()
+        if point.mean(residual_share) > share and point.mean(background_delay_ms) < delay_ms
+    ]
+
+
+def _scheduling(found: "Found") -> Judgement:
+    names = [name for name in MANAGED if name in _names(found)]
+    fair = _at(found, MIXED, FAIR)
+    delays = {name: _at(found, MIXED, name).mean(background_delay_ms) for name in names}
+    losses = {name: _at(found, MIXED, name).mean(background_loss) for name in names}
+    parts = {name: _at(found, MIXED, name).mean(reno_part) for name in names}
+    best = min(delays, key=delays.__getitem__)
+    checks = (
+        below(
+            "fair queueing: the background's p99 delay over that of the best managed queue",
+            pairs.ratio(fair, _at(found, MIXED, best), background_delay_ms),
+            0.5,
+            "scheduling preserves quality of service (taken as half)",
+        ),
+        is_true(
+            "least loss of the background under a managed queue",
+            "some, where fair queueing has none",
+            max(fair.values(background_loss)) == 0 < min(losses.values()),
+            min(losses.values()),
+            percent=True,
+        ),
+        above(
+            "fair queueing: NewReno's part beside HighSpeed less its largest under a managed queue",
+            pairs.difference(fair, _at(found, MIXED, max(parts, key=parts.__getitem__)), reno_part),
+            0.0,
+            "scheduling makes shares fair",
+            percent=True,
+        ),
+    )
+    words = ", ".join(f"{name} {100 * part:.0f} %" for name, part in parts.items())
+    return Judgement(
+        checks,
+        f"Of the managed queues {best} delays the background least, "
+        f"{delays[best]:.1f} ms (p99); fair queueing "
+        f"{shown(fair.interval(background_delay_ms))} ms, in a buffer of 625 packets. "
+        f"NewReno's part beside HighSpeed: {words}, under fair queueing "
+        f"{100 * fair.mean(reno_part):.0f} %.",
+    )
+
+
+PART = Part(
+    name="aqm",
+    title="Gentle RED, CoDel and PIE in place of FIFO",
+    studies=studies,
+    draw=draw,
+    claims=(
+        Claim(
+            "open-question",
+            "The impact of alternative AQM mechanisms is an open question. (Read as: do they give "
+            "a large buffer what 100 packets of FIFO give, throughput and low latency?)",
+            "Sec. II-C",
+            _open_question,
+        ),
+        Claim(
+            "scheduling-needed",
+            "The delay may be significant if large buffers are used, particularly for streaming "
+            "flows. Some form of scheduling may be considered necessary to preserve quality of "
+            "service in this regime.",
+            "Sec. III-C",
+            _scheduling,
+        ),
+    ),
+    note=(
+        "Gentle RED once with the automatic thresholds of Floyd, Gummadi and Shenker (2001: half "
+        "of 5 ms at this rate, and three times that), once with a tenth and a half of the buffer; "
+        "CoDel and PIE as their RFCs have them. No ECN."
+    ),
+)

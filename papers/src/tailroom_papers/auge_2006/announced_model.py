@@ -1,0 +1,236 @@
+"""The model that the paper announces, over what is simulated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+from tailroom.reproduction.claim import Claim, Judgement, below, is_true
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.paper import Part, Study
+from tailroom.statistics.jackknife import jackknife
+from tailroom_papers.auge_2006 import beside, predicted, setup
+from tailroom_papers.auge_2006.beside import OTHER_WORDS, Span
+from tailroom_papers.auge_2006.residual import residual_share
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tailroom.reproduction.found import Found, PointFound, RunFound
+
+BACKGROUND_RATE = f"flows.{setup.BACKGROUND}.source.rate"
+LIMIT = setup.LIMIT
+CONTROL = "flows.flow.congestion"
+CONTROLS = ("reno", "highspeed")
+GOAL = 0.05
+"""Mean absolute error of the share that makes a model fit for choosing a buffer."""
+WANTED = 0.75
+"""Share of the residual that a buffer is to achieve."""
+
+
+def studies(form: Form) -> Sequence[Study]:
+    """Both controls over buffer and load of the background."""
+    span = form.of(Span(20, 80), Span(30, 150), Span(50, 650))
+    table = beside.scenario(
+        {"flow": beside.flow("reno")}, span, "A flow beside Poisson backgrounds of any load"
+    )
+    loads = form.of((50,), (30, 50, 70), (30, 50, 70, 90))
+    buffers = form.of((20, 200), (20, 50, 100, 625), (10, 20, 50, 100, 200, 625, 1250))
+    grid = {
+        BACKGROUND_RATE: [f"{0.5 * load:g} Mbit/s" for load in loads],
+        LIMIT: [f"{buffer - 1} packets" for buffer in buffers],
+        CONTROL: list(CONTROLS),
+    }
+    one_stream = {f"flows.{setup.BACKGROUND}.count": 1}
+    return [Study("grid", table, grid=grid, set=one_stream, seeds=form.of(3, 3, 5))]
+
+
+def load_of(point: "PointFound") -> float:
+    """Of the background, as a part of 50 Mbit/s."""
+    return point.number(BACKGROUND_RATE) / 50
+
+
+def control_of(point: "PointFound") -> str:
+    """Of the flow."""
+    return str(point.settings[CONTROL])
+
+
+def draw(found: "Found") -> Figure:
+    """Share over buffer, a panel for each load; the last panel: the buffer that a load needs."""
+    points = found.study("grid").points
+    loads = sorted({load_of(point) for point in points})
+    columns = 2 if len(loads) <= 3 else 3
+    rows = -(-(len(loads) + 1) // columns)
+    figure = Figure(figsize=(4.2 * columns, 3.1 * rows + 1.0), layout="constrained")
+    style.title(
+        figure,
+        "One flow beside a Poisson background, 50 Mbit/s, RTT 100 ms: our simulation with 95 % "
+        "intervals, and the model of bursts over a background",
+    )
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for panel, load in zip(panels, loads, strict=False):
+        _draw_load(panel, [point for point in points if load_of(point) == load])
+        panel.set_title(f"background {100 * load:.0f} % of the link", fontsize="small")
+    _draw_need(panels[len(loads)], found)
+    for panel in panels[len(loads) + 1 :]:
+        panel.remove()
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize="small")
+    return figure
+
+
+def _draw_load(panel: "Axes", points: Sequence["PointFound"]) -> None:
+    for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
+        mine = [point for point in points if control_of(point) == control]
+        buffers = [beside.buffer_of(point) for point in mine]
+        marks = {**look, "linestyle": "none", "label": f"{OTHER_WORDS[control]}, simulation"}
+        beside.draw_line(panel, buffers, mine, residual_share, marks)
+        line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
+        shares = [100 * predicted.share(point.runs[0]) for point in mine]
+        panel.plot(buffers, shares, label=f"{OTHER_WORDS[control]}, model", **line)
+    beside.buffer_axis(panel)
+    panel.set(ylim=(0, 108), ylabel=beside.SHARE_LABEL)
+
+
+def _draw_need(panel: "Axes", found: "Found") -> None:
+    """Between which simulated buffers the share passes `WANTED`, beside the model's."""
+    for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
+        crossings = _crossings(found, control)
+        loads = [100 * load + (0.7 if control == "reno" else -0.7) for load in crossings]
+        lows = [passed.low for passed, _ in crossings.values()]
+        highs = [passed.high for passed, _ in crossings.values()]
+        panel.vlines(loads, lows, highs, color=look["color"], linewidth=3, alpha=0.5)
+        model = [said.between if said else nan for _, said in crossings.values()]
+        panel.plot(loads, model, **{**look, "linestyle": "none"})
+    panel.set(yscale="log", xlabel="background (% of the link)", ylabel="buffer (packets)")
+    panel.set_title(f"needed for {100 * WANTED:.0f} % of the residual", fontsize="small")
+    panel.set_ylim(15, 250)
+    panel.set_yticks([20, 50, 100, 200], ["20", "50", "100", "200"])
+    panel.minorticks_off()
+    panel.grid(color="0.9")
+    panel.text(
+        0.03,
+        0.97,
+        "bars: between these, simulated\nmarkers: model, interpolated",
+        transform=panel.transAxes,
+        va="top",
+        fontsize="x-small",
+    )
+
+
+def _crossings(found: "Found", control: str) -> dict[float, tuple["Crossing", "Crossing | None"]]:
+    """By load: where the simulated share passes `WANTED`, and where the model's does, if it does.
+
+    Loads at which no simulated share passes it are left out.
+    """
+    crossings: dict[float, tuple[Crossing, Crossing | None]] = {}
+    mine = [point for point in found.study("grid").points if control_of(point) == control]
+    for load in sorted({load_of(point) for point in mine}):
+        points = sorted((one for one in mine if load_of(one) == load), key=beside.buffer_of)
+        buffers = [beside.buffer_of(point) for point in points]
+        passed = crossing(buffers, [point.mean(residual_share) for point in points])
+        said = crossing(buffers, [predicted.share(point.runs[0]) for point in points])
+        if passed:
+            crossings[load] = (passed, said)
+    return crossings
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where a growing share passes `WANTED`."""
+
+    low: int
+    high: int
+    between: float
+    """Interpolated, linear in the logarithm of the buffer."""
+
+
+def crossing(buffers: Sequence[int], shares: Sequence[float]) -> Crossing | None:
+    """The first two neighbours with `WANTED` between their shares; `None` without any."""
+    for place in range(1, len(buffers)):
+        before, after = shares[place - 1], shares[place]
+        if before < WANTED <= after:
+            part = (WANTED - before) / (after - before)
+            low, high = buffers[place - 1], buffers[place]
+            return Crossing(low, high, low * (high / low) ** part)
+    return None
+
+
+def _judge(found: "Found") -> Judgement:
+    points = found.study("grid").points
+    errors = {_place(point): _error(point, point.runs) for point in points}
+    worst = max(points, key=lambda point: abs(errors[_place(point)]))
+    # A run each point: they are numbered alike.
+    error = jackknife(
+        range(len(points[0].runs)),
+        lambda chosen: mean(abs(_error(one, [one.runs[run] for run in chosen])) for one in points),
+    )
+    inside = [
+        said is not None and passed.low <= said.between <= passed.high
+        for control in CONTROLS
+        for passed, said in _crossings(found, control).values()
+    ]
+    needs = _crossings(found, "reno")
+    words = ", ".join(
+        f"{said.between:.0f} packets at {100 * load:.0f} %" if said else f"none at {load:.0%}"
+        for load, (_, said) in needs.items()
+    )
+    return Judgement(
+        (
+            below(
+                "mean absolute error of the share, all points",
+                error,
+                GOAL,
+                f"fit for choosing a buffer (taken as below {100 * GOAL:g} points)",
+                percent=True,
+            ),
+            is_true(
+                f"buffer for {100 * WANTED:.0f} % of the residual: the model's lies between the "
+                "simulated neighbours",
+                "at every load",
+                all(inside) if inside else None,
+                sum(inside) / len(inside) if inside else None,
+                percent=True,
+            ),
+        ),
+        f"The largest error is {100 * errors[_place(worst)]:+.1f} points "
+        f"({OTHER_WORDS[control_of(worst)]}, load {100 * load_of(worst):.0f} %, "
+        f"{beside.buffer_of(worst)} packets). For {100 * WANTED:.0f} % of the residual NewReno "
+        f"needs, by the model, {words or 'no buffer that was simulated'} of background.",
+    )
+
+
+def _place(point: "PointFound") -> str:
+    return point.runs[0].key
+
+
+def _error(point: "PointFound", runs: Sequence["RunFound"]) -> float:
+    """The model's share less the mean of these runs."""
+    return predicted.share(point.runs[0]) - mean(residual_share(run) for run in runs)
+
+
+PART = Part(
+    name="model",
+    title="The announced model over the simulation",
+    studies=studies,
+    draw=draw,
+    claims=(
+        Claim(
+            "announced-model",
+            "We are currently developing a mathematical model in order to more precisely determine "
+            "required buffer size as a function of bottlenecked and non-bottlenecked flow loads.",
+            "Sec. VI",
+            _judge,
+        ),
+    ),
+    note=(
+        "The paper announces a model; we know of none that its authors published. tailroom's "
+        "bursts_over_background is one, derived without fitted constants: a window that arrives as "
+        "a burst each round trip, beside a Poisson background, until both overflow the buffer. "
+        "The claim is judged by whether that model is good enough to choose a buffer by."
+    ),
+)

@@ -1,0 +1,291 @@
+"""Figure 1: the three regimes, flows as boxes of their rate times their duration."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.compute as pc
+from matplotlib.collections import PatchCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+from numpy.typing import NDArray
+
+from tailroom.plots import style
+from tailroom.reproduction.claim import Check, Claim, Judgement, above, below
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.paper import Part, Study
+from tailroom.scenario.types import Flows as FlowGroup
+from tailroom.scenario.types import Scenario
+from tailroom_papers.auge_2006 import setup
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tailroom.reproduction.found import Found, RunFound
+
+RATE_MBPS = 50
+PACKETS = 100
+SHOWN_S = (10.0, 40.0)
+"""What is drawn; the run goes on, so that the flows that arrive until then end in it."""
+ACCESS_MBPS = {"home": 1, "office": 4, "campus": 1000}
+"""Exogenous rates; the last is more than the link has."""
+MEAN_SIZE = {"home": "500 kB", "office": "2 MB", "campus": "2 MB"}
+WORDS = {
+    "home": "1 Mbit/s: limited elsewhere",
+    "office": "4 Mbit/s: limited elsewhere",
+    "campus": "1 Gbit/s: bottlenecked here",
+}
+LOOKS: dict[str, dict[str, Any]] = {
+    "home": {"facecolor": "0.88", "edgecolor": "0.45"},
+    "office": {"facecolor": "0.70", "edgecolor": "0.3"},
+    "campus": {"facecolor": "none", "edgecolor": "#D55E00", "hatch": "////"},
+}
+LOADS = {
+    "transparent": {"home": 0.2, "office": 0.2},
+    "elastic": {"home": 0.2, "office": 0.2, "campus": 0.25},
+    "overload": {"home": 0.2, "office": 0.2, "campus": 1.0},
+}
+MORE_S = {"transparent": 40, "elastic": 40, "overload": 150}
+"""How long a run goes on."""
+
+
+def studies(form: Form) -> Sequence[Study]:
+    """A study for each regime: of the runs the first is drawn."""
+    keep = ("flow_log", "link_series")
+    return [
+        Study(regime, _scenario(regime, form), seeds=form.of(2, 4, 10), keep=keep)
+        for regime in LOADS
+    ]
+
+
+def _scenario(regime: str, form: Form) -> Scenario:
+    more_s = MORE_S[regime] / form.of(3, 1, 1)
+    return {
+        "title": f"Flows that come and go, {regime}",
+        "duration": f"{SHOWN_S[1] + more_s:g} s",
+        # Log and statistics cover the same flows.
+        "measure_from": "0 s",
+        "series": {"interval": "200 ms"},
+        "links": {
+            setup.LINK: {
+                "rate": f"{RATE_MBPS} Mbit/s",
+                "delay": "5 ms",
+                "queue": setup.fifo(PACKETS),
+            }
+        },
+        "flows": {kind: _flows(kind, load) for kind, load in LOADS[regime].items()},
+    }
+
+
+def _flows(kind: str, load: float) -> FlowGroup:
+    return {
+        "path": [setup.LINK],
+        "congestion": "reno",
+        "send_jitter": "none",
+        "packet_size": "1000 B",
+        "rtt": {"uniform": ["20 ms", "60 ms"]},
+        "access_rate": f"{ACCESS_MBPS[kind]} Mbit/s",
+        "source": {
+            "kind": "finite_flows",
+            "size": {"kind": "exponential", "mean": MEAN_SIZE[kind]},
+            "load": load,
+            "flow_log": 100_000,
+        },
+    }
+
+
+def draw(found: "Found") -> Figure:
+    """Boxes above, the overall rate in the middle, and below how many flows are in progress."""
+    figure = Figure(figsize=(10.5, 7.2), layout="constrained")
+    style.title(
+        figure,
+        f"Figure 1: three regimes of a link of {RATE_MBPS} Mbit/s with a buffer of {PACKETS} "
+        "packets, simulated; a box is a flow, as high as its mean rate, at a random height",
+    )
+    panels = figure.subplots(3, 3, sharex=True, sharey="row", height_ratios=[3, 1.5, 1.5])
+    for column, regime in zip(panels.T, LOADS, strict=True):
+        run = found.study(regime).points[0].runs[0]
+        load = sum(LOADS[regime].values())
+        column[0].set_title(f"{regime}, offered {100 * load:.0f} %", fontsize="small")
+        _draw_boxes(column[0], run)
+        _draw_rate(column[1], run)
+        _draw_numbers(column[2], run)
+        column[2].set(xlim=SHOWN_S, xlabel="time (s)")
+    panels[0, 0].set(ylabel="rate (Mbit/s)", ylim=(0, RATE_MBPS))
+    panels[1, 0].set(ylabel="overall rate\n(Mbit/s)", ylim=(0, 1.15 * RATE_MBPS))
+    panels[1, 0].legend(fontsize="x-small", loc="lower right")
+    panels[2, 0].set(ylabel="flows in progress", ylim=(0, None))
+    panels[2, 0].legend(fontsize="x-small", loc="upper left")
+    handles = [Patch(label=WORDS[kind], **LOOKS[kind]) for kind in WORDS]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize="small")
+    return figure
+
+
+def _draw_boxes(panel: "Axes", run: "RunFound") -> None:
+    # Height within the link means nothing, as in the paper; the same in every drawing.
+    height = np.random.default_rng(1)
+    log = run.table("flow_log")
+    boxes: dict[str, list[Rectangle]] = {kind: [] for kind in ACCESS_MBPS}
+    for flow in log.to_pylist():
+        rate = min(8e-6 * flow["bytes"] / flow["completion_time_s"], RATE_MBPS)
+        corner = (flow["start_s"], height.uniform(0, RATE_MBPS - rate))
+        boxes[flow["group"]].append(Rectangle(corner, flow["completion_time_s"], rate))
+    for kind, mine in boxes.items():
+        look = LOOKS[kind]
+        panel.add_collection(PatchCollection(mine, linewidth=0.6, alpha=0.85, **look))
+
+
+def _draw_rate(panel: "Axes", run: "RunFound") -> None:
+    series = run.table("link_series")
+    rate = np.multiply(series["utilization"], RATE_MBPS)
+    panel.plot(series["time_s"], rate, color="black", linewidth=0.8)
+    panel.axhline(RATE_MBPS, label="capacity", **style.LIMIT_LINE)
+
+
+def _draw_numbers(panel: "Axes", run: "RunFound") -> None:
+    log = run.table("flow_log")
+    groups = {
+        "limited elsewhere": pc.field("group") != "campus",
+        "bottlenecked here": pc.field("group") == "campus",
+    }
+    looks: tuple[dict[str, Any], ...] = (
+        {"color": "0.5", "linestyle": "--"},
+        {"color": "#D55E00", "linestyle": "-"},
+    )
+    for (words, chosen), look in zip(groups.items(), looks, strict=True):
+        flows = log.filter(chosen)
+        starts = flows["start_s"].to_numpy()
+        ends = starts + flows["completion_time_s"].to_numpy()
+        times = np.linspace(*SHOWN_S, 301)
+        panel.plot(times, in_progress(starts, ends, times), label=words, **look)
+
+
+def in_progress(
+    starts: NDArray[np.float64], ends: NDArray[np.float64], times: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """How many flows there are at each of the times."""
+    begun = np.searchsorted(np.sort(starts), times, side="right")
+    return begun - np.searchsorted(np.sort(ends), times, side="right")
+
+
+def bottlenecked(run: "RunFound", from_s: float, to_s: float) -> float:
+    """Mean number of flows without a limit of their own between two times."""
+    log = run.table("flow_log").filter(pc.field("group") == "campus")
+    starts = log["start_s"].to_numpy()
+    ends = starts + log["completion_time_s"].to_numpy()
+    present = np.minimum(ends, to_s) - np.maximum(starts, from_s)
+    return float(np.maximum(present, 0.0).sum() / (to_s - from_s))
+
+
+def growth(run: "RunFound") -> float:
+    """Bottlenecked flows in the last third of what is drawn less those in the first."""
+    third = (SHOWN_S[1] - SHOWN_S[0]) / 3
+    first = bottlenecked(run, SHOWN_S[0], SHOWN_S[0] + third)
+    return bottlenecked(run, SHOWN_S[1] - third, SHOWN_S[1]) - first
+
+
+def busiest(run: "RunFound") -> float:
+    """The largest rate over a second, as a part of the link's."""
+    series = run.table("link_series")
+    utilization = series["utilization"].to_numpy()
+    return float(np.convolve(utilization, np.full(5, 0.2), "valid").max())
+
+
+LOSS = f"links.{setup.LINK}.loss_fraction"
+SMALL_LOSS = 1e-4
+SHORT_MS = 1.0
+
+
+def _delay_ms(run: "RunFound") -> float:
+    link = run.summary["links"][setup.LINK]
+    return 1e3 * float(link["queue_delay_s_p99"])
+
+
+def _regimes(found: "Found") -> Judgement:
+    points = {regime: found.study(regime).points[0] for regime in LOADS}
+    transparent, elastic, overload = points.values()
+    checks: tuple[Check, ...] = (
+        below(
+            "transparent: largest rate over a second",
+            transparent.interval(busiest),
+            0.95,
+            # The link cannot show a sum above its capacity: what comes near would be one.
+            "always less than the link's capacity (taken as below 95 %)",
+            percent=True,
+        ),
+        below(
+            "transparent: loss",
+            transparent.interval(LOSS),
+            SMALL_LOSS,
+            f"extremely small (taken as below {100 * SMALL_LOSS:g} %)",
+            percent=True,
+        ),
+        below(
+            "transparent: p99 delay, ms",
+            transparent.interval(_delay_ms),
+            SHORT_MS,
+            f"extremely small (taken as below {SHORT_MS:g} ms)",
+        ),
+        above(
+            "elastic: loss",
+            elastic.interval(LOSS),
+            SMALL_LOSS,
+            f"some loss (above {100 * SMALL_LOSS:g} %)",
+            percent=True,
+        ),
+        above(
+            "elastic: p99 delay, ms",
+            elastic.interval(_delay_ms),
+            SHORT_MS,
+            f"delays (above {SHORT_MS:g} ms)",
+        ),
+        above(
+            f"overload: bottlenecked flows, from {SHOWN_S[1] - 10:g} s on less those until "
+            f"{SHOWN_S[0] + 10:g} s",
+            overload.interval(growth),
+            0.0,
+            "their number increases",
+        ),
+        below(
+            "elastic: the same",
+            elastic.interval(growth),
+            0.5 * overload.mean(growth),
+            "they do not pile up (taken as less than half as many as in overload)",
+        ),
+    )
+    return Judgement(
+        checks,
+        f"The same limited flows in all three. Alone they are delayed by "
+        f"{transparent.mean(_delay_ms):.2g} ms (p99) and lose "
+        f"{100 * transparent.mean(LOSS):.2g} %; beside bottlenecked flows of 25 % of the "
+        f"link by {elastic.mean(_delay_ms):.2g} ms, and lose "
+        f"{100 * elastic.mean(LOSS):.2g} %; at 140 % the number of bottlenecked flows grows by "
+        f"{overload.mean(growth):+.1f} in 20 s, at 65 % by {elastic.mean(growth):+.1f}.",
+    )
+
+
+PART = Part(
+    name="1",
+    title="Transparent, elastic and overload",
+    studies=studies,
+    draw=draw,
+    claims=(
+        Claim(
+            "three-regimes",
+            "Transparent: the sum of flow rates is always less than link capacity, packet loss and "
+            "delay are extremely small. Elastic: whenever one or several bottlenecked flows are in "
+            "progress, some packet level congestion leads to delays and some loss. Overload: the "
+            "number of flows increases.",
+            "Sec. III-B and III-C, Figure 1",
+            _regimes,
+        ),
+    ),
+    note=(
+        "The paper's sketch, from simulation. Flows come as Poisson processes, with exponential "
+        "sizes; two kinds are limited by access links of 1 and 4 Mbit/s, the third (1 Gbit/s) by "
+        "this link. A box is as high as the flow's mean rate: of limited flows that is the "
+        "exogenous rate, of bottlenecked ones what they got. Its place within the link is drawn "
+        "at random, once for all. The runs go on until nearly "
+        "all of these flows have ended: in the log are flows that have."
+    ),
+)

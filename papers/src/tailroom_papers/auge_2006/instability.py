@@ -1,0 +1,331 @@
+"""Many Reno flows: whether their windows move together, by buffer, and under gentle RED."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from tailroom.plots import style
+from tailroom.reproduction import pairs
+from tailroom.reproduction.claim import Claim, Judgement, above, below, shown
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.paper import Part, Study
+from tailroom.scenario.types import Queue, Scenario
+from tailroom_papers.auge_2006 import beside, setup
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tailroom.reproduction.found import Found, PointFound, RunFound
+
+RTT_S = 0.1
+TUNED_WINDOW = 10
+"""Packets in the pipe for each flow for which gentle RED is tuned: its `max_p` is twice the loss
+1.5 / w^2 at which Reno has this window, so that the queue settles half way up."""
+IN_STEP = 2.0
+"""From here on windows move together: the variance of their sum is twice that of as many
+independent ones."""
+
+SMALL, MEDIUM, LARGE, RED = "20 packets", "BDP / sqrt(n)", "BDP", "BDP, gentle RED"
+UTILIZATION = f"links.{setup.LINK}.utilization"
+DELAY = f"links.{setup.LINK}.queue_delay_s_mean"
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Flows, and what each would have in flight if the pipe were shared out."""
+
+    flows: int
+    window: int
+
+    @property
+    def pipe(self) -> int:
+        """Bandwidth-delay product, in packets."""
+        return self.flows * self.window
+
+    @property
+    def name(self) -> str:
+        """Of its study."""
+        return f"windows-{self.window}"
+
+    def queues(self) -> dict[str, Queue]:
+        """The buffers of Raina and Wischik: small, medium and large; and gentle RED."""
+        medium = round(self.pipe / sqrt(self.flows))
+        return {
+            SMALL: setup.fifo(20),
+            MEDIUM: setup.fifo(medium),
+            LARGE: setup.fifo(self.pipe),
+            RED: {
+                "kind": "red",
+                "limit": f"{self.pipe} packets",
+                "min_threshold": f"{round(0.1 * self.pipe)} packets",
+                "max_threshold": f"{round(0.5 * self.pipe)} packets",
+                "max_p": 3 / TUNED_WINDOW**2,
+                "gentle": True,
+            },
+        }
+
+
+def crowds(form: Form) -> list[Crowd]:
+    """Those of a form."""
+    flows = form.of(50, 150, 300)
+    return [Crowd(flows, window) for window in form.of((10, 30), (10, 30), (10, 30, 100))]
+
+
+def studies(form: Form) -> Sequence[Study]:
+    """A study for each size of the windows."""
+    return [_study(crowd, form) for crowd in crowds(form)]
+
+
+def _study(crowd: Crowd, form: Form) -> Study:
+    rate = 8e3 * crowd.pipe / RTT_S / 1e6
+    duration, start = form.of((15, 6), (40, 15), (150, 30))
+    table: Scenario = {
+        "title": f"{crowd.flows} NewReno flows, windows of about {crowd.window} packets",
+        "duration": f"{duration} s",
+        "measure_from": f"{start} s",
+        "series": {"interval": form.of("250 ms", "250 ms", "500 ms")},
+        "links": {
+            setup.LINK: {
+                "rate": f"{rate:g} Mbit/s",
+                "delay": "20 ms",
+                "queue": crowd.queues()[SMALL],
+            }
+        },
+        "flows": {
+            "reno": {
+                "count": crowd.flows,
+                "path": [setup.LINK],
+                "congestion": {"kind": "reno"},
+                "send_jitter": "none",
+                "packet_size": "1000 B",
+                "rtt": {"uniform": ["95 ms", "105 ms"]},
+                "access_rate": "100 Mbit/s",
+                "start": {"uniform": ["0 s", "5 s"]},
+                "recovery": "sack",
+                "initial_window": 2,
+                "initial_ssthresh": crowd.window,
+            }
+        },
+    }
+    grid = {beside.QUEUE: list(crowd.queues().values())}
+    keep = ("flow_series", "link_series")
+    return Study(crowd.name, table, grid=grid, seeds=form.of(3, 3, 5), keep=keep)
+
+
+def in_step(run: "RunFound") -> float:
+    """Variance of the sum of the windows over the sum of their variances: see `togetherness`."""
+    return togetherness(windows(run))
+
+
+def togetherness(flows: NDArray[np.float64]) -> float:
+    """Of windows, a row for each flow: 1 if they are independent, their number if in step."""
+    return float(flows.sum(axis=0).var() / flows.var(axis=1).sum())
+
+
+def windows(run: "RunFound") -> NDArray[np.float64]:
+    """Of a run, in the measured part: a row for each flow, a column for each sample."""
+    series = run.table("flow_series")
+    series = series.filter(pc.field("time_s") >= run.summary["measured_from_s"])
+    flows = len(run.summary["flows"])
+    # Sample by sample, the flows in order.
+    return np.asarray(series["cwnd_packets"].to_numpy()).reshape(-1, flows).T
+
+
+def swing(run: "RunFound") -> float:
+    """The middle 98 % of the queue's lengths, over the limit."""
+    link = run.summary["links"][setup.LINK]
+    reach: float = link["queue_packets_p99"] - link["queue_packets_p01"]
+    return reach / float(link["limit_packets"])
+
+
+def _at(found: "Found", crowd: Crowd, queue: str) -> "PointFound":
+    return found.study(crowd.name).at({beside.QUEUE: crowd.queues()[queue]})
+
+
+def draw(found: "Found") -> Figure:
+    """The queue over time: a row for each size of the windows, a column for each buffer."""
+    rows = crowds(found.form)
+    names = list(rows[0].queues())
+    figure = Figure(figsize=(11, 2.3 * len(rows) + 0.6), layout="constrained")
+    style.title(
+        figure,
+        f"{rows[0].flows} NewReno flows, RTT 95 to 105 ms: the queue over time (one run; dashed: "
+        "the limit), with means of all runs; in step: 1 if the windows are independent",
+    )
+    panels = figure.subplots(len(rows), len(names), squeeze=False)
+    for crowd, line in zip(rows, panels, strict=True):
+        for name, panel in zip(names, line, strict=True):
+            _draw_queue(panel, _at(found, crowd, name))
+            panel.set_title(f"{name}, w = {crowd.window}", fontsize="small")
+        line[0].set_ylabel("queue (packets)")
+    for panel in panels[-1]:
+        panel.set_xlabel("time (s)")
+    return figure
+
+
+def _draw_queue(panel: "Axes", point: "PointFound") -> None:
+    run = point.runs[0]
+    series = run.table("link_series")
+    series = series.filter(pc.field("time_s") >= run.summary["measured_from_s"])
+    panel.plot(series["time_s"], series["queue_packets"], color="black", linewidth=0.7)
+    limit = run.summary["links"][setup.LINK]["limit_packets"]
+    panel.axhline(limit, **style.LIMIT_LINE)
+    panel.set_ylim(0, 1.45 * limit)
+    text = f"utilization {100 * point.mean(UTILIZATION):.1f} %, in step {point.mean(in_step):.1f}"
+    panel.text(0.03, 0.96, text, transform=panel.transAxes, va="top", fontsize="x-small")
+
+
+def _fluctuates(found: "Found") -> Judgement:
+    crowd = crowds(found.form)[-1]
+    checks = []
+    for name in (MEDIUM, LARGE):
+        point = _at(found, crowd, name)
+        words = f"{name}, w = {crowd.window}"
+        checks += [
+            above(
+                f"{words}: variance of the sum of windows over that of independent ones",
+                point.interval(in_step),
+                IN_STEP,
+                "instability (taken as twice)",
+            ),
+            above(
+                f"{words}: range of the queue over the buffer",
+                point.interval(swing),
+                0.5,
+                "wide fluctuations (taken as half the buffer)",
+                percent=True,
+            ),
+            below(
+                f"{words}: utilization",
+                point.interval(UTILIZATION),
+                0.99,
+                "loss of utilization (taken as 1 %)",
+                percent=True,
+            ),
+        ]
+    medium, large = (_at(found, crowd, name) for name in (MEDIUM, LARGE))
+    return Judgement(
+        tuple(checks),
+        f"With {crowd.flows} flows the sum of the windows varies {medium.mean(in_step):.1f} times "
+        f"as much as independent ones would with BDP / sqrt(n), {large.mean(in_step):.1f} times "
+        "with a BDP (the number of flows if all moved together). The queue ranges over "
+        f"{shown(medium.interval(swing), percent=True)} of the medium buffer, where "
+        f"{100 * (1 - medium.mean(UTILIZATION)):.1f} % of the link is lost, and over "
+        f"{shown(large.interval(swing), percent=True)} of the large one, where "
+        f"{100 * (1 - large.mean(UTILIZATION)):.1f} % is.",
+    )
+
+
+def _small_is_better(found: "Found") -> Judgement:
+    checks = []
+    for crowd in crowds(found.form):
+        small, medium = _at(found, crowd, SMALL), _at(found, crowd, MEDIUM)
+        checks += [
+            above(
+                f"w = {crowd.window}: utilization with 20 packets less that with BDP / sqrt(n)",
+                pairs.difference(small, medium, UTILIZATION),
+                0.0,
+                "much better performance",
+                percent=True,
+            ),
+            below(
+                f"w = {crowd.window}: variance of the sum of windows over that of independent ones",
+                small.interval(in_step),
+                IN_STEP,
+                "stable (taken as below twice)",
+            ),
+            below(
+                f"w = {crowd.window}: mean queueing delay over that with BDP / sqrt(n)",
+                pairs.ratio(small, medium, DELAY),
+                0.5,
+                "lower (taken as half)",
+            ),
+        ]
+    words = " and ".join(
+        f"{100 * _at(found, crowd, SMALL).mean(UTILIZATION):.0f} % with windows of {crowd.window}"
+        for crowd in crowds(found.form)
+    )
+    return Judgement(
+        tuple(checks),
+        f"What a queue that 20 packets keep short costs is utilization: {words} packets. The "
+        "smaller the loss that windows of a size need, the lower the load at which a small buffer "
+        "has it.",
+    )
+
+
+def _red(found: "Found") -> Judgement:
+    narrow, wide = crowds(found.form)[0], crowds(found.form)[-1]
+    tuned, other = _at(found, narrow, RED), _at(found, wide, RED)
+    words = "variance of the sum of windows over that of independent ones"
+    return Judgement(
+        (
+            below(
+                f"w = {narrow.window}, for which it is tuned: {words}",
+                tuned.interval(in_step),
+                IN_STEP,
+                "stable (taken as below twice)",
+            ),
+            below(
+                f"w = {narrow.window}: the same over that of drop tail with a BDP",
+                pairs.ratio(tuned, _at(found, narrow, LARGE), in_step),
+                1.0,
+                "more stable than drop tail",
+            ),
+            above(
+                f"w = {wide.window}: {words}",
+                other.interval(in_step),
+                IN_STEP,
+                "not over the entire range of window sizes",
+            ),
+        ),
+        f"With max_p for windows of {TUNED_WINDOW} packets the queue settles between the "
+        f"thresholds ({tuned.mean(in_step):.1f}; drop tail with the same buffer "
+        f"{_at(found, narrow, LARGE).mean(in_step):.1f}). Windows of {wide.window} packets need "
+        f"{(wide.window / narrow.window) ** 2:.0f} times less loss, so that the same slope is as "
+        f"much too steep: {other.mean(in_step):.1f}, and a utilization of "
+        f"{100 * other.mean(UTILIZATION):.1f} %.",
+    )
+
+
+PART = Part(
+    name="instability",
+    title="Many NewReno flows: buffers and stability",
+    studies=studies,
+    draw=draw,
+    claims=(
+        Claim(
+            "unstable-buffers",
+            "Raina and Wischik conclude that the protocol brings instability (wide fluctuations in "
+            "queue size and loss of utilization) for medium and large buffers, including those "
+            "dimensioned following Appenzeller et al.",
+            "Sec. II-A",
+            _fluctuates,
+        ),
+        Claim(
+            "twenty-for-many",
+            "With a very large number of flows a buffer with a capacity as small as 20 packets has "
+            "much better performance.",
+            "Sec. I",
+            _small_is_better,
+        ),
+        Claim(
+            "gentle-red",
+            "Gentle RED can ensure stability with larger buffers than possible with drop tail "
+            "though not over the entire range of window sizes.",
+            "Sec. II-C",
+            _red,
+        ),
+    ),
+    note=(
+        "The capacity is such that each flow would have w packets in the pipe. In step means the "
+        "variance of the sum of all windows over the sum of their variances: 1 if flows are "
+        "independent, their number if they move as one. Gentle RED has thresholds of 0.1 and 0.5 "
+        "BDP and an average over about a second. The flows start with a slow start that ends at w."
+    ),
+)

@@ -1,0 +1,169 @@
+"""Flows that arrive beside one that is there already, under FIFO and fair queueing."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from tailroom.reproduction.claim import Check, Claim, Judgement, below, shown
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.paper import Part, Study
+from tailroom.scenario.types import Flows, Scenario
+from tailroom.statistics.intervals import Interval
+from tailroom_papers.auge_2006 import columns, setup
+from tailroom_papers.auge_2006.comparison import less
+from tailroom_papers.auge_2006.residual import at_link, background_drops, goodput_of, timeouts
+from tailroom_papers.auge_2006.setup import BDP_PACKETS, QUEUES, over, settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tailroom.reproduction.found import Found, PointFound, RunFound
+
+EXISTING, NEWCOMERS = "reno", "newcomers"
+WITH, WITHOUT = "with arrivals", "without arrivals"
+SIZE_MB = 3.0
+"""Enough for slow start to fill residual and buffer, and overshoot."""
+FIRST_S, APART_S = 60, 10
+BUFFERS = (100, BDP_PACKETS)
+
+
+def studies(form: Form) -> Sequence[Study]:
+    """One flow that lasts, with others that come and go, and without."""
+    queues = [queue(buffer) for buffer in _buffers(form) for queue in QUEUES.values()]
+    table = setup.scenario({EXISTING: 1}, queues[0], form)
+    crowded: Scenario = {**table, "flows": {**table["flows"], NEWCOMERS: _newcomers(form)}}
+    axis = over(queues)
+    return [
+        Study(WITH, crowded, grid=axis, seeds=setup.seeds(form), keep=setup.SERIES),
+        Study(WITHOUT, table, grid=axis, seeds=setup.seeds(form)),
+    ]
+
+
+def _buffers(form: Form) -> Sequence[int]:
+    return form.of(BUFFERS[1:], BUFFERS, BUFFERS)
+
+
+def _newcomers(form: Form) -> Flows:
+    last_s = form.of(100, 190, 540)
+    flow = setup.bulk(EXISTING)
+    del flow["start"], flow["count"]
+    arrivals = [f"{time_s} s" for time_s in range(FIRST_S, last_s + 1, APART_S)]
+    flow["source"] = {"kind": "finite_flows", "size": f"{SIZE_MB:g} MB", "arrivals": arrivals}
+    return flow
+
+
+def draw(found: "Found") -> "Figure":
+    """What the flow that lasts makes of each arrival."""
+    return columns.draw(
+        f"One NewReno flow while another of {SIZE_MB:g} MB arrives every {APART_S} s "
+        "(vertical lines)",
+        [
+            columns.Column(
+                f"{words}, {buffer} packets",
+                _at(found, words, buffer),
+                arrivals_s=range(FIRST_S, FIRST_S + 50, APART_S),
+                shown_s=60,
+            )
+            for buffer in _buffers(found.form)
+            for words in QUEUES
+        ],
+    )
+
+
+def _at(found: "Found", words: str, buffer: int, study: str = WITH) -> "PointFound":
+    return found.study(study).at(settings(QUEUES[words](buffer)))
+
+
+def _attenuates(found: "Found") -> Judgement:
+    checks = []
+    for buffer in _buffers(found.form):
+        checks += [
+            _half(found, buffer, "packets of the background lost", _background_per_arrival),
+            _half(found, buffer, "packets of the existing flow lost", _lost_per_arrival),
+            _less_given_up(found, buffer),
+        ]
+    large = {words: _at(found, words, BDP_PACKETS) for words in QUEUES}
+    why = (
+        f"With {BDP_PACKETS} packets of buffer the existing flow loses "
+        f"{large['fair queueing'].mean(_lost_per_arrival):.1f} packets an arrival under fair "
+        f"queueing and {large['FIFO'].mean(_lost_per_arrival):.1f} under FIFO, and there are "
+        f"{large['fair queueing'].mean(timeouts):.1f} and {large['FIFO'].mean(timeouts):.1f} "
+        f"timeouts a run. Under fair queueing its share falls by half at once, and its queue is "
+        f"the longest until it hears of that; under FIFO slow start's pairs find the buffer full. "
+        f"The newcomer loses {large['fair queueing'].mean(_newcomers_per_arrival):.0f} and "
+        f"{large['FIFO'].mean(_newcomers_per_arrival):.0f}."
+    )
+    return Judgement(tuple(checks), why)
+
+
+def _half(found: "Found", buffer: int, what: str, metric: "Callable[[RunFound], float]") -> Check:
+    """Fair queueing beside FIFO, a number for each arrival."""
+    under_fifo = _at(found, "FIFO", buffer).interval(metric)
+    what = f"{what} for an arrival, {buffer} packets of buffer"
+    stated = f"considerably less than under FIFO (half of {shown(under_fifo)})"
+    under_fair = _at(found, "fair queueing", buffer).interval(metric)
+    if not under_fifo or not under_fifo.mean:
+        # There is nothing to attenuate.
+        return Check(what, stated, under_fair, None)
+    return below(what, under_fair, 0.5 * under_fifo.mean, stated)
+
+
+def _less_given_up(found: "Found", buffer: int) -> Check:
+    def forgone(words: str) -> Interval | None:
+        before_bps = _at(found, words, buffer, WITHOUT).mean(_goodput)
+        return _at(found, words, buffer).interval(lambda run: _forgone_mb(run, before_bps))
+
+    return less(
+        f"MB that the existing flow forgoes for an arrival of {SIZE_MB:g} MB, {buffer} packets",
+        forgone("fair queueing"),
+        forgone("FIFO"),
+        "less than under FIFO",
+    )
+
+
+def _goodput(run: "RunFound") -> float:
+    return goodput_of(run, EXISTING)
+
+
+def _forgone_mb(run: "RunFound", before_bps: float) -> float:
+    span_s = run.summary["measured_to_s"] - run.summary["measured_from_s"]
+    return float((before_bps - _goodput(run)) * span_s / 8e6 / _arrivals(run))
+
+
+def _arrivals(run: "RunFound") -> float:
+    return float(run.summary["groups"][NEWCOMERS]["flows"])
+
+
+def _background_per_arrival(run: "RunFound") -> float:
+    return background_drops(run) / _arrivals(run)
+
+
+def _lost_per_arrival(run: "RunFound") -> float:
+    return float(at_link(run, EXISTING)["drops_packets"]) / _arrivals(run)
+
+
+def _newcomers_per_arrival(run: "RunFound") -> float:
+    return float(at_link(run, NEWCOMERS)["drops_packets"]) / _arrivals(run)
+
+
+PART = Part(
+    name="arrivals",
+    title="What flows in slow start do to those that are there already",
+    studies=studies,
+    draw=draw,
+    claims=(
+        Claim(
+            "slow-start-arrivals",
+            "Fair queuing considerably attenuates the impact on existing flows of newly arriving "
+            "flows whose aggressive slow-start behaviour can otherwise lead to quite severe loss "
+            "events.",
+            "Sec. V-B",
+            _attenuates,
+        ),
+    ),
+    note=(
+        "The paper shows no figure of this. A NewReno flow and the background are there; a NewReno "
+        "flow of 3 MB arrives every 10 s, and slow start takes it beyond what residual and buffer "
+        "hold. Losses are those of a whole run over the number of arrivals; what the existing flow "
+        "forgoes is its goodput without arrivals less that with them."
+    ),
+)

@@ -1,0 +1,272 @@
+"""Section III-B: how many bottlenecked flows there are at a time."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+from tailroom.reproduction import pairs
+from tailroom.reproduction.claim import Claim, Judgement, above, below, between, shown
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.paper import Part, Study
+from tailroom_papers.auge_2006 import setup
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tailroom.reproduction.found import Found, PointFound, RunFound
+
+SHARING = "auge-roberts-2006/processor-sharing.toml"
+LOAD = "flows.elastic.source.load"
+BACKGROUND_LOAD = 0.5
+FEW = 4
+RARELY = "rarely (taken as below 6 %: twice what the law says)"
+SHOWN = 12
+"""Numbers of flows that are drawn."""
+IN_PROGRESS = f"links.{setup.LINK}.flows_in_progress_mean"
+
+
+def studies(form: Form) -> Sequence[Study]:
+    """Elastic flows alone, beside others that take half of the link, and too many of them."""
+    duration, start = form.of((50, 5), (300, 30), (3000, 100))
+    span = {
+        "duration": f"{duration} s",
+        "measure_from": f"{start} s",
+        # Shorter round trips and flows than the scenario's: more of them in the same time.
+        f"links.{setup.LINK}.delay": "0.1 ms",
+        "flows.elastic.source.size.mean": "100 kB",
+    }
+    seeds = form.of(3, 4, 5)
+    background = {
+        "count": 50,
+        "path": [setup.LINK],
+        "packet_size": "1000 B",
+        "source": {"kind": "poisson", "rate": "1 Mbit/s"},
+    }
+    loads = form.of([0.5], [0.3, 0.5, 0.7], [0.3, 0.5, 0.7])
+    half = {LOAD: 0.25, "flows.background": background}
+    limited = {LOAD: 1.2, "flows.elastic.access_rate": "10 Mbit/s"}
+    overload_s = form.of(((10, 20), (30, 40)), ((20, 40), (80, 100)), ((20, 40), (80, 100)))
+    stretches = {
+        "measure_from": [f"{start} s" for start, _ in overload_s],
+        "duration": [f"{end} s" for _, end in overload_s],
+    }
+    keep = ("flow_counts",)
+    return [
+        Study("alone", SHARING, grid={LOAD: loads}, set=span, seeds=seeds, keep=keep),
+        Study("mixture", SHARING, set=span | half, seeds=seeds, keep=keep),
+        Study("overload", SHARING, together=stretches, set=limited, seeds=seeds),
+    ]
+
+
+def shares(run: "RunFound") -> dict[int, float]:
+    """Of the time, by how many flows are bottlenecked; permanent streams are not."""
+    rows = run.table("flow_counts").to_pylist()
+    return {int(row["flows"]): float(row["bottlenecked_fraction"]) for row in rows}
+
+
+def share_of(run: "RunFound", number: int) -> float:
+    """Of the time, with so many."""
+    return shares(run).get(number, 0.0)
+
+
+def more_than_few(run: "RunFound") -> float:
+    """Part of the time with more than four bottlenecked flows."""
+    return sum(share for number, share in shares(run).items() if number > FEW)
+
+
+def beyond_law(run: "RunFound") -> float:
+    """The same less what the law says at the load that arrived."""
+    return more_than_few(run) - offered(run) ** (FEW + 1)
+
+
+def offered(run: "RunFound") -> float:
+    """Load of the elastic flows over what the background leaves."""
+    load = float(run.summary["links"][setup.LINK]["offered_load"])
+    others = BACKGROUND_LOAD if "background" in run.summary["groups"] else 0.0
+    return (load - others) / (1 - others)
+
+
+def distance(run: "RunFound") -> float:
+    """Total variation between the shares of the time and (1 - rho) rho^n at the offered load."""
+    return variation(shares(run), offered(run))
+
+
+def variation(found: Mapping[int, float], rho: float) -> float:
+    """Half the sum of differences from the geometric law, its tail included."""
+    numbers = range(max(found) + 1)
+    law = {number: (1 - rho) * rho**number for number in numbers}
+    apart = sum(abs(found.get(number, 0.0) - law[number]) for number in numbers)
+    return (apart + 1 - sum(law.values())) / 2
+
+
+def bottlenecked_part(run: "RunFound") -> float:
+    """Of the flows in progress."""
+    link = run.summary["links"][setup.LINK]
+    return float(link["bottlenecked_flows_mean"] / link["flows_in_progress_mean"])
+
+
+def _half(found: "Found") -> "PointFound":
+    return found.study("alone").at({LOAD: 0.5})
+
+
+def draw(found: "Found") -> Figure:
+    """Shares of the time beside the geometric law."""
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    style.title(
+        figure,
+        "Bottlenecked flows at a time, under fair queueing: simulation (95 % intervals) and the "
+        "geometric law of processor sharing",
+    )
+    alone, mixture = figure.subplots(1, 2, sharey=True)
+    for point, look in zip(found.study("alone").points, style.marked_line_styles(), strict=False):
+        _draw_shares(alone, point, point.settings[LOAD], look)
+    alone.set_title("elastic flows alone", fontsize="small")
+    look = next(style.marked_line_styles())
+    _draw_shares(mixture, found.study("mixture").points[0], 0.5, look)
+    mixture.set_title(
+        "beside Poisson streams of half the link, elastic load half of the rest", fontsize="small"
+    )
+    alone.set_ylabel("share of the time")
+    for panel in (alone, mixture):
+        panel.set(xlabel="bottlenecked flows", yscale="log", ylim=(1e-4, 1))
+        panel.grid(color="0.9")
+        panel.legend(fontsize="small")
+    return figure
+
+
+def _draw_shares(panel: "Axes", point: "PointFound", rho: float, look: dict[str, Any]) -> None:
+    numbers = range(SHOWN + 1)
+    found = [point.interval(partial(share_of, number=n)) for n in numbers]
+    pairs = [(n, one) for n, one in zip(numbers, found, strict=True) if one and one.mean > 0]
+    panel.errorbar(
+        [n for n, _ in pairs],
+        [one.mean for _, one in pairs],
+        yerr=[one.half_width for _, one in pairs],
+        capsize=2,
+        **{**look, "linestyle": "none", "label": f"load {rho:g}, simulation"},
+    )
+    law = [(1 - rho) * rho**n for n in numbers]
+    line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
+    panel.plot(numbers, law, label=f"load {rho:g}, law", **line)
+
+
+def _is_geometric(found: "Found") -> Judgement:
+    points = found.study("alone").points
+    worst = max(points, key=lambda point: point.mean(distance))
+    more = _half(found).interval(more_than_few)
+    return Judgement(
+        (
+            below(
+                "largest distance (total variation) from the law, by load",
+                worst.interval(distance),
+                0.05,
+                "geometric (taken as below 0.05)",
+            ),
+            between(
+                "load 0.5: part of the time with more than 4 flows, less rho^5",
+                _half(found).interval(beyond_law),
+                -0.015,
+                0.015,
+                "0, so that it is 3 % (taken as within 1.5 points)",
+                percent=True,
+            ),
+        ),
+        f"At an offered load of {shown(_half(found).interval(offered))} more than four flows are "
+        f"there for {shown(more, percent=True)} of the time. Round trips of 0.2 ms are short "
+        "against flows of 40 bandwidth-delay products, and fair queueing shares at once: near to "
+        "processor sharing.",
+    )
+
+
+def _mixture(found: "Found") -> Judgement:
+    point = found.study("mixture").points[0]
+    more = point.interval(more_than_few)
+    return Judgement(
+        (
+            below(
+                "part of the time with more than 4 bottlenecked flows",
+                more,
+                0.06,
+                RARELY,
+                percent=True,
+            ),
+            below(
+                "distance (total variation) from the law",
+                point.interval(distance),
+                0.05,
+                "the same law (taken as below 0.05)",
+            ),
+        ),
+        f"Elastic flows of a quarter of the link beside streams of half of it: more than four for "
+        f"{shown(more, percent=True)} of the time. If they share the rest as if it were the link, "
+        f"{100 * 0.5 ** (FEW + 1):.1f} % is what the law says.",
+    )
+
+
+def _stretch(point: "PointFound") -> str:
+    return f"{point.settings['measure_from'].removesuffix(' s')} to {point.settings['duration']}"
+
+
+def _overload(found: "Found") -> Judgement:
+    early, late = found.study("overload").points
+    return Judgement(
+        (
+            above(
+                f"flows in progress, mean of {_stretch(late)}, less that of {_stretch(early)}",
+                pairs.difference(late, early, IN_PROGRESS),
+                0.0,
+                "their number increases",
+            ),
+            above(
+                f"part of them that is bottlenecked, {_stretch(late)}",
+                late.interval(bottlenecked_part),
+                0.99,
+                "all flows eventually become bottlenecked (99 %)",
+                percent=True,
+            ),
+        ),
+        f"Flows with access links of a tenth of this one, at 1.2 of its capacity: "
+        f"{early.mean(IN_PROGRESS):.0f} in progress in {_stretch(early)}, "
+        f"{late.mean(IN_PROGRESS):.0f} in {_stretch(late)}; ten are enough to fill the link.",
+    )
+
+
+PART = Part(
+    name="number-of-flows",
+    title="How many bottlenecked flows there are",
+    studies=studies,
+    draw=draw,
+    claims=(
+        Claim(
+            "geometric",
+            "This model predicts a geometric distribution for the number of flows in progress, "
+            "Pr[n flows] = (1 - rho) rho^n. If rho = 0.5, for example, the probability there are "
+            "more than 4 flows in progress is only 0.03.",
+            "Sec. III-B",
+            _is_geometric,
+        ),
+        Claim(
+            "mixture",
+            "If the traffic due to the bottlenecked flows is equal to half the average residual "
+            "capacity, we will rarely have more than 4 bottlenecked flows sharing the link with a "
+            "large number of non-bottlenecked flows.",
+            "Sec. III-B",
+            _mixture,
+        ),
+        Claim(
+            "overload",
+            "If the offered load exceeds 1, the number of flows increases and all flows eventually "
+            "become bottlenecked.",
+            "Sec. III-B",
+            _overload,
+        ),
+    ),
+    note=(
+        "Per-flow fair queueing, as the paper assumes perfectly fair sharing: the scenario "
+        "processor-sharing.toml, 100 Mbit/s, with flows of 100 kB and round trips of 0.2 ms. Loads "
+        "are what arrived."
+    ),
+)

@@ -1,0 +1,45 @@
+"""What the model of bursts over a background says of the set-up that a run had."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from tailroom.models import read_bottleneck
+from tailroom.models.bottleneck import Bottleneck
+from tailroom.models.bursts.cycle import Cycle
+from tailroom.models.bursts_over_background import SEARCH, at_limit
+from tailroom.reproduction.found import RunFound
+from tailroom.scenario.source import ScenarioText
+
+
+def share(run: RunFound) -> float:
+    """The flow's part of what the background leaves, as `residual.residual_share` counts it."""
+    return _share_of(run.scenario)
+
+
+@lru_cache(maxsize=256)
+def _share_of(scenario: str) -> float:
+    link = _link(scenario)
+    return _share(at_limit(link, link.limit_packets))
+
+
+def shares_over(
+    run: RunFound, buffers: Sequence[int], settings: Mapping[str, object]
+) -> list[float]:
+    """The same with other buffers, in packets with the one being sent, and settings; to 0.005."""
+    link = read_bottleneck(_source(run.scenario).replacing(settings))
+    return [_share(at_limit(link, buffer - 1.0, SEARCH)) for buffer in buffers]
+
+
+@lru_cache(maxsize=64)
+def _link(scenario: str) -> Bottleneck:
+    return read_bottleneck(_source(scenario))
+
+
+def _source(scenario: str) -> ScenarioText:
+    return ScenarioText(scenario, Path(), "the stored scenario")
+
+
+def _share(found: Cycle) -> float:
+    background = found.utilization - found.flow_density
+    return found.flow_density / (1 - background)

@@ -1,0 +1,67 @@
+"""What is left to the flows, what they make of it, and what the background suffers."""
+
+from typing import Any
+
+from tailroom.reproduction.found import RunFound
+from tailroom_papers.auge_2006.setup import BACKGROUND, LINK, PACKET_BYTES
+
+
+def residual_share(run: RunFound) -> float:
+    """What all other flows carry over what the background leaves of the link."""
+    summary = run.summary
+    capacity_bps = summary["links"][LINK]["capacity_bps"]
+    carried_bps = {name: carried(run, name) for name in summary["groups"]}
+    background_bps = carried_bps.pop(BACKGROUND, 0.0)
+    return sum(carried_bps.values()) / (float(capacity_bps) - background_bps)
+
+
+def carried(run: RunFound, group: str) -> float:
+    """Bits a second of a group that the link takes, headers included."""
+    summary = run.summary
+    packets = at_link(run, group)
+    taken = packets["arrivals_packets"] - packets["drops_packets"]
+    span_s = summary["measured_to_s"] - summary["measured_from_s"]
+    return float(8 * PACKET_BYTES * taken / span_s)
+
+
+def at_link(run: RunFound, group: str) -> dict[str, Any]:
+    """What the packets of a group meet at the link."""
+    found: dict[str, Any] = run.summary["groups"][group]["links"][LINK]
+    return found
+
+
+def background_drops(run: RunFound) -> float:
+    """Packets of the background that are dropped."""
+    return float(at_link(run, BACKGROUND)["drops_packets"])
+
+
+def background_loss(run: RunFound) -> float:
+    """Loss of the background."""
+    return float(at_link(run, BACKGROUND)["loss_fraction"] or 0.0)
+
+
+def background_delay_ms(run: RunFound) -> float:
+    """99th percentile of what packets of the background wait, in ms."""
+    return 1e3 * float(at_link(run, BACKGROUND)["queue_delay_s_p99"])
+
+
+def flow_names(run: RunFound) -> list[str]:
+    """The flows under congestion control."""
+    return [flow["name"] for flow in run.summary["flows"] if flow["congestion"]]
+
+
+def goodput_of(run: RunFound, group: str) -> float:
+    """Goodput of a group."""
+    return float(run.summary["groups"][group]["goodput_bps"])
+
+
+def seconds_between_reductions(run: RunFound) -> float | None:
+    """Mean of the flows' own means, without those that reduce too seldom to tell."""
+    means = [flow["seconds_between_reductions_mean"] for flow in run.summary["flows"]]
+    known = [float(one) for one in means if one is not None]
+    return sum(known) / len(known) if known else None
+
+
+def timeouts(run: RunFound) -> float:
+    """Of all flows together."""
+    return float(sum(flow["timeouts"] or 0 for flow in run.summary["flows"]))

@@ -1,0 +1,68 @@
+"""Curves over the buffer with their confidence bands, as the further questions draw them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tailroom.plots import style
+from tailroom.reproduction.mean_curves import draw_means
+from tailroom_papers.barman_2004.settings import FIGURE_3
+from tailroom_papers.reference import ns2
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tailroom.reproduction.found import Metric, PointFound
+
+BUFFER_LABEL = "buffer (% of 12,500 packets)"
+
+
+def draw_curve(  # noqa: PLR0913 - each says one thing about a curve
+    axes: "Axes",
+    fractions: Sequence[float],
+    points: "Sequence[PointFound]",
+    metric: "Metric",
+    look: dict[str, Any],
+    *,
+    label: str,
+    scale: float = 1.0,
+    lines: int = 4,
+) -> None:
+    """The means of a metric over the buffer in percent, with the 95 % confidence band."""
+    percent = [100 * fraction for fraction in fractions]
+    draw_means(axes, percent, points, metric, look, label=label, scale=scale, lines=lines)
+
+
+def finish(axes: "Axes", fractions: Sequence[float], label: str, title: str) -> None:
+    """The buffer below, a grid, what is drawn at the side."""
+    style.scale_over(axes, [100 * fraction for fraction in fractions])
+    axes.set_xlabel(BUFFER_LABEL)
+    axes.set_ylabel(label)
+    axes.set_title(title, fontsize="medium", loc="left")
+    axes.grid(visible=True, color="0.92")
+
+
+def finish_utilization(axes: "Axes", fractions: Sequence[float], title: str) -> None:
+    """The same for utilization in percent: no band reaches where no mean can."""
+    finish(axes, fractions, "utilization (%)", title)
+    axes.set_ylim(top=101.5)
+
+
+def legend_below(axes: "Axes") -> None:
+    """The legend under the panel, where no band lies behind it."""
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(-0.02, -0.16), fontsize="small", frameon=False, ncols=2
+    )
+
+
+def draw_stated(axes: "Axes", percent: float, text: str) -> None:
+    """A utilization that the paper states."""
+    axes.axhline(percent, label=text, **style.LIMIT_LINE)
+
+
+def ns2_utilization(fraction: float, variation: str = "") -> float | None:
+    """Of ns-2 on Figure 3's network with this buffer; `None` if there is no such row."""
+    case = f"S1 {round(fraction * FIGURE_3.full_packets)} {variation}".rstrip()
+    for row in ns2(case).to_pylist():
+        if row["case"] == case:
+            return float(row["util"])
+    return None

@@ -1,0 +1,248 @@
+"""Short flows and constant-rate flows beside the HighSpeed flows, over the buffer."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+from tailroom.plots.log_axis import plain_ticks
+from tailroom.reproduction.claim import Claim, Judgement, above, below, shown
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.found import Found, PointFound
+from tailroom.reproduction.pairs import ratio
+from tailroom.reproduction.paper import Part, Study
+from tailroom.scenario.types import Scenario
+from tailroom_papers.barman_2004.further_network import (
+    UTILIZATION,
+    limits,
+    over_buffers,
+    seeds,
+    times,
+)
+from tailroom_papers.barman_2004.interval_curves import (
+    draw_curve,
+    draw_stated,
+    finish,
+    finish_utilization,
+    legend_below,
+)
+from tailroom_papers.barman_2004.settings import FIGURE_3, LIMIT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ALONE, SHORT, CONSTANT = "highspeed-alone", "short", "constant"
+SHORT_ALONE = "short-alone"
+COMPLETION = "groups.short.all_sizes.completion_time_s_mean"
+COMPLETION_P99 = "groups.short.all_sizes.completion_time_s_p99"
+LOSS = "groups.{}.links.bottleneck.loss_fraction"
+DELAY_P99 = "groups.{}.links.bottleneck.queue_delay_s_p99"
+STEADY_LOSS = 1e-3
+"""Of a stream without repair: one packet in a thousand."""
+
+
+def fractions(form: Form) -> tuple[float, ...]:
+    """Buffers, as parts of 12,500 packets."""
+    return form.of(
+        (0.1, 1.0),
+        (0.05, 0.1, 1.0),
+        (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0),
+    )
+
+
+SHORT_FLOWS: Mapping[str, object] = {
+    "path": ["bottleneck"],
+    "congestion": {"kind": "reno"},
+    "send_jitter": "none",
+    "packet_size": "1000 B",
+    "rtt": {"uniform": ["115.5 ms", "124.5 ms"]},
+    "access_rate": "100 Mbit/s",
+    "delayed_ack": False,
+    "initial_window": 2,
+    "source": {
+        "kind": "finite_flows",
+        "size": {"kind": "bounded_pareto", "shape": 1.2, "min": "10 kB", "max": "10 MB"},
+        "load": 0.1,
+    },
+}
+"""A tenth of the link. Standard TCP: their windows seldom reach those of HighSpeed's own law."""
+
+CONSTANT_FLOWS: Mapping[str, object] = {
+    "count": 50,
+    "path": ["bottleneck"],
+    "packet_size": "1000 B",
+    "start": {"uniform": ["0 s", "1 s"]},
+    "source": {"kind": "cbr", "rate": "2 Mbit/s"},
+}
+"""A tenth of the link, too."""
+
+
+def studies(form: Form) -> list[Study]:
+    """HighSpeed flows alone, beside either kind of traffic, and short flows alone."""
+    over = fractions(form)
+    return [
+        over_buffers(ALONE, form, over),
+        over_buffers(SHORT, form, over, **{"flows.short": SHORT_FLOWS}),
+        over_buffers(CONSTANT, form, over, **{"flows.constant": CONSTANT_FLOWS}),
+        Study(SHORT_ALONE, _short_alone(form), grid={LIMIT: limits(over[-1:])}, seeds=seeds(form)),
+    ]
+
+
+def _short_alone(form: Form) -> Scenario:
+    queue = {"kind": "drop_tail", "limit": limits(fractions(form))[-1]}
+    whole = {
+        "title": "Short flows alone",
+        **times(form),
+        "links": {"bottleneck": {"rate": "1 Gbit/s", "delay": "50 ms", "queue": queue}},
+        "flows": {"short": SHORT_FLOWS},
+    }
+    return cast("Scenario", whole)
+
+
+def draw(found: Found) -> Figure:
+    """Utilization, losses, queueing delays, and completion times."""
+    figure = Figure(figsize=(9.6, 8.4), layout="constrained")
+    style.title(
+        figure,
+        "Ten HighSpeed flows on Figure 3's network beside short flows, or beside constant-rate "
+        f"flows, of a tenth of the link (mean of {seeds(found.form)} runs, 95 % bands)",
+    )
+    (utilization, loss), (delay, completion) = figure.subplots(2, 2)
+    _draw_utilization(utilization, found)
+    _draw_of_groups(loss, found, LOSS, scale=100, label="loss (%)", title="Packets lost")
+    loss.set_yscale("log")
+    loss.yaxis.set_major_formatter(plain_ticks)
+    _draw_of_groups(
+        delay, found, DELAY_P99, scale=1e3, label="p99 queueing delay (ms)", title="Queueing delay"
+    )
+    _draw_completion(completion, found)
+    for panel in (utilization, loss, delay, completion):
+        legend_below(panel)
+    return figure
+
+
+def _points(found: Found, study: str) -> list[PointFound]:
+    return [FIGURE_3.at(found.study(study), fraction) for fraction in fractions(found.form)]
+
+
+def _draw_utilization(panel: "Axes", found: Found) -> None:
+    over = fractions(found.form)
+    names = {
+        ALONE: "HighSpeed alone",
+        SHORT: "beside short flows",
+        CONSTANT: "beside constant-rate flows",
+    }
+    for (study, label), look in zip(names.items(), style.marked_line_styles(), strict=False):
+        draw_curve(panel, over, _points(found, study), UTILIZATION, look, label=label, scale=100)
+    draw_stated(panel, 90, "the paper at 10 %: 90 %")
+    finish_utilization(panel, over, "Utilization of the link")
+
+
+def _draw_of_groups(  # noqa: PLR0913 - each says one thing about a panel
+    panel: "Axes", found: Found, metric: str, *, scale: float, label: str, title: str
+) -> None:
+    """A metric of either traffic, and of the HighSpeed flows alone."""
+    over = fractions(found.form)
+    names = {
+        (ALONE, "hstcp"): "HighSpeed alone",
+        (SHORT, "short"): "short flows",
+        (CONSTANT, "constant"): "constant-rate flows",
+    }
+    for (who, text), look in zip(names.items(), style.marked_line_styles(), strict=False):
+        study, group = who
+        points = _points(found, study)
+        draw_curve(panel, over, points, metric.format(group), look, label=text, scale=scale)
+    finish(panel, over, label, title)
+
+
+def _draw_completion(panel: "Axes", found: Found) -> None:
+    over = fractions(found.form)
+    lines = {"mean": COMPLETION, "p99": COMPLETION_P99}
+    for (name, metric), look in zip(lines.items(), style.marked_line_styles(), strict=False):
+        draw_curve(panel, over, _points(found, SHORT), metric, look, label=name)
+        alone = found.study(SHORT_ALONE).points[0].mean(metric)
+        panel.axhline(alone, color=look["color"], linestyle=":", linewidth=1.1,
+                      label=f"{name}, short flows alone")  # fmt: skip
+    panel.set_ylim(bottom=0)
+    finish(panel, over, "completion time (s)", "Short flows")
+
+
+def _judge_short(found: Found) -> Judgement:
+    alone = found.study(SHORT_ALONE).points[0]
+    points = {
+        fraction: FIGURE_3.at(found.study(SHORT), fraction) for fraction in fractions(found.form)
+    }
+    slower = {fraction: ratio(point, alone, COMPLETION) for fraction, point in points.items()}
+    checks = (
+        above("utilization, buffer 10 %", points[0.1].interval(UTILIZATION), 0.9, percent=True),
+        below("mean completion over that without HighSpeed flows, 10 %", slower[0.1], 1.1,
+              "at most a tenth longer"),
+        above("the same, 100 %", slower[1.0], 1.25, "at least a quarter longer"),
+    )  # fmt: skip
+    losses = [points[fraction].interval(LOSS.format("short")) for fraction in (0.1, 1.0)]
+    why = (
+        f"Short flows take {shown(slower[0.1])} times as long as without HighSpeed flows when the "
+        f"buffer is 10 %, and {shown(slower[1.0])} times with 100 %: their packets wait, p99 "
+        f"{1e3 * points[0.1].mean(DELAY_P99.format('short')):.1f} and "
+        f"{1e3 * points[1.0].mean(DELAY_P99.format('short')):.1f} ms. Of them "
+        f"{shown(losses[0], percent=True)} and {shown(losses[1], percent=True)} are lost."
+    )
+    return Judgement(checks, why)
+
+
+def _judge_constant(found: Found) -> Judgement:
+    points = {
+        fraction: FIGURE_3.at(found.study(CONSTANT), fraction) for fraction in fractions(found.form)
+    }
+    loss, delay = LOSS.format("constant"), DELAY_P99.format("constant")
+    checks = [
+        above("utilization, buffer 10 %", points[0.1].interval(UTILIZATION), 0.9, percent=True)
+    ]
+    checks += [
+        below(
+            f"loss, buffer {100 * fraction:.0f} %", point.interval(loss), STEADY_LOSS, percent=True
+        )
+        for fraction, point in points.items()
+    ]
+    longer = ratio(points[1.0], points[0.1], delay)
+    checks.append(
+        above("p99 queueing delay, 100 % over 10 %", longer, 5, "grows with it (above 5)")
+    )
+    why = (
+        f"With a buffer of 10 % they lose {shown(points[0.1].interval(loss), percent=True)} and "
+        f"1 % of their packets wait longer than {1e3 * points[0.1].mean(delay):.1f} ms; with "
+        f"100 % it is {shown(points[1.0].interval(loss), percent=True)} and "
+        f"{1e3 * points[1.0].mean(delay):.0f} ms."
+    )
+    return Judgement(tuple(checks), why)
+
+
+PART = Part(
+    "other-traffic",
+    "Short flows and constant-rate flows beside HighSpeed flows (the paper's future work)",
+    studies,
+    draw,
+    (
+        Claim(
+            "other-traffic-short",
+            '"it will be interesting to investigate the performance of short-lived flows": a '
+            "buffer of 10 % keeps the link at 90 % and leaves short flows as quick as without "
+            "HighSpeed flows, one of 100 % makes them slower",
+            "Sec. V",
+            _judge_short,
+        ),
+        Claim(
+            "other-traffic-constant",
+            '"and constant-rate flows (e.g. UDP) on high-speed links with different buffer '
+            'sizes": they lose less than one packet in a thousand; their delay grows with the '
+            "buffer",
+            "Sec. V",
+            _judge_constant,
+        ),
+    ),
+    "Figure 3's ten HighSpeed flows, and beside them either short flows (standard TCP, Poisson "
+    "arrivals, 10 kB to 10 MB with a Pareto tail of 1.2, 10 % of the link, access links of "
+    "100 Mbit/s, the same RTTs) or 50 constant-rate flows of 2 Mbit/s. The bounds are ours: the "
+    "paper asks the question and gives no numbers.",
+)

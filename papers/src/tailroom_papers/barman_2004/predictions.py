@@ -1,0 +1,96 @@
+"""What the models say at the settings of stored runs."""
+
+import tomllib
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from tailroom.errors import NotApplicableError
+from tailroom.models import Bottleneck, Prediction, read_bottleneck
+from tailroom.models.drop_tail_fixed_point import solve
+from tailroom.models.drop_tail_fixed_point_fluid import LAWS as FLUID
+from tailroom.reproduction.claim import Check, between
+from tailroom.reproduction.found import PointFound, StudyFound
+from tailroom.scenario.source import ScenarioText
+from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.studies.prediction import predict
+from tailroom_papers.barman_2004.settings import LIMIT, Setting
+
+PAPERS_MODEL = "drop_tail_fixed_point"
+MODELS = {
+    PAPERS_MODEL: "paper's model: fixed point, M/M/1/K",
+    "drop_tail_fixed_point_md1k": "the same, M/D/1/K",
+    "drop_tail_fixed_point_fluid": "the same, exact fluid",
+    "sawtooth": "synchronised sawtooth",
+}
+"""Those of DropTail, as legends call them."""
+RED_MODEL = "red_fixed_point"
+CLOSE = 0.03
+"""Utilizations that lie apart by less count as close; the paper gives no number."""
+
+
+@lru_cache(maxsize=4096)
+def of_scenario(scenario: str, model: str) -> Prediction | None:
+    """What a model says of a stored scenario; `None` if it does not apply."""
+    try:
+        return predict(tomllib.loads(scenario), only=[model])[model]  # type: ignore[arg-type]
+    except NotApplicableError:
+        return None
+
+
+def utilization(point: PointFound, model: str) -> float:
+    """What a model says at a point; NaN if nothing."""
+    said = of_scenario(point.runs[0].scenario, model)
+    return float("nan") if said is None or said.utilization is None else said.utilization
+
+
+def loss(point: PointFound, model: str) -> float:
+    """What a model says at a point; NaN if nothing."""
+    said = of_scenario(point.runs[0].scenario, model)
+    return float("nan") if said is None or said.loss_fraction is None else said.loss_fraction
+
+
+def link_of(point: PointFound) -> Bottleneck:
+    """The link of a point as the models read it."""
+    return read_bottleneck(ScenarioText(point.runs[0].scenario, Path(), "the stored scenario"))
+
+
+def with_both_corrections(point: PointFound) -> float:
+    """The utilization of the paper's model with M/D/1/K and with the exact fluid."""
+    return solve(link_of(point), chain="md1k", laws=FLUID).queue.utilization
+
+
+def error(point: PointFound, model: str) -> Interval:
+    """By how much a model's utilization lies above the simulated one."""
+    said = utilization(point, model)
+    return mean_interval([said - one for one in point.values("utilization")])
+
+
+def is_close(what: str, point: PointFound, model: str) -> Check:
+    """Whether simulation and model are within `CLOSE` of one another."""
+    stated = f"close (within {100 * CLOSE:g} %)"
+    return between(what, error(point, model), -CLOSE, CLOSE, stated, percent=True)
+
+
+def mean_distance(points: Sequence[PointFound], said: Callable[[PointFound], float]) -> float:
+    """Mean distance of what is said of the utilizations from the simulated ones."""
+    return float(np.mean([abs(said(one) - one.mean("utilization")) for one in points]))
+
+
+def curve(
+    study: StudyFound, model: str, setting: Setting, fractions: Sequence[float]
+) -> list[tuple[float, float]]:
+    """Utilization and loss by a model at many buffers, from a stored scenario with another limit.
+
+    NaN where it says nothing.
+    """
+    table = tomllib.loads(study.points[0].runs[0].scenario)
+    found = []
+    for fraction in fractions:
+        settings = {LIMIT: setting.limit(fraction)}
+        said = predict(table, only=[model], set=settings).answers[0].prediction  # type: ignore[arg-type]
+        values = (said.utilization, said.loss_fraction) if said else (None, None)
+        found.append(tuple(float("nan") if one is None else one for one in values))
+    return found  # type: ignore[return-value]

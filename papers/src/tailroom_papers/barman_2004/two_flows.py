@@ -1,0 +1,110 @@
+"""What Figures 5 and 6 and the fairness over the buffer share: two flows, RTTs 40 and 80 ms."""
+
+from collections.abc import Mapping, Sequence
+from math import log
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tailroom.models.window_laws.highspeed import DEFAULTS
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.found import Found, PointFound, RunFound
+from tailroom.reproduction.paper import Study
+from tailroom.simulation.metrics import jain_index
+from tailroom_papers.barman_2004.settings import LIMIT, RANDOM_STARTS
+
+UNDER, OVER = "499 packets", "9999 packets"
+"""500 and 10,000 packets as ns-2 counts; the paper prints neither."""
+JAIN = "flows.jain_index"
+FAIR = 0.9
+"""Jain's index from which two rates count as fair: 2:1 has exactly this."""
+FAIR_WORDS = f"fair (here: above {FAIR})"
+RTTS_S = (0.04, 0.08)
+AT_REST = DEFAULTS.exponent / (DEFAULTS.exponent - 1)
+"""Rates of flows that lose together go with their RTTs to this power, inverted."""
+EQUAL_RTTS = {"flows.hstcp.rtt": "60 ms"}
+LAST = 0.2
+"""Part of the run over which its end is judged."""
+
+
+def study(
+    name: str,
+    limits: Sequence[str],
+    form: Form,
+    set: Mapping[str, object] | None = None,  # noqa: A002
+) -> Study:
+    """Two flows over several buffers, with their series.
+
+    Flows forget their start within some twenty reductions, minutes where the buffer is large; the
+    full form gives them that.
+    """
+    duration, measure_from = form.of(("40 s", "20 s"), ("160 s", "80 s"), ("1000 s", "500 s"))
+    times = {"duration": duration, "measure_from": measure_from}
+    return Study(
+        name,
+        "barman-2004/figure-5.toml",
+        grid={LIMIT: list(limits)},
+        set={**RANDOM_STARTS, **times, **(set or {})},
+        seeds=form.of(3, 4, 5),
+        keep=("flow_series", "link_series"),
+    )
+
+
+def at(found: Found, limit: str, name: str = "two") -> PointFound:
+    """The point of a study with this limit."""
+    return found.study(name).at({LIMIT: limit})
+
+
+def rates(run: RunFound) -> list[float]:
+    """Goodputs of the flow with the smaller RTT and of the other."""
+    return [flow["goodput_bps"] for flow in run.summary["flows"]]
+
+
+def log_ratio(run: RunFound) -> float | None:
+    """The logarithm of the faster RTT's goodput over the other's; `None` where one has none."""
+    short, long = rates(run)
+    return log(short / long) if short and long else None
+
+
+def expected_ratio(run: RunFound) -> float:
+    """Ratio of the rates at which two flows that always lose together come to rest.
+
+    In a cycle of T seconds a window regains what it lost: b(w) w = a(w) T / R. With RFC 3649's
+    a(w), w p(w) = (1 - b(w) / 2) R / T, and p falls as w^-q, so that w, but for b, goes as
+    R^(-1/(q - 1))
+    and the rate w / R as R^(-q/(q - 1)). R is the RTT with the mean wait.
+    """
+    wait_s = run.summary["links"]["bottleneck"]["queue_delay_s_mean"]
+    short, long = (one + wait_s for one in RTTS_S)
+    return float((long / short) ** AT_REST)
+
+
+def reductions_to_halve(run: RunFound) -> float:
+    """Reductions in which a deviation of the larger flow from where it comes to rest halves.
+
+    A window is (1 - b) w + G w^(2 - q) after a cycle, G w^(2 - q) = b w at rest; the derivative is
+    1 - (q - 1) b.
+    """
+    window = max(flow["cwnd_packets_mean"] for flow in run.summary["flows"])
+    kept = 1 - (DEFAULTS.exponent - 1) * float(DEFAULTS.decrease(window))
+    return log(0.5) / log(kept)
+
+
+def late_jain(run: RunFound) -> float | None:
+    """Jain's index of what the flows got in the last fifth of the run."""
+    table = run.table("flow_series")
+    begin = (1 - LAST) * pc.max(table["time_s"]).as_py()
+    return jain_index(rates_between(table, begin, float("inf")))
+
+
+def rates_between(series: pa.Table, begin_s: float, end_s: float) -> list[float]:
+    """Mean goodput of each flow over the samples after `begin_s`, up to `end_s`."""
+    inside = pc.and_(pc.greater(series["time_s"], begin_s), pc.less_equal(series["time_s"], end_s))
+    means = series.filter(inside).group_by("flow").aggregate([("goodput_bps", "mean")])
+    return [float(one) for one in means["goodput_bps_mean"].to_pylist()]
+
+
+def typical_ratio(point: PointFound) -> float:
+    """The geometric mean over the runs."""
+    return float(np.exp(point.mean(log_ratio)))

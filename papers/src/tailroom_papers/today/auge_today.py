@@ -1,0 +1,180 @@
+"""What Auge and Roberts concluded of small buffers and fair queueing, asked of today's controls."""
+
+from tailroom.reproduction import claim
+from tailroom.reproduction.claim import Check, Claim, Judgement
+from tailroom.reproduction.found import Found, PointFound
+from tailroom.reproduction.pairs import difference
+from tailroom_papers.today import background, fair_and_codel
+from tailroom_papers.today.background import (
+    CONTROLS,
+    FAIR_CONTROLS,
+    HUNDRED_PACKETS,
+    LINKS,
+    LONG,
+    TEN,
+    TWENTY,
+    TWO_HUNDRED,
+    delay_us,
+    share_of_residual,
+)
+from tailroom_papers.today.drawing import LABELS
+from tailroom_papers.today.fair_and_codel import DEEP, RIVAL, RIVALS, share_of_cubic
+from tailroom_papers.today.network import LIMIT, PACKET_BITS, Bottleneck
+
+REASONABLE = 0.80
+"""Of the residual capacity: what the paper expects of a flow on an empty link with 20 packets."""
+STARVED = 0.25
+"""Half of its due, where CUBIC and BBR have as many flows."""
+FAIR = 0.40
+"""The paper's more aggressive flow "does gain slightly more" under fair queueing."""
+
+
+def _at(found: Found, link: Bottleneck, control: str, limit: str) -> PointFound:
+    return background.at(found.study(background.name(link)), control, limit)
+
+
+def judge_twenty(found: Found) -> Judgement:
+    """What a flow gets of the residual capacity with 20 packets of buffer."""
+    checks = []
+    for link in LINKS:
+        for control in CONTROLS[link]:
+            share = _at(found, link, control, TWENTY).interval(share_of_residual)
+            what = f"{LABELS[control]}, {link}, part of the residual capacity"
+            checks.append(claim.below(what, share, REASONABLE, percent=True))
+    reno, bbr = (_at(found, TEN, control, TWENTY) for control in ("reno", "bbr1"))
+    return Judgement(
+        tuple(checks),
+        f"Reno gets {100 * reno.mean(share_of_residual):.2g} % at 10 Gbit/s (the paper: around "
+        f"40 %). BBRv1 does not answer losses: it gets {100 * bbr.mean(share_of_residual):.3g} %, "
+        "and the background loses "
+        f"{100 * bbr.mean('groups.background.links.bottleneck.loss_fraction'):.2g} % of its "
+        "packets.",
+    )
+
+
+def judge_two_hundred(found: Found) -> Judgement:
+    """The same with 200 packets."""
+    checks = []
+    for link in (*LINKS, LONG):
+        for control in CONTROLS[link]:
+            share = _at(found, link, control, TWO_HUNDRED).interval(share_of_residual)
+            what = f"{LABELS[control]}, {link}, part of the residual capacity"
+            checks.append(claim.above(what, share, REASONABLE, percent=True))
+    sizes = ", ".join(f"{100 * 200 / link.bdp_packets:.2g} % at {link}" for link in (*LINKS, LONG))
+    return Judgement(
+        tuple(checks),
+        f"200 packets are so much of the bandwidth-delay product: {sizes} (the paper's own case: "
+        "32 %). A long path lets CUBIC's window stay near where the last loss was for most of "
+        "its cycle.",
+    )
+
+
+def judge_better(found: Found) -> Judgement:
+    """What today's controls get more than Reno at small buffers."""
+    checks: list[Check] = []
+    for link in LINKS:
+        for control in CONTROLS[link][1:]:
+            for limit in (TWENTY, TWO_HUNDRED):
+                new, reno = (_at(found, link, one, limit) for one in (control, "reno"))
+                more = difference(new, reno, share_of_residual)
+                packets = int(limit.split()[0]) + 1
+                what = f"{LABELS[control]} less Reno, {link}, {packets} packets"
+                checks.append(claim.above(what, more, 0.0, "above 0 %", percent=True))
+    tiny = _at(found, TEN, "highspeed", TWENTY).mean("groups.one.congestion_events")
+    old = _at(found, TEN, "reno", TWENTY).mean("groups.one.congestion_events")
+    return Judgement(
+        tuple(checks),
+        f"Parts of the residual capacity. With 20 packets at 10 Gbit/s HighSpeed reduces its "
+        f"window {tiny:.0f} times where Reno does so {old:.0f} times: what smaller reductions win "
+        "is lost where it grows into the next one sooner.",
+    )
+
+
+def judge_starvation(found: Found) -> Judgement:
+    """What CUBIC gets beside BBR, behind one queue and behind a queue a flow."""
+    checks = []
+    for rival in RIVALS:
+        for limit in found_limits(found):
+            one, many = (
+                found.study(f"mixed-{kind}").at({RIVAL: rival, LIMIT: limit})
+                for kind in ("drop_tail", "fair")
+            )
+            beside = f"CUBIC beside {LABELS[rival]}, {limit}"
+            starved, fair = (point.interval(share_of_cubic) for point in (one, many))
+            stated = f"starved: below {STARVED:.0%}"
+            checks.append(
+                claim.below(f"{beside}, one queue", starved, STARVED, stated, percent=True)
+            )
+            checks.append(claim.above(f"{beside}, fair queueing", fair, FAIR, percent=True))
+    return Judgement(
+        tuple(checks),
+        f"Half is CUBIC's due among {fair_and_codel.FLOWS // 2} flows of each. In one queue BBR's "
+        "losses are CUBIC's too, which halts for them; drop from the longest queue takes from "
+        "whoever has most waiting, so that BBR fills its own queue only. The fewer packets the "
+        "buffer has, the more often CUBIC's own queue runs empty after a drop, and BBR sends in "
+        "its place.",
+    )
+
+
+def found_limits(found: Found) -> list[str]:
+    """The buffers at which mixed flows were simulated, up to one BDP."""
+    points = found.study("mixed-drop_tail").where({RIVAL: RIVALS[0]}).points
+    limits = [str(point.settings[LIMIT]) for point in points]
+    return limits[: limits.index(DEEP) + 1]
+
+
+def judge_background(found: Found) -> Judgement:
+    """Losses and delay of the background under fair queueing."""
+    study = found.study(background.name(TEN, "fair"))
+    few_us = 2 * PACKET_BITS / TEN.gbps / 1e3
+    checks = []
+    for control in FAIR_CONTROLS:
+        for limit in (TWENTY, HUNDRED_PACKETS):
+            point = background.at(study, control, limit)
+            beside = f"beside {LABELS[control]}, {int(limit.split()[0]) + 1} packets"
+            lost = max(point.values(background.drops))
+            checks.append(claim.is_true(f"drops {beside}", "none", lost == 0, lost))
+            delay = point.interval(delay_us)
+            stated = f"below two packets' time, {few_us:.3g}"
+            checks.append(claim.below(f"delay in us {beside}", delay, few_us, stated))
+    one_queue = _at(found, TEN, "cubic", TWO_HUNDRED)
+    return Judgement(
+        tuple(checks),
+        f"With one queue of 200 packets the background waits {one_queue.mean(delay_us):.0f} us "
+        f"beside CUBIC and loses {one_queue.mean(background.drops):.0f} packets a run.",
+    )
+
+
+CLAIMS = (
+    Claim(
+        "twenty-packets",
+        "A buffer of 20 packets is clearly inadequate for one flow beside a background: it gets "
+        "around 40 % of the residual capacity",
+        "Auge and Roberts 2006, Sec. IV-B, Figure 3; now: CUBIC and BBR; inadequate: below 80 %",
+        judge_twenty,
+    ),
+    Claim(
+        "two-hundred-packets",
+        "For a link of arbitrary capacity one or two hundred packets are a reasonable choice",
+        "Auge and Roberts 2006, Sec. VI; now: CUBIC and BBR; reasonable: above 80 %",
+        judge_two_hundred,
+    ),
+    Claim(
+        "better-than-reno",
+        "New controls use small buffers better than Reno",
+        "Auge and Roberts 2006, Sec. V-A, Figure 6; now: CUBIC and BBR",
+        judge_better,
+    ),
+    Claim(
+        "starvation",
+        "The less aggressive control is starved in one queue, and not under fair queueing",
+        "Auge and Roberts 2006, Sec. V, Figures 6 and 7; now: CUBIC beside BBR",
+        judge_starvation,
+    ),
+    Claim(
+        "background-lossless",
+        "Under fair queueing the background remains loss free, with very low latency",
+        "Auge and Roberts 2006, Sec. V-B; now: beside CUBIC and BBR",
+        judge_background,
+    ),
+)

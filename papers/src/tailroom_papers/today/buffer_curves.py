@@ -1,0 +1,109 @@
+"""What a buffer costs and brings under each control, at 10 and at 100 Gbit/s."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.found import Found
+from tailroom.reproduction.paper import Part, Study
+from tailroom_papers.today.cycles import cycles_claim
+from tailroom_papers.today.drawing import LABELS, LOOKS, finish, line
+from tailroom_papers.today.network import Bottleneck, buffers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CONTROL = "flows.hosts.congestion"
+CONTROLS = ("reno", "cubic", "highspeed", "bbr1", "bbr3")
+PANELS = (
+    ("utilization", "utilization (%)", 100.0),
+    ("loss_fraction", "loss (%)", 100.0),
+    ("queue_delay_s_mean", "mean queueing delay (ms)", 1e3),
+    ("groups.hosts.jain_index", "fairness (Jain's index)", 1.0),
+)
+TEN = Bottleneck(gbps=10, rtt_ms=10)
+HUNDRED = Bottleneck(gbps=100, rtt_ms=2.5)
+FLOWS = {TEN: 10, HUNDRED: 25}
+"""Both give a flow 139 packets in flight on an empty queue."""
+
+
+def study(link: Bottleneck, form: Form) -> Study:
+    """Every control at every buffer."""
+    if link == TEN:
+        limits = form.of(
+            (0.02, 0.1, 0.2), (0.02, 0.1, 0.2, 1), (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2)
+        )
+        seconds, per_bdp_s = form.of((1.5, 1.0), (9.0, 21.0), (40.0, 30.0))
+        settle_s = form.of(0.5, 4.0, 10.0)
+    else:
+        limits = form.of((0.02, 0.1, 0.2), (0.02, 0.1, 0.2), (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1))
+        seconds, per_bdp_s = form.of((0.1, 0.5), (1.6, 7.5), (10.0, 5.0))
+        settle_s = form.of(0.1, 0.8, 3.0)
+    flows = FLOWS[link]
+    title = f"{flows} flows on {link.gbps} Gbit/s, RTT {link.rtt_ms:g} ms"
+    hosts = {"hosts": link.hosts("cubic", flows, settle_s)}
+    return Study(
+        f"{link.gbps}g",
+        link.scenario(title, seconds, settle_s, hosts),
+        {CONTROL: CONTROLS},
+        buffers(limits, settle_s, seconds, per_bdp_s),
+        # Runs of the smoke form are so short that fewer leave the claims undecided.
+        seeds=form.of(5, 3, 5),
+    )
+
+
+def part(link: Bottleneck) -> Part:
+    """The curves of one link."""
+    return Part(
+        name=f"curves-{link.gbps}g",
+        title=f"Utilization, loss and delay over the buffer, {link.gbps} Gbit/s",
+        studies=lambda form: [study(link, form)],
+        draw=lambda found: draw(link, found),
+        claims=(cycles_claim(f"cycles-{link.gbps}g", ()),),
+        note=_note(link),
+    )
+
+
+def draw(link: Bottleneck, found: Found) -> Figure:
+    """A panel a metric, a line a control."""
+    figure = Figure(figsize=(9.5, 6.4), layout="constrained")
+    panels: Sequence[Axes] = figure.subplots(2, 2).ravel()
+    points = found.study(f"{link.gbps}g")
+    for panel, (metric, label, scale) in zip(panels, PANELS, strict=True):
+        values: list[float] = []
+        for control in CONTROLS:
+            mine = points.where({CONTROL: control}).points
+            look = {**LOOKS[control], "label": LABELS[control]}
+            values += line(panel, mine, metric, look, scale)
+        finish(panel, points.points, values)
+        panel.set_ylabel(label)
+    panels[0].set_ylim(0, 102)
+    panels[-1].set_ylim(0, 1.02)
+    figure.supxlabel("queue limit (bandwidth-delay products)", fontsize="medium")
+    style.title(
+        figure,
+        f"{FLOWS[link]} flows of one control on {link.gbps} Gbit/s, RTT {link.rtt_ms:g} ms, "
+        f"packets of 9000 B; simulation with 95 % confidence bands",
+    )
+    style.figure_legend(figure, panels[0].get_legend_handles_labels()[0])
+    return figure
+
+
+def _note(link: Bottleneck) -> str:
+    return (
+        f"{FLOWS[link]} flows of one control; RTTs drawn within 5 % of {link.rtt_ms:g} ms; a "
+        f"bandwidth-delay product of {link.bdp_packets:,.0f} packets of 9000 B, "
+        f"{link.bdp_packets / FLOWS[link]:.0f} a flow. At a buffer of one BDP a Reno flow then "
+        f"needs about {1.5 * link.rtt_ms * 1e-3 * link.bdp_packets / FLOWS[link]:.2g} s for a "
+        "cycle of its window; ten are to fit in a run. Hosts as of today: delayed "
+        "ACKs, proportional rate reduction, HyStart++, bursts of 64 KB by segmentation offload "
+        "(which BBR paces). Such a window is short: CUBIC and HighSpeed are nearer "
+        "to Reno than they would be with one flow a link."
+    )
+
+
+CURVES_10G = part(TEN)
+CURVES_100G = part(HUNDRED)

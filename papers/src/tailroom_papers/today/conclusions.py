@@ -1,0 +1,118 @@
+"""Which of the three papers' conclusions still hold."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.found import Found, StudyFound
+from tailroom.reproduction.paper import Part, Study
+from tailroom_papers.today import (
+    auge_today,
+    background,
+    barman_today,
+    buffer_curves,
+    fair_and_codel,
+    rtt_unfairness,
+    su_today,
+)
+from tailroom_papers.today.cycles import cycles_claim
+from tailroom_papers.today.drawing import LABELS, LOOKS, finish, line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINKS = (*background.LINKS, background.LONG)
+OWN = ("two-rtts", *map(background.name, LINKS), background.name(background.TEN, "fair"))
+"""Studies that no other part has."""
+
+
+def studies(form: Form) -> Sequence[Study]:
+    """Those of the buffer curves and of the mixed controls are run once for all parts."""
+    return [
+        *(buffer_curves.study(link, form) for link in (buffer_curves.TEN, buffer_curves.HUNDRED)),
+        *(fair_and_codel.mixed(kind, form) for kind in ("drop_tail", "fair")),
+        rtt_unfairness.study(form),
+        *(background.study(link, form) for link in LINKS),
+        background.fair_study(form),
+    ]
+
+
+def draw(found: Found) -> Figure:
+    """RTT unfairness over the buffer, and one flow beside a background at both rates."""
+    figure = Figure(figsize=(11.5, 4.0), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
+    _draw_unfairness(left, found.study("two-rtts"))
+    for panel, link in zip((middle, right), background.LINKS, strict=True):
+        points = found.study(background.name(link))
+        _draw_background(panel, points, background.CONTROLS[link])
+        panel.set_title(
+            f"one flow beside a background,\n{link.gbps} Gbit/s, RTT {link.rtt_ms:g} ms",
+            fontsize="medium",
+        )
+    style.title(figure, "The papers' questions, asked of today's controls; packets of 9000 B")
+    handles = {
+        handle.get_label(): handle
+        for panel in (left, middle, right)
+        for handle in panel.get_legend_handles_labels()[0]
+    }
+    style.figure_legend(figure, list(handles.values()))
+    return figure
+
+
+def _draw_unfairness(panel: "Axes", study: StudyFound) -> None:
+    values: list[float] = []
+    for control in rtt_unfairness.CONTROLS:
+        points = study.where({rtt_unfairness.CONTROL: control}).points
+        look = {**LOOKS[control], "label": LABELS[control]}
+        values += line(panel, points, rtt_unfairness.unfairness, look)
+    finish(panel, study.points, values)
+    panel.set_yscale("log")
+    panel.set_yticks([1, 2, 5, 10], ["1", "2", "5", "10"])
+    panel.set_ylim(1, max(12, 1.1 * max(values)))
+    panel.minorticks_off()
+    label = f"goodputs' ratio = RTTs' ratio ({rtt_unfairness.RTT_RATIO:g})"
+    panel.axhline(rtt_unfairness.RTT_RATIO, label=label, **style.LIMIT_LINE)
+    panel.set_title(
+        f"{rtt_unfairness.FLOWS} flows of {rtt_unfairness.SHORT_MS:g} ms beside "
+        f"{rtt_unfairness.FLOWS} of\n{rtt_unfairness.LONG_MS:g} ms, "
+        f"{rtt_unfairness.LINK.gbps} Gbit/s",
+        fontsize="medium",
+    )
+    panel.set_xlabel("queue limit (bandwidth-delay products)")
+    panel.set_ylabel("larger over smaller goodput")
+
+
+def _draw_background(panel: "Axes", study: StudyFound, controls: Sequence[str]) -> None:
+    for control in controls:
+        points = study.where({background.CONTROL: control}).points
+        look = {**LOOKS[control], "label": LABELS[control]}
+        line(panel, points, background.share_of_residual, look, 100.0)
+    finish(panel, study.points, [])
+    panel.set_ylim(0, 110)
+    panel.set_xlabel("queue limit (packets)")
+    panel.set_ylabel("goodput (% of the residual capacity)")
+
+
+CONCLUSIONS = Part(
+    name="conclusions",
+    title="Which of the papers' conclusions still hold",
+    studies=studies,
+    draw=draw,
+    claims=(
+        *barman_today.CLAIMS,
+        *su_today.CLAIMS,
+        *auge_today.CLAIMS,
+        cycles_claim("cycles-conclusions", OWN),
+    ),
+    note=(
+        "Each conclusion of 2004 to 2006 is asked of CUBIC and BBR, on links of 10 and 100 "
+        "Gbit/s, with the hosts of today. A claim holds here if it holds for every control and "
+        "rate that is asked; the sides say for which it does. A background of 50 Poisson sources "
+        "takes half of the link, as in Auge and Roberts. Above 100 % of the residual capacity a "
+        "flow takes from the background, which loses packets and does not send them again. A "
+        "buffer of 20 packets is our limit of 19, as the packet being sent does not wait."
+    ),
+)

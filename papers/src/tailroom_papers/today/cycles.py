@@ -1,0 +1,68 @@
+"""How many cycles of its window a run holds, so that its means say something of a steady state."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from tailroom.reproduction import claim
+from tailroom.reproduction.claim import Check, Claim, Judgement
+from tailroom.reproduction.found import Found, PointFound, RunFound
+from tailroom_papers.today.drawing import LABELS
+
+ENOUGH = 10
+PROBING = ("bbr1", "bbr3")
+"""Controls whose rhythm is not that of their losses: they have no sawtooth to count."""
+
+
+def cycles(run: RunFound, control: str) -> float | None:
+    """Window reductions in the measured time, mean over the flows of a control."""
+    flows = [flow for flow in run.summary["flows"] if flow["congestion"] == control]
+    events = sum(flow["congestion_events"] for flow in flows)
+    return float(events) / len(flows) if flows else None
+
+
+def controls(point: PointFound) -> set[str]:
+    """The controls with a sawtooth at a point."""
+    flows = point.runs[0].summary["flows"]
+    return {flow["congestion"] for flow in flows if flow["congestion"]}.difference(PROBING)
+
+
+def cycles_claim(name: str, studies: Sequence[str]) -> Claim:
+    """That every run of these studies, or of all of the part's, is long enough."""
+    return Claim(
+        name,
+        "At least ten window cycles in every run, so that its means are steady",
+        "the condition of this comparison",
+        lambda found: judge(found, studies or tuple(found.studies)),
+    )
+
+
+def judge(found: Found, studies: Sequence[str]) -> Judgement:
+    """The run with the fewest cycles of each control that has a sawtooth."""
+    fewest: dict[str, tuple[float, str]] = {}
+    for name in studies:
+        for point in found.study(name).points:
+            for control in controls(point):
+                least = min(point.values(partial(cycles, control=control)))
+                where = ", ".join(_told(point))
+                fewest[control] = min(fewest.get(control, (least, where)), (least, where))
+    checks = [
+        _check(f"{LABELS[control]}, reductions a flow ({where})", least)
+        for control, (least, where) in sorted(fewest.items())
+    ]
+    least = min(least for least, _ in fewest.values())
+    return Judgement(
+        tuple(checks),
+        f"Reductions in a run, mean over its flows; the run with the fewest has {least:.3g}. "
+        "BBR's cycle is no sawtooth: it probes each eighth round trip (version 1), or after at "
+        "most 63 round trips (version 3).",
+    )
+
+
+def _told(point: PointFound) -> list[str]:
+    """A point's settings, without what only goes with them."""
+    told = [str(value) for key, value in point.settings.items() if key != "duration"]
+    return list(dict.fromkeys(told))
+
+
+def _check(what: str, least: float) -> Check:
+    return claim.is_true(what, f"at least {ENOUGH}", least >= ENOUGH, least)

@@ -1,0 +1,215 @@
+"""CUBIC and BBR, alone and mixed, behind one queue, behind CoDel, and behind a queue a flow."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+from tailroom.reproduction import claim
+from tailroom.reproduction.claim import Claim, Judgement
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.found import Found, Metric, RunFound
+from tailroom.reproduction.paper import Part, Study
+from tailroom_papers.today.cycles import cycles_claim
+from tailroom_papers.today.drawing import LABELS, finish, line
+from tailroom_papers.today.network import LIMIT, Bottleneck, buffers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINK = Bottleneck(gbps=10, rtt_ms=5)
+FLOWS = 10
+CONTROL = "flows.hosts.congestion"
+RIVAL = "flows.bbr.congestion"
+CONTROLS = ("cubic", "bbr1", "bbr3")
+RIVALS = ("bbr1", "bbr3")
+DEEP = "0.5 bdp"
+"""A buffer in which every form simulates."""
+
+TARGET_MS = 0.5
+# RFC 8289 sec. 4.2, 4.3: an interval a little above the RTTs, a target of 5 % of it.
+_CODEL: dict[str, Any] = {"target": f"{TARGET_MS} ms", "interval": "10 ms"}
+DISCIPLINES: dict[str, dict[str, Any]] = {
+    "drop_tail": {"kind": "drop_tail"},
+    "codel": {"kind": "codel", **_CODEL},
+    "fair": {"kind": "fair"},
+    "fq_codel": {"kind": "fq_codel", "quantum": "9000 B", **_CODEL},
+}
+NAMES = {
+    "drop_tail": "drop-tail",
+    "codel": "CoDel",
+    "fair": "fair queueing, drop from the longest",
+    "fq_codel": "FQ-CoDel",
+}
+LOOKS = dict(zip(DISCIPLINES, style.marked_line_styles(), strict=False))
+
+
+def alone(discipline: str, form: Form) -> Study:
+    """Ten flows of one control."""
+    settle_s = _settle_s(form)
+    flows = {"hosts": LINK.hosts("cubic", FLOWS, settle_s)}
+    title = f"{FLOWS} flows of one control, {NAMES[discipline]}"
+    scenario = LINK.scenario(title, 1.0, settle_s, flows, DISCIPLINES[discipline])
+    grid = {CONTROL: CONTROLS}
+    seeds = form.of(2, 3, 5)
+    return Study(f"alone-{discipline}", scenario, grid, _buffers(form), seeds=seeds)
+
+
+def mixed(discipline: str, form: Form) -> Study:
+    """Five CUBIC flows and five of BBR."""
+    settle_s = _settle_s(form)
+    flows = {
+        "cubic": LINK.hosts("cubic", FLOWS // 2, settle_s),
+        "bbr": LINK.hosts("bbr3", FLOWS // 2, settle_s),
+    }
+    title = f"CUBIC beside BBR, {NAMES[discipline]}"
+    scenario = LINK.scenario(title, 1.0, settle_s, flows, DISCIPLINES[discipline])
+    grid = {RIVAL: RIVALS}
+    seeds = form.of(2, 3, 5)
+    return Study(f"mixed-{discipline}", scenario, grid, _buffers(form), seeds=seeds)
+
+
+def _settle_s(form: Form) -> float:
+    return form.of(0.5, 2.0, 10.0)
+
+
+def _buffers(form: Form) -> dict[str, list[str]]:
+    limits = form.of((0.5,), (0.05, 0.5), (0.05, 0.1, 0.2, 0.5, 1, 2, 4))
+    seconds, per_bdp_s = form.of((1.0, 0.0), (5.0, 5.0), (30.0, 17.0))
+    # In place of the second that the scenarios say.
+    return buffers(limits, _settle_s(form), seconds, per_bdp_s)
+
+
+def studies(form: Form) -> Sequence[Study]:
+    """Both under every discipline."""
+    return [study(one, form) for study in (alone, mixed) for one in DISCIPLINES]
+
+
+def share_of_cubic(run: RunFound) -> float:
+    """What the CUBIC flows get of what all get."""
+    groups = run.summary["groups"]
+    cubic = float(groups["cubic"]["goodput_bps"])
+    return cubic / (cubic + float(groups["bbr"]["goodput_bps"]))
+
+
+def delay_ms(run: RunFound) -> float:
+    """Mean queueing delay in milliseconds."""
+    return 1e3 * float(run.summary["links"]["bottleneck"]["queue_delay_s_mean"])
+
+
+def draw(found: Found) -> Figure:
+    """Rows: delay, utilization, and how CUBIC and BBR share; a line a discipline."""
+    figure = Figure(figsize=(11.5, 8.2), layout="constrained")
+    delays, utilizations, shares = figure.subplots(3, 3, sharey="row")
+    for column, control in enumerate(CONTROLS):
+        _draw(delays[column], found, delay_ms, 1.0, control=control)
+        delays[column].set_title(f"{FLOWS} {LABELS[control]} flows", fontsize="medium")
+        _draw(utilizations[column], found, "utilization", 100.0, control=control)
+    for panel, rival in zip(shares, RIVALS, strict=False):
+        _draw(panel, found, share_of_cubic, 100.0, rival=rival)
+        panel.set_yscale("linear")
+        panel.set_ylim(0, 100)
+        panel.axhline(50, **style.LIMIT_LINE)
+        panel.set_title(f"5 CUBIC flows beside 5 {LABELS[rival]} flows", fontsize="medium")
+        panel.set_xlabel("queue limit (bandwidth-delay products)")
+    utilizations[0].set_ylim(top=101)
+    delays[0].set_ylabel("mean queueing delay (ms)")
+    utilizations[0].set_ylabel("utilization (%)")
+    shares[0].set_ylabel("what CUBIC gets (%)")
+    shares[-1].axis("off")
+    handles = delays[0].get_legend_handles_labels()[0]
+    shares[-1].legend(handles=handles, loc="upper left", frameon=False)
+    style.title(
+        figure,
+        f"{FLOWS} flows on {LINK.gbps} Gbit/s, RTT {LINK.rtt_ms:g} ms, packets of 9000 B; CoDel "
+        f"with a target of {TARGET_MS} ms; simulation with 95 % confidence bands",
+    )
+    return figure
+
+
+def _draw(  # noqa: PLR0913 - each says one thing about a panel
+    panel: "Axes",
+    found: Found,
+    metric: Metric,
+    scale: float,
+    *,
+    control: str = "",
+    rival: str = "",
+) -> None:
+    """A line a discipline, of ten flows of one control or of CUBIC beside its rival."""
+    kind, setting = ("alone", {CONTROL: control}) if control else ("mixed", {RIVAL: rival})
+    values: list[float] = []
+    for discipline, looks in LOOKS.items():
+        points = found.study(f"{kind}-{discipline}").where(setting).points
+        look = {**looks, "label": NAMES[discipline]}
+        values += line(panel, points, metric, look, scale)
+    finish(panel, points, values)
+
+
+def judge_codel(found: Found) -> Judgement:
+    """The mean delay in a buffer that would hold far more."""
+    checks = []
+    for discipline in ("codel", "fq_codel"):
+        for control in CONTROLS:
+            point = found.study(f"alone-{discipline}").at({CONTROL: control, LIMIT: DEEP})
+            delay = point.interval(delay_ms)
+            what = f"{LABELS[control]}, {NAMES[discipline]}, mean delay (ms)"
+            checks.append(claim.below(what, delay, 2 * TARGET_MS))
+    kept = found.study("alone-drop_tail").at({CONTROL: "cubic", LIMIT: DEEP})
+    lost = {
+        rival: found.study("alone-codel").at({CONTROL: rival, LIMIT: DEEP}).mean("loss_fraction")
+        for rival in RIVALS
+    }
+    return Judgement(
+        tuple(checks),
+        f"Without CoDel ten CUBIC flows keep {kept.mean(delay_ms):.2g} ms of "
+        f"queue. BBRv1 does not slow down for losses, BBRv3 not below 2 %: CoDel drops "
+        f"{100 * lost['bbr1']:.2g} and {100 * lost['bbr3']:.2g} % of their packets in vain.",
+    )
+
+
+def judge_shares(found: Found) -> Judgement:
+    """What CUBIC gets of the link beside BBR."""
+    checks = []
+    for rival in RIVALS:
+        for point in found.study("mixed-fq_codel").where({RIVAL: rival}).points:
+            what = f"CUBIC's part beside {LABELS[rival]}, {point.settings[LIMIT]}"
+            share = point.interval(share_of_cubic)
+            checks.append(claim.between(what, share, 0.4, 0.6, percent=True))
+    one_queue = found.study("mixed-codel").at({RIVAL: "bbr1", LIMIT: DEEP})
+    return Judgement(
+        tuple(checks),
+        f"CoDel on one queue leaves CUBIC {100 * one_queue.mean(share_of_cubic):.3g} % beside "
+        "BBRv1: what shares the link is a queue a flow, not CoDel. It shares what flows have "
+        "waiting: whenever CUBIC's queue runs empty, as it may in a buffer of few packets, BBR "
+        "sends in its place.",
+    )
+
+
+FAIR_AND_CODEL = Part(
+    name="fair-and-codel",
+    title="CUBIC and BBR under fair queueing and CoDel",
+    studies=studies,
+    draw=draw,
+    claims=(
+        Claim(
+            "codel-delay",
+            "CoDel holds the queue near its target, whatever the buffer",
+            "RFC 8289, Sec. 1; here: below twice the target in a buffer of half a BDP",
+            judge_codel,
+        ),
+        Claim(
+            "fq-codel-shares",
+            "A queue a flow shares the link alike, whatever the controls",
+            "RFC 8290, Sec. 1; here: CUBIC gets 40 to 60 % beside as many BBR flows",
+            judge_shares,
+        ),
+        cycles_claim("cycles-fair-and-codel", ()),
+    ),
+    note=(
+        f"CoDel's interval is 10 ms and its target {TARGET_MS} ms, the 5 % that RFC 8289 advises "
+        "for round trips of milliseconds; its defaults (100 ms, 5 ms) would here let a queue "
+        "of one BDP stand."
+    ),
+)

@@ -1,0 +1,62 @@
+"""What Su et al. concluded of RTT unfairness, asked of today's controls."""
+
+from tailroom.reproduction import claim
+from tailroom.reproduction.claim import Claim, Judgement
+from tailroom.reproduction.found import Found
+from tailroom_papers.today import rtt_unfairness
+from tailroom_papers.today.drawing import LABELS
+from tailroom_papers.today.rtt_unfairness import LARGE, RTT_RATIO, SMALL, ratio, unfairness
+
+
+def judge_highspeed(found: Found) -> Judgement:
+    """Whether HighSpeed TCP is as unfair as the paper begins with."""
+    study = found.study("two-rtts")
+    checks = []
+    for limit in (SMALL, LARGE):
+        measured = rtt_unfairness.at(study, "highspeed", limit).interval(unfairness)
+        what = f"HighSpeed, goodput ratio at {limit}"
+        checks.append(claim.above(what, measured, RTT_RATIO))
+    per_flow = rtt_unfairness.LINK.bdp_packets / (2 * rtt_unfairness.FLOWS)
+    return Judgement(
+        tuple(checks),
+        f"The RTTs' ratio is {RTT_RATIO:g}. The path holds {per_flow:.0f} packets of a flow on the "
+        "mean, near the 38 below which HighSpeed TCP is Reno; the paper's windows are longer.",
+    )
+
+
+def judge_today(found: Found) -> Judgement:
+    """Whether today's controls keep what FHSTCP was made for."""
+    study = found.study("two-rtts")
+    checks = []
+    for control in ("cubic", "bbr1", "bbr3"):
+        for limit in (SMALL, LARGE):
+            measured = rtt_unfairness.at(study, control, limit).interval(unfairness)
+            what = f"{LABELS[control]}, goodput ratio at {limit}"
+            checks.append(claim.below(what, measured, RTT_RATIO))
+    favours = "; ".join(
+        f"{LABELS[control]} {rtt_unfairness.at(study, control, LARGE).mean(ratio):.2g}"
+        for control in ("cubic", "bbr1", "bbr3")
+    )
+    bbr = rtt_unfairness.at(study, "bbr1", LARGE).values(ratio)
+    return Judgement(
+        tuple(checks),
+        f"Short over long RTT at 1 BDP: {favours}. BBRv1 does not settle on a division: from run "
+        f"to run its ratio is {min(bbr):.2g} to {max(bbr):.2g}; below 1 the longer RTT gets more.",
+    )
+
+
+CLAIMS = (
+    Claim(
+        "highspeed-rtt",
+        "HighSpeed TCP has very severe RTT unfairness",
+        "Su et al. 2005, Sec. 1; severe: goodputs differ by more than the RTTs",
+        judge_highspeed,
+    ),
+    Claim(
+        "no-fix-needed",
+        "Throughput is at worst inversely proportional to the RTT, what FHSTCP was made for: "
+        "today's controls do so without it",
+        "Su et al. 2005, Sec. 2; asked of CUBIC and BBR",
+        judge_today,
+    ),
+)

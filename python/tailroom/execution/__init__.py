@@ -1,0 +1,1 @@
+"""Who performs the runs of a study: threads, processes, a cluster."""

@@ -1,0 +1,286 @@
+"""Runs on a Dask cluster: they go out to its workers, and their results come back to the store."""
+
+import asyncio
+import dataclasses
+import gc
+import logging
+import pickle
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tailroom import _engine
+from tailroom.errors import ClusterError, RunError, ScenarioError
+from tailroom.execution.runner import Task, run_task
+from tailroom.scenario.custom_controls import beside
+from tailroom.scenario.source import ScenarioText, own_controls
+from tailroom.storage.store import Run
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+ClusterLike: TypeAlias = "str | Client"
+"""A connection to a Dask cluster, or the address of its scheduler."""
+
+CONNECT_TIMEOUT_S = 10.0
+"""For the scheduler to answer, and for the first worker to be there."""
+FEWEST_AT_A_TIME = 64
+"""A cluster that grows with its work sees at least so many runs waiting."""
+REFRESH_S = 5.0
+"""After this time the size of the cluster is asked for again."""
+SAME_TAILROOM = "install the same tailroom on every machine"
+SAME_FILES = "files that a scenario names must be at the same path on every machine"
+
+
+@contextmanager
+def connected(cluster: "ClusterLike | None") -> "Iterator[Cluster | None]":
+    """Connects to a cluster, and lets go of it unless the caller has brought the connection.
+
+    Raises:
+        ClusterError: Dask is not installed, the scheduler does not answer, or a worker is unfit.
+    """
+    if cluster is None:
+        yield None
+        return
+    try:
+        import distributed  # noqa: PLC0415 - an extra, and it takes half a second
+    except ImportError as error:
+        raise ClusterError(
+            f'a cluster needs Dask ({error}); install it: pip install "tailroom[cluster]"'
+        ) from None
+    if isinstance(cluster, distributed.Client):
+        yield Cluster(cluster)
+        return
+    # A client that could not connect closes itself when it is collected as garbage. If that happens
+    # while another one starts, each waits for the other's lock, for ever.
+    gc.collect()
+    try:
+        client = distributed.Client(cluster, timeout=CONNECT_TIMEOUT_S, set_as_default=False)
+    except (OSError, TypeError, ValueError) as error:
+        raise ClusterError(
+            f"cluster {cluster}: no scheduler answers there: {_first_line(error)}; "
+            "give its address as `dask scheduler` prints it, e.g. tcp://192.0.2.1:8786"
+        ) from None
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    log.setLevel(logging.CRITICAL)  # we say what is wrong, in one line
+    try:
+        with client:
+            yield Cluster(client)
+    finally:
+        log.setLevel(level)
+
+
+class Cluster:
+    """The workers of a Dask cluster that have been found fit."""
+
+    def __init__(self, client: "Client") -> None:
+        """Looks at the workers.
+
+        Raises:
+            ClusterError: There are none, or one has another engine than this machine.
+        """
+        self._client = client
+        self._name = client.scheduler.address if client.scheduler else "cluster"
+        self._threads = 0
+        self._asked_at = -REFRESH_S
+        if client.asynchronous or client.status != "running":
+            raise ClusterError(
+                f"{self._name}: give a client that is connected and not asynchronous"
+            )
+        with self._lost_if_silent():
+            self._look_at_workers()
+
+    def _look_at_workers(self) -> None:
+        try:
+            self._client.wait_for_workers(1, timeout=CONNECT_TIMEOUT_S)
+        except TimeoutError:
+            raise ClusterError(
+                f"{self._name}: has no workers; start some: dask worker {self._name}"
+            ) from None
+        answers = self._client.run(_worker_build(), on_error="return")
+        for worker, answer in answers.items():
+            if isinstance(answer, OSError):
+                continue  # it has just been lost
+            build, problem = ("", str(answer)) if isinstance(answer, Exception) else answer
+            if problem:
+                raise ClusterError(
+                    f"worker {worker} cannot run tailroom: {problem}; {SAME_TAILROOM}"
+                )
+            _check_build(worker, build, _engine.build())
+
+    @contextmanager
+    def _lost_if_silent(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._lost() from error
+
+    def _lost(self) -> ClusterError:
+        return ClusterError(
+            f"{self._name}: the scheduler is gone; what is finished is kept: "
+            "start it again, and the sweep too"
+        )
+
+    @property
+    def at_a_time(self) -> int:
+        """How many runs to have out: more than there are threads, so that none waits for us."""
+        if time.monotonic() - self._asked_at >= REFRESH_S:
+            with self._lost_if_silent():
+                self._threads = sum(self._client.nthreads().values())
+            self._asked_at = time.monotonic()
+        return max(4 * self._threads, FEWEST_AT_A_TIME)
+
+    def submit(self, task: Task) -> Future[Run]:
+        """Has a run done somewhere.
+
+        Raises:
+            ClusterError: A control of the user's own cannot be sent.
+        """
+        loop: Any = self._client.loop
+        return asyncio.run_coroutine_threadsafe(
+            self._outcome(task, _packed(task)), loop.asyncio_loop
+        )
+
+    async def _outcome(self, task: Task, packed: bytes) -> Run:
+        from distributed import CancelledError, KilledWorker  # noqa: PLC0415 - it is there by now
+
+        # Not "pure": two sweeps of two clients may want the same run, and one may be stopped.
+        future = self._client.submit(_remote_run(), task.engine_build, packed, pure=False)
+        try:
+            run: Run = await future
+        except KilledWorker as error:
+            raise RunError(
+                f"{error.allowed_failures + 1} workers died of it, the last at "
+                f"{error.last_worker.address}; see their logs, it may be lack of memory"
+            ) from error
+        except CancelledError:
+            raise self._lost() from None
+        except ImportError as error:  # on a worker that came later
+            raise ClusterError(f"{self._name}: a worker fails: {error}; {SAME_TAILROOM}") from error
+        finally:
+            future.release()
+        return run
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).partition("\n")[0]
+
+
+# Functions inside of functions travel as a whole: the scheduler reads them, and needs no tailroom.
+
+
+def _remote_run() -> Callable[[str, bytes], Run]:
+    """What does a run on a worker."""
+
+    def tailroom_run(build: str, packed: bytes) -> Run:
+        from tailroom.execution.dask_cluster import run_sent  # noqa: PLC0415 - the worker's
+
+        return run_sent(build, packed)
+
+    return tailroom_run
+
+
+def _worker_build() -> Callable[[], tuple[str, str]]:
+    """What says which engine a worker has, or why none."""
+
+    def ask() -> tuple[str, str]:
+        try:
+            from tailroom import _engine  # noqa: PLC0415 - the worker's
+
+            return _engine.build(), ""
+        except Exception as error:
+            return "", f"{type(error).__name__}: {error}"
+
+    return ask
+
+
+def _check_build(worker: str, build: str, wanted: str) -> None:
+    if build != wanted:
+        raise ClusterError(
+            f"worker {worker} has engine {build}, and this machine has {wanted}; {SAME_TAILROOM}"
+        )
+
+
+def _packed(task: Task) -> bytes:
+    """A run with the controls of the user's own, code included, which no worker has."""
+    import cloudpickle  # noqa: PLC0415 - comes with Dask
+
+    names = own_controls(task.source.resolve(seed=None))
+    source = dataclasses.replace(
+        task.source,
+        directory=task.source.directory.absolute(),
+        controls=task.source.controls.gathered(names),
+    )
+    with _by_value(source):
+        try:
+            packed: bytes = cloudpickle.dumps(dataclasses.replace(task, source=source))
+        except Exception as error:  # whatever an object of the user's may raise
+            raise ClusterError(
+                f"{task.source.place}: {', '.join(names)} cannot be sent to another machine: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+    return packed
+
+
+@contextmanager
+def _by_value(source: ScenarioText) -> Iterator[None]:
+    """Has the code of the user's modules travel, not only their names."""
+    import cloudpickle  # noqa: PLC0415 - comes with Dask
+
+    modules: list[ModuleType] = []
+    try:
+        for factory in source.controls.given.values():
+            for module in beside(factory):
+                if module.__name__ not in cloudpickle.list_registry_pickle_by_value():
+                    cloudpickle.register_pickle_by_value(module)
+                    modules.append(module)
+        yield
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def run_sent(build: str, packed: bytes) -> Run:
+    """Does a run on a worker."""
+    from distributed import get_worker  # noqa: PLC0415 - it is there if we come here
+
+    worker = get_worker()
+    _check_build(worker.address, _engine.build(), build)
+    try:
+        task: Task = pickle.loads(packed)
+    except Exception as error:  # whatever the user's modules may raise
+        raise ClusterError(
+            f"worker {worker.address} cannot load the controls: {type(error).__name__}: {error}; "
+            "install there what their module imports"
+        ) from None
+    _check_files(worker.address, task)
+    return run_task(task, _Dropped(worker))
+
+
+def _check_files(worker: str, task: Task) -> None:
+    """Refuses to run another scenario than the one that the sweep has read."""
+    try:
+        found = task.source.hash()
+    except (ScenarioError, OSError) as error:
+        raise ClusterError(f"worker {worker}: {error}; {SAME_FILES}") from None
+    if found != task.scenario_hash:
+        raise ClusterError(
+            f"worker {worker}: {task.source.place}: a file that the scenario names has other "
+            f"content there; {SAME_FILES}"
+        )
+
+
+class _Dropped:
+    """Whether nobody waits any more for the run that this thread does."""
+
+    def __init__(self, worker: Any) -> None:
+        self._tasks = worker.state.tasks
+        self._key = worker.get_current_task()
+
+    def is_set(self) -> bool:
+        task = self._tasks.get(self._key)
+        return task is None or task.state == "cancelled"

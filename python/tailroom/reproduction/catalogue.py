@@ -1,0 +1,49 @@
+"""The papers that installed distributions offer."""
+
+from collections.abc import Iterable, Sequence
+from importlib.metadata import EntryPoint, entry_points
+
+from tailroom.errors import PaperError
+from tailroom.reproduction.paper import Paper, Part
+from tailroom.scenario.named_values import nearest
+
+GROUP = "tailroom.papers"
+"""The group of entry points; the name of an entry point is the paper's, its object a `Paper`."""
+
+
+def names() -> list[str]:
+    """The names of the papers, sorted; loads none of them."""
+    return sorted(_entries())
+
+
+def load(name: str) -> Paper:
+    """Loads a paper by its name.
+
+    Raises:
+        PaperError: No installed distribution offers a paper of this name.
+    """
+    entries = _entries()
+    if not entries:
+        raise PaperError("no papers are installed; `pip install tailroom-papers` installs some")
+    if name not in entries:
+        raise PaperError(f"{name}: there is no such paper; {nearest(name, entries)}")
+    paper: Paper = entries[name].load()
+    return paper
+
+
+def parts_of(paper: Paper, figures: Sequence[str]) -> tuple[Part, ...]:
+    """The parts of these names, in the paper's order; all parts if no name is given.
+
+    Raises:
+        PaperError: The paper has no part of such a name.
+    """
+    known = [part.name for part in paper.parts]
+    for name in figures:
+        if name not in known:
+            raise PaperError(f"{paper.name}: there is no figure {name}; {nearest(name, known)}")
+    return tuple(part for part in paper.parts if not figures or part.name in figures)
+
+
+def _entries() -> dict[str, EntryPoint]:
+    found: Iterable[EntryPoint] = entry_points(group=GROUP)
+    return {entry.name: entry for entry in found}

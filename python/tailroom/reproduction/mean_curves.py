@@ -1,0 +1,61 @@
+"""Means over runs in pictures: lines with confidence bands, and the length of error bars."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tailroom.plots import style
+from tailroom.reproduction.found import Metric, PointFound
+from tailroom.statistics.intervals import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw_means(  # noqa: PLR0913 - each says one thing about a line
+    axes: "Axes",
+    over: Sequence[float],
+    points: Sequence[PointFound],
+    metric: Metric,
+    look: Mapping[str, Any],
+    *,
+    label: str = "",
+    scale: float = 1.0,
+    lines: int = 4,
+) -> list[float]:
+    """The means of a metric, which is never negative, with the band of their 95 % intervals.
+
+    Where it is undefined there is nothing; a single run has no band, a single point a bar.
+
+    Args:
+        axes: Where.
+        over: What varies: a number for each point.
+        points: Points of a study.
+        metric: By name or worked out.
+        look: Of the line, with its colour.
+        label: For the legend, if the look has none.
+        scale: The metric times this is drawn.
+        lines: How many are drawn in this panel: many have paler bands.
+
+    Returns:
+        The means as drawn.
+    """
+    pairs = zip(over, (point.interval(metric) for point in points), strict=True)
+    known = [(x, one) for x, one in pairs if one is not None]
+    x = [x for x, _ in known]
+    mean = scale * np.array([one.mean for _, one in known])
+    half = scale * np.array([bar_length(one) for _, one in known])
+    # A band on a logarithmic scale must not reach 0.
+    low, high = np.maximum(mean - half, mean / 100), mean + half
+    axes.fill_between(x, low, high, color=look["color"], **style.band(lines))
+    if len(x) == 1:
+        axes.vlines(x, low, high, color=look["color"], linewidth=1)
+    axes.plot(x, mean, **{"label": label, **look})
+    return [float(one) for one in mean]
+
+
+def bar_length(interval: Interval | None) -> float:
+    """Half the width of an interval as an error bar shows it: none for a single run."""
+    return interval.half_width if interval and isfinite(interval.half_width) else 0.0

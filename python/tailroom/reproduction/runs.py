@@ -1,0 +1,111 @@
+"""The runs that the studies of a paper need."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from tailroom.errors import RunError
+from tailroom.execution.runner import Point, Runner, Task
+from tailroom.reproduction.form import Form
+from tailroom.reproduction.paper import Part, Study, check_names
+from tailroom.scenario.shipped import SCENARIOS
+from tailroom.scenario.source import ScenarioText
+from tailroom.storage.store import Run, Store, SweepRecord
+from tailroom.studies.sweep_study.plan import Plan, plan
+from tailroom.studies.sweep_study.study import SweepProgress
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A study of a part, and its points."""
+
+    part: Part
+    study: Study
+    what: Plan
+    points: list[Point]
+
+    @property
+    def record(self) -> SweepRecord:
+        """The study as a sweep, for `tailroom results` and `tailroom plot`."""
+        settings = json.dumps([self.what.id, self.study.name, self.study.seeds])
+        name = f"{self.part.name}-{self.study.name}"
+        return SweepRecord(
+            id=f"{name}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}",
+            title=self.what.title,
+            scenario=self.what.source.place,
+            axes={one.key: list(one.values) for one in self.what.axes},
+            points=[{"settings": one.settings, "runs": one.keys} for one in self.points],
+        )
+
+
+def plan_parts(parts: Sequence[Part], form: Form) -> list[Planned]:
+    """Every study of these parts, its points numbered throughout.
+
+    Raises:
+        ValueError: Studies of a part have the same name, or one that no file can have.
+    """
+    planned: list[Planned] = []
+    for part in parts:
+        studies = part.studies(form)
+        check_names(f"part {part.name}", [study.name for study in studies])
+        for study in studies:
+            what = plan(_source(study), grid=study.grid, together=study.together, seeds=study.seeds)
+            before = sum(len(one.points) for one in planned)
+            points = [
+                Point.of(what.source, index, settings)
+                for index, settings in enumerate(what.points(), before)
+            ]
+            planned.append(Planned(part, study, what, points))
+    return planned
+
+
+def _source(study: Study) -> ScenarioText:
+    scenario = study.scenario
+    if isinstance(scenario, str):
+        return ScenarioText.of(SCENARIOS / scenario, study.set)
+    return ScenarioText.of(scenario, study.set)
+
+
+def run_missing(
+    planned: Sequence[Planned],
+    store: Store,
+    runner: Runner,
+    report: Callable[[SweepProgress], object],
+) -> None:
+    """Does what the store does not hold; a run that several studies need is done once.
+
+    Raises:
+        RunError: Runs failed; the others are done and kept.
+    """
+    waiting: dict[str, Task] = {}
+    for one in planned:
+        for point in one.points:
+            for task in point.missing(store, one.study.seeds, keep=one.study.keep):
+                before = waiting.get(task.key, task)
+                keep = tuple(dict.fromkeys(before.keep + task.keep))
+                waiting[task.key] = replace(before, keep=keep)
+    needed = len({key for one in planned for point in one.points for key in point.keys})
+    found = needed - len(waiting)
+    failures: list[str] = []
+    finished = 0
+
+    def taken(task: Task, ended: Run | RunError) -> list[Task]:
+        nonlocal finished
+        finished += 1
+        if isinstance(ended, RunError):
+            failures.append(f"{task.source.place}, seed {task.seed}: {ended}")
+        report(SweepProgress(found + finished, found, needed))
+        return []
+
+    report(SweepProgress(found, found, needed))
+    try:
+        runner.run(waiting.values(), taken)
+    finally:
+        for one in planned:
+            store.record(one.record)
+    if failures:
+        raise RunError(
+            f"{len(failures)} of {needed} runs failed, the others are kept; the first: "
+            f"{failures[0]}"
+        )

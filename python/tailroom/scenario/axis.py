@@ -1,0 +1,213 @@
+"""A key of the scenario and the values that it is to take: one axis of a curve or a sweep."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any
+
+from tailroom.errors import ScenarioError
+
+MOST_POINTS = 10_000
+"""More values of one key are refused."""
+
+_QUANTITY = re.compile(r"\s*([-+]?[0-9._]+(?:[eE][-+]?[0-9]+)?)\s*(.*?)\s*")
+_RANGE_KEYS = ("from", "to", "points", "scale")
+_HOW = (
+    'give a list, as in ["10 packets", "100 packets"], or a range, as in '
+    '{ from = "10 packets", to = "1000 packets", points = 9, scale = "log" }'
+)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values of one key, in the order in which they are drawn."""
+
+    key: str
+    """Dotted key of the scenario."""
+    values: tuple[object, ...]
+    """TOML values: text, numbers, tables."""
+
+    @property
+    def numbers(self) -> list[float] | None:
+        """The values as numbers of one unit; `None` if they are not."""
+        read = [_quantity(value) for value in self.values]
+        if any(one is None for one in read) or len({one[1] for one in read if one}) > 1:
+            return None
+        return [one[0] for one in read if one]
+
+    @property
+    def unit(self) -> str:
+        """The unit of `numbers`; empty without one."""
+        first = _quantity(self.values[0])
+        return first[1] if first and self.numbers is not None else ""
+
+
+def axis(key: str, values: object) -> Axis:
+    """Reads the values of a key: a list of them, or a range with `from`, `to` and `points`.
+
+    Raises:
+        ScenarioError: There is no value, or the range is none.
+    """
+    if isinstance(values, Mapping):
+        read: Sequence[object] = _range(key, values)
+    elif isinstance(values, (list, tuple)):
+        read = values
+    else:
+        raise ScenarioError(f"{key}: {values!r} is no list of values; {_HOW}")
+    if not read:
+        raise ScenarioError(f"{key}: the list of values is empty; {_HOW}")
+    if len(read) > MOST_POINTS:
+        raise ScenarioError(f"{key}: {len(read)} values; at most {MOST_POINTS} are allowed")
+    return Axis(key, tuple(read))
+
+
+def parse_axis(text: str) -> Axis:
+    """Reads KEY=VALUES from the command line: a TOML list or table, or values between commas.
+
+    Raises:
+        ScenarioError: It is not of that form, or `axis` refuses the values.
+    """
+    key, equals, values = (part.strip() for part in text.partition("="))
+    if not (key and equals and values):
+        raise ScenarioError(f"{text}: no KEY=VALUES; {_HOW}")
+    try:
+        return axis(key, tomllib.loads(f"values = {values}")["values"])
+    except tomllib.TOMLDecodeError:
+        if values[0] in "[{":
+            raise ScenarioError(f"{key}: {values} is not TOML; {_HOW}") from None
+    except ScenarioError:
+        if values[0] in "[{":
+            raise
+    return axis(key, [bare_value(value.strip()) for value in values.split(",") if value.strip()])
+
+
+def key_words(key: str) -> str:
+    """A key as a label says it: `links.core.queue.limit` is "queue limit of core"."""
+    parts = key.split(".")
+    if parts[0] in ("links", "flows") and len(parts) > 2:
+        return f"{' '.join(parts[2:])} of {parts[1]}".replace("_", " ")
+    return " ".join(parts).replace("_", " ")
+
+
+def value_words(value: object, among: Sequence[object]) -> str:
+    """A value in few words: of a table its kind, and what tells it from others of its kind.
+
+    A control of the user's own is named instead of its kind.
+
+    Args:
+        value: Of a key of the scenario.
+        among: The values that the key takes; the words tell them apart.
+    """
+    if isinstance(value, Mapping) and "kind" in value:
+        alike = [table for one in among if _kind(table := _as_table(one)) == _kind(value)]
+        keys = [key for table in alike for key in table if key not in ("kind", "control")]
+        differing = [
+            key
+            for key in dict.fromkeys(keys)
+            if key in value and any(table.get(key) != value[key] for table in alike)
+        ]
+        words = (f"{key} {value_words(value[key], [value[key]])}" for key in differing)
+        return " ".join([_kind(value), ", ".join(words)]).strip()
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {value_words(one, [one])}" for key, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return " to ".join(value_words(one, [one]) for one in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def setting_words(settings: Mapping[str, object], axes: Mapping[str, Sequence[object]]) -> str:
+    """Settings in one line, e.g. "links.core.queue = codel, flows.reno.count = 4".
+
+    Args:
+        settings: Values by key.
+        axes: The values that each key takes.
+    """
+    return ", ".join(
+        f"{key} = {value_words(value, axes.get(key, [value]))}" for key, value in settings.items()
+    )
+
+
+def headings(keys: Sequence[str]) -> list[str]:
+    """The last part of each key, where that tells them apart; else the keys."""
+    last = [key.rpartition(".")[2] for key in keys]
+    return last if len(set(last)) == len(last) else list(keys)
+
+
+def _as_table(value: object) -> Mapping[str, Any]:
+    """A table; of a word the table of that kind."""
+    if isinstance(value, Mapping):
+        return value
+    return {"kind": value} if isinstance(value, str) else {}
+
+
+def _kind(table: Mapping[str, Any]) -> str:
+    kind = str(table.get("kind", ""))
+    return str(table.get("control", kind)) if kind == "custom" else kind
+
+
+def bare_value(text: str) -> object:
+    """A value as the command line gives it: TOML if it is, else text."""
+    try:
+        value: object = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    return value
+
+
+def _quantity(value: object) -> tuple[float, str] | None:
+    """Splits `"10 packets"` or a number into number and unit."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    match = _QUANTITY.fullmatch(str(value))
+    if not match:
+        return None
+    try:
+        return float(match[1]), match[2]
+    except ValueError:
+        return None
+
+
+def _range(key: str, given: Mapping[str, Any]) -> list[object]:
+    unknown = set(given) - set(_RANGE_KEYS)
+    if unknown or not {"from", "to", "points"} <= set(given):
+        raise ScenarioError(f"{key}: a range takes from, to, points and scale; {_HOW}")
+    points, scale = given["points"], given.get("scale", "linear")
+    if not (isinstance(points, int) and 2 <= points <= MOST_POINTS):
+        raise ScenarioError(f"{key}: points = {points}; give a number from 2 to {MOST_POINTS}")
+    if scale not in ("linear", "log"):
+        raise ScenarioError(f'{key}: scale = "{scale}"; give "linear" or "log"')
+    first, last = _quantity(given["from"]), _quantity(given["to"])
+    if first is None or last is None or first[1] != last[1]:
+        raise ScenarioError(f"{key}: from and to are not numbers with the same unit; {_HOW}")
+    low, high, unit = first[0], last[0], first[1]
+    if low == high or (scale == "log" and min(low, high) <= 0):
+        raise ScenarioError(
+            f"{key}: no range from {low:g} to {high:g}; the ends differ, and are positive on a "
+            "logarithmic scale"
+        )
+    numbers = [_between(low, high, place / (points - 1), scale) for place in range(points)]
+    whole = unit in ("packet", "packets") or all(
+        isinstance(given[end], int) for end in ("from", "to")
+    )
+    return _written(numbers, unit, whole)
+
+
+def _between(low: float, high: float, part: float, scale: str) -> float:
+    if part in (0, 1):
+        return high if part else low
+    if scale == "log":
+        return exp(log(low) + (log(high) - log(low)) * part)
+    return low + (high - low) * part
+
+
+def _written(numbers: list[float], unit: str, whole: bool) -> list[object]:
+    """The numbers as a scenario has them; whole ones without repetition."""
+    if whole:
+        rounded = dict.fromkeys(round(number) for number in numbers)
+        return [f"{number} {unit}" if unit else number for number in rounded]
+    # Six digits say all that a range needs, and 0.3 stays 0.3.
+    return [f"{number:.6g} {unit}" if unit else float(f"{number:.6g}") for number in numbers]

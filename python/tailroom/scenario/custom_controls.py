@@ -1,0 +1,380 @@
+"""Congestion controls of the user's own: given as an object, or found as "module:Class"."""
+
+import copy
+import difflib
+import functools
+import hashlib
+import importlib
+import inspect
+import pickle
+import sys
+import sysconfig
+import tomllib
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Protocol, TypeAlias
+
+from tailroom._engine import AckEvent, BeginEvent, CongestionEvent, ControlOutput, RateSampleEvent
+from tailroom.errors import ControlError, ScenarioError
+
+
+class CongestionControl(Protocol):
+    """The law of a flow's window in congestion avoidance.
+
+    Slow start, loss recovery and timeouts are the sender's, and so is the least window, 1 packet.
+    Two more methods are called where a control has them, and return nothing:
+    `on_rto(self, event: CongestionEvent)` at a retransmission timeout, before `on_congestion` is
+    asked, and `on_round(self, event: RoundEvent)` at the end of each round trip, before `on_ack`.
+    """
+
+    def on_ack(self, event: AckEvent, /) -> float:
+        """The window after an ACK in congestion avoidance, in packets."""
+
+    def on_congestion(self, event: CongestionEvent, /) -> float:
+        """The window to fall to, in packets; it becomes ssthresh."""
+
+
+class RateBasedControl(Protocol):
+    """A control that models the path: it answers each ACK with a window and a pacing rate.
+
+    Loss recovery and timeouts are the sender's; after a timeout the window is 1 packet until the
+    next ACK. Three more methods are called where a control has them:
+    `on_lost(self, event: LostPacketEvent)` for each packet newly taken for lost, before the ACK
+    that tells of it, and `on_congestion(self, event: CongestionEvent)` at the beginning of a
+    repair, at a timeout and at an ECN mark; both return nothing.
+    `on_restart(self, event: RestartEvent)`, at the first packet after a time with nothing to send,
+    returns a `ControlOutput`.
+    """
+
+    def begin(self, event: BeginEvent, /) -> ControlOutput:
+        """How to send until the first ACK."""
+
+    def on_rate_sample(self, event: RateSampleEvent, /) -> ControlOutput:
+        """How to send after an ACK, whatever the sender is doing."""
+
+
+ControlFactory: TypeAlias = Callable[..., CongestionControl | RateBasedControl]
+"""A class, or anything to call that makes a control; it is called once for each flow.
+
+A function that makes rate-based controls says so by an attribute, `is_rate_based = True`, so that
+the memory for their records of packets in flight is counted before the run.
+"""
+
+WINDOW_METHODS = {
+    "on_ack": "the window after an ACK in packets",
+    "on_congestion": "the window to fall to in packets",
+}
+"""What a control that sets a window must have, and what it returns."""
+RATE_METHODS = {
+    "begin": "a tailroom.ControlOutput",
+    "on_rate_sample": "a tailroom.ControlOutput",
+}
+"""What a rate-based control must have, and what it returns; the second makes it one."""
+
+EXAMPLE = '"mymodule:MyControl"'
+
+_NAMELESS = uuid.uuid4().hex
+"""Stands for code that has no file to tell it from other code."""
+
+
+@dataclass(frozen=True)
+class OwnControls:
+    """Where the controls of a scenario come from."""
+
+    directory: Path = Path()
+    """Modules are looked for here too: it is the scenario file's."""
+    given: dict[str, ControlFactory] = field(default_factory=dict)
+    """Objects that the caller has handed over, by the name that the scenario gets for them."""
+    codes: dict[str, str | None] = field(default_factory=dict)
+    """SHA-256 of their code, where they have come without its file, by the same name."""
+
+    def give(self, group: str, control: str | ControlFactory) -> object:
+        """Takes a control for a group of flows, and says what the scenario writes for it.
+
+        Raises:
+            ScenarioError: It is nothing that makes controls.
+        """
+        if isinstance(control, str):
+            return control
+        if not callable(control):
+            kind = type(control).__name__
+            raise ScenarioError(
+                f"flows.{group}.congestion: is an instance of {kind}, and each flow needs a "
+                f"control of its own; give the class {kind}, or functools.partial({kind}, ...)"
+            )
+        parameters: dict[str, Any] = {}
+        if isinstance(control, functools.partial) and _is_plain(control.keywords):
+            parameters = control.keywords
+            control = (
+                functools.partial(control.func, *control.args) if control.args else control.func
+            )
+        name = self._free_name(control)
+        self.given[name] = control
+        return {"kind": "custom", "control": name, "parameters": parameters}
+
+    def find(self, name: str, parameters: str) -> "_Maker | None":
+        """What makes a flow's control; `None` if the name is not that of a Python object.
+
+        Args:
+            name: As in "module:Class".
+            parameters: Keyword arguments, as TOML.
+
+        Raises:
+            ScenarioError: The control cannot be used; two arguments, the problem and the remedy.
+            ControlError: Its module raised an exception.
+        """
+        factory = self.given.get(name)
+        if factory is None:
+            if ":" not in name:
+                return None
+            factory = self._load(name)
+        keywords = tomllib.loads(parameters)
+        _check_factory(name, factory, keywords)
+
+        return _Maker(factory, keywords)
+
+    def fingerprint(self, controls: Iterable[str]) -> str:
+        """Tells apart what the names of these controls of the user's own do not.
+
+        Raises:
+            ScenarioError: A control cannot be sent to another process, or its code has changed.
+        """
+        parts = []
+        for name in controls:
+            parts.append(digest_of_code(name))
+            try:
+                parts.append(pickle.dumps(self.given.get(name)).hex())
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
+                raise ScenarioError(
+                    f"{name}: cannot go to another process ({error}); define it at the top level "
+                    f"of a module, and name it as in {EXAMPLE} or give the class"
+                ) from None
+        return "".join(parts)
+
+    def code_hash(self, name: str) -> str | None:
+        """SHA-256 of the file with a control's code, once found; `None` if it has none."""
+        if name in self.codes:
+            return self.codes[name]
+        file = source_file(name)
+        return hashlib.sha256(file.read_bytes()).hexdigest() if file else None
+
+    def gathered(self, names: Iterable[str]) -> "OwnControls":
+        """The same controls as objects, which can go to where their files are not."""
+        given = {name: self.given.get(name) or self._load(name) for name in names}
+        codes = {name: self.code_hash(name) for name in given}
+        return OwnControls(self.directory.absolute(), given, codes)
+
+    def _free_name(self, control: ControlFactory) -> str:
+        """Module and name of an object; numbered if another object is named so already."""
+        inner = control.func if isinstance(control, functools.partial) else control
+        place = getattr(inner, "__module__", type(inner).__module__)
+        name = getattr(inner, "__qualname__", type(inner).__qualname__)
+        full = free = f"{place}:{name}"
+        number = 1
+        while self.given.get(free, control) is not control:
+            number += 1
+            free = f"{full}-{number}"
+        return free
+
+    def _load(self, name: str) -> ControlFactory:
+        module_name, _, path = name.partition(":")
+        steps = [*module_name.split("."), *path.split(".")]
+        if not all(step.isidentifier() for step in steps):
+            raise ScenarioError(
+                f'"{name}" does not name a class of a module',
+                f"write it as in {EXAMPLE}, or hand the class itself to tailroom.run",
+            )
+        found: Any = self._import(name, module_name)
+        where = f"{module_name} ({getattr(found, '__file__', 'built in')})"
+        for step in path.split("."):
+            if not hasattr(found, step):
+                near = difflib.get_close_matches(step, dir(found), n=1)
+                remedy = f"did you mean `{near[0]}`?" if near else "check the class's name"
+                raise ScenarioError(f'"{name}" is not there: {where} has no {step}', remedy)
+            found = getattr(found, step)
+        if not callable(found):
+            raise ScenarioError(
+                f'"{name}" is no class but a value of type {type(found).__name__}',
+                "name a class, or a function that makes a control",
+            )
+        factory: ControlFactory = found
+        return factory
+
+    def _import(self, name: str, module_name: str) -> object:
+        """Imports as Python does, and from the scenario's and the current directory."""
+        places = [self.directory.absolute(), Path.cwd()]
+        # They stay: a module may import others beside it while it runs.
+        sys.path.extend(dict.fromkeys(str(at) for at in places if str(at) not in sys.path))
+        importlib.invalidate_caches()
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            if not f"{module_name}.".startswith(f"{error.name}."):
+                raise _import_error(name, module_name, error) from error
+            raise ScenarioError(
+                f'"{name}" is not there: no module {error.name} is installed, beside the scenario '
+                f"({places[0]}) or in the current directory ({places[1]})",
+                "check the module's name, or run where its file is",
+            ) from None
+        except Exception as error:
+            raise _import_error(name, module_name, error) from error
+        _check_origin(name, module_name.partition(".")[0], places)
+        return module
+
+
+def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that begins in the user's code."""
+    here = (str(Path(__file__).parents[1]), "<frozen importlib", str(Path(importlib.__file__).parent))
+    while trace and trace.tb_frame.f_code.co_filename.startswith(here):
+        trace = trace.tb_next
+    return trace
+
+
+def _import_error(name: str, module_name: str, error: Exception) -> ControlError:
+    return ControlError(f"{name}: importing {module_name} raised {type(error).__name__}: {error}")
+
+
+def _check_origin(name: str, top: str, places: list[Path]) -> None:
+    """Refuses to run another module than the one beside the scenario that has the same name."""
+    loaded = getattr(sys.modules[top], "__file__", None)
+    candidates = (at / file for at in places for file in (f"{top}.py", f"{top}/__init__.py"))
+    meant = next((file for file in candidates if file.is_file()), None)
+    if meant is None or (loaded and _is_same(Path(loaded), meant)):
+        return
+    raise ScenarioError(
+        f'"{name}" is ambiguous: {top} is loaded from {loaded or "Python itself"}, and {meant} has '
+        "the same name",
+        "rename one of the files",
+    )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.samefile(other) or one.read_bytes() == other.read_bytes()
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a scenario can hold the value."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(item) for item in value)
+    return isinstance(value, (bool, int, float, str))
+
+
+def _check_factory(name: str, factory: ControlFactory, keywords: dict[str, Any]) -> None:
+    """Refuses a class without the methods, and parameters that it does not take."""
+    if inspect.isclass(factory):
+        missing = _missing_method(factory)
+        if missing:
+            raise ScenarioError(f"{name} {missing}", "add it")
+    try:
+        inspect.signature(factory).bind(**keywords)
+    except TypeError as error:
+        raise ScenarioError(
+            f"{name} does not take these parameters: {error}", "correct `parameters`"
+        ) from None
+    except ValueError:  # a class of a compiled module may hide its signature
+        return
+
+
+def _missing_method(control: object) -> str | None:
+    """Says which method a control lacks."""
+    is_rate_based = callable(getattr(control, "on_rate_sample", None))
+    if is_rate_based and callable(getattr(control, "on_ack", None)):
+        return (
+            "has both on_ack, which sets a window, and on_rate_sample, which makes it rate-based; "
+            "keep one of them"
+        )
+    for method, returned in (RATE_METHODS if is_rate_based else WINDOW_METHODS).items():
+        if not callable(getattr(control, method, None)):
+            return f"has no method {method}(self, event), which returns {returned}"
+    return None
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes a control for each flow, and says beforehand which kind it is."""
+
+    factory: ControlFactory
+    keywords: Mapping[str, Any]
+
+    def __call__(self) -> CongestionControl | RateBasedControl:
+        """Makes the control of one flow."""
+        control = self.factory(**copy.deepcopy(dict(self.keywords)))
+        missing = _missing_method(control)
+        if missing:
+            kind = type(control).__name__
+            raise ScenarioError(f"made an object of type {kind}, which {missing}")
+        return control
+
+    @property
+    def is_rate_based(self) -> bool:
+        """Whether the controls are rate-based, as far as it shows before one is made."""
+        factory = self.factory
+        inner = factory.func if isinstance(factory, functools.partial) else factory
+        if inspect.isclass(inner):
+            return callable(getattr(inner, "on_rate_sample", None))
+        return bool(getattr(inner, "is_rate_based", False))
+
+
+_loaded: dict[str, tuple[object, str]] = {}
+"""Digest of each module's file when it was first asked for, with the import that it came from."""
+
+
+def digest_of_code(control: str) -> str:
+    """The SHA-256 of the file with a control's code, as long as that is the code in memory.
+
+    A control that was defined without a file is taken for another one in each process.
+
+    Raises:
+        ScenarioError: The file has changed since it was imported.
+    """
+    name = control.partition(":")[0]
+    file = source_file(control)
+    if file is None:
+        return _NAMELESS
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    imported = getattr(sys.modules[name], "__spec__", None)
+    known = _loaded.setdefault(name, (imported, digest))
+    if known[0] is not imported:
+        known = _loaded[name] = (imported, digest)
+    if known[1] != digest:
+        raise ScenarioError(
+            f"{control}: {file} has changed since it was imported; start Python anew, or use "
+            "importlib.reload"
+        )
+    return digest
+
+
+def source_file(control: str) -> Path | None:
+    """The file with the code of a control that has been found; `None` if it has none."""
+    module = sys.modules.get(control.partition(":")[0])
+    file = getattr(module, "__file__", None)
+    return Path(file) if file and Path(file).is_file() else None
+
+
+def portable_file(control: str) -> Path | None:
+    """The same, if that file alone can be imported from another directory under the same name."""
+    module_name = control.partition(":")[0]
+    file = source_file(control)
+    if file is None or file.name != f"{module_name}.py":
+        return None
+    return None if _is_installed(file) else file
+
+
+def beside(control: ControlFactory) -> list[ModuleType]:
+    """The module of a control and those beside it, as far as they are loaded, unless installed."""
+    inner = control.func if isinstance(control, functools.partial) else control
+    file = source_file(getattr(inner, "__module__", type(inner).__module__))
+    if file is None or _is_installed(file):
+        return []
+    places = ((one, getattr(one, "__file__", None)) for one in list(sys.modules.values()))
+    return [one for one, at in places if at and Path(at).parent == file.parent]
+
+
+def _is_installed(file: Path) -> bool:
+    installed = (sysconfig.get_path(place) for place in ("stdlib", "platlib", "purelib"))
+    return any(file.is_relative_to(place) for place in installed)

@@ -1,0 +1,105 @@
+"""A queue discipline that is named by a word keeps the limit of the scenario's queue.
+
+`links.down.queue = codel, pie` among the values of a key asks what another discipline does with the
+same buffer, so the word replaces the kind, keeps the `limit` that the scenario gives, and drops the
+other parameters. A queue that is written as a table is taken as it is written.
+"""
+
+import json
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from tailroom import _engine
+from tailroom.scenario.axis import Axis, bare_value
+from tailroom.scenario.source import ScenarioText
+
+
+@dataclass(frozen=True)
+class KeptLimit:
+    """What became of words among the values of a queue."""
+
+    key: str
+    """Of the queue, e.g. `links.down.queue`."""
+    limit: object | None
+    """As the scenario gives it; `None` if it gives none, or if it varies itself."""
+
+    def __str__(self) -> str:
+        """A sentence for the reader of the results."""
+        if self.limit is None:
+            return f"{self.key}: the scenario gives no limit, so each discipline has its default"
+        return f"{self.key}: limit {self.limit} kept from the scenario"
+
+
+def spell_out(
+    source: ScenarioText, axes: Sequence[Axis], varied: Sequence[str] = ()
+) -> tuple[tuple[Axis, ...], list[KeptLimit]]:
+    """Writes words for queue disciplines as tables with the scenario's limit.
+
+    Args:
+        source: The scenario.
+        axes: The keys that vary.
+        varied: Other keys that vary. A limit that varies itself is not kept.
+
+    Returns:
+        The axes, and a `KeptLimit` for each with words.
+    """
+    keys = {*varied, *(one.key for one in axes)}
+    spelled, kept = [], []
+    for one in axes:
+        if _is_queue(one.key) and any(isinstance(value, str) for value in one.values):
+            varies = f"{one.key}.limit" in keys
+            limit = None if varies else written_value(source, f"{one.key}.limit")
+            values = tuple(_as_table(value, limit) for value in one.values)
+            spelled.append(Axis(one.key, values))
+            kept += [] if varies else [KeptLimit(one.key, limit)]
+        else:
+            spelled.append(one)
+    return tuple(spelled), kept
+
+
+def written_value(source: ScenarioText, key: str) -> object | None:
+    """What the scenario's text and what replaces parts of it say of a key; `None` if nothing."""
+    document: dict[str, Any] = tomllib.loads(source.text)
+    for name, text in source.overrides:
+        *path, last = name.split(".")
+        table = document
+        for part in path:
+            table = _table(table, part)
+        table[last] = bare_value(text)
+    value: object = document
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _table(table: dict[str, Any], key: str) -> dict[str, Any]:
+    """The table of this key, made where there is none."""
+    if not isinstance(table.get(key), dict):
+        table[key] = {}
+    inner: dict[str, Any] = table[key]
+    return inner
+
+
+def _is_queue(key: str) -> bool:
+    parts = key.split(".")
+    return len(parts) == 3 and parts[0] == "links" and parts[2] == "queue"
+
+
+def _as_table(value: object, limit: object | None) -> object:
+    if not isinstance(value, str):
+        return value
+    keeps = limit is not None and value in _limited()
+    return {"kind": value, "limit": limit} if keeps else {"kind": value}
+
+
+@lru_cache(maxsize=1)
+def _limited() -> frozenset[str]:
+    """Kinds of queue disciplines that take a limit."""
+    return frozenset(
+        one["kind"]
+        for one in json.loads(_engine.components())["queue"]
+        if any(parameter["name"] == "limit" for parameter in one["parameters"])
+    )

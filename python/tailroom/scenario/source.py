@@ -1,0 +1,213 @@
+"""A scenario on its way to the engine: from a file or from Python objects to TOML text."""
+
+import dataclasses
+import hashlib
+import json
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, TextIO
+
+import tomli_w
+
+from tailroom import _engine
+from tailroom.errors import ScenarioError
+from tailroom.scenario.custom_controls import ControlFactory, OwnControls
+from tailroom.scenario.shipped import near_names, shipped_scenario
+from tailroom.scenario.types import Scenario
+
+STANDARD_INPUT = "-"
+"""In place of a path: the scenario is read from standard input."""
+LARGEST_SCENARIO_BYTES = 4 << 20
+"""A larger scenario file is refused: it is not one."""
+
+
+@dataclass(frozen=True)
+class ScenarioText:
+    """What the engine reads, and what it needs to know about where that came from."""
+
+    text: str
+    directory: Path
+    """Paths in the scenario are relative to it."""
+    place: str
+    """How messages name the scenario: its path or name, "stdin" for standard input, or "scenario"
+    for one built in Python."""
+    overrides: tuple[tuple[str, str], ...] = ()
+    """Keys with the values that replace those of the text."""
+    controls: OwnControls = field(default_factory=OwnControls)
+    """Where congestion controls come from that are not the engine's."""
+
+    @classmethod
+    def of(
+        cls,
+        scenario: "str | PathLike[str] | Scenario",
+        overrides: Mapping[str, object],
+        congestion: Mapping[str, str | ControlFactory] | None = None,
+    ) -> "ScenarioText":
+        """Reads a scenario file, or writes down a scenario that was built in Python.
+
+        Args:
+            scenario: The path of a file; `-` for standard input; where no file has that path, the
+                name of a shipped scenario (`tailroom list scenarios`); or a scenario built in
+                Python.
+            overrides: Values that replace those of the scenario, by dotted key.
+            congestion: Congestion controls by group.
+
+        Raises:
+            ScenarioError: The file cannot be read, or a value cannot be written as TOML.
+        """
+        if isinstance(scenario, (str, PathLike)) and fspath(scenario) == STANDARD_INPUT:
+            source = cls(_read_standard_input(sys.stdin), Path(), "stdin")
+        elif isinstance(scenario, (str, PathLike)):
+            path = Path(scenario)
+            shipped = None if path.is_file() else shipped_scenario(str(path))
+            file = shipped or path
+            source = cls(_read(file), file.parent, str(path))
+        else:
+            source = cls(_write_down(scenario), Path(), "scenario")
+        controls = OwnControls(source.directory)
+        with source.named_in_errors():
+            given = {
+                f"flows.{group}.congestion": controls.give(group, control)
+                for group, control in (congestion or {}).items()
+            }
+        return dataclasses.replace(source, controls=controls).replacing({**given, **overrides})
+
+    def replacing(self, overrides: Mapping[str, object]) -> "ScenarioText":
+        """The same scenario with more of its values replaced, by dotted key."""
+        texts = tuple((key, _override_text(value)) for key, value in overrides.items())
+        return dataclasses.replace(self, overrides=self.overrides + texts)
+
+    def resolve(self, seed: int | None) -> str:
+        """The scenario as TOML with every default filled in and absolute paths of files.
+
+        Raises:
+            ScenarioError: The scenario is wrong; the message has a line for each problem (at most
+                ten), which names the place and the remedy.
+        """
+        with self.named_in_errors():
+            resolved = _engine.resolve(
+                self.text, self.directory, self.overrides, seed, self.controls.find
+            )
+        return replace_files(resolved, lambda path: str((self.directory / path).absolute()))
+
+    def hash(self) -> str:
+        """Names what is simulated, whatever the seed.
+
+        It is the SHA-256 of the scenario as resolved at seed 0, each file replaced by the SHA-256
+        of its content, and each control of the user's own named together with that of its module:
+        comments, units and defaults left out change nothing.
+        """
+        content = replace_files(self.resolve(seed=0), lambda path: _sha256(Path(path).read_bytes()))
+        code = [self.controls.code_hash(control) for control in own_controls(content)]
+        return _sha256("".join([content, *filter(None, code)]).encode())
+
+    @contextmanager
+    def named_in_errors(self) -> Iterator[None]:
+        """Puts the name of the file in front of each problem that the engine finds in it."""
+        try:
+            yield
+        except ScenarioError as error:
+            lines = str(error).splitlines()
+            raise ScenarioError("\n".join(f"{self.place}: {line}" for line in lines)) from None
+
+
+def replace_files(scenario: str, replace: Callable[[str], str]) -> str:
+    """Replaces the path of each file that a scenario (as TOML) names."""
+    document = tomllib.loads(scenario)
+    naming = list(_naming_files(document))
+    for table, key in naming:
+        table[key] = replace(table[key])
+    return tomli_w.dumps(document) if naming else scenario
+
+
+def _naming_files(value: object) -> Iterator[tuple[dict[str, Any], str]]:
+    """The tables that name a file, with the key: traces of links, files of distributions."""
+    if isinstance(value, dict):
+        # A table may have such a name too.
+        yield from ((value, key) for key in ("trace", "file") if isinstance(value.get(key), str))
+        # What a control of the user's own takes is not for us to read.
+        items = [item for key, item in value.items() if key != "parameters"]
+    else:
+        items = value if isinstance(value, list) else []
+    for item in items:
+        yield from _naming_files(item)
+
+
+def own_controls(scenario: str) -> list[str]:
+    """Names of the congestion controls in a resolved scenario (TOML) that are the user's own."""
+    groups = tomllib.loads(scenario)["flows"].values()
+    controls = [group.get("congestion", {}) for group in groups]
+    return [control["control"] for control in controls if control.get("kind") == "custom"]
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _override_text(value: object) -> str:
+    """Writes a value as the command line would give it."""
+    return value if isinstance(value, str) else _inline(value)
+
+
+def _inline(value: object) -> str:
+    """Writes a value as inline TOML."""
+    if isinstance(value, Mapping):
+        pairs = (f"{json.dumps(str(key))} = {_inline(item)}" for key, item in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_inline(item) for item in value)}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    # A JSON string is a TOML string too.
+    return json.dumps(value) if isinstance(value, str) else str(value)
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_SCENARIO_BYTES + 1)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        near = near_names(str(path)) if isinstance(error, FileNotFoundError) else []
+        meant = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise ScenarioError(
+            f"{path}: cannot read the scenario: {reason}; give the path of a scenario file (TOML), "
+            f"or a name that `tailroom list scenarios` shows{meant}"
+        ) from None
+    return _decoded(content, str(path))
+
+
+@lru_cache(maxsize=1)
+def _read_standard_input(stream: TextIO) -> str:
+    """Reads the scenario from standard input, once: a command may need its text several times."""
+    return _decoded(stream.buffer.read(LARGEST_SCENARIO_BYTES + 1), "stdin")
+
+
+def _decoded(content: bytes, place: str) -> str:
+    if len(content) > LARGEST_SCENARIO_BYTES:
+        raise ScenarioError(
+            f"{place}: the scenario is larger than 4 MiB; "
+            "keep long schedules in a file of their own and name that in the scenario"
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ScenarioError(
+            f"{place}: line {line}: byte {error.start + 1} is not UTF-8; save the file as UTF-8"
+        ) from None
+
+
+def _write_down(scenario: Mapping[str, Any]) -> str:
+    try:
+        return tomli_w.dumps(scenario)
+    except (TypeError, ValueError) as error:
+        raise ScenarioError(
+            f"scenario: {error}; use text, numbers, booleans, lists and dictionaries only"
+        ) from None

@@ -1,0 +1,1 @@
+"""One simulation: run it, and what it returns."""

@@ -1,0 +1,162 @@
+"""One scenario, one seed, one result."""
+
+import json
+import time
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from tailroom import _engine
+from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.named_values import NamedValues
+from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.types import Scenario
+from tailroom.simulation.result import Result
+from tailroom.simulation.series import (
+    arrival_table,
+    dispersion_table,
+    flow_count_table,
+    flow_log_table,
+    flow_table,
+    link_table,
+    packet_table,
+)
+
+MOST_SERIES_ROWS = 5_000_000
+"""Series that nobody asked for stay below this many rows, some 200 MB."""
+
+
+def run(  # noqa: PLR0913 - each says one thing about a run
+    scenario: str | PathLike[str] | Scenario,
+    *,
+    seed: int | None = None,
+    set: Mapping[str, object] | None = None,  # noqa: A002
+    progress: Callable[[float, float], object] | None = None,
+    series_samples: int | None = None,
+    congestion: Mapping[str, str | ControlFactory] | None = None,
+) -> Result:
+    """Simulates a scenario.
+
+    The interpreter's lock is released meanwhile, so that threads may run scenarios side by side.
+
+    Args:
+        scenario: Path of a scenario file, the name of a shipped scenario (`"first"`), `"-"` for
+            standard input, or a scenario built in Python.
+        seed: Replaces the scenario's seed.
+        set: Replaces values of the scenario, by dotted key:
+            `{"links.bottleneck.queue.limit": "625 packets"}`. Text is read as TOML if it is a TOML
+            value, as `--set` on the command line.
+        progress: Called with the fraction done and the simulated seconds, at most ten times a
+            second. An exception in it ends the run.
+        series_samples: Records time series at this many instants (fewer above 10,000 flows) if
+            the scenario asks for none. What is recorded changes nothing else.
+        congestion: Congestion controls by the name of their group of flows: a class of your own
+            (see `CongestionControl`), anything to call that makes one for each flow, or a name as
+            in a scenario file.
+
+    Raises:
+        ScenarioError: The scenario is wrong, or a control does what none may do; the message names
+            the place and the remedy.
+        ControlError: A control of your own raised an exception, which is the `__cause__`.
+        RunError: The run failed.
+        KeyboardInterrupt: Ctrl-C; the run stops at once.
+    """
+    source = ScenarioText.of(scenario, set or {}, congestion)
+    return simulate(source, seed=seed, progress=progress, series_samples=series_samples)
+
+
+def simulate(
+    source: ScenarioText,
+    *,
+    seed: int | None = None,
+    progress: Callable[[float, float], object] | None = None,
+    series_samples: int | None = None,
+) -> Result:
+    """Simulates a scenario that has been read; arguments and errors are those of `run`."""
+    resolved = source.resolve(seed)
+    document = tomllib.loads(resolved)
+    recorded = _with_series(source.overrides, document, series_samples)
+    with source.named_in_errors():
+        started = time.perf_counter()
+        answer = _engine.run(
+            source.text, source.directory, recorded, seed, progress, source.controls.find
+        )
+        wall_s = time.perf_counter() - started
+    measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)
+    summary = _summary(measured, document, source.hash(), wall_s)
+    links = list(summary["links"])
+    flows = [flow["name"] for flow in summary["flows"]]
+    groups = list(summary["groups"])
+    return Result(
+        summary=summary,
+        scenario=resolved,
+        link_series=_later(link_table, answer["link_series"], links),
+        flow_series=_later(flow_table, answer["flow_series"], flows),
+        packet_log=_later(packet_table, answer["packet_log"], links, flows + groups),
+        arrival_log=_later(arrival_table, answer["arrival_log"], links, flows + groups),
+        flow_counts=_later(flow_count_table, answer["flow_counts"], links),
+        flow_log=_later(flow_log_table, answer["flow_log"], groups),
+        arrival_dispersion=_later(dispersion_table, answer["arrival_dispersion"], links),
+    )
+
+
+def _later(
+    table: Callable[..., Any], columns: _engine.Columns | None, *names: Sequence[str]
+) -> Any:
+    """Makes a table when it is first read, if its columns were recorded."""
+    return None if columns is None else lambda: table(columns.arrays(), *names)
+
+
+def _with_series(
+    overrides: tuple[tuple[str, str], ...], document: dict[str, Any], samples: int | None
+) -> list[tuple[str, str]]:
+    """Adds an interval for the time series if there is none yet."""
+    if samples is None or "series" in document:
+        return list(overrides)
+    flows = sum(group["count"] for group in document["flows"].values())
+    samples = max(1, min(samples, MOST_SERIES_ROWS // flows))
+    number, unit = document["duration"].split()
+    return [*overrides, ("series.interval", f"{float(number) / samples:.12f} {unit}")]
+
+
+def _summary(
+    measured: NamedValues, document: dict[str, Any], scenario_hash: str, wall_s: float
+) -> NamedValues:
+    """Completes the engine's summary with what the engine cannot know.
+
+    `document` is the resolved scenario.
+    """
+    for name, group in measured["groups"].items():
+        group["settings"] = _settings(document["flows"][name])
+    version = measured.pop("engine_version")
+    events = measured.pop("events")
+    packet_hops = measured.pop("packet_hops")
+    timing = NamedValues(
+        wall_s=wall_s,
+        events=events,
+        packet_hops=packet_hops,
+        ns_per_packet_hop=1e9 * wall_s / packet_hops if packet_hops else None,
+    )
+    return NamedValues(
+        engine_version=version,
+        scenario_hash=scenario_hash,
+        title=document["title"],
+        **measured,
+        timing=timing,
+    )
+
+
+def _settings(group: dict[str, Any]) -> NamedValues:
+    """A group's keys in a resolved scenario, whether it gave them, its host or the defaults did.
+
+    Left out is what may be of any size: of the source all but its kind, of a control of the user's
+    own what it is made with.
+    """
+    settings = NamedValues({**group, "source": group["source"]["kind"]})
+    if "congestion" in group:
+        control = group["congestion"]
+        settings["congestion"] = {
+            key: value for key, value in control.items() if key != "parameters"
+        }
+    return settings

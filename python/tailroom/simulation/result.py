@@ -1,0 +1,175 @@
+"""What a run returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+from tailroom.simulation.lazy_table import LazyTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Statistics, time series and the scenario of one run.
+
+    The tables hold NumPy-compatible columns that pandas, polars and DuckDB read without copying;
+    `None` where the scenario asks for no recording.
+    """
+
+    summary: dict[str, Any]
+    """The object that `tailroom run --json` prints; units are in the last word of each name."""
+    scenario: str
+    """The scenario as TOML with every default filled in."""
+    link_series: LazyTable = LazyTable()
+    """`time_s link queue_packets utilization drops_packets marks_packets`: the queue at that
+    instant, the rest over the interval that ends there; then what the queue disciplines report of
+    themselves (NaN for a link whose discipline does not)."""
+    flow_series: LazyTable = LazyTable()
+    """`time_s flow cwnd_packets ssthresh_packets srtt_s goodput_bps`."""
+    packet_log: LazyTable = LazyTable()
+    """`time_s link flow event`, link by link; the event is arrival, departure or drop. A flow that
+    comes and goes has its group's name."""
+    flow_counts: LazyTable = LazyTable()
+    """`link flows in_progress_fraction bottlenecked_fraction`: the shares of the measured time with
+    so many flows in progress at a link, and with so many that it held back."""
+    flow_log: LazyTable = LazyTable()
+    """`group start_s bytes completion_time_s slowdown`: flows that came and went, as many as the
+    groups' `flow_log` says, by group and start."""
+    arrival_dispersion: LazyTable = LazyTable()
+    """`link scale_s intervals mean_packets index`: at the links with `arrival_dispersion`, variance
+    over mean of the packets that arrive in intervals of this length."""
+    arrival_log: LazyTable = LazyTable()
+    """`time_s link flow bytes queue_packets fate`: every packet that arrived at the links with
+    `arrival_log`, link by link in the order of time; the queue that it found, without the packet
+    being sent; and whether it was accepted, marked or dropped (overflow, early, head), then or
+    later. A flow that comes and goes has its group's name."""
+
+    @property
+    def links(self) -> dict[str, dict[str, Any]]:
+        """Statistics of each link, by name."""
+        links: dict[str, dict[str, Any]] = self.summary["links"]
+        return links
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """Statistics of each flow, in the order of the scenario."""
+        flows: list[dict[str, Any]] = self.summary["flows"]
+        return flows
+
+    @property
+    def groups(self) -> dict[str, dict[str, Any]]:
+        """Statistics of each group of flows, by name.
+
+        Among them, in seconds: `queue_delay_s_mean` and `queue_delay_s_p99`, what packets wait at
+        all links of their path together; `one_way_delay_s_mean`, `one_way_delay_s_p99` and
+        `jitter_s_mean` (RFC 3550, section 6.4.1) of sources without congestion control. `None`
+        where there is nothing to measure.
+        """
+        groups: dict[str, dict[str, Any]] = self.summary["groups"]
+        return groups
+
+    def series(
+        self, quantity: str, *, link: str | None = None, flow: str | None = None
+    ) -> pa.Table:
+        """One quantity over time.
+
+        Args:
+            quantity: `queue`, `utilization`, `drops`, `marks` or what the discipline reports of
+                links; `cwnd`, `ssthresh`, `srtt` or `goodput` of flows. The column's name carries
+                the unit.
+            link: Only this link.
+            flow: Only this flow.
+
+        Returns:
+            The columns `time_s`, `link` or `flow` if none was chosen, and the quantity. Without a
+            choice the columns are those of the whole table, not copies.
+
+        Raises:
+            ValueError: There is no such quantity, link or flow, or no series was recorded.
+        """
+        for owner, table, name in (
+            ("link", self.link_series, link),
+            ("flow", self.flow_series, flow),
+        ):
+            column = _column(table, quantity)
+            if table is None or column is None:
+                continue
+            if name is None:
+                return table.select(["time_s", owner, column])
+            import pyarrow.compute as pc  # noqa: PLC0415 - it loads NumPy
+
+            _check_name(table, owner, name)
+            return table.filter(pc.field(owner) == name).select(["time_s", column])
+        raise ValueError(self._why_missing(quantity))
+
+    def plot(self, kind: PlotKind = "windows") -> Figure:
+        """Draws windows and queue over time, utilization over time, burstiness or arrivals.
+
+        Args:
+            kind: `windows` as in Figures 5 and 6 of Barman et al. (2004), `utilization`,
+                `dispersion` (burstiness by time scale), or `arrivals` as in Figure 4 of Auge and
+                Roberts (2006).
+
+        Raises:
+            ValueError: What it shows was not recorded.
+        """
+        from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
+
+        return plots.draw(self, kind)
+
+    def save(self, directory: str | PathLike[str]) -> None:
+        """Writes scenario, summary, series and pictures into a new directory, or nothing at all.
+
+        Raises:
+            OutputDirectoryError: The directory holds something already or cannot be written.
+        """
+        from tailroom.storage import result_directory as result_files  # noqa: PLC0415 - it needs this module
+
+        result_files.save(self, directory)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Makes the tables that nobody has read yet, since only tables survive pickling."""
+        for one in fields(self):
+            getattr(self, one.name)
+        return vars(self)
+
+    def _why_missing(self, quantity: str) -> str:
+        tables = [table for table in (self.link_series, self.flow_series) if table is not None]
+        if not tables:
+            return (
+                "no series was recorded; give the scenario a series.interval, "
+                "or run it with series_samples=500"
+            )
+        known = [
+            _quantity(column)
+            for table in tables
+            for column in table.column_names
+            if column not in ("time_s", "link", "flow")
+        ]
+        return f"there is no series {quantity!r}; choose one of {', '.join(known)}"
+
+
+def _quantity(column: str) -> str:
+    """The name of a column without its unit."""
+    return column.rsplit("_", 1)[0]
+
+
+def _column(table: pa.Table | None, quantity: str) -> str | None:
+    if table is None:
+        return None
+    matches = (name for name in table.column_names if quantity in (name, _quantity(name)))
+    return next(matches, None)
+
+
+def _check_name(table: pa.Table, owner: str, name: str) -> None:
+    names = table.column(owner).unique().to_pylist()
+    if name not in names:
+        some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        raise ValueError(f"there is no {owner} {name!r}; choose one of {some}")

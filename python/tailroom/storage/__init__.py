@@ -1,0 +1,1 @@
+"""Results on disk: the store of runs, and directories of one result."""

@@ -1,0 +1,114 @@
+"""Results on disk: a directory with the scenario, the summary, the series and pictures.
+
+Any tool reads them: TOML, JSON, Parquet and PNG.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tailroom.scenario.custom_controls import portable_file
+from tailroom.scenario.named_values import NamedValues
+from tailroom.scenario.source import own_controls, replace_files
+from tailroom.simulation.result import Result
+from tailroom.storage.output_directory import output_directory
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCENARIO = "scenario.toml"
+SUMMARY = "summary.json"
+TABLES = (
+    "arrival_dispersion",
+    "arrival_log",
+    "flow_counts",
+    "flow_log",
+    "flow_series",
+    "link_series",
+    "packet_log",
+)
+
+
+def summary_text(summary: dict[str, Any]) -> str:
+    """The summary as JSON: the same bytes for the same summary."""
+    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_scenario(scenario: str, directory: Path, name: str = SCENARIO) -> None:
+    """Writes a resolved scenario (TOML) into a directory, with the files and modules it names."""
+    text = replace_files(scenario, lambda path: _copied(path, directory))
+    (directory / name).write_text(text, encoding="utf-8")
+    for control in own_controls(text):
+        module = portable_file(control)
+        if module:
+            shutil.copyfile(module, directory / module.name)
+
+
+def write(result: Result, directory: Path) -> None:
+    """Writes the files of a result into an existing directory."""
+    write_scenario(result.scenario, directory)
+    (directory / SUMMARY).write_text(summary_text(result.summary), encoding="utf-8")
+    import pyarrow.parquet as pq  # noqa: PLC0415 - it loads NumPy, and `run` may need neither
+
+    for name in TABLES:
+        table = getattr(result, name)
+        if table is not None:
+            pq.write_table(table, directory / f"{name}.parquet", compression="zstd")
+    drawn = (result.link_series, result.arrival_dispersion, result.arrival_log)
+    if any(table is not None for table in drawn):
+        from tailroom import plots  # noqa: PLC0415 - matplotlib takes a second to load
+
+        plots.write(result, directory)
+
+
+def _copied(source: str, directory: Path) -> str:
+    """Copies a file beside the scenario that names it; files of the same name are numbered."""
+    path = Path(source)
+    name = path.name
+    number = 1
+    while (directory / name).exists():
+        number += 1
+        name = f"{path.stem}-{number}{path.suffix}"
+    shutil.copyfile(path, directory / name)
+    return name
+
+
+def save(result: Result, directory: str | PathLike[str]) -> None:
+    """Writes a result into a new directory, or nothing at all.
+
+    Raises:
+        OutputDirectoryError: The directory holds something already or cannot be written.
+    """
+    with output_directory(directory) as staging:
+        write(result, staging)
+
+
+def load(directory: str | PathLike[str]) -> Result:
+    """Reads what `Result.save` or `tailroom run --out` wrote.
+
+    Raises:
+        ValueError: The directory holds no result.
+    """
+    place = Path(directory)
+    try:
+        scenario = (place / SCENARIO).read_text(encoding="utf-8")
+        summary = json.loads(
+            (place / SUMMARY).read_text(encoding="utf-8"), object_pairs_hook=NamedValues
+        )
+        tables = {name: _read_table(place / f"{name}.parquet") for name in TABLES}
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"{place}: holds no result of tailroom ({error}); "
+            "give a directory that `tailroom run --out` wrote"
+        ) from None
+    return Result(summary=summary, scenario=scenario, **tables)
+
+
+def _read_table(path: Path) -> pa.Table | None:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+    return pq.read_table(path) if path.exists() else None

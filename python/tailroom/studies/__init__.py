@@ -1,0 +1,1 @@
+"""Questions that take many runs or models to answer."""

@@ -1,0 +1,1 @@
+"""Values of a key, or whole scenarios, side by side."""

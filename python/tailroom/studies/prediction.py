@@ -1,0 +1,203 @@
+"""What every model says of a scenario."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isinf
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from tailroom import models
+from tailroom.errors import NotApplicableError
+from tailroom.models import Assumption, Bottleneck, Model, Prediction, Target
+from tailroom.scenario.axis import Axis
+from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.types import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one model says, and whether its assumptions hold."""
+
+    model: Model
+    prediction: Prediction | None
+    """`None` if it does not apply."""
+    why_not: str = ""
+    """Which value is why it does not apply."""
+    assumptions: tuple[Assumption, ...] = ()
+    """What it supposes; empty if it does not apply."""
+
+    @property
+    def failing(self) -> list[Assumption]:
+        """The assumptions that do not hold."""
+        return [one for one in self.assumptions if not one.holds]
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What models say of one link of a scenario."""
+
+    link: Bottleneck
+    target: Target
+    answers: tuple[Answer, ...]
+
+    def __getitem__(self, name: str) -> Prediction:
+        """The prediction of the model of this name.
+
+        Raises:
+            KeyError: No such model was asked.
+            NotApplicableError: It does not apply.
+        """
+        answer = next((one for one in self.answers if one.model.name == name), None)
+        if answer is None:
+            raise KeyError(name)
+        if answer.prediction is None:
+            raise NotApplicableError(answer.why_not)
+        return answer.prediction
+
+    def says(self, name: str, quantity: str) -> float | None:
+        """What the model of this name says of a quantity of a `Prediction`; `None` if nothing."""
+        for answer in self.answers:
+            if answer.model.name == name and answer.prediction:
+                value: float | None = getattr(answer.prediction, quantity)
+                return value
+        return None
+
+    def fails(self, name: str) -> bool:
+        """Whether the model of this name predicts although one of its assumptions does not hold."""
+        return any(one.failing for one in self.answers if one.model.name == name)
+
+    def who_say(self, quantity: str) -> list[str]:
+        """Names of the models that predict this quantity."""
+        names = [answer.model.name for answer in self.answers]
+        return [name for name in names if self.says(name, quantity) is not None]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `tailroom model --json` prints it."""
+        return {
+            "link": self.link.name,
+            "target": {
+                "utilization": self.target.utilization,
+                "loss_fraction": self.target.loss_fraction,
+            },
+            "models": {one.model.name: _as_dict(one, self.link) for one in self.answers},
+        }
+
+
+def predict(  # noqa: PLR0913 - each says one thing about the question
+    scenario: str | PathLike[str] | Scenario,
+    *,
+    link: str | None = None,
+    target: Target | None = None,
+    only: Iterable[str] | None = None,
+    seed: int | None = None,
+    set: Mapping[str, object] | None = None,  # noqa: A002
+    congestion: Mapping[str, str | ControlFactory] | None = None,
+) -> Predictions:
+    """Asks the analytic models of the literature, without simulating.
+
+    Args:
+        scenario: Path of a scenario file, or a scenario built in Python.
+        link: The link to look at; if left out, the one that its traffic fills first.
+        target: What the required buffers are to achieve.
+        only: Names of the models to ask; all if left out.
+        seed: Replaces the scenario's seed.
+        set: Replaces values of the scenario, as `tailroom.run` does.
+        congestion: Congestion controls by group, as `tailroom.run` takes them.
+
+    Raises:
+        ScenarioError: The scenario is wrong, or has no such link.
+        ValueError: There is no such model.
+    """
+    source = ScenarioText.of(scenario, set or {}, congestion)
+    bottleneck = models.read_bottleneck(source, link, seed)
+    target = target or Target()
+    chosen = models.models_named(models.MODELS if only is None else only)
+    answers = tuple(ask(model, bottleneck, target) for model in chosen)
+    return Predictions(bottleneck, target, answers)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What models say at each value of a key."""
+
+    axis: Axis
+    points: tuple[Predictions, ...]
+    """One for each value of the axis."""
+
+    def who_say(self, quantity: str) -> list[str]:
+        """Names of the models that predict this quantity at any of the points."""
+        return list(dict.fromkeys(name for one in self.points for name in one.who_say(quantity)))
+
+    def values(self, name: str, quantity: str) -> list[float | None]:
+        """What a model says of a quantity, point by point."""
+        return [one.says(name, quantity) for one in self.points]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `tailroom model --over --json` prints it."""
+        pairs = zip(self.axis.values, self.points, strict=True)
+        points = [{"value": value, **one.as_dict()} for value, one in pairs]
+        return {"key": self.axis.key, "points": points}
+
+    def plot(self) -> "Figure":
+        """Draws utilization, loss and queueing delay, one line a model."""
+        from tailroom.plots import model_curves  # noqa: PLC0415 - matplotlib takes a second
+
+        return model_curves.draw(self)
+
+
+def predict_over(
+    scenario: str | PathLike[str] | Scenario,
+    axis: Axis,
+    *,
+    set: Mapping[str, object] | None = None,  # noqa: A002
+    **question: Any,
+) -> Curves:
+    """Asks the models at each value of a key; the other arguments are those of `predict`."""
+    settings = ({**(set or {}), axis.key: value} for value in axis.values)
+    return Curves(axis, tuple(predict(scenario, set=one, **question) for one in settings))
+
+
+def ask(model: Model, link: Bottleneck, target: Target) -> Answer:
+    """Asks one model about a link."""
+    try:
+        prediction = model.predict(link, target)
+        return Answer(model, prediction, assumptions=tuple(model.assumptions(link)))
+    except NotApplicableError as error:
+        return Answer(model, None, why_not=str(error))
+
+
+def _as_dict(answer: Answer, link: Bottleneck) -> dict[str, Any]:
+    model, prediction = answer.model, answer.prediction
+    said: dict[str, Any] = {"title": model.title, "source": model.source}
+    if prediction is None:
+        return {**said, "applies": False, "why_not": answer.why_not}
+    packets = prediction.required_packets
+    finite = None if packets is None or isinf(packets) else packets
+    return {
+        **said,
+        "applies": True,
+        "utilization": prediction.utilization,
+        "loss_fraction": prediction.loss_fraction,
+        "queue_packets_mean": prediction.queue_packets_mean,
+        "queue_delay_s_mean": prediction.queue_delay_s_mean,
+        "required_for": prediction.required_for or None,
+        "required_exists": None if packets is None else finite is not None,
+        "required_packets": finite,
+        "required_bytes": None if finite is None else finite * link.packet_bytes,
+        "required_s": None if finite is None else finite / link.capacity_pps,
+        "required_bdp": finite / link.bdp_packets if finite and link.bdp_packets else None,
+        "details": {name: _finite(value) for name, value in prediction.details.items()},
+        "assumptions": [
+            {"statement": one.statement, "holds": one.holds, "found": one.found}
+            for one in answer.assumptions
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return None if isinf(value) or value != value else float(value)  # noqa: PLR0124 - NaN

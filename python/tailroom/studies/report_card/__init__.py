@@ -1,0 +1,1 @@
+"""A congestion control judged by the criteria of RFC 9743."""

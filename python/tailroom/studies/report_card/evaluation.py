@@ -1,0 +1,456 @@
+"""A report card for a congestion control, on the criteria of RFC 9743."""
+
+import hashlib
+import itertools
+import json
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from math import isfinite
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from tailroom.errors import RunError, ScenarioError
+from tailroom.execution.dask_cluster import ClusterLike, connected
+from tailroom.execution.runner import Point, Runner, Task
+from tailroom.scenario.axis import Axis, value_words
+from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.source import ScenarioText
+from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.storage.store import Run, Store, SweepRecord
+from tailroom.studies.report_card.criteria import (
+    CRITERIA,
+    EXPERIMENTS,
+    REFERENCES,
+    Criterion,
+    Experiment,
+)
+from tailroom.studies.report_card.verdict import SEVERITY, Judgement, Verdict, how_much_worse, judge
+from tailroom.studies.sweep_study.study import SweepProgress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SEEDS, QUICK_SEEDS = 8, 3
+QUICK_TIMES = {"duration": "30 s", "measure_from": "10 s"}
+"""Of the runs of a quick card."""
+
+Control = str | Mapping[str, object] | ControlFactory
+"""A name, a table with a kind and its parameters, or something that makes a control."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A criterion at one point of its experiment."""
+
+    settings: Mapping[str, object]
+    label: str
+    values: Mapping[str, Interval | None]
+    """The quantity by control; `None` where it is not defined in any run."""
+    worst_reference: Interval | None
+    """That of the references with the less good mean."""
+    worse: float
+    """The difference or ratio to it, larger for worse values."""
+    judgement: Judgement
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the intervals say."""
+        return self.judgement.verdict
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What becomes of a criterion over all points of its experiment."""
+
+    criterion: Criterion
+    experiment: Experiment
+    points: tuple[Compared, ...]
+
+    @property
+    def judgement(self) -> Judgement:
+        """That of the worst point, as far as the intervals of the points tell."""
+        best = max((one.judgement.best for one in self.points), key=SEVERITY.index)
+        worst = max((one.judgement.worst for one in self.points), key=SEVERITY.index)
+        return Judgement(best, worst)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the intervals say."""
+        return self.judgement.verdict
+
+    @property
+    def decisive(self) -> Compared:
+        """The worst of the points that make the verdict."""
+        decisive = [
+            one
+            for one in self.points
+            if one.verdict == self.verdict and one.judgement.worst == self.judgement.worst
+        ]
+        return max(decisive, key=lambda one: one.worse)
+
+    @property
+    def over(self) -> Axis | None:
+        """The key that the points differ in, if it is a single one with numbers."""
+        varying = [key for key in self.experiment.axes if len(self._values(key)) > 1]
+        only = Axis(varying[0], tuple(self._values(varying[0]))) if len(varying) == 1 else None
+        return only if only and only.numbers is not None else None
+
+    def _values(self, key: str) -> list[object]:
+        values: list[object] = []
+        for point in self.points:
+            if point.settings[key] not in values:
+                values.append(point.settings[key])
+        return values
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A report card."""
+
+    control: str
+    references: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    runs: pa.Table
+    """One row a run: experiment, control, settings (as JSON), seed, and every metric."""
+    quick: bool
+    store: Store | None
+    """Where the runs are, if they were to be kept."""
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """The control, then the references that it is not itself."""
+        return tuple(dict.fromkeys((self.control, *self.references)))
+
+    @property
+    def table(self) -> pa.Table:
+        """One row a criterion, point and control: mean, half-width (95 %), runs, verdict."""
+        rows = [
+            {
+                "criterion": found.criterion.name,
+                "section": found.criterion.section,
+                "quantity": found.criterion.quantity,
+                "point": point.label,
+                "control": control,
+                "mean": value.mean if value else None,
+                "half_width": value.half_width if value else None,
+                "runs": value.count if value else 0,
+                "verdict": str(point.verdict) if control == self.control else None,
+            }
+            for found in self.findings
+            for point in found.points
+            for control, value in point.values.items()
+        ]
+        return pa.Table.from_pylist(rows)
+
+    def __getitem__(self, name: str) -> Finding:
+        """The finding on the criterion of this name.
+
+        Raises:
+            KeyError: There is no such criterion.
+        """
+        for found in self.findings:
+            if found.criterion.name == name:
+                return found
+        raise KeyError(name)
+
+    def count(self, verdict: Verdict) -> int:
+        """How many criteria end so."""
+        return sum(one.verdict == verdict for one in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `tailroom evaluate --json` prints it."""
+        return {
+            "control": self.control,
+            "references": list(self.references),
+            "quick": self.quick,
+            "criteria": [_as_dict(found) for found in self.findings],
+        }
+
+    def plot(self) -> "Figure":
+        """Draws one page: a panel a criterion, the control beside the references."""
+        from tailroom.plots import report_card  # noqa: PLC0415 - matplotlib takes a second
+
+        return report_card.draw(self)
+
+
+def evaluate(  # noqa: PLR0913 - each says one thing about the question
+    control: Control,
+    *,
+    store: str | PathLike[str] | None = None,
+    quick: bool = False,
+    seeds: int | None = None,
+    workers: int | None = None,
+    cluster: "ClusterLike | None" = None,
+    progress: Callable[[SweepProgress], object] | None = None,
+) -> Evaluation:
+    """Holds a congestion control against Reno and CUBIC on the criteria of RFC 9743.
+
+    Args:
+        control: A name as in a scenario (also "module:Class"), a table with a kind and its
+            parameters, or a class of your own.
+        store: Keeps the runs there, so that asking again takes no time; else they are dropped.
+        quick: Fewer points, seeds and seconds: a first look.
+        seeds: Runs of each point; 8 if left out, 3 of a quick card.
+        workers: Runs at a time; as many as there are cores if left out.
+        cluster: Runs them on a Dask cluster, as in `tailroom.sweep`.
+        progress: Called after each run, with how far the card is.
+
+    Raises:
+        ScenarioError: There is no such control, or it does what none may do.
+        StoreError: The directory is no store.
+        ClusterError: The cluster does not answer, or cannot do the runs.
+        ControlError: The control raised an exception.
+        RunError: A run failed.
+    """
+    control = _read(control)
+    name = _name(control)
+    controls: dict[str, Control] = {name: control}
+    controls.update({one: one for one in REFERENCES if one != name})
+    count = seeds or (QUICK_SEEDS if quick else SEEDS)
+    parts = list(_parts(controls, quick=quick))
+    with ExitStack() as stack:
+        connection = stack.enter_context(connected(cluster))
+        place = store or stack.enter_context(tempfile.TemporaryDirectory(prefix="tailroom-"))
+        kept = Store.create(place)
+        runner = stack.enter_context(
+            Runner(parts[0].points[0].source, kept, workers=workers, cluster=connection)
+        )
+        _run(parts, kept, runner, count, progress or (lambda _: None))
+        for experiment in EXPERIMENTS:
+            kept.record(_record(experiment, [one for one in parts if one.experiment is experiment]))
+    return Evaluation(
+        control=name,
+        references=REFERENCES,
+        findings=tuple(_finding(one, parts) for one in CRITERIA),
+        runs=_runs(parts),
+        quick=quick,
+        store=kept if store else None,
+    )
+
+
+@dataclass
+class _Part:
+    """An experiment with one control."""
+
+    experiment: Experiment
+    control: str
+    points: list[Point] = field(default_factory=list)
+
+
+def _read(control: Control) -> Control:
+    """A table that the command line gave as text."""
+    if not isinstance(control, str) or not control.lstrip().startswith("{"):
+        return control
+    try:
+        table: dict[str, object] = tomllib.loads(f"control = {control}")["control"]
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(
+            f"{control}: is not TOML ({error}); write it as in {{ kind = 'aimd', increase = 2.0 }}"
+        ) from None
+    return table
+
+
+def _name(control: Control) -> str:
+    """What the card calls it; with parameters, so that it is not taken for a reference."""
+    if isinstance(control, str):
+        return control.rpartition(":")[2]
+    if isinstance(control, Mapping):
+        parameters = {key: value for key, value in control.items() if key != "kind"}
+        words = [f"{key} {value}" for key, value in parameters.items()]
+        return ", ".join([str(control.get("kind", "table")), *words])
+    made = getattr(control, "func", control)
+    return str(getattr(made, "__name__", type(made).__name__))
+
+
+def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
+    """Every experiment with every control; their points are numbered throughout."""
+    numbers = itertools.count()
+    parts = []
+    for experiment in EXPERIMENTS:
+        for name, control in controls.items():
+            source = _source(experiment, control, quick=quick)
+            settings = _settings(experiment, quick=quick)
+            points = [Point.of(source, next(numbers), one) for one in settings]
+            parts.append(_Part(experiment, name, points))
+    return parts
+
+
+def _source(experiment: Experiment, control: Control, *, quick: bool) -> ScenarioText:
+    overrides: dict[str, object] = {}
+    if quick and not experiment.is_long:
+        overrides.update(QUICK_TIMES)
+    given: dict[str, str | ControlFactory] = {}
+    for group in experiment.groups:
+        if isinstance(control, Mapping):
+            overrides[f"flows.{group}.congestion"] = control
+        else:
+            given[group] = control
+    scenario: Any = experiment.scenario
+    return ScenarioText.of(scenario, overrides, given)
+
+
+def _settings(experiment: Experiment, *, quick: bool) -> list[dict[str, object]]:
+    axes = {**experiment.axes, **(experiment.quick if quick else {})}
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+
+
+def _run(
+    parts: Sequence[_Part],
+    store: Store,
+    runner: Runner,
+    count: int,
+    report: Callable[[SweepProgress], object],
+) -> None:
+    """Does what the store does not hold yet, all experiments side by side."""
+    points = [point for part in parts for point in part.points]
+
+    def told() -> None:
+        done = sum(len(point.rows) for point in points)
+        found = sum(point.found for point in points)
+        report(SweepProgress(done, found, count * len(points)))
+
+    def taken(task: Task, ended: Run | RunError) -> list[Task]:
+        if isinstance(ended, RunError):
+            raise ended
+        points[task.point].take(task, ended)
+        told()
+        return []
+
+    waiting = [task for point in points for task in point.missing(store, count)]
+    told()
+    runner.run(waiting, taken)
+
+
+def _record(experiment: Experiment, parts: Sequence[_Part]) -> SweepRecord:
+    """The experiment as a sweep over controls, for `tailroom results` and `tailroom plot`."""
+    points: list[dict[str, Any]] = [
+        {"settings": {"control": part.control, **point.settings}, "runs": point.keys}
+        for part in parts
+        for point in part.points
+    ]
+    keys = list(points[0]["settings"])
+    axes = {key: _distinct([one["settings"][key] for one in points]) for key in keys}
+    text = json.dumps([parts[0].points[0].source.text, axes], default=str)
+    return SweepRecord(
+        id=f"evaluate-{experiment.name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}",
+        title=f"Report card: {experiment.shows}",
+        scenario="scenario",
+        axes=axes,
+        points=points,
+    )
+
+
+def _distinct(values: Sequence[Any]) -> list[Any]:
+    return [value for place, value in enumerate(values) if value not in values[:place]]
+
+
+def _finding(criterion: Criterion, parts: Sequence[_Part]) -> Finding:
+    mine = [one for one in parts if one.experiment.name == criterion.experiment]
+    experiment = mine[0].experiment
+    compared = []
+    for place, point in enumerate(mine[0].points):
+        values = {part.control: _value(criterion, part.points[place]) for part in mine}
+        control = mine[0].control
+        name, reference = _worst(criterion, {one: values[one] for one in REFERENCES})
+        if name == control:
+            judgement = Judgement(Verdict.PASS, Verdict.PASS)  # It is what it is held against.
+        else:
+            judgement = judge(criterion, values[control], reference)
+        label = _label(point.settings, [one.settings for one in mine[0].points])
+        worse = how_much_worse(criterion, values[control], reference)
+        compared.append(Compared(point.settings, label, values, reference, worse, judgement))
+    return Finding(criterion, experiment, tuple(compared))
+
+
+def _value(criterion: Criterion, point: Point) -> Interval | None:
+    """The criterion's quantity over the runs in which it is defined."""
+    runs = [point.rows[key].to_pylist()[0] for key in point.keys]
+    found = [value for value in map(criterion.measure, runs) if value is not None]
+    return mean_interval(found) if found else None
+
+
+def _worst(
+    criterion: Criterion, values: Mapping[str, Interval | None]
+) -> tuple[str, Interval | None]:
+    """The reference with the less good mean, with its name."""
+    defined = [(name, one) for name, one in values.items() if one is not None]
+    if not defined:
+        return "", None
+    sign = 1 if criterion.better == "higher" else -1
+    return min(defined, key=lambda one: sign * one[1].mean)
+
+
+def _label(settings: Mapping[str, object], among: Sequence[Mapping[str, object]]) -> str:
+    """The values that tell a point from the others; all of them if it is the only one."""
+    varying = [key for key in settings if len(_distinct([one[key] for one in among])) > 1]
+    words = []
+    for key in varying or settings:
+        value = settings[key]
+        loss = value.get("probability") if isinstance(value, Mapping) else None
+        name = {"count": " flows"}.get(key.rpartition(".")[2], "")
+        text = f"{100 * loss:g} % lost" if isinstance(loss, float) else value_words(value, [value])
+        words.append(f"{text}{name}")
+    return ", ".join(words)
+
+
+def _runs(parts: Sequence[_Part]) -> pa.Table:
+    rows = []
+    for part in parts:
+        for point in part.points:
+            for key in point.keys:
+                row = point.rows[key]
+                given = {
+                    "experiment": part.experiment.name,
+                    "control": part.control,
+                    "settings": json.dumps(point.settings),
+                }
+                for place, (name, value) in enumerate(given.items()):
+                    row = row.add_column(place, name, pa.array([value]))
+                rows.append(row)
+    return pa.concat_tables(rows, promote_options="default")
+
+
+def _as_dict(found: Finding) -> dict[str, Any]:
+    criterion = found.criterion
+    return {
+        "name": criterion.name,
+        "title": criterion.title,
+        "section": criterion.section,
+        "experiment": found.experiment.shows,
+        "quantity": criterion.quantity,
+        "better": criterion.better,
+        **_verdict(found.judgement),
+        "thresholds": {
+            "by": criterion.by,
+            "caution": criterion.caution,
+            "failure": criterion.failure,
+            "harmless": criterion.harmless,
+            "reason": criterion.reason,
+        },
+        "points": [
+            {
+                "point": point.label,
+                **_verdict(point.judgement),
+                "values": {name: _interval(value) for name, value in point.values.items()},
+            }
+            for point in found.points
+        ],
+    }
+
+
+def _verdict(judgement: Judgement) -> dict[str, Any]:
+    """The verdict, and which ones it may be if it is undecided."""
+    possible = {"possible": [str(judgement.best), str(judgement.worst)]}
+    return {"verdict": str(judgement.verdict), **({} if judgement.is_decided else possible)}
+
+
+def _interval(value: Interval | None) -> dict[str, float | None] | None:
+    if value is None:
+        return None
+    half_width = value.half_width if isfinite(value.half_width) else None
+    return {"mean": value.mean, "half_width": half_width}

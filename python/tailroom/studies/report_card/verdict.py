@@ -1,0 +1,104 @@
+"""Verdicts of a report card: what confidence intervals say of a threshold."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import hypot, inf
+
+from tailroom.statistics.intervals import Interval
+from tailroom.studies.report_card.criteria import Criterion
+
+
+class Verdict(StrEnum):
+    """What becomes of a criterion."""
+
+    PASS = "pass"
+    CAUTION = "caution"
+    UNDECIDED = "undecided"
+    """An interval contains a threshold: more runs may tell."""
+    FAIL = "fail"
+
+
+SEVERITY = (Verdict.PASS, Verdict.CAUTION, Verdict.FAIL)
+"""The verdicts that decide, from the best to the worst."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The best and the worst verdict that the intervals allow."""
+
+    best: Verdict
+    worst: Verdict
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether only one verdict is possible."""
+        return self.best == self.worst
+
+    @property
+    def verdict(self) -> Verdict:
+        """The only one that is possible, else undecided."""
+        return self.best if self.is_decided else Verdict.UNDECIDED
+
+    def __str__(self) -> str:
+        """In words, with what is possible."""
+        if self.is_decided:
+            return str(self.verdict)
+        between = SEVERITY[SEVERITY.index(self.best) : SEVERITY.index(self.worst) + 1]
+        return f"{self.verdict} ({' or '.join(between)})"
+
+
+def judge(criterion: Criterion, value: Interval | None, reference: Interval | None) -> Judgement:
+    """Holds a value against the less good of the references.
+
+    A threshold decides if the 95 % confidence interval of the distance to it lies on one side. The
+    distance to a threshold that depends on the reference, value - factor * reference, has the root
+    of the sum of squares of both half-widths as its own, as their runs are independent.
+    """
+    if value is None:
+        # The references manage what it does not.
+        verdict = Verdict.FAIL if reference is not None else Verdict.PASS
+        return Judgement(verdict, verdict)
+    if reference is None:
+        return Judgement(Verdict.PASS, Verdict.PASS)
+    sign = 1 if criterion.better == "higher" else -1
+    harmless = Interval(sign * (criterion.harmless - value.mean), value.half_width, value.count)
+    caution = _excess(criterion, criterion.caution, value, reference)
+    failure = _excess(criterion, criterion.failure, value, reference)
+    best = _verdict(harmless.low, caution.low, failure.low)
+    return Judgement(best, _verdict(harmless.high, caution.high, failure.high))
+
+
+def _verdict(over_harmless: float, over_caution: float, over_failure: float) -> Verdict:
+    """The verdict on how far a value is beyond each threshold; at most 0 is within."""
+    if over_harmless <= 0 or over_caution <= 0:
+        return Verdict.PASS
+    return Verdict.CAUTION if over_failure <= 0 else Verdict.FAIL
+
+
+def _excess(criterion: Criterion, bound: float, value: Interval, reference: Interval) -> Interval:
+    """How far a value is beyond a difference or ratio to the reference, larger for worse values."""
+    sign = 1 if criterion.better == "higher" else -1
+    if criterion.by == "difference":
+        mean = sign * (reference.mean - value.mean) - bound
+        width = hypot(value.half_width, reference.half_width)
+    else:
+        mean = sign * (bound * reference.mean - value.mean)
+        width = hypot(value.half_width, bound * reference.half_width)
+    # A rounding error is no distance.
+    if abs(mean) <= 1e-12 * max(abs(value.mean), abs(reference.mean)):
+        mean = 0.0
+    return Interval(mean, width, min(value.count, reference.count))
+
+
+def how_much_worse(
+    criterion: Criterion, value: Interval | None, reference: Interval | None
+) -> float:
+    """The difference or ratio of the means, larger for worse values."""
+    if value is None or reference is None:
+        return inf if value is None else -inf
+    sign = 1 if criterion.better == "higher" else -1
+    if criterion.by == "difference":
+        return sign * (reference.mean - value.mean)
+    if not reference.mean:
+        return -sign * inf
+    return -sign * value.mean / reference.mean

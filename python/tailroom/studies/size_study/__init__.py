@@ -1,0 +1,1 @@
+"""The smallest buffer that meets targets."""

@@ -1,0 +1,140 @@
+"""Targets: what a buffer is to achieve, as `METRIC >= VALUE` or `METRIC <= VALUE`."""
+
+import re
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Literal
+
+from tailroom import _engine
+from tailroom.errors import ScenarioError, TargetError
+from tailroom.statistics.intervals import Interval
+
+_FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S.*?)\s*")
+_NUMBER = re.compile(r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
+_HOW = (
+    'write METRIC >= VALUE or METRIC <= VALUE, for example "utilization >= 98%" or '
+    '"queue_delay_s_p99 <= 5 ms"'
+)
+
+Unit = Literal["fraction", "packets", "duration", "rate", "size", "number"]
+"""What a metric counts; `duration`, `rate` and `size` as the engine calls these quantities."""
+
+_UNIT_OF_WORD: dict[str, Unit] = {
+    "utilization": "fraction",
+    "fraction": "fraction",
+    "jain": "fraction",
+    "share": "fraction",
+    "synchronization": "fraction",
+    "packets": "packets",
+    "bps": "rate",
+    "bytes": "size",
+    "s": "duration",
+}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound on a metric."""
+
+    metric: str
+    """As in the output of `tailroom run --json`, in short."""
+    at_least: bool
+    """Whether the metric is to stay above the bound; below it otherwise."""
+    bound: float
+    """In the metric's own unit: seconds, bit/s, bytes, packets, or a fraction."""
+    written: str = field(default="", compare=False)
+    """The value as the user wrote it, if one did."""
+
+    def __str__(self) -> str:
+        """As it is written."""
+        value = self.written or f"{self.bound:g}"
+        return f"{self.metric} {'>=' if self.at_least else '<='} {value}"
+
+    def margin(self, value: float) -> float:
+        """How far a value is on the good side of the bound; negative on the other."""
+        return value - self.bound if self.at_least else self.bound - value
+
+    def verdict(self, interval: Interval) -> bool | None:
+        """Whether the metric meets the bound with confidence; `None` if it may or may not."""
+        margins = self.margin(interval.low), self.margin(interval.high)
+        if min(margins) >= 0:
+            return True
+        return False if max(margins) < 0 else None
+
+
+def parse_goal(text: str) -> Goal:
+    """Reads `utilization >= 0.98`, `utilization >= 98%` or `queue_delay_s_p99 <= 5 ms`.
+
+    A number without a unit is in the metric's own: seconds, bit/s, bytes, packets, or a fraction.
+
+    Raises:
+        TargetError: It is not of that form, the unit does not suit the metric, or no value of the
+            metric can be there.
+    """
+    match = _FORM.fullmatch(text)
+    number = _NUMBER.fullmatch(match[3]) if match else None
+    if not match or not number:
+        raise TargetError(f"{text}: not a target; {_HOW}")
+    metric = match[1]
+    bound = _in_own_unit(text, unit_of(metric), match[3], float(number[1]), number[2])
+    _check_possible(text, metric, bound)
+    return Goal(metric, match[2] == ">=", bound, match[3])
+
+
+def unit_of(metric: str) -> Unit:
+    """What a metric counts, by the words of its name: `queue_delay_s_p99` counts seconds."""
+    words = metric.rpartition(".")[2].split("_")
+    return next((_UNIT_OF_WORD[word] for word in words if word in _UNIT_OF_WORD), "number")
+
+
+def _in_own_unit(text: str, unit: Unit, value: str, number: float, given: str) -> float:
+    """The value in the metric's own unit."""
+    if not isfinite(number):
+        raise TargetError(f"{text}: the value must be finite; {_HOW}")
+    if not given or given == unit == "packets":
+        return number
+    if unit == "fraction":
+        if given != "%":
+            raise TargetError(f'{text}: "{given}" is not the unit of a fraction; write 0.98 or 98%')
+        return number / 100
+    if unit in ("packets", "number"):
+        only = 'a number or "20 packets"' if unit == "packets" else "a number without a unit"
+        raise TargetError(f'{text}: "{given}" is not a unit of this metric; write {only}')
+    if number < 0:
+        return number
+    try:
+        return _engine.quantity(unit, value)
+    except ScenarioError as error:
+        raise TargetError(f"{text}: {error}") from None
+
+
+def _check_possible(text: str, metric: str, bound: float) -> None:
+    """Refuses bounds outside of the metric's range: all buffers meet them, or none does."""
+    if bound < 0:
+        raise TargetError(f"{text}: no metric is negative; give 0 or more")
+    if unit_of(metric) == "fraction" and bound > 1:
+        name = metric.rpartition(".")[2]
+        raise TargetError(f"{text}: {name} is a fraction from 0 to 1; {_meant(name, bound)}")
+
+
+def _meant(name: str, bound: float) -> str:
+    """What to write instead of a fraction above 1: most often a percentage was meant."""
+    if 2 <= bound <= 100 and "jain" not in name:
+        return f"write {bound:g}% or {bound / 100:g}"
+    return "write a value in this range, for example 0.9"
+
+
+def check_goals(goals: list[Goal]) -> None:
+    """Refuses none, and those that no buffer can meet together, whatever the traffic.
+
+    Raises:
+        TargetError: There is no goal, or two contradict one another.
+    """
+    if not goals:
+        raise TargetError('no target; give for example --target "utilization >= 98%"')
+    for lower in goals:
+        for upper in goals:
+            if lower.metric != upper.metric or not lower.at_least or upper.at_least:
+                continue
+            if lower.bound > upper.bound:
+                raise TargetError(f"{lower} and {upper} contradict one another; change one")

@@ -1,0 +1,1 @@
+"""A sweep: every point of a grid, with replications."""

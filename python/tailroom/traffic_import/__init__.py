@@ -1,0 +1,1 @@
+"""Traffic from captures and flow lists."""

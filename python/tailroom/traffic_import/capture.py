@@ -1,0 +1,164 @@
+"""Packet captures as lists of flows."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tailroom import _engine
+from tailroom.errors import CaptureError
+from tailroom.traffic_import.capture_directions import (
+    MOST_NAMED,
+    Directions,
+    Network,
+    find_directions,
+    parse_prefixes,
+    within,
+)
+
+_Value = TypeVar("_Value")
+
+WINDOW_S = 0.1
+"""Peak rates are over this time unless another is given."""
+
+SHORTEST_WINDOW_S = 1e-6
+LONGEST_WINDOW_S = 3600.0
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What a capture holds."""
+
+    flows: pa.Table
+    """One row for each direction of a connection that carried data, in order of start.
+
+    `start_s`, `bytes`, `rate_bps` and `rtt_s` are the columns of a flow list
+    (`traffic_import/flow_list.py`). `flow` is the end that opened the connection > the other end;
+    `direction` is `forward` for data that the opening end sent.
+    """
+
+    packets: int
+    """Packets in the capture, skipped ones included."""
+
+    skipped: dict[str, int]
+    """How many packets or blocks were left out, by reason."""
+
+    unseen_bytes: int
+    """Bytes that were acknowledged but are not in the capture; the flows include them."""
+
+    broken: tuple[int, str] | None
+    """Byte offset at which reading ended before the end of the file, and why."""
+
+    directions: Directions | None
+    """How many flows go each way, if they go both ways; a link of a scenario carries one."""
+
+
+def import_capture(
+    path: str | PathLike[str],
+    *,
+    window_s: float = WINDOW_S,
+    to: str | Iterable[str] = (),
+    from_: str | Iterable[str] = (),
+) -> Capture:
+    """Reads the TCP flows of a capture (pcap or pcapng).
+
+    Args:
+        path: The capture.
+        window_s: Peak rates are over this time: 1e-6 to 3600 seconds.
+        to: Only flows whose receiver is in one of these prefixes: "192.0.2.0/24", "2001:db8::/32",
+            or an address.
+        from_: Only flows whose sender is in one of these prefixes.
+
+    Raises:
+        CaptureError: The file cannot be read, or holds no TCP connection with data, or none that
+            goes from and to these prefixes.
+        ValueError: The window is too short or too long, or something is no prefix.
+    """
+    receiving, sending = parse_prefixes(to, "to"), parse_prefixes(from_, "from")
+    if not SHORTEST_WINDOW_S <= window_s <= LONGEST_WINDOW_S:
+        raise ValueError(f"window_s is {window_s:g}; choose from 1e-6 to 3600 seconds")
+    try:
+        answer = _engine.import_capture(path, round(1e9 * window_s))
+    except CaptureError as error:
+        raise CaptureError(f"{fspath(path)}: {error}") from None
+    columns = answer["columns"]
+    senders, receivers = answer["sender"], answer["receiver"]
+    received = within(receivers, receiving)
+    kept = np.logical_and(received, within(senders, sending))
+    sizes = columns["bytes"].tolist()
+    capture = Capture(
+        flows=pa.table(
+            {
+                "start_s": columns["start_s"],
+                "bytes": columns["bytes"],
+                "rate_bps": pa.array(columns["rate_bps"], from_pandas=True),
+                "rtt_s": pa.array(columns["rtt_s"], from_pandas=True),
+                "flow": pa.array(answer["flow"], pa.string()),
+                "direction": pa.array(np.where(columns["forward"], "forward", "reverse")),
+            }
+        ).filter(pa.array(kept)),
+        packets=answer["packets"],
+        skipped=dict(answer["skipped"]),
+        unseen_bytes=answer["unseen_bytes"],
+        broken=answer["broken"],
+        directions=find_directions(
+            _only(senders, kept), _only(receivers, kept), _only(sizes, kept)
+        ),
+    )
+    if not senders:
+        raise CaptureError(f"{fspath(path)}: {_why_no_flows(capture)}")
+    if not capture.flows.num_rows:
+        wanted = _wanted(receiving, sending)
+        all_ways = directions_text(find_directions(senders, receivers, sizes))
+        ways = all_ways or f"from {senders[0]} to {receivers[0]}, for instance"
+        raise CaptureError(
+            f"{fspath(path)}: none of the {len(senders):,} flows goes {wanted}; they go {ways}"
+        )
+    return capture
+
+
+def _only(values: Sequence[_Value], kept: NDArray[np.bool_]) -> list[_Value]:
+    return [value for value, keep in zip(values, kept.tolist(), strict=True) if keep]
+
+
+def _wanted(to: Sequence[Network], from_: Sequence[Network]) -> str:
+    ways = (("from", from_), ("to", to))
+    return " ".join(f"{way} {' or '.join(map(str, nets))}" for way, nets in ways if nets)
+
+
+def directions_text(directions: Directions | None) -> str:
+    """Writes how many flows go each way; empty if they go one way."""
+    if directions is None:
+        return ""
+    side = ", ".join(directions.side[:MOST_NAMED])
+    more = len(directions.side) - MOST_NAMED
+    others = f" and {more} more" if more > 0 else ""
+    neither = (
+        f", {directions.other_flows:,} between other addresses" if directions.other_flows else ""
+    )
+    return (
+        f"{directions.to_flows:,} to {side}{others} ({directions.to_bytes:,} bytes), "
+        f"{directions.from_flows:,} from there ({directions.from_bytes:,} bytes){neither}"
+    )
+
+
+def _why_no_flows(capture: Capture) -> str:
+    if capture.broken:
+        offset, why = capture.broken
+        return f"broken at byte {offset:,}: {why}; no TCP data comes before; capture it anew"
+    if not capture.packets:
+        return "holds no packets; capture some, for example with tcpdump -w FILE tcp"
+    skipped = f" (skipped: {skipped_text(capture)})" if capture.skipped else ""
+    return (
+        f"no TCP connection carries data in {capture.packets:,} packets{skipped}; "
+        "give a capture of TCP traffic"
+    )
+
+
+def skipped_text(capture: Capture) -> str:
+    """Writes the reasons with their counts."""
+    return ", ".join(f"{count:,} {reason}" for reason, count in capture.skipped.items())

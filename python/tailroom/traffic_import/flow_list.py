@@ -1,0 +1,93 @@
+"""Lists of flows, CSV or Parquet, as docs/guide/import.md describes them."""
+
+import io
+import os
+from pathlib import Path
+from typing import TextIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tailroom.errors import FlowListError
+
+PARQUET = ".parquet"
+"""A file with this ending is Parquet, any other CSV."""
+
+FORMATS = {"start_s": "{:.9f}", "rate_bps": "{:.0f}", "rtt_s": "{:.9f}"}
+"""How CSV writes numbers: fixed digits, down to the nanosecond."""
+
+COLUMNS = {
+    "start_s": pa.float64(),
+    "bytes": pa.int64(),
+    "rate_bps": pa.float64(),
+    "rtt_s": pa.float64(),
+}
+"""What a reader of a list needs; the last two may be missing."""
+
+ROWS_AT_ONCE = 65_536
+
+
+def write(flows: pa.Table, path: Path) -> None:
+    """Writes a new file, whole or not at all.
+
+    Raises:
+        FlowListError: The file exists, or cannot be written.
+    """
+    check_free(path)
+    staging = path.parent / f".{path.name}.{os.getpid()}.partial"
+    try:
+        if path.suffix == PARQUET:
+            pq.write_table(flows, staging, compression="zstd")
+        else:
+            with staging.open("x", encoding="utf-8") as file:
+                write_csv(flows, file)
+        check_free(path)
+        staging.replace(path)
+    finally:
+        staging.unlink(missing_ok=True)
+
+
+def check_free(path: Path) -> None:
+    """Refuses a path that is taken, or in no directory that may be written.
+
+    Raises:
+        FlowListError: As said.
+    """
+    if path.exists():
+        raise FlowListError(f"{path}: exists already; choose another file or remove this one")
+    if not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
+        raise FlowListError(
+            f"{path}: cannot write there; choose a file in a directory that you may write"
+        )
+
+
+def write_csv(flows: pa.Table, file: TextIO) -> None:
+    """Writes the list as CSV."""
+    file.write(",".join(flows.column_names) + "\n")
+    layouts = [FORMATS.get(name, "{}") for name in flows.column_names]
+    for batch in flows.to_batches(max_chunksize=ROWS_AT_ONCE):
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            cells = (
+                "" if cell is None else layout.format(cell)
+                for layout, cell in zip(layouts, row, strict=True)
+            )
+            file.write(",".join(cells) + "\n")
+
+
+def csv_of_parquet(path: str | os.PathLike[str]) -> str:
+    """Reads a list in Parquet and writes down what the engine needs of it as CSV.
+
+    Raises:
+        FlowListError: The file cannot be read, or a column holds something else than numbers.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            names = [name for name in COLUMNS if name in file.schema_arrow.names]
+            flows = file.read(columns=names)
+        columns = {name: flows[name].cast(COLUMNS[name]) for name in names}
+    except (OSError, pa.ArrowException) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise FlowListError(f"it is no list in Parquet: {reason or error}") from None
+    text = io.StringIO()
+    write_csv(pa.table(columns), text)
+    return text.getvalue()
