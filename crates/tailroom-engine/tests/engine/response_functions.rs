@@ -6,6 +6,7 @@ use tailroom_engine::congestion::aimd::AimdParams;
 use tailroom_engine::congestion::compound::CompoundParams;
 use tailroom_engine::congestion::cubic::CubicParams;
 use tailroom_engine::congestion::fixed_window::FixedWindowParams;
+use tailroom_engine::congestion::highspeed::HighspeedParams;
 use tailroom_engine::congestion::htcp::HtcpParams;
 use tailroom_engine::congestion::hybla::HyblaParams;
 use tailroom_engine::congestion::illinois::IllinoisParams;
@@ -30,6 +31,56 @@ fn assert_under_periodic_loss(
     let loss = LossSpec::Periodic { every };
     let found = packets_per_round_trip(&tcp, loss, expected, 1.0 / every as f64, 150);
     assert_response(found, expected, tolerance, &case);
+}
+
+/// Their number is random within 4 % (one standard deviation, 1 / sqrt(700)), and a window that goes
+/// with its square root within half of that.
+const LOSSES: u64 = 700;
+
+/// Mean window under independent losses (Mathis et al. 1997 without delayed ACKs; the constant by
+/// Ott et al. 1996): 1.31 / sqrt(p).
+#[test]
+fn reno_under_random_loss_follows_the_inverse_square_root() {
+    for probability in [1e-4, 3e-5] {
+        let expected = 1.31 / f64::sqrt(probability);
+        let tcp = from_avoidance(expected as u64);
+        let loss = LossSpec::Bernoulli { probability };
+        let found = packets_per_round_trip(&tcp, loss, expected, probability, LOSSES);
+        assert_response(found, expected, 0.04, &format!("p = {probability}"));
+    }
+}
+
+/// One loss each 1 / p packets makes a perfect sawtooth: sqrt(3 / (2 p)).
+#[test]
+fn reno_under_periodic_loss_follows_the_inverse_square_root() {
+    for every in [10_000_u64, 30_000] {
+        let probability = 1.0 / every as f64;
+        let expected = (1.5 / probability).sqrt();
+        let tcp = from_avoidance(expected as u64);
+        let loss = LossSpec::Periodic { every };
+        let found = packets_per_round_trip(&tcp, loss, expected, probability, LOSSES);
+        assert_response(found, expected, 0.03, &format!("p = {probability}"));
+    }
+}
+
+/// RFC 3649 sec. 5: 0.12 / p^0.835.
+fn assert_highspeed_response(probability: f64) {
+    let expected = 0.12 / probability.powf(0.835);
+    let congestion = CongestionConfig::Highspeed(HighspeedParams::default());
+    let tcp = TcpSpec { congestion, ..from_avoidance(expected as u64) };
+    let loss = LossSpec::Bernoulli { probability };
+    let found = packets_per_round_trip(&tcp, loss, expected, probability, LOSSES);
+    assert_response(found, expected, 0.1, &format!("p = {probability}"));
+}
+
+#[test]
+fn highspeed_under_random_loss_follows_its_response_function_at_1e_4() {
+    assert_highspeed_response(1e-4);
+}
+
+#[test]
+fn highspeed_under_random_loss_follows_its_response_function_at_1e_5() {
+    assert_highspeed_response(1e-5);
 }
 
 /// From (1 - b) W to W in b W / a round trips, N = (1 - (1 - b)^2) W^2 / (2 a) packets: with

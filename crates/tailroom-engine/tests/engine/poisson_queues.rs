@@ -1,14 +1,58 @@
-//! RED against its closed form: with Poisson arrivals and exponential sizes, a weight of 1 and
-//! independent drops, the number of packets at the link is a birth-death process whose births are
-//! thinned (Bonald, May, Bolot 2000, "Analytic evaluation of RED performance").
+//! Links with Poisson arrivals against closed forms: M/D/1, M/M/1/K, and RED with a thinned
+//! birth-death process.
 
-use tailroom_engine::quantity::limit::QueueLimit;
+use tailroom_engine::quantity::limit::{Limit, QueueLimit};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::red::{RedMode, RedParams};
 use tailroom_engine::traffic::poisson::PacketSizes;
 
+use crate::support::networks;
 use crate::support::poisson::{estimate, poisson, replicate};
 
+fn tail_drop(packets: u64) -> QueueConfig {
+    networks::drop_tail(Limit::Packets(packets))
+}
+
+/// Pollaczek and Khinchine: rho^2 / (2 (1 - rho)) packets wait in M/D/1.
+#[test]
+fn m_d_1_has_the_mean_queue_of_pollaczek_and_khinchine() {
+    for load in [0.5, 0.8] {
+        let runs = replicate(|seed| poisson(load, PacketSizes::Fixed, tail_drop(1_000_000), seed));
+        let queue = estimate(&runs, |link| link.queue_packets_mean);
+        queue.assert_is(load * load / (2.0 * (1.0 - load)), 0.03, "mean queue");
+        // Little: mean wait = mean queue / arrival rate.
+        let delay = estimate(&runs, |link| link.queue_delay_s_mean.expect("packets passed"));
+        delay.assert_is(1e-3 * load / (2.0 * (1.0 - load)), 0.03, "mean wait");
+        // Poisson arrivals see time averages.
+        let seen = estimate(&runs, |link| link.queue_seen_packets_mean.expect("packets came"));
+        seen.assert_is(load * load / (2.0 * (1.0 - load)), 0.03, "mean queue seen");
+    }
+}
+
+/// M/M/1/K: loss (1 - rho) rho^K / (1 - rho^(K+1)) and the mean number that waits. K counts the
+/// packet in service, the limit does not: it is K - 1.
+#[test]
+fn m_m_1_k_loses_and_queues_as_the_formulas_say() {
+    for (load, places) in [(0.8, 5_u64), (0.95, 20), (1.2, 10)] {
+        let rho = load * 1.0001; // sizes are rounded up by half a byte in 5,000
+        let runs =
+            replicate(|seed| poisson(load, PacketSizes::Exponential, tail_drop(places - 1), seed));
+        let shares: Vec<f64> = (0..=places as i32).map(|n| f64::powi(rho, n)).collect();
+        let sum: f64 = shares.iter().sum();
+        let blocked = shares[places as usize] / sum;
+        let waiting: f64 =
+            shares.iter().enumerate().skip(1).map(|(n, share)| (n - 1) as f64 * share / sum).sum();
+        let case = format!("at load {load}, K = {places}");
+        let loss = estimate(&runs, |link| link.loss_fraction.expect("packets came"));
+        loss.assert_is(blocked, 0.04, &format!("loss {case}"));
+        let queue = estimate(&runs, |link| link.queue_packets_mean);
+        queue.assert_is(waiting, 0.03, &format!("queue {case}"));
+        let utilization = estimate(&runs, |link| link.utilization);
+        utilization.assert_is(rho * (1.0 - blocked), 0.01, &format!("utilization {case}"));
+    }
+}
+
+/// Buffer of the links with RED, in packets.
 const LIMIT: u64 = 25;
 
 /// Load and parameters; thresholds in packets.

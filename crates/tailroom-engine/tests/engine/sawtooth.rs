@@ -1,64 +1,15 @@
-//! Whole simulations against formulas: queues with Poisson arrivals, the sawtooth of one flow, and
-//! the response functions of the congestion controls.
+//! Utilization of a link that one flow fills alone, against the fluid model of its sawtooth.
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::HighspeedParams;
-use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::tcp::TcpSpec;
-use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::Time;
 
-use crate::support::lossy::{
-    PACKET_BYTES, RTT_S, assert_response, from_avoidance, packets_per_round_trip,
-};
+use crate::support::lossy::{PACKET_BYTES, RTT_S, from_avoidance};
 use crate::support::networks;
-use crate::support::poisson::{estimate, poisson, replicate, run, seconds};
-
-fn tail_drop(packets: u64) -> QueueConfig {
-    networks::drop_tail(Limit::Packets(packets))
-}
-
-/// Pollaczek and Khinchine: rho^2 / (2 (1 - rho)) packets wait in M/D/1.
-#[test]
-fn m_d_1_has_the_mean_queue_of_pollaczek_and_khinchine() {
-    for load in [0.5, 0.8] {
-        let runs = replicate(|seed| poisson(load, PacketSizes::Fixed, tail_drop(1_000_000), seed));
-        let queue = estimate(&runs, |link| link.queue_packets_mean);
-        queue.assert_is(load * load / (2.0 * (1.0 - load)), 0.03, "mean queue");
-        // Little: mean wait = mean queue / arrival rate.
-        let delay = estimate(&runs, |link| link.queue_delay_s_mean.expect("packets passed"));
-        delay.assert_is(1e-3 * load / (2.0 * (1.0 - load)), 0.03, "mean wait");
-        // Poisson arrivals see time averages.
-        let seen = estimate(&runs, |link| link.queue_seen_packets_mean.expect("packets came"));
-        seen.assert_is(load * load / (2.0 * (1.0 - load)), 0.03, "mean queue seen");
-    }
-}
-
-/// M/M/1/K: loss (1 - rho) rho^K / (1 - rho^(K+1)) and the mean number that waits. K counts the
-/// packet in service, the limit does not: it is K - 1.
-#[test]
-fn m_m_1_k_loses_and_queues_as_the_formulas_say() {
-    for (load, places) in [(0.8, 5_u64), (0.95, 20), (1.2, 10)] {
-        let rho = load * 1.0001; // sizes are rounded up by half a byte in 5,000
-        let runs =
-            replicate(|seed| poisson(load, PacketSizes::Exponential, tail_drop(places - 1), seed));
-        let shares: Vec<f64> = (0..=places as i32).map(|n| f64::powi(rho, n)).collect();
-        let sum: f64 = shares.iter().sum();
-        let blocked = shares[places as usize] / sum;
-        let waiting: f64 =
-            shares.iter().enumerate().skip(1).map(|(n, share)| (n - 1) as f64 * share / sum).sum();
-        let case = format!("at load {load}, K = {places}");
-        let loss = estimate(&runs, |link| link.loss_fraction.expect("packets came"));
-        loss.assert_is(blocked, 0.04, &format!("loss {case}"));
-        let queue = estimate(&runs, |link| link.queue_packets_mean);
-        queue.assert_is(waiting, 0.03, &format!("queue {case}"));
-        let utilization = estimate(&runs, |link| link.utilization);
-        utilization.assert_is(rho * (1.0 - blocked), 0.01, &format!("utilization {case}"));
-    }
-}
+use crate::support::poisson::{run, seconds};
 
 /// One flow over an otherwise empty link with this bandwidth-delay product and buffer in packets,
 /// measured over `span` after `warm_up`.
@@ -168,53 +119,4 @@ fn a_highspeed_flow_collapses_when_the_buffer_is_smaller_than_its_growth() {
     let fluid = highspeed_utilization(bdp as f64, 2.0);
     assert!(tiny < fluid - 0.1, "{tiny} with 2 packets, the fluid law says {fluid}");
     assert!(enough > tiny + 0.1, "{enough} with 5 a(w) packets, {tiny} with 2");
-}
-
-/// Their number is random within 4 % (one standard deviation, 1 / sqrt(700)), and a window that goes
-/// with its square root within half of that.
-const LOSSES: u64 = 700;
-
-/// Mean window under independent losses (Mathis et al. 1997 without delayed ACKs; the constant by
-/// Ott et al. 1996): 1.31 / sqrt(p).
-#[test]
-fn reno_under_random_loss_follows_the_inverse_square_root() {
-    for probability in [1e-4, 3e-5] {
-        let expected = 1.31 / f64::sqrt(probability);
-        let tcp = from_avoidance(expected as u64);
-        let loss = LossSpec::Bernoulli { probability };
-        let found = packets_per_round_trip(&tcp, loss, expected, probability, LOSSES);
-        assert_response(found, expected, 0.04, &format!("p = {probability}"));
-    }
-}
-
-/// One loss each 1 / p packets makes a perfect sawtooth: sqrt(3 / (2 p)).
-#[test]
-fn reno_under_periodic_loss_follows_the_inverse_square_root() {
-    for every in [10_000_u64, 30_000] {
-        let probability = 1.0 / every as f64;
-        let expected = (1.5 / probability).sqrt();
-        let tcp = from_avoidance(expected as u64);
-        let loss = LossSpec::Periodic { every };
-        let found = packets_per_round_trip(&tcp, loss, expected, probability, LOSSES);
-        assert_response(found, expected, 0.03, &format!("p = {probability}"));
-    }
-}
-
-/// RFC 3649 sec. 5: 0.12 / p^0.835.
-fn assert_highspeed_response(probability: f64) {
-    let expected = 0.12 / probability.powf(0.835);
-    let tcp = highspeed(expected as u64);
-    let loss = LossSpec::Bernoulli { probability };
-    let found = packets_per_round_trip(&tcp, loss, expected, probability, LOSSES);
-    assert_response(found, expected, 0.1, &format!("p = {probability}"));
-}
-
-#[test]
-fn highspeed_under_random_loss_follows_its_response_function_at_1e_4() {
-    assert_highspeed_response(1e-4);
-}
-
-#[test]
-fn highspeed_under_random_loss_follows_its_response_function_at_1e_5() {
-    assert_highspeed_response(1e-5);
 }
