@@ -21,20 +21,20 @@ fn m_d_1_has_the_mean_queue_of_pollaczek_and_khinchine() {
         let queue = estimate(&runs, |link| link.queue_packets_mean);
         queue.assert_is(load * load / (2.0 * (1.0 - load)), 0.03, "mean queue");
         // Little: mean wait = mean queue / arrival rate.
-        let delay = estimate(&runs, |link| link.queue_delay_s_mean.expect("packets passed"));
+        let delay = estimate(&runs, |link| link.queue_delay_s_mean.expect("packets departed"));
         delay.assert_is(1e-3 * load / (2.0 * (1.0 - load)), 0.03, "mean wait");
         // Poisson arrivals see time averages.
-        let seen = estimate(&runs, |link| link.queue_seen_packets_mean.expect("packets came"));
+        let seen = estimate(&runs, |link| link.queue_seen_packets_mean.expect("packets arrived"));
         seen.assert_is(load * load / (2.0 * (1.0 - load)), 0.03, "mean queue seen");
     }
 }
 
-/// M/M/1/K: loss (1 - rho) rho^K / (1 - rho^(K+1)) and the mean number that waits. K counts the
-/// packet in service, the limit does not: it is K - 1.
+/// M/M/1/K: the loss (1 - rho) rho^K / (1 - rho^(K+1)) and the mean number of waiting packets. K
+/// counts the packet in transmission and the limit does not: the limit is K - 1.
 #[test]
-fn m_m_1_k_loses_and_queues_as_the_formulas_say() {
+fn m_m_1_k_has_the_loss_queue_and_utilization_of_its_formulas() {
     for (load, places) in [(0.8, 5_u64), (0.95, 20), (1.2, 10)] {
-        let rho = load * 1.0001; // sizes are rounded up by half a byte in 5,000
+        let rho = load * 1.0001; // rounding up adds half a byte to 5,000
         let runs =
             replicate(|seed| poisson(load, PacketSizes::Exponential, tail_drop(places - 1), seed));
         let shares: Vec<f64> = (0..=places as i32).map(|n| f64::powi(rho, n)).collect();
@@ -43,7 +43,7 @@ fn m_m_1_k_loses_and_queues_as_the_formulas_say() {
         let waiting: f64 =
             shares.iter().enumerate().skip(1).map(|(n, share)| (n - 1) as f64 * share / sum).sum();
         let case = format!("at load {load}, K = {places}");
-        let loss = estimate(&runs, |link| link.loss_fraction.expect("packets came"));
+        let loss = estimate(&runs, |link| link.loss_fraction.expect("packets arrived"));
         loss.assert_is(blocked, 0.04, &format!("loss {case}"));
         let queue = estimate(&runs, |link| link.queue_packets_mean);
         queue.assert_is(waiting, 0.03, &format!("queue {case}"));
@@ -55,7 +55,7 @@ fn m_m_1_k_loses_and_queues_as_the_formulas_say() {
 /// Buffer of the links with RED, in packets.
 const LIMIT: u64 = 25;
 
-/// Load and parameters; thresholds in packets.
+/// A load and parameters of RED; the thresholds are in packets.
 struct Case {
     load: f64,
     min: f64,
@@ -66,7 +66,7 @@ struct Case {
 
 impl Case {
     fn red(&self) -> QueueConfig {
-        let mean_bytes = 5_000.0; // of the source
+        let mean_bytes = 5_000.0; // mean packet size of the source
         QueueConfig::Red(RedParams {
             limit: QueueLimit::packets(LIMIT),
             min_threshold: Some(QueueLimit::bytes((self.min * mean_bytes) as u64)),
@@ -81,8 +81,8 @@ impl Case {
         })
     }
 
-    /// Probability that a packet is dropped that finds `waiting` packets: as the weight is 1, they
-    /// are the average too.
+    /// Drop probability of a packet that finds `waiting` packets. With a weight of 1, the average
+    /// queue is the current queue.
     fn drop_probability(&self, waiting: u64) -> f64 {
         let queue = waiting as f64;
         if waiting >= LIMIT {
@@ -98,9 +98,9 @@ impl Case {
         }
     }
 
-    /// Loss, mean number that waits and utilization, by the stationary distribution of the number n
-    /// at the link: pi(n + 1) = rho (1 - p(n)) pi(n). The one in transmission does not wait, so
-    /// p(n) is the probability with n - 1 waiting.
+    /// Loss, mean number of waiting packets and utilization, by the stationary distribution of the
+    /// number n of packets at the link: pi(n + 1) = rho (1 - p(n)) pi(n). The packet in
+    /// transmission does not wait, so p(n) is the drop probability with n - 1 waiting packets.
     fn thinned_chain(&self, rho: f64) -> (f64, f64, f64) {
         let waiting = |n: u64| n.saturating_sub(1);
         let mut shares = vec![1.0];
@@ -119,27 +119,30 @@ impl Case {
     }
 }
 
+/// With Poisson arrivals and exponential sizes, a weight of 1 and independent drops, the number of
+/// packets at the link is a birth-death process with thinned births (Bonald, May and Bolot 2000,
+/// "Analytic evaluation of RED performance").
 #[test]
-fn red_loses_and_queues_as_its_thinned_birth_death_process() {
+fn red_has_the_loss_queue_and_utilization_of_its_thinned_birth_death_process() {
     let usual = Case { load: 1.1, min: 5.0, max: 15.0, max_p: 0.1, gentle: true };
     let cases = [
         Case { load: 0.9, ..usual },
         Case { gentle: false, ..usual },
-        // The one packet that waits is above min_th here, and yet nothing is dropped.
+        // The single waiting packet is above min_th, and yet no packet is dropped.
         Case { load: 0.8, min: 0.5, max: 4.0, max_p: 0.5, gentle: true },
         usual,
     ];
     for case in cases {
         let load = case.load;
-        let rho = load * 1.0001; // sizes are rounded up by half a byte in 5,000
+        let rho = load * 1.0001; // rounding up adds half a byte to 5,000
         let (dropped, waiting, busy) = case.thinned_chain(rho);
         let runs = replicate(|seed| poisson(load, PacketSizes::Exponential, case.red(), seed));
-        let what = format!("at load {load}, min {}, gentle {}", case.min, case.gentle);
-        let loss = estimate(&runs, |link| link.loss_fraction.expect("packets came"));
-        loss.assert_is(dropped, 0.04, &format!("loss {what}"));
+        let label = format!("at load {load}, min {}, gentle {}", case.min, case.gentle);
+        let loss = estimate(&runs, |link| link.loss_fraction.expect("packets arrived"));
+        loss.assert_is(dropped, 0.04, &format!("loss {label}"));
         let queue = estimate(&runs, |link| link.queue_packets_mean);
-        queue.assert_is(waiting, 0.03, &format!("queue {what}"));
+        queue.assert_is(waiting, 0.03, &format!("queue {label}"));
         let utilization = estimate(&runs, |link| link.utilization);
-        utilization.assert_is(busy, 0.01, &format!("utilization {what}"));
+        utilization.assert_is(busy, 0.01, &format!("utilization {label}"));
     }
 }

@@ -11,8 +11,8 @@ use crate::support::lossy::{PACKET_BYTES, RTT_S, from_avoidance};
 use crate::support::networks;
 use crate::support::poisson::{run, seconds};
 
-/// One flow over an otherwise empty link with this bandwidth-delay product and buffer in packets,
-/// measured over `span` after `warm_up`.
+/// One flow over a link with this bandwidth-delay product and buffer in packets, measured for
+/// `span` seconds after `warm_up` seconds.
 fn alone(tcp: TcpSpec, bdp: u64, buffer: u64, warm_up: f64, span: f64) -> Network {
     let rate_bps = (bdp * PACKET_BYTES * 8) as f64 / RTT_S;
     let limit = Limit::Packets(buffer);
@@ -33,8 +33,9 @@ fn alone(tcp: TcpSpec, bdp: u64, buffer: u64, warm_up: f64, span: f64) -> Networ
     }
 }
 
-/// Mean utilization of one sawtooth (rate min(W / RTT, C), RTT = max(T, W / C), W from beta (1 + b)
-/// to 1 + b BDP): (1 - beta^2)(1 + b)^2 / 2 over 1 - beta (1 + b) + ((1 + b)^2 - 1) / 2.
+/// Mean utilization of one sawtooth of the window W, from beta (1 + b) to 1 + b BDP, with the rate
+/// min(W / RTT, C) and RTT = max(T, W / C):
+/// (1 - beta^2) (1 + b)^2 / 2 over 1 - beta (1 + b) + ((1 + b)^2 - 1) / 2.
 fn sawtooth_utilization(beta: f64, buffer: f64) -> f64 {
     let top = 1.0 + buffer;
     if beta * top >= 1.0 {
@@ -44,7 +45,7 @@ fn sawtooth_utilization(beta: f64, buffer: f64) -> f64 {
 }
 
 #[test]
-fn a_reno_flow_alone_follows_the_sawtooth() {
+fn one_reno_flow_uses_the_link_as_its_sawtooth_predicts() {
     let bdp = 400;
     for (share, published) in
         [(0.0, 0.75), (0.05, 0.7856), (0.1, 0.8176), (0.2, 0.871), (0.5, 0.9643), (1.0, 1.0)]
@@ -52,7 +53,7 @@ fn a_reno_flow_alone_follows_the_sawtooth() {
         let expected = sawtooth_utilization(0.5, share);
         assert!((expected - published).abs() < 1e-3, "{share}: {expected}");
         let buffer = ((share * bdp as f64) as u64).max(1);
-        // A cycle takes about (1 + share) * bdp / 2 round trips, here 20 to 60 s.
+        // A cycle takes about (1 + share) * bdp / 2 round trips: 20 to 60 s.
         let network = alone(from_avoidance(bdp / 2), bdp, buffer, 100.0, 1_000.0);
         let summary = run(&network);
         let (link, flow) = (&summary.links.0[0].1, &summary.flows[0]);
@@ -63,8 +64,8 @@ fn a_reno_flow_alone_follows_the_sawtooth() {
     }
 }
 
-/// Utilization of one `HighSpeed` flow: dw/dt = a(w) / RTT(w) from (1 - b(w)) w up to w = BDP +
-/// buffer, by the midpoint rule.
+/// Utilization of one `HighSpeed` flow by the midpoint rule: dw/dt = a(w) / RTT(w) from (1 - b(w))
+/// w to w = BDP + buffer.
 fn highspeed_utilization(bdp: f64, buffer: f64) -> f64 {
     let params = HighspeedParams::default();
     let top = bdp + buffer;
@@ -74,7 +75,7 @@ fn highspeed_utilization(bdp: f64, buffer: f64) -> f64 {
     for step in 0..steps {
         let width = (top - bottom) / f64::from(steps);
         let window = bottom + (f64::from(step) + 0.5) * width;
-        let rtt = (window / bdp).max(1.0); // in units of the empty round trip
+        let rtt = (window / bdp).max(1.0); // in units of the RTT without a queue
         let span = width * rtt / params.increase(window);
         time += span;
         sent += span * window / rtt;
@@ -90,7 +91,7 @@ fn highspeed(window: u64) -> TcpSpec {
 }
 
 #[test]
-fn a_highspeed_flow_alone_follows_its_own_law() {
+fn one_highspeed_flow_uses_the_link_as_its_window_law_predicts() {
     for bdp in [1_250, 2_500] {
         for share in [0.05, 0.1, 0.2, 0.5] {
             let expected = highspeed_utilization(bdp as f64, share * bdp as f64);
@@ -105,10 +106,11 @@ fn a_highspeed_flow_alone_follows_its_own_law() {
     }
 }
 
-/// Below about a(w) packets of buffer the flow cannot reach its law: the growth of a round trip
-/// comes as one burst on top of a full window, so it overflows long before the pipe is full.
+/// A buffer below about a(w) packets keeps the flow from following its law: the growth of a round
+/// trip arrives as one burst on top of a full window and overflows the buffer long before the path
+/// is full.
 #[test]
-fn a_highspeed_flow_collapses_when_the_buffer_is_smaller_than_its_growth() {
+fn one_highspeed_flow_loses_utilization_if_the_buffer_is_smaller_than_its_growth_per_rtt() {
     let bdp = 2_500;
     let growth = HighspeedParams::default().increase(bdp as f64);
     let utilization = |buffer| {
