@@ -1,12 +1,12 @@
-//! Admission control of flows that come and go, against flow conservation and processor sharing.
+//! Admission control of dynamic flows, against flow conservation and processor sharing.
 
 use tailroom_engine::results::{GroupSummary, Results};
 
 use crate::support::scenario_run;
 use crate::support::summaries::{group, link};
 
-/// Elastic flows of 125 kB that offer so much load to a link of 20 Mbit/s; 30 come in a second at a load
-/// of 1.5. They get at least 1 Mbit/s each while there are no more than 20.
+/// Elastic flows of 125 kB that offer `load` to a link of 20 Mbit/s, 30 per second at a load of
+/// 1.5. Each gets at least 1 Mbit/s while at most 20 are in progress.
 fn run(queue: &str, load: f64, admission: &str, more: &str) -> Results {
     let text = format!(
         r#"
@@ -33,54 +33,57 @@ fn elastic(results: &Results) -> &GroupSummary {
     group(&results.summary, "elastic")
 }
 
-/// What is admitted is at most what the link can carry: blocking >= 1 - 1 / rho. And with processor
-/// sharing among at most N flows (M/G/1/N, insensitive to the sizes) it is P(N) = (1 - rho) rho^N /
-/// (1 - rho^(N + 1)), which for N = 20 is that bound and less than 0.0002 more.
+/// The admitted load is at most the capacity: blocking >= 1 - 1 / rho. With processor sharing among
+/// at most N flows (M/G/1/N, insensitive to the sizes) blocking is P(N) = (1 - rho) rho^N / (1 -
+/// rho^(N + 1)), for N = 20 less than 0.0002 above that bound.
 fn assert_overload_is_refused(queue: &str, results: &Results) {
     let (link, group) = (link(&results.summary, "link"), elastic(results));
     let rho = link.sharing.offered_load;
-    let refused = group.refused_fraction.expect("flows come");
-    // 15,000 flows: standard deviation of the sizes' sum, and so of the bound, 0.8 %.
+    let refused = group.refused_fraction.expect("flows arrive");
+    // 15,000 flows: the sum of the sizes, and so the bound, has a relative standard deviation of
+    // 0.8 %.
     let bound = 1.0 - 1.0 / rho;
     assert!(refused > bound - 0.012, "{queue}: {refused} refused, bound {bound}");
-    // Retransmissions take the link too, 6 to 8 % of what is sent.
+    // Retransmissions are 6 to 8 % of the packets on the link.
     assert!(refused < bound + 0.03, "{queue}: {refused} refused, bound {bound}");
     assert!(link.utilization > 0.98, "{queue}: {}", link.utilization);
-    let all = group.all_sizes.as_ref().expect("they come and go");
+    let all = group.all_sizes.as_ref().expect("the flows are dynamic");
     assert_eq!(all.completed_flows + all.unfinished_flows + group.refused_flows, group.flows);
 }
 
 #[test]
-fn overload_is_refused_and_those_in_progress_keep_the_threshold() {
+fn overload_is_refused_and_flows_in_progress_keep_the_threshold_rate() {
     for queue in ["\"fair\"", "\"fair\", scheduler = \"priority_fair\""] {
         let results = run(queue, 1.5, ONE_MEGABIT, "");
         assert_overload_is_refused(queue, &results);
         let sharing = &link(&results.summary, "link").sharing;
-        // Decisions lag by an interval, in which three flows come: 20 to 23 when the link is full.
-        let flows = sharing.flows_in_progress_mean.expect("time");
+        // Decisions are late by up to an interval, in which three flows arrive: 20 to 23 flows when
+        // the link is full.
+        let flows = sharing.flows_in_progress_mean.expect("the window is not empty");
         assert!((15.0..21.0).contains(&flows), "{queue}: {flows} flows");
         assert!(sharing.flows_in_progress_p99 < Some(28.0), "{:?}", sharing.flows_in_progress_p99);
         let rate = elastic(&results).goodput_bps / flows;
-        assert!(rate > 1e6, "{queue}: {rate} bit/s a flow");
+        assert!(rate > 1e6, "{queue}: {rate} bit/s per flow");
     }
 }
 
-/// One queue shares unevenly, and most of its flows get less than the fair rate, at which the meter would
-/// send: there are more than 20. But they do not pile up: without admission control ten more would be
-/// there each second.
+/// A FIFO queue shares the link unequally, and most flows get less than the fair rate at which the
+/// meter sends, so more than 20 flows are in progress. But their number stays bounded: without
+/// admission control it would grow by ten per second.
 #[test]
-fn overload_of_one_queue_is_refused_though_rates_differ() {
+fn overload_of_a_fifo_queue_is_refused_although_rates_differ() {
     let results = run("\"drop_tail\"", 1.5, ONE_MEGABIT, "");
     assert_overload_is_refused("drop_tail", &results);
     let sharing = &link(&results.summary, "link").sharing;
-    let flows = sharing.flows_in_progress_mean.expect("time");
+    let flows = sharing.flows_in_progress_mean.expect("the window is not empty");
     assert!((20.0..45.0).contains(&flows), "{flows} flows");
     assert!(sharing.flows_in_progress_p99 < Some(60.0), "{:?}", sharing.flows_in_progress_p99);
 }
 
-/// With 20 flows in progress for (1 - rho) rho^20 = 0.0002 of the time hardly anybody is refused.
+/// 20 flows are in progress for (1 - rho) rho^20 = 0.0002 of the time, so almost no flow is
+/// refused.
 #[test]
-fn hardly_anybody_is_refused_below_saturation() {
+fn almost_no_flow_is_refused_below_saturation() {
     for queue in ["\"fair\"", "\"drop_tail\""] {
         let results = run(queue, 0.7, ONE_MEGABIT, "");
         let group = elastic(&results);
@@ -89,8 +92,8 @@ fn hardly_anybody_is_refused_below_saturation() {
     }
 }
 
-/// Flows of 100 kbit/s never wait under fair queueing: all that comes has priority, and no flow is
-/// bottlenecked until the link is full. The threshold on priority load keeps them below it.
+/// Flows of 100 kbit/s never wait under fair queueing: all their packets have priority, and no flow
+/// is bottlenecked until the link is full. The threshold on the priority load keeps it below that.
 #[test]
 fn priority_load_limits_flows_that_do_not_wait() {
     let limited = |admission: &str| {
@@ -98,19 +101,21 @@ fn priority_load_limits_flows_that_do_not_wait() {
         let text = run("\"fair\", scheduler = \"priority_fair\"", 1.2, admission, more);
         (
             link(&text.summary, "link").utilization,
-            elastic(&text).refused_fraction.expect("flows come"),
+            elastic(&text).refused_fraction.expect("flows arrive"),
         )
     };
     let (utilization, refused) = limited("admission = { max_priority_load = 0.7 }");
-    // The load of those admitted hovers about the threshold, as long as flows last, 10 s.
+    // The load of the admitted flows varies around the threshold, over the duration of a flow, 10
+    // s.
     assert!((utilization - 0.7).abs() < 0.05, "{utilization}");
     let bound = 1.0 - 0.7 / 1.2;
     assert!((refused - bound).abs() < 0.06, "{refused}, bound {bound}");
 }
 
-/// A link without admission control refuses nobody, and permanent groups have nobody to refuse.
+/// A link without admission control refuses no flow, and groups of permanent flows have no refused
+/// fraction.
 #[test]
-fn nobody_is_refused_unless_asked() {
+fn no_flow_is_refused_without_admission_control() {
     let permanent = r#"
         [flows.permanent]
         path = ["link"]

@@ -1,11 +1,12 @@
-//! Arrivals one by one: against the link's own counts, by hand, and against what Auge and Roberts (2006)
-//! see in them.
+//! The log of arrivals at a link, against the counters of the link, cases by hand, and the bursts
+//! that Auge and Roberts (2006) describe.
 
 use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
 
+use crate::support::refusals::assert_refused;
 use crate::support::{disciplines, scenario_run, summaries};
 
 const ACCEPTED: u8 = 0;
@@ -16,7 +17,7 @@ fn count(log: &ArrivalLog, fates: &[u8]) -> u64 {
     log.fate.iter().filter(|fate| fates.contains(fate)).count() as u64
 }
 
-/// Three CBR streams of 1000 B into a link on which one takes 10 ms.
+/// Two CBR streams of 1000 B into a link with a transmission time of 10 ms.
 fn by_hand(queue: &str) -> ArrivalLog {
     let text = format!(
         r#"
@@ -40,29 +41,29 @@ fn by_hand(queue: &str) -> ArrivalLog {
     scenario_run::run(&text, 1).arrival_log
 }
 
-/// The fast stream sends at 0, 2, 4, ... ms and the slow one at 5 ms. The packet of 0 ms is sent until
-/// 10 ms, the one that then comes first until 20 ms.
+/// The fast stream sends at 0, 2, 4, ... ms and the slow stream at 5 ms. The packet of 0 ms is
+/// transmitted until 10 ms, and the next packet until 20 ms.
 #[test]
-fn each_arrival_finds_the_queue_that_it_would_by_hand() {
+fn each_arrival_is_logged_with_the_queue_and_the_fate_found_by_hand() {
     let log = by_hand("\"drop_tail\"");
     let times: Vec<u64> = log.time_s.iter().map(|time| (time * 1e3).round() as u64).collect();
     assert_eq!(times, [2, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]);
     assert_eq!(log.flow, [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    // At 10 and at 20 ms a packet begins transmission before another arrives.
+    // At 10 and at 20 ms a transmission begins before another packet arrives.
     assert_eq!(log.queue_packets, [0, 1, 2, 2, 2, 1, 2, 2, 2, 2, 1, 2, 2]);
     assert_eq!(log.fate, [0, 0, 2, 2, 2, 0, 2, 2, 2, 2, 0, 2, 2]);
     assert!(log.bytes.iter().all(|bytes| *bytes == 1_000));
     assert!(log.link.iter().all(|link| *link == 0));
 }
 
-/// The same under a discipline that drops the oldest packet when a new one finds the buffer full: all
-/// are taken in, and most are dropped later.
+/// The same under a discipline that drops the oldest packet when a packet finds the buffer full:
+/// every packet is accepted, and most are dropped later.
 #[test]
-fn a_packet_that_is_pushed_out_counts_as_dropped() {
+fn a_packet_that_is_dropped_after_it_was_accepted_counts_as_dropped() {
     let log = by_hand("\"drop_head\"");
     // 2 and 4 wait; 5 pushes 2 out, 6: 4, 8: 5. At 10 ms 6 is sent, 8 and 10 wait; 12 pushes out 8,
-    // 14: 10, 16: 12, 18: 14. At 20 ms 16 is sent, 18 and 20 wait; 22 pushes out 18, 24: 20.
-    // Later 22 and 24, still waiting when the record ends, are pushed out by 26 and 28.
+    // 14: 10, 16: 12, 18: 14. At 20 ms 16 is sent, 18 and 20 wait; 22 pushes out 18, 24: 20. Later
+    // 22 and 24, which wait when the log ends, are pushed out by 26 and 28.
     let sent = [6, 16];
     let times: Vec<u64> = log.time_s.iter().map(|time| (time * 1e3).round() as u64).collect();
     let fates: Vec<u8> =
@@ -71,10 +72,10 @@ fn a_packet_that_is_pushed_out_counts_as_dropped() {
     assert_eq!(log.queue_packets, [0, 1, 2, 2, 2, 1, 2, 2, 2, 2, 1, 2, 2]);
 }
 
-/// Whatever the discipline drops or marks, now or later, the record has as many as the link has counted,
-/// flow by flow; and a record changes nothing else.
+/// For every discipline, the log has as many drops and marks as the counters of the link and of
+/// each group; and it changes no other result.
 #[test]
-fn fates_add_up_to_the_counts_of_every_discipline() {
+fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
     let text = |queue: &str, log: &str| {
         format!(
             r#"
@@ -126,7 +127,7 @@ fn fates_add_up_to_the_counts_of_every_discipline() {
         let flows = [("marked", 0..2), ("dropped", 2..4), ("stream", 4..5)];
         for (group, flows) in flows {
             let at_link = &summaries::group(&results.summary, group).links;
-            let at_link = at_link.get("link").expect("it crosses the link");
+            let at_link = at_link.get("link").expect("the group crosses the link");
             let fates = log.flow.iter().zip(&log.fate).filter(|(flow, _)| flows.contains(*flow));
             let dropped = fates.filter(|(_, fate)| **fate >= OVERFLOW).count() as u64;
             assert_eq!(dropped, at_link.drops_packets, "{name}: {group}");
@@ -139,7 +140,7 @@ fn fates_add_up_to_the_counts_of_every_discipline() {
 }
 
 #[test]
-fn too_many_arrivals_end_the_run_with_an_error() {
+fn more_arrivals_than_the_log_may_hold_end_the_run_with_an_error() {
     let text = |most: u32| {
         format!(
             r#"
@@ -161,15 +162,12 @@ fn too_many_arrivals_end_the_run_with_an_error() {
     assert_eq!(run(100).expect("it fits").arrival_log.time_s.len(), 100);
     let error = run(99).expect_err("one too many");
     assert_eq!(error, RunError::ArrivalLog { link: "link".into(), limit: 99 });
-    assert_eq!(
-        error.to_string(),
-        "links.link.arrival_log: more than 99 packets arrive; shorten the span, or raise most_packets"
-    );
+    assert_refused(&error.to_string(), "links.link.arrival_log", &["shorten", "most_packets"]);
 }
 
-/// A flow that comes and goes has the name of its group, behind those of the permanent flows.
+/// A dynamic flow has the number of its group, after those of the permanent flows.
 #[test]
-fn flows_that_come_and_go_are_recorded_by_group() {
+fn dynamic_flows_are_logged_under_one_number_per_group() {
     let text = r#"
         duration = "2 s"
         [links.link]
@@ -190,36 +188,40 @@ fn flows_that_come_and_go_are_recorded_by_group() {
     "#;
     let log = scenario_run::run(text, 1).arrival_log;
     let of = |flow: u32| log.flow.iter().filter(|one| **one == flow).count();
-    // 40 packets of the stream; two flows of ten packets with 960 B of payload each, under number 1 + 1.
+    // 40 packets of the stream; two flows of ten packets with 960 B of payload each, under the
+    // number 1 + 1.
     assert_eq!((of(0), of(1), of(2)), (40, 0, 20));
 }
 
-/// A packet of the window-limited flow.
-struct Seen {
+/// An arrival of the window-limited flow.
+struct Arrival {
     time_s: f64,
     is_dropped: bool,
 }
 
-/// Figure 4 over 250 s: what the Reno flow sends to a buffer of 20 packets, and when.
-fn reno_of_figure_4(seed: u64) -> Vec<Seen> {
+/// Figure 4 over 250 s: the arrivals of the Reno flow at a buffer of 20 packets.
+fn reno_of_figure_4(seed: u64) -> Vec<Arrival> {
     let scenario = include_str!("../../../../scenarios/auge-roberts-2006/figure-4.toml");
     let mut network = scenario_run::network(scenario, seed);
-    let log = network.links[0].arrival_log.as_mut().expect("the figure is a record of arrivals");
+    let log = network.links[0]
+        .arrival_log
+        .as_mut()
+        .expect("the scenario of the figure has a log of arrivals");
     (log.from, log.to) = (Time::from_milliseconds(50_000).into(), Time::NEVER.into());
     let results = scenario_run::finish(&network);
     let reno = network.flows.len() as u32 - 1;
     let log = results.arrival_log;
     let all = (0..log.flow.len()).filter(|at| log.flow[*at] == reno);
-    all.map(|at| Seen { time_s: log.time_s[at], is_dropped: log.fate[at] == OVERFLOW }).collect()
+    all.map(|at| Arrival { time_s: log.time_s[at], is_dropped: log.fate[at] == OVERFLOW }).collect()
 }
 
-/// A gap that separates two bursts is longer than this: one between ACKs that a full buffer delays is 3 ms.
+/// A longer gap separates two bursts. Gaps between ACKs that a full buffer delays are about 3 ms.
 const BETWEEN_BURSTS_S: f64 = 10e-3;
 const PACKET_TIME_S: f64 = 160e-6;
 
-/// Auge and Roberts on their Figure 4: "the TCP window mechanism ... tends to emit packets in bursts", "during
-/// each burst packets arrive at link rate but with some randomness". The flow has half the link, so that
-/// its packets are two packet times apart where ACKs clock them.
+/// Auge and Roberts on their Figure 4: "the TCP window mechanism ... tends to emit packets in
+/// bursts", "during each burst packets arrive at link rate but with some randomness". The flow gets
+/// half the link, so its packets are two transmission times apart where ACKs clock them.
 #[test]
 fn a_window_limited_flow_arrives_in_bursts_a_round_trip_apart() {
     let packets = reno_of_figure_4(1);
@@ -233,22 +235,25 @@ fn a_window_limited_flow_arrives_in_bursts_a_round_trip_apart() {
     assert!(inside.len() > 250_000);
     assert!(share(4.0) > 0.7, "{}", share(4.0));
     assert!(share(8.0) > 0.95, "{}", share(8.0));
-    // A burst begins with each round trip: at least the 100 ms of propagation, at most two parts of a window each.
+    // Each round trip has a burst: an RTT takes at least the 100 ms of propagation, and a window is
+    // sent in at most two bursts.
     let bursts = between.len() as f64;
     assert!((0.8..1.2).contains(&(bursts / 2_500.0)), "{bursts} bursts in 250 s");
-    // The rest of the round trip is silence: half of it here, where the window is half of what would fill it.
+    // The flow is idle for the rest of the round trip: about half of it, since the window is about
+    // half of the bandwidth-delay product.
     between.sort_by(f64::total_cmp);
     let median = between[between.len() / 2];
     assert!((0.04..0.1).contains(&median), "{median} s");
 }
 
-/// "In the figure, packet loss occurs at the end of the first depicted burst." Position of a packet in its
-/// burst: its rank over the number of packets, 0 first and 1 last, by which all packets are uniform. Of
-/// dropped packets fewer than of all lie before every tenth, and their mean, burst by burst, is as far from
-/// 1/2 as chance cannot have it: a mean of positions in one burst has at most the standard deviation of one,
-/// 1 / sqrt(12), however its drops depend on each other.
+/// "In the figure, packet loss occurs at the end of the first depicted burst." The position of a
+/// packet in its burst is its rank divided by the number of packets, from 0 to 1, and is uniform
+/// over all packets. For every tenth, fewer dropped packets than packets in general lie before it.
+/// The mean position of the drops, burst by burst, is further from 1/2 than chance allows: the mean
+/// position within a burst has at most the standard deviation of a single position, 1 / sqrt(12),
+/// for any dependence between the drops.
 #[test]
-fn the_bursts_lose_their_last_packets() {
+fn bursts_lose_mostly_their_last_packets() {
     let mut positions = Vec::new();
     let mut means = Vec::new();
     for seed in 1..=3 {
@@ -273,7 +278,7 @@ fn the_bursts_lose_their_last_packets() {
     let mean = means.iter().sum::<f64>() / bursts;
     assert!(bursts > 60.0, "{bursts} bursts lose packets");
     assert!(mean > 0.5 + 6.0 / (12.0 * bursts).sqrt(), "{mean} in {bursts} bursts");
-    // Two thirds of what is lost is lost from the last quarter.
+    // About two thirds of the drops are in the last quarter.
     let late = positions.iter().filter(|position| **position > 0.75).count() as f64;
     assert!(late / positions.len() as f64 > 0.6, "{late} of {}", positions.len());
 }

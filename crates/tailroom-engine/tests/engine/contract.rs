@@ -1,5 +1,9 @@
-//! What every congestion control owes the sender, whatever happens to it; and that sender and
-//! receiver survive any sequence of packets and ACKs.
+//! Contracts: what every congestion control guarantees to the sender, and what sender and receiver
+//! guarantee under any sequence of packets and ACKs.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use proptest::prelude::*;
 use tailroom_engine::congestion::rate_based::{
@@ -19,16 +23,41 @@ use tailroom_engine::units::Time;
 use crate::support::random_cases::config;
 use crate::support::{controls, random_transports, transport};
 
+/// Whether a line begins the declaration of the parameters of a control.
+fn has_parameters(line: &str) -> bool {
+    line.starts_with("impl ") && line.contains("Parameters for ")
+}
+
+/// The source files under `folder` that implement a control, by the names of their modules.
+fn modules_with_a_control(folder: &Path, modules: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("the sources are there") {
+        let path = entry.expect("the sources are readable").path();
+        if path.is_dir() {
+            modules_with_a_control(&path, modules);
+        } else if fs::read_to_string(&path).expect("a text").lines().any(has_parameters) {
+            let is_folder = path.file_stem().is_some_and(|stem| stem == "mod");
+            let module = if is_folder { path.parent() } else { Some(path.as_path()) };
+            let name = module.and_then(Path::file_stem).expect("a file has a name");
+            modules.insert(name.to_string_lossy().into_owned());
+        }
+    }
+}
+
+/// The compiler does not see a source file without a line in the registry.
 #[test]
-fn the_registry_names_its_controls() {
-    let registry = controls::all();
-    assert!(registry.len() >= 2);
-    for (name, config) in registry {
+fn the_registry_has_every_control_under_the_name_of_its_file() {
+    let mut modules = BTreeSet::new();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/congestion");
+    modules_with_a_control(&sources, &mut modules);
+    modules.remove("custom");
+    let registry: BTreeSet<String> = controls::all().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(registry, modules);
+    for (name, config) in controls::all() {
         assert_eq!(config.name(), name);
     }
 }
 
-/// Something that happens to a control.
+/// An event that a control sees.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
     Ack {
@@ -42,7 +71,7 @@ enum Operation {
         is_slow_start: bool,
     },
     Timeout,
-    /// The sender sets the window itself: after slow start, or to `max_window`.
+    /// The sender sets the window itself, after slow start or to `max_window`.
     Set {
         cwnd_packets: f64,
     },
@@ -77,7 +106,8 @@ fn first_ack() -> AckEvent {
     }
 }
 
-/// The windows of a control, with the sender's bound.
+/// The window of a control after each operation. As in the sender, a loss leaves at least 2
+/// packets.
 fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
     let mut control = Congestion::new(config);
     let (mut cwnd, mut now) = (10.0, Time::ZERO);
@@ -85,7 +115,7 @@ fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
     let congest = |control: &mut Congestion, now, cwnd: f64, kind, is_slow_start| {
         let event = CongestionEvent { now, kind, cwnd_packets: cwnd, is_slow_start };
         let target = control.on_congestion(&event);
-        assert!(target <= cwnd, "{event:?} made the window grow to {target}");
+        assert!(target <= cwnd, "the window grew to {target} after {event:?}");
         target.max(2.0)
     };
     let apply = |operation: &Operation| {
@@ -123,7 +153,7 @@ proptest! {
     #![proptest_config(config(500))]
 
     #[test]
-    fn every_window_is_finite_and_at_least_one_packet(
+    fn every_window_is_finite_at_least_one_packet_and_deterministic(
         operations in prop::collection::vec(operation(), 1..300),
     ) {
         for (name, config) in controls::all() {
@@ -139,10 +169,13 @@ proptest! {
         }
     }
 
-    /// An ACK of new data never shrinks the window of a loss-based control, and one packet never
-    /// adds more than one window's worth. A fixed window jumps to where it stays.
+    /// An ACK of new data never shrinks the window of a control, and adds at most one window per
+    /// acknowledged packet. A fixed window is excepted: it jumps to its size.
     #[test]
-    fn an_ack_lets_the_window_grow_a_little(cwnd in 1.0_f64..1e6, acked_packets in 1_u64..10) {
+    fn an_ack_never_shrinks_the_window_and_adds_at_most_one_window_per_packet(
+        cwnd in 1.0_f64..1e6,
+        acked_packets in 1_u64..10,
+    ) {
         for (name, config) in controls::all() {
             if name == "fixed_window" {
                 continue;
@@ -155,7 +188,7 @@ proptest! {
     }
 }
 
-/// Something that happens to a control that models the path.
+/// An event that a rate-based control sees.
 #[derive(Clone, Copy, Debug)]
 enum PathStep {
     Ack { after_ms: u64, event: PathEvent },
@@ -169,7 +202,7 @@ fn rate_sample() -> impl Strategy<Value = Option<RateSample>> {
     let sample = (1_u64..1_000, 0_u64..1_000, rate, 0_u64..1_000, 0_u64..50, any::<bool>());
     prop::option::weighted(0.9, sample).prop_map(|sample| {
         sample.map(|(delivered, sent_before, delivery_rate, tx_in_flight, lost, limited)| {
-            // `prior_delivered` counts back from the ACK here.
+            // Here `prior_delivered` counts backwards from the ACK.
             RateSample {
                 delivered,
                 prior_delivered: sent_before,
@@ -236,7 +269,7 @@ fn path_step() -> impl Strategy<Value = PathStep> {
     ]
 }
 
-/// How a control steers; empty for one that does not model the path.
+/// The outputs of a rate-based control after each step; empty for a window law.
 fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
     let mut control = Congestion::new(config);
     let beginning = Beginning {
@@ -278,7 +311,7 @@ proptest! {
     #![proptest_config(config(500))]
 
     #[test]
-    fn a_control_that_models_the_path_survives_any_path(
+    fn every_rate_based_control_has_valid_outputs_on_any_path(
         steps in prop::collection::vec(path_step(), 1..300),
     ) {
         for (name, config) in controls::all() {
@@ -295,7 +328,7 @@ proptest! {
     }
 }
 
-/// Counts what a sender sends.
+/// Counts the packets that a sender sends.
 #[derive(Default)]
 struct Counter {
     sent: u64,
@@ -309,12 +342,12 @@ impl Outlet for Counter {
     }
 }
 
-/// What reaches a sender: an ACK, relative to what it has sent, or its timer.
+/// An event at a sender: its timer, or an ACK given relative to the data sent so far.
 #[derive(Clone, Debug)]
 struct Step {
     after: Time,
     is_timer: bool,
-    /// Advance of the cumulative ACK, negative for an old one.
+    /// Advance of the cumulative ACK; negative for an old ACK.
     advance: i64,
     blocks: Vec<(u64, u64)>,
 }
@@ -358,10 +391,10 @@ fn marks() -> Marks {
 proptest! {
     #![proptest_config(config(2_000))]
 
-    /// ACKs may be old, acknowledge what was never sacked, sack what was acknowledged: the sender
-    /// keeps a sane window and sends nothing beyond what its application has.
+    /// ACKs may be old, acknowledge data that was never sacked, or sack data that was acknowledged.
+    /// The sender keeps a valid window and sends no data beyond what its application has.
     #[test]
-    fn a_sender_survives_any_acks(
+    fn a_sender_keeps_a_valid_window_under_any_acks(
         tcp in tcp(),
         steps in prop::collection::vec(step(), 1..200),
         packets in prop_oneof![Just(u64::MAX), 1_u64..200],
@@ -385,7 +418,7 @@ proptest! {
             while sender.deadline() <= now {
                 let deadline = sender.deadline();
                 sender.on_deadline(deadline, &mut out);
-                prop_assert!(sender.deadline() > deadline, "a timer that fires makes progress");
+                prop_assert!(sender.deadline() > deadline, "a timer must move its deadline");
             }
             let una = sender.delivered();
             let cumulative = una.saturating_add_signed(step.advance).min(out.highest);
@@ -411,10 +444,11 @@ proptest! {
         }
     }
 
-    /// Whatever arrives, the receiver acknowledges exactly what it has: the cumulative ACK stands
-    /// behind the first gap, and its blocks hold received packets only, disjoint and above it.
+    /// Under any arrivals the receiver acknowledges exactly the data that it has: the cumulative
+    /// ACK ends at the first gap, and the blocks are disjoint, lie above it and contain received
+    /// packets only.
     #[test]
-    fn a_receiver_reports_what_it_has(
+    fn a_receiver_acknowledges_exactly_the_packets_that_it_has(
         sequences in prop::collection::vec(0_u64..60, 1..200),
         delayed in prop::option::of(2_u32..4),
     ) {
@@ -440,7 +474,7 @@ proptest! {
             for (index, block) in ack.blocks.iter().enumerate() {
                 prop_assert!(ack.cumulative < block.start && block.start < block.end);
                 prop_assert!((block.start..block.end).all(|packet| has[packet as usize]));
-                // A block is as long as it can be (RFC 2018 sec. 4).
+                // A block is as long as possible (RFC 2018 sec. 4).
                 prop_assert!(!has[block.end as usize] && !has[block.start as usize - 1]);
                 let others = &ack.blocks[index + 1..];
                 prop_assert!(others.iter().all(|other| other != block));
@@ -449,6 +483,7 @@ proptest! {
                 prop_assert!(ack.blocks[0].start <= sequence && sequence < ack.blocks[0].end);
             }
         }
-        prop_assert_eq!(receiver.next(), has.iter().position(|has| !has).expect("60") as u64);
+        let first_gap = has.iter().position(|has| !has).expect("60 is never sent") as u64;
+        prop_assert_eq!(receiver.next(), first_gap);
     }
 }

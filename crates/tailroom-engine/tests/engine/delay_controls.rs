@@ -1,12 +1,13 @@
-//! What the laws of delay-based controls say about the queue at a bottleneck, in whole simulations.
+//! Delay-based controls (Vegas, FAST and LEDBAT) in whole simulations: the queues and delays that
+//! their laws predict at a bottleneck.
 
 use tailroom_engine::results::Summary;
 
 use crate::support::scenario_run;
 use crate::support::summaries::link;
 
-/// Runs flows through a bottleneck with a long buffer. Each flow is its control and when it starts, in
-/// milliseconds; the measurement takes the last half of the run.
+/// Runs flows over a bottleneck with a deep buffer. Each flow has a control and a start in
+/// milliseconds. The measurement covers the second half of the run.
 fn run(rate_mbps: u32, seconds: u32, limit: &str, flows: &[(&str, u32)]) -> Summary {
     let groups = flows.iter().enumerate().map(|(index, (congestion, start_ms))| {
         format!(
@@ -37,7 +38,7 @@ queue = {{ kind = "drop_tail", limit = "{limit}" }}
     scenario_run::run(&text, 1).summary
 }
 
-/// Brakmo and Peterson 1995: the window rests where alpha to beta packets are queued.
+/// Brakmo and Peterson 1995: the window stays constant while alpha to beta packets are queued.
 #[test]
 fn one_vegas_flow_keeps_alpha_to_beta_packets_queued() {
     for (params, alpha, beta) in [
@@ -53,10 +54,11 @@ fn one_vegas_flow_keeps_alpha_to_beta_packets_queued() {
     }
 }
 
-/// Jin, Wei and Low 2004: in equilibrium alpha packets of each flow are queued, and flows that know
-/// the same RTT share the link evenly. Each flow's first packet finds the link empty.
+/// Jin, Wei and Low 2004: in equilibrium alpha packets of each flow are queued, and flows that
+/// measure the same base RTT share the link equally. The first packet of each flow finds an empty
+/// queue.
 #[test]
-fn fast_flows_keep_alpha_packets_each_queued() {
+fn each_fast_flow_keeps_alpha_packets_queued() {
     let fast = r#"kind = "fast", alpha = 40"#;
     for count in [1, 2, 4] {
         let flows: Vec<_> = (0..count).map(|index| (fast, 2 * index)).collect();
@@ -67,14 +69,14 @@ fn fast_flows_keep_alpha_packets_each_queued() {
         assert_eq!(link(&summary, "bottleneck").drops_packets, 0);
         for flow in &summary.flows {
             let share = flow.share * f64::from(count);
-            assert!((share - 1.0).abs() < 0.03, "{} has {share} of its part", flow.name);
+            assert!((share - 1.0).abs() < 0.03, "{}: {share} of the equal share", flow.name);
         }
     }
 }
 
-/// RFC 6817 sec. 2.1: a flow alone uses the link and holds the queueing delay at the target. The way
-/// there is slow: near the target the window moves by (125 - q) / 125 packets a round trip of 150 ms
-/// (100 ms hold 125 packets), a time constant of 19 s.
+/// RFC 6817 sec. 2.1: a flow alone uses the whole link and holds the queueing delay at the target.
+/// It converges slowly: near the target the window moves by (125 - q) / 125 packets per round trip
+/// of 150 ms (125 packets queue for 100 ms), a time constant of 19 s.
 #[test]
 fn ledbat_alone_holds_the_delay_at_its_target() {
     for (params, target_s) in [("", 0.1), (r#", target = "25 ms""#, 0.025)] {
@@ -85,14 +87,14 @@ fn ledbat_alone_holds_the_delay_at_its_target() {
     }
 }
 
-/// RFC 6817 sec. 2.1: it yields to standard TCP. Reno halves 62 + 500 packets to 281, of which 219
-/// (175 ms) still wait, above the target; so LEDBAT stays at two packets a round trip of at least
-/// 225 ms: 0.071 Mbit/s, 0.7 % of the link.
+/// RFC 6817 sec. 2.1: LEDBAT yields to standard TCP. Reno halves 62 + 500 packets to 281, of which
+/// 219 (175 ms) still wait, above the target. So LEDBAT stays at two packets per round trip of at
+/// least 225 ms: 0.071 Mbit/s, 0.7 % of the link.
 #[test]
 fn ledbat_yields_to_reno() {
     let flows = [(r#"kind = "ledbat""#, 0), (r#"kind = "reno""#, 1000)];
     let summary = run(10, 400, "400 ms", &flows);
     let share = summary.flows[0].share;
-    assert!(share < 0.0072, "LEDBAT has {share} of the link");
+    assert!(share < 0.0072, "LEDBAT uses {share} of the link");
     assert!(link(&summary, "bottleneck").utilization > 0.99);
 }

@@ -1,11 +1,11 @@
-//! Index of dispersion of arrivals by time scale, against closed forms.
+//! Index of dispersion of the arrivals at a link by time scale, against closed forms.
 
 use tailroom_engine::results::{ArrivalDispersion, Results};
 
 use crate::support::scenario_run;
 use crate::support::summaries::link;
 
-/// A link that drops nothing, and what comes to it.
+/// Runs flows over a link without drops and returns the dispersion of their arrivals.
 fn run(duration_s: u32, scale: &str, flows: &str) -> ArrivalDispersion {
     let text = format!(
         r#"
@@ -27,21 +27,21 @@ fn run(duration_s: u32, scale: &str, flows: &str) -> ArrivalDispersion {
     results.arrival_dispersion
 }
 
-/// The variance of n independent counts has a relative standard deviation of sqrt(2 / (n - 1)), if they
-/// are nearly normal; 1 / (n mean) more for the fourth moment of Poisson counts.
+/// The variance of n independent, nearly normal counts has a relative standard deviation of sqrt(2
+/// / (n - 1)). The fourth moment of Poisson counts adds 1 / (n mean) to its square.
 fn assert_index_is(found: &ArrivalDispersion, expected: f64) {
     assert!(found.index.len() >= 10, "{found:?}");
     for (at, index) in found.index.iter().enumerate() {
         let count = found.intervals[at] as f64;
         let fourth = expected / (count * found.mean_packets[at]);
         let deviation = (2.0 / (count - 1.0) + fourth).sqrt();
-        // Four standard deviations: fifteen scales leave them in 1 of 1,000 runs.
-        let off = (index / expected - 1.0).abs();
-        assert!(off < 4.0 * deviation, "{} s: {index} for {expected}", found.scale_s[at]);
+        // Four standard deviations: fifteen scales exceed them in 1 of 1,000 runs.
+        let error = (index / expected - 1.0).abs();
+        assert!(error < 4.0 * deviation, "{} s: {index}, expected {expected}", found.scale_s[at]);
     }
 }
 
-/// 10,000 packets a second.
+/// 10,000 packets per second.
 #[test]
 fn poisson_packets_have_an_index_of_one_at_every_scale() {
     let source = r#"source = { kind = "poisson", rate = "80 Mbit/s" }"#;
@@ -51,8 +51,8 @@ fn poisson_packets_have_an_index_of_one_at_every_scale() {
     assert_index_is(&found, 1.0);
 }
 
-/// Flows of eight packets that leave at once: a Poisson process of batches. With N batches the variance of
-/// 8 N is 64 E N, and the mean 8 E N.
+/// Flows of eight packets that leave together: a Poisson process of batches. With N batches the
+/// number of packets 8 N has the variance 64 E N and the mean 8 E N.
 #[test]
 fn poisson_batches_have_the_index_of_their_size() {
     let source = r#"
@@ -64,10 +64,10 @@ fn poisson_batches_have_the_index_of_their_size() {
     assert_index_is(&run(101, "100 us", source), 8.0);
 }
 
-/// An interval of m packets and a part f holds m or m + 1: variance f (1 - f).
+/// An interval of m + f packet gaps holds m or m + 1 packets: the variance is f (1 - f).
 #[test]
-fn equally_spaced_packets_vary_by_less_than_one() {
-    // A packet each millisecond.
+fn equally_spaced_packets_have_an_index_below_one() {
+    // One packet per millisecond.
     let source = r#"source = { kind = "cbr", rate = "8 Mbit/s" }"#;
     let found = run(201, "0.3 ms", source);
     assert!(found.index.len() > 12);
@@ -76,18 +76,23 @@ fn equally_spaced_packets_vary_by_less_than_one() {
         let part = mean.fract();
         let expected = part * (1.0 - part) / mean;
         assert!(*index < 1.0 && *index <= 0.26 / mean, "{scale} s: {index}");
-        // The pattern repeats after ten intervals: the rest weighs at most 10 / n.
+        // The pattern repeats after ten intervals: an incomplete repetition contributes at most 10
+        // / n.
         if *scale < 1.0 {
-            assert!((index / expected - 1.0).abs() < 0.03, "{scale} s: {index} for {expected}");
+            assert!(
+                (index / expected - 1.0).abs() < 0.03,
+                "{scale} s: {index}, expected {expected}"
+            );
         }
     }
 }
 
-/// On-off fluid with exponential periods (Anick, Mitra and Sondhi 1982): the autocovariance of the rate is
-/// r^2 p (1 - p) exp(-t / tau), with p the share of on periods and 1 / tau = 1 / on + 1 / off. Its double
-/// integral over the mean, r p t: index 2 (1 - p) r tau (1 - (1 - exp(-t / tau)) tau / t).
+/// On-off fluid with exponential periods (Anick, Mitra and Sondhi 1982): the autocovariance of the
+/// rate is r^2 p (1 - p) exp(-t / tau), where p is the fraction of time on and 1 / tau = 1 / on + 1
+/// / off. Its double integral over the mean r p t gives the index 2 (1 - p) r tau (1 - (1 - exp(-t
+/// / tau)) tau / t).
 #[test]
-fn on_off_sources_have_the_index_of_their_rates_autocovariance() {
+fn on_off_sources_have_the_index_that_follows_from_the_autocovariance_of_their_rate() {
     let sources = r#"
         count = 20
         [flows.arrivals.source]
@@ -104,17 +109,17 @@ fn on_off_sources_have_the_index_of_their_rates_autocovariance() {
         let ratio = scale / tau;
         let rest = 1.0 - (1.0 - (-ratio).exp()) / ratio;
         let expected = 2.0 * (1.0 - on_share) * rate * tau * rest;
-        // Counts nearer than 2 tau are not independent.
+        // Counts that are less than 2 tau apart are not independent.
         let independent = f64::from(duration_s - 1) / scale.max(2.0 * tau);
         let deviation = (2.0 / independent).sqrt();
-        let off = (index / expected - 1.0).abs();
-        assert!(off < 4.0 * deviation, "{scale} s: {index} for {expected}");
-        assert!(*scale > 2.0 || off < 0.2, "{scale} s: {index} for {expected}");
+        let error = (index / expected - 1.0).abs();
+        assert!(error < 4.0 * deviation, "{scale} s: {index}, expected {expected}");
+        assert!(*scale > 2.0 || error < 0.2, "{scale} s: {index}, expected {expected}");
     }
 }
 
 #[test]
-fn nothing_is_measured_unless_asked() {
+fn dispersion_is_not_measured_without_the_key() {
     let text = r#"
         duration = "1 s"
         [links.link]

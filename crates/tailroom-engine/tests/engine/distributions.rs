@@ -1,21 +1,21 @@
-//! Draws follow the distributions that they are said to come from: the distribution function by
-//! Kolmogorov and Smirnov's test, the mean by its standard error, against closed forms.
+//! Draws from each distribution against its closed forms: the distribution function by the
+//! Kolmogorov-Smirnov test, and the mean by its standard error.
 
 use tailroom_engine::distribution::{CdfPoint, Distribution, Empirical};
 use tailroom_engine::random::stream;
 
-/// Draws for each test.
+/// Number of draws per test.
 const DRAWS: usize = 100_000;
 
-/// Critical value of sqrt(n) D at a significance of 0.1 %: K(1.9495) = 0.999 for Kolmogorov's
-/// distribution K; where the distribution function has steps the test is stricter than that.
+/// Critical value of sqrt(n) D at a significance of 0.1 %: K(1.9495) = 0.999 for the Kolmogorov
+/// distribution K. For a distribution function with steps the test is stricter.
 const CRITICAL: f64 = 1.9495;
 
 /// A distribution with its closed forms.
 struct Case {
     name: &'static str,
     distribution: Distribution,
-    /// Probability of at most x.
+    /// The distribution function.
     cdf: fn(f64) -> f64,
     mean: f64,
     standard_deviation: f64,
@@ -26,8 +26,8 @@ fn normal_cdf(x: f64) -> f64 {
     libm::erfc(-x / std::f64::consts::SQRT_2) / 2.0
 }
 
-/// Steps and lines: 10 with probability 0.2, a line to 30 at 0.6, none up to 50, a line to 60 at
-/// 0.9, 60 with the 0.1 that are left.
+/// Steps and straight lines: 10 with probability 0.2, a line to 30 at 0.6, no probability up to 50,
+/// a line to 60 at 0.9, and 60 with the remaining 0.1.
 fn stairs() -> Distribution {
     let points = [(10.0, 0.2), (30.0, 0.6), (50.0, 0.6), (60.0, 0.9), (60.0, 1.0)];
     let point = |&(value, probability): &(f64, f64)| CdfPoint { value, probability };
@@ -163,8 +163,8 @@ fn sorted(draw: impl FnMut() -> f64) -> Vec<f64> {
     draws
 }
 
-/// sqrt(n) times the largest distance between the draws' distribution function and `cdf`, looking
-/// at both sides of every step.
+/// sqrt(n) times the largest distance between the empirical distribution function of the draws and
+/// `cdf`, on both sides of every step.
 fn kolmogorov(draws: &[f64], cdf: impl Fn(f64) -> f64) -> f64 {
     let count = draws.len() as f64;
     let distances = draws.chunk_by(|one, other| one >= other).map({
@@ -193,7 +193,7 @@ fn draws_follow_the_distribution_function() {
 }
 
 #[test]
-fn draws_have_the_mean_of_the_closed_form() {
+fn means_of_distributions_and_draws_equal_the_closed_form() {
     for case in cases() {
         let (name, mean) = (case.name, case.mean);
         assert!((case.distribution.mean() / mean - 1.0).abs() < 1e-8, "{name}");
@@ -201,16 +201,16 @@ fn draws_have_the_mean_of_the_closed_form() {
         let draws = sorted(|| case.distribution.sample(&mut random));
         let average = draws.iter().sum::<f64>() / DRAWS as f64;
         let standard_error = case.standard_deviation / (DRAWS as f64).sqrt();
-        // 3.29 standard errors: a significance of 0.1 %.
+        // 3.29 standard errors correspond to a significance of 0.1 %.
         assert!((average - mean).abs() < 3.29 * standard_error, "{name}: {average}, not {mean}");
     }
 }
 
 #[test]
-fn bounds_are_those_of_the_support() {
+fn bounds_are_the_ends_of_the_support() {
     for case in cases() {
         let bounds = (case.distribution.minimum(), case.distribution.maximum());
-        // The minimum of a Pareto distribution comes from its mean: 6 * 2 / 3.
+        // The minimum of a Pareto distribution follows from its mean: 6 * 2 / 3.
         assert_eq!(bounds, case.support, "{}", case.name);
     }
     let fixed = Distribution::Fixed(7.0);
@@ -219,13 +219,14 @@ fn bounds_are_those_of_the_support() {
     assert_eq!(values.map(f64::to_bits), [7.0_f64.to_bits(); 4]);
 }
 
-/// A span under way at a random instant has the density P(X > x) / mean of what is left of it.
+/// The remainder of a period at a random instant has the density P(X > x) / mean.
 #[test]
-fn what_is_left_at_a_random_instant_follows_the_equilibrium_distribution() {
+fn residual_times_follow_the_equilibrium_distribution() {
     for case in cases() {
         let mut random = stream(3, case.name);
         let draws = sorted(|| case.distribution.sample_residual(&mut random));
-        // The integral of that density, by trapezia no wider than the gaps between the draws.
+        // The integral of that density by the trapezoidal rule, in steps no wider than the gaps
+        // between draws.
         let (mut integral, mut last) = (0.0, 0.0);
         let mut largest: f64 = 0.0;
         for (index, &draw) in draws.iter().enumerate() {
@@ -245,9 +246,9 @@ fn what_is_left_at_a_random_instant_follows_the_equilibrium_distribution() {
     }
 }
 
-/// Arithmetic alone and `libm` give these on every machine.
+/// These values come from arithmetic and `libm` alone, so they are the same on every machine.
 #[test]
-fn draws_stay_the_same_between_machines_and_versions() {
+fn draws_are_the_same_on_every_machine_and_in_every_version() {
     let drawn: Vec<f64> = cases()
         .iter()
         .map(|case| {

@@ -1,8 +1,8 @@
-//! ECN end to end by hand: chosen packets of a transfer are marked or lost, and what RFC 3168 says
-//! should happen is asserted.
+//! ECN end to end by hand: chosen packets of a transfer are marked or lost, and sender and receiver
+//! must react as RFC 3168 requires.
 //!
-//! A transfer has 80 packets and starts with a window of 20 in congestion avoidance, packets 0 to
-//! 19 at once; the round trip takes 100 ms and the timeout is at least 1 s.
+//! A transfer has 80 packets and starts with a window of 20 in congestion avoidance: packets 0 to
+//! 19 leave together. The RTT is 100 ms and the timeout at least 1 s.
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::dctcp::DctcpParams;
@@ -28,12 +28,12 @@ fn classic() -> TcpSpec {
     tcp(EcnMode::Classic, Recovery::Sack, false)
 }
 
-/// Every way to repair losses, under RFC 3168.
+/// Every kind of loss recovery, with the ECN of RFC 3168.
 fn every_recovery() -> [(&'static str, TcpSpec); 3] {
     path::every_recovery().map(|(name, tcp)| (name, TcpSpec { ecn: EcnMode::Classic, ..tcp }))
 }
 
-/// A transfer that marks and loses the first transmissions of some packets.
+/// A transfer in which the first transmissions of some packets are marked or lost.
 fn with(tcp: &TcpSpec, marked: &[u64], lost: &[u64]) -> Outcome {
     let marks = |sequence: u64, nth: u32| nth == 0 && marked.contains(&sequence);
     let loses_data = |sequence: u64, nth: u32| nth == 0 && lost.contains(&sequence);
@@ -41,15 +41,16 @@ fn with(tcp: &TcpSpec, marked: &[u64], lost: &[u64]) -> Outcome {
     let outcome = transfer(tcp, PACKETS, &script);
     assert!(outcome.is_complete, "marked {marked:?}, lost {lost:?}");
     assert_codepoints(tcp, &outcome);
-    // Counters take the place of the echo; PRR sets the window by what is in flight; and after a timeout
-    // the window must grow, or every retransmission would take a round trip.
+    // The check does not apply to accurate ECN, which has counters instead of the echo; to PRR,
+    // which sets the window by the data in flight; and after a timeout, when the window must grow,
+    // or every retransmission would take a round trip.
     if tcp.ecn == EcnMode::Classic && !tcp.prr && outcome.timeouts == 0 {
         assert_no_growth_under_echo(&outcome);
     }
     outcome
 }
 
-/// RFC 3168 sec. 6.1.5: new data is ECN-capable, retransmissions are not and have no CWR.
+/// RFC 3168 sec. 6.1.5: new data is ECN-capable; retransmissions are not, and have no CWR.
 fn assert_codepoints(tcp: &TcpSpec, outcome: &Outcome) {
     for packet in &outcome.packets {
         let codepoint = if packet.is_retransmission { Ecn::NotEct } else { tcp.ecn.codepoint() };
@@ -58,8 +59,8 @@ fn assert_codepoints(tcp: &TcpSpec, outcome: &Outcome) {
     }
 }
 
-/// RFC 3168 sec. 6.1.2: an ACK with the echo does not let the window grow. (Fast recovery may set
-/// it to ssthresh, which is no growth.)
+/// RFC 3168 sec. 6.1.2: an ACK with the echo does not let the window grow. Fast recovery may set it
+/// to ssthresh, which is not growth.
 fn assert_no_growth_under_echo(outcome: &Outcome) {
     for pair in outcome.acks.windows(2) {
         let grows = pair[1].cwnd > pair[0].cwnd && pair[1].cwnd > pair[1].ssthresh;
@@ -73,7 +74,7 @@ fn cwr_packets(outcome: &Outcome) -> Vec<u64> {
 }
 
 #[test]
-fn without_marks_nothing_is_echoed_or_answered() {
+fn without_marks_there_is_no_echo_reduction_or_cwr() {
     for mode in [EcnMode::Off, EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s] {
         let outcome = with(&tcp(mode, Recovery::Sack, false), &[], &[]);
         assert_eq!((outcome.reductions, outcome.timeouts), (0, 0), "{mode:?}");
@@ -82,18 +83,18 @@ fn without_marks_nothing_is_echoed_or_answered() {
     }
 }
 
-/// A transport that is not ECN-capable cannot be marked.
+/// The packets of a transport without ECN cannot be marked.
 #[test]
-fn packets_that_are_not_capable_go_unmarked() {
+fn packets_without_ecn_are_not_marked() {
     let all: Vec<u64> = (0..PACKETS).collect();
     let outcome = with(&tcp(EcnMode::Off, Recovery::Sack, false), &all, &[]);
     assert_eq!((outcome.reductions, outcome.timeouts), (0, 0));
 }
 
-/// RFC 3168 sec. 6.1.2: one reduction for the marks of one window of data, however many and
-/// whichever, and one packet with CWR.
+/// RFC 3168 sec. 6.1.2: any marks in one window of data cause one reduction and one packet with
+/// CWR.
 #[test]
-fn the_marks_of_one_window_reduce_once() {
+fn the_marks_of_one_window_cause_one_reduction() {
     let delayed = DelayedAck::Switch(true);
     for (name, tcp) in every_recovery() {
         for delayed_ack in [DelayedAck::OFF, delayed] {
@@ -113,7 +114,7 @@ fn the_marks_of_one_window_reduce_once() {
 }
 
 #[test]
-fn the_marks_of_one_window_reduce_once_with_accurate_feedback() {
+fn the_marks_of_one_window_cause_one_reduction_with_accurate_feedback() {
     for mode in [EcnMode::Accurate, EcnMode::L4s] {
         let tcp = tcp(mode, Recovery::Sack, false);
         for first in 0..WINDOW {
@@ -128,11 +129,11 @@ fn the_marks_of_one_window_reduce_once_with_accurate_feedback() {
     }
 }
 
-/// The first packet is marked: its ACK halves the window to 10 while 19 packets are in flight. The
-/// ACKs of packets 1 to 10 shrink that to 9, and packet 20 leaves with CWR. The ACKs of packets 0
-/// to 19 have the echo, no other has.
+/// The first packet is marked, and its ACK halves the window to 10 while 19 packets are in flight.
+/// The ACKs of packets 1 to 10 reduce these to 9, and packet 20 leaves with CWR. Exactly the ACKs
+/// of packets 0 to 19 have the echo.
 #[test]
-fn cwr_leaves_once_and_stops_the_echo() {
+fn cwr_is_sent_once_and_stops_the_echo() {
     for (name, tcp) in every_recovery() {
         let outcome = with(&tcp, &[0], &[]);
         assert!(outcome.packets[..20].iter().all(|packet| packet.sent == Time::ZERO));
@@ -147,20 +148,20 @@ fn cwr_leaves_once_and_stops_the_echo() {
     }
 }
 
-/// A mark on the packet with CWR was set after the reduction: a new window of data.
+/// The packet with CWR was sent after the reduction, so its mark belongs to a new window of data.
 #[test]
-fn marks_of_two_windows_reduce_twice() {
+fn marks_of_two_windows_cause_two_reductions() {
     for mode in [EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s] {
         let outcome = with(&tcp(mode, Recovery::Sack, false), &[0, 20], &[]);
         assert_eq!((outcome.reductions, outcome.timeouts), (2, 0), "{mode:?}");
     }
-    // Sent before the reduction, though a round trip after the first mark: the same window.
+    // Packet 25 is sent before the reduction, though a round trip after packet 10: the same window.
     let outcome = with(&classic(), &[10, 25], &[]);
     assert_eq!((outcome.reductions, cwr_packets(&outcome).len()), (1, 1));
 }
 
-/// RFC 3168 sec. 6.1.2: if the packet with CWR is lost, its repair reduces again and another new
-/// packet has CWR; until that arrives the echo goes on.
+/// RFC 3168 sec. 6.1.2: if the packet with CWR is lost, its repair causes another reduction, and
+/// another new packet has CWR. The echo continues until that packet arrives.
 #[test]
 fn a_lost_cwr_packet_repeats_the_echo_until_the_next_one() {
     for (name, tcp) in every_recovery() {
@@ -172,14 +173,14 @@ fn a_lost_cwr_packet_repeats_the_echo_until_the_next_one() {
         let echoes = outcome.acks.iter().filter(|ack| ack.ece).count();
         assert!(echoes > 20, "{name}: {echoes}");
         let last = outcome.acks.iter().rposition(|ack| ack.ece).unwrap_or_default();
-        assert!(outcome.acks[..=last].iter().all(|ack| ack.ece), "{name}: one run of echoes");
-        assert!(last + 1 < outcome.acks.len(), "{name}: it ends");
+        assert!(outcome.acks[..=last].iter().all(|ack| ack.ece), "{name}: the echo is interrupted");
+        assert!(last + 1 < outcome.acks.len(), "{name}: the echo does not end");
     }
 }
 
-/// RFC 3168 sec. 6.1.2: dropped and marked packets of one window are one instance of congestion.
+/// RFC 3168 sec. 6.1.2: dropped and marked packets in one window are one congestion event.
 #[test]
-fn a_loss_and_a_mark_in_one_window_reduce_once() {
+fn a_loss_and_a_mark_in_one_window_cause_one_reduction() {
     for (name, tcp) in every_recovery() {
         for lost in 0..WINDOW - 3 {
             for marked in (0..WINDOW).filter(|&marked| marked != lost) {
@@ -188,7 +189,7 @@ fn a_loss_and_a_mark_in_one_window_reduce_once() {
                 let counts = (outcome.reductions, outcome.timeouts, outcome.retransmissions);
                 assert_eq!(counts, (1, 0, 1), "{case}");
                 assert_eq!(cwr_packets(&outcome).len(), 1, "{case}");
-                let last = outcome.acks.last().expect("ACKs");
+                let last = outcome.acks.last().expect("the transfer has ACKs");
                 assert!(!last.ece && last.ssthresh >= 10.0, "{case}: {last:?}");
             }
         }
@@ -197,7 +198,7 @@ fn a_loss_and_a_mark_in_one_window_reduce_once() {
 
 /// RFC 8511 sec. 3.1: 0.8 of the window on a mark, half on a loss.
 #[test]
-fn abe_falls_less_on_a_mark_than_on_a_loss() {
+fn abe_reduces_the_window_less_on_a_mark_than_on_a_loss() {
     for (abe, on_mark) in [(false, 10.0), (true, 16.0)] {
         let congestion = CongestionConfig::Reno(RenoParams { abe });
         let tcp = TcpSpec { congestion, ..classic() };
@@ -209,8 +210,8 @@ fn abe_falls_less_on_a_mark_than_on_a_loss() {
     }
 }
 
-/// The window doubles from 4 to 8 and grows by 6 on the ACKs of packets 4 to 9; the echo of packet
-/// 10 halves 14, with ABE too (RFC 8511 sec. 4). From then on it grows by 1 / window.
+/// The window doubles from 4 to 8 and grows by 6 on the ACKs of packets 4 to 9. The echo of packet
+/// 10 halves 14, also with ABE (RFC 8511 sec. 4). From then on the window grows by 1 / window.
 #[test]
 fn a_mark_ends_slow_start() {
     let modes = [EcnMode::Classic, EcnMode::Accurate];
@@ -224,26 +225,27 @@ fn a_mark_ends_slow_start() {
         let outcome = with(&tcp, &[10], &[]);
         assert_eq!((outcome.acks[9].cwnd, outcome.acks[9].ssthresh), (14.0, f64::INFINITY));
         assert_eq!((outcome.acks[10].cwnd, outcome.acks[10].ssthresh), (7.0, 7.0), "{mode:?}");
-        let next = outcome.acks[11..].iter().find(|ack| ack.cwnd > 7.0).expect("it grows again");
+        let next =
+            outcome.acks[11..].iter().find(|ack| ack.cwnd > 7.0).expect("the window grows again");
         assert!((next.cwnd - (7.0 + 1.0 / 7.0)).abs() < 1e-12, "{mode:?}: {next:?}");
     }
 }
 
-/// The window after the reduction, CWR included, is lost: the timeout is another reduction, and the
-/// first new packet after it has CWR (RFC 3168 sec. 6.1.2), which ends the echo at last.
+/// The window after the reduction is lost, including CWR. The timeout is another reduction, and the
+/// first new packet after it has CWR (RFC 3168 sec. 6.1.2), which ends the echo.
 #[test]
-fn a_timeout_is_answered_with_cwr_too() {
+fn the_first_new_packet_after_a_timeout_has_cwr() {
     let window: Vec<u64> = (20..30).collect();
     for (name, tcp) in every_recovery() {
         let outcome = with(&tcp, &[0], &window);
         assert_eq!((outcome.reductions, outcome.timeouts), (1, 1), "{name}");
         assert_eq!(cwr_packets(&outcome), [20, 30], "{name}");
-        let last = outcome.acks.iter().rposition(|ack| ack.ece).expect("echoes");
-        assert!(last + 1 < outcome.acks.len(), "{name}: the echo ends");
+        let last = outcome.acks.iter().rposition(|ack| ack.ece).expect("some ACKs have the echo");
+        assert!(last + 1 < outcome.acks.len(), "{name}: the echo does not end");
     }
 }
 
-/// Lost ACKs lose no mark: the echo is repeated, and the counter holds them all.
+/// A lost ACK loses no mark: the echo is repeated, and the counter includes every mark.
 #[test]
 fn a_mark_survives_the_loss_of_its_ack() {
     for mode in [EcnMode::Classic, EcnMode::Accurate, EcnMode::L4s] {
@@ -257,13 +259,13 @@ fn a_mark_survives_the_loss_of_its_ack() {
     }
 }
 
-/// A mark takes little of a scalable control's window, so it does not stand in for a loss (RFC 8257
-/// sec. 3.5). Packet 0 is marked and packet 10 lost; nine packets between them let the window grow.
-/// DCTCP: alpha is 1/16 after the first ACK, and leaves 31/32 of 20 packets, 19.375; growth to
-/// 19.83, and half of that is 9.92. Prague from alpha 0.2: 18, growth to 18.49, of which 0.5 / 0.9
-/// are left, 10.27: half of the window before both.
+/// A mark reduces the window of a scalable control only a little, so it does not replace the
+/// reduction for a loss (RFC 8257 sec. 3.5). Packet 0 is marked and packet 10 lost; nine packets
+/// between them let the window grow. DCTCP: alpha is 1/16 after the first ACK, which leaves 31/32
+/// of 20 packets, 19.375; the window grows to 19.83, and half of that is 9.92. Prague with an alpha
+/// of 0.2: 18, then 18.49, of which 0.5 / 0.9 remain, 10.27: half of the window before both.
 #[test]
-fn a_loss_after_a_mark_counts_for_scalable_controls() {
+fn scalable_controls_also_reduce_for_a_loss_after_a_mark() {
     let dctcp = DctcpParams { initial_alpha: 0.0, ..DctcpParams::default() };
     let prague = PragueParams { initial_alpha: 0.2, ..PragueParams::default() };
     let reno = CongestionConfig::Reno(RenoParams::default());

@@ -1,12 +1,12 @@
-//! Auge and Roberts 2006: what fair queueing with drop from the longest queue does for flows that
-//! the link does not limit, and for those that it does. Their setting: 50 Mbit/s, half of it taken
-//! by Poisson packets of flows of 1 Mbit/s each, RTT 100 ms, packets of 1000 B.
+//! Fair queueing with drop from the longest queue, against Auge and Roberts 2006: its effect on
+//! flows that the link limits and on flows that it does not. In their setting, Poisson packets of
+//! flows of 1 Mbit/s take half of 50 Mbit/s; the RTT is 100 ms and packets have 1000 B.
 
 use tailroom_engine::results::Summary;
 
 use crate::support::{scenario_run, summaries};
 
-/// Flows by congestion control and how many of each.
+/// Congestion controls with the number of flows of each.
 type Elastic = &'static [(&'static str, u32)];
 
 const MIXES: [Elastic; 3] = [&[("reno", 1)], &[("highspeed", 1), ("reno", 1)], &[("highspeed", 4)]];
@@ -14,8 +14,8 @@ const FAIR: &str = r#"kind = "fair""#;
 const DROP_TAIL: &str = r#"kind = "drop_tail""#;
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=2;
 
-/// Runs the setting with a discipline, a buffer in packets (of ns-2's kind: our limit is one less)
-/// and flows that compete.
+/// Runs the setting with a discipline, a buffer in packets (as in ns-2: our limit is one less) and
+/// elastic flows.
 fn run(queue: &str, buffer: u32, elastic: Elastic, seed: u64) -> Summary {
     let groups = elastic.iter().map(|(kind, count)| {
         format!(
@@ -61,10 +61,10 @@ fn goodput(summary: &Summary, group: &str) -> f64 {
     summaries::group(summary, group).goodput_bps
 }
 
-/// "The drop policy is such that non-bottlenecked flows remain loss free" (sec. V.B); under FIFO they
-/// lose. One corner is not quite free: where four flows share 19 places each has four or five, and a
-/// background flow that happens to send as many in a row is the longest. ns-2 (DRR, four seeds) drops
-/// 2e-5 to 6e-5 of the background there.
+/// "The drop policy is such that non-bottlenecked flows remain loss free" (sec. V.B); under FIFO
+/// they lose packets. One case is not quite free of losses: where four flows share 19 places each
+/// holds four or five, and a background flow that sends as many packets in sequence is the longest.
+/// ns-2 (DRR, four seeds) drops 2e-5 to 6e-5 of the background there.
 #[test]
 fn the_background_loses_nothing_under_fair_queueing() {
     for elastic in MIXES {
@@ -80,16 +80,16 @@ fn the_background_loses_nothing_under_fair_queueing() {
     }
 }
 
-/// Mean time that a background packet waits, in milliseconds: what its way takes beyond 40 ms of
+/// Mean queueing delay of background packets, in milliseconds: the one-way delay less 40 ms of
 /// propagation and 0.16 ms of transmission.
 fn background_wait_ms(summary: &Summary) -> f64 {
     let group = summaries::group(summary, "background");
     1e3 * group.one_way_delay_s_mean.expect("packets arrived") - 40.16
 }
 
-/// "Their packets also have very low latency" (sec. V.B): a background flow stays far below its fair
-/// share, so a packet of it waits for about one packet, of 0.16 ms, of each of the few flows that are
-/// backlogged, whatever the buffer. Under FIFO it waits as long as the queue is.
+/// "Their packets also have very low latency" (sec. V.B): a background flow stays far below its
+/// fair rate, so its packet waits for about one packet, of 0.16 ms, of each of the few backlogged
+/// flows, for any buffer. Under FIFO it waits for the whole queue.
 #[test]
 fn the_background_waits_little_under_fair_queueing() {
     for elastic in MIXES {
@@ -97,7 +97,7 @@ fn the_background_waits_little_under_fair_queueing() {
         for buffer in [20, 100, 625] {
             let fair = run(FAIR, buffer, elastic, 1);
             let wait = background_wait_ms(&fair);
-            // The packet in transmission, and as many other background packets as M/D/1 has.
+            // The packet in transmission, and the mean number of background packets of M/D/1.
             let most = 0.16 * (backlogged + 1.0);
             assert!(wait < most, "{elastic:?}, {buffer} packets: {wait} ms, more than {most} ms");
         }
@@ -106,8 +106,8 @@ fn the_background_waits_little_under_fair_queueing() {
     }
 }
 
-/// Figure 7, middle, and ns-2 (DRR, drop from the longest): 0.508 and 0.492 of the residual capacity
-/// at 625 packets; under FIFO ns-2 has 0.748 and 0.254, about 3:1.
+/// Figure 7, middle, and ns-2 (DRR, drop from the longest): 0.508 and 0.492 of the residual
+/// capacity at 625 packets; under FIFO ns-2 has 0.748 and 0.254, about 3:1.
 #[test]
 fn highspeed_and_reno_share_nearly_equally_under_fair_queueing_and_three_to_one_under_fifo() {
     let ratio = |queue: &str| {
@@ -121,14 +121,14 @@ fn highspeed_and_reno_share_nearly_equally_under_fair_queueing_and_three_to_one_
     };
     let (fair, fifo) = (ratio(FAIR), ratio(DROP_TAIL));
     assert!((0.97..1.1).contains(&fair), "fair queueing: {fair}");
-    // Standard deviation of the mean of ten seeds: 0.15.
+    // The mean of ten seeds has a standard deviation of 0.15.
     assert!((2.2..3.8).contains(&fifo), "FIFO: {fifo}");
 }
 
-/// Drop from the longest queue beside RED and tail drop in the same setting: RED protects the
-/// background no better than tail drop does, for it does not know whose packets fill the queue.
+/// Drop from the longest queue, RED and tail drop in the same setting: RED protects the background
+/// no better than tail drop, because it does not know the flows of the packets in the queue.
 #[test]
-fn only_the_longest_queue_knows_whom_to_drop_from() {
+fn only_drop_from_the_longest_queue_protects_the_background() {
     let background = |queue: &str| {
         let losses = SEEDS.map(|seed| loss(&run(queue, 625, MIXES[2], seed), "background"));
         losses.sum::<f64>() / 2.0

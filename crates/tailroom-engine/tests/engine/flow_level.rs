@@ -1,4 +1,4 @@
-//! Flows that come and go, against processor sharing and the claims of Auge and Roberts (2006).
+//! Dynamic flows, against processor sharing and the claims of Auge and Roberts (2006).
 
 use tailroom_engine::results::{FlowCounts, Regime};
 use tailroom_engine::simulation::Simulation;
@@ -6,8 +6,8 @@ use tailroom_engine::simulation::Simulation;
 use crate::support::scenario_run;
 use crate::support::summaries::{group, link};
 
-/// Elastic flows with exponential sizes over a fair queue of 100 Mbit/s: round trips of 1 ms, and mean
-/// sizes of 100 bandwidth-delay products.
+/// Elastic flows with exponential sizes over a fair queue of 100 Mbit/s: RTTs of 1 ms, and a mean
+/// size of 100 bandwidth-delay products.
 fn elastic(load: f64, more: &str) -> String {
     format!(
         r#"
@@ -26,8 +26,8 @@ fn elastic(load: f64, more: &str) -> String {
     )
 }
 
-/// Half the sum of the distances between the shares of the time with n bottlenecked flows and
-/// (1 - rho) rho^n.
+/// The total variation distance between the fractions of time with n bottlenecked flows and (1 -
+/// rho) rho^n.
 fn variation_from_geometric(counts: &FlowCounts, rho: f64) -> f64 {
     let mut unseen = 1.0;
     let mut distance = 0.0;
@@ -39,21 +39,21 @@ fn variation_from_geometric(counts: &FlowCounts, rho: f64) -> f64 {
     0.5 * (distance + unseen)
 }
 
-/// Processor sharing (Auge and Roberts sec. III-C): with n flows in progress each gets an n-th of the
-/// link, so P(n) = (1 - rho) rho^n, and a flow takes as long as its size at a rate of C (1 - rho).
+/// Processor sharing (Auge and Roberts sec. III-C): each of n flows in progress gets an n-th of the
+/// link, so P(n) = (1 - rho) rho^n, and a flow takes as long as its size at the rate C (1 - rho).
 #[test]
-fn elastic_flows_share_as_processor_sharing_says() {
+fn elastic_flows_follow_processor_sharing() {
     for load in [0.3, 0.6] {
         let results = scenario_run::run(&elastic(load, ""), 1);
         let (link, group) = (link(&results.summary, "link"), group(&results.summary, "elastic"));
         let rho = link.sharing.offered_load;
-        // At 8.3 bit/s a byte and mean 1.28 MB on the wire: 4,400 and 8,800 flows. Their number has
-        // a relative standard deviation of 1.5 and 1.1 %, their total size sqrt(2) times that.
+        // With a mean of 1.28 MB on the wire: 4,400 and 8,800 flows. Their number has a relative
+        // standard deviation of 1.5 and 1.1 %, and their total size sqrt(2) times that.
         assert!((rho / load - 1.0).abs() < 3.0 * 1.414 / (group.flows as f64).sqrt(), "{rho}");
         let variation = variation_from_geometric(&results.flow_counts, rho);
         assert!(variation < 0.05, "load {load}: {variation}");
-        let all = group.all_sizes.as_ref().expect("they come and go");
-        let duration_s = all.completion_time_s_mean.expect("most complete");
+        let all = group.all_sizes.as_ref().expect("the flows are dynamic");
+        let duration_s = all.completion_time_s_mean.expect("most flows complete");
         let mean_bits = 8.0 * group.goodput_bps / 8.0 * 1_900.0 / group.flows as f64;
         let rate = mean_bits / duration_s / (100e6 * (1.0 - rho));
         assert!((0.9..1.02).contains(&rate), "load {load}: {rate} of C (1 - rho)");
@@ -61,10 +61,10 @@ fn elastic_flows_share_as_processor_sharing_says() {
     }
 }
 
-/// The same beside flows that the link does not hold back: they take their part, and the elastic flows
-/// share the rest C' as if it were the link, with rho' = elastic load over C'.
+/// Beside flows that the link does not limit, elastic flows share the rest of the capacity C' as if
+/// it were the link, with rho' = elastic load over C'.
 #[test]
-fn elastic_flows_share_what_others_leave() {
+fn elastic_flows_share_the_capacity_that_other_flows_leave() {
     let background = r#"
         [flows.background]
         count = 40
@@ -80,7 +80,7 @@ fn elastic_flows_share_what_others_leave() {
     assert_eq!(link.sharing.regime, Regime::Elastic);
 }
 
-/// Flows of 1 Mbit/s that offer so much load to a link behind 100 packets.
+/// Flows of 1 Mbit/s that offer `load` to a link with a buffer of 100 packets.
 fn limited(rate: &str, load: f64, duration_s: u32) -> String {
     format!(
         r#"
@@ -100,11 +100,11 @@ fn limited(rate: &str, load: f64, duration_s: u32) -> String {
     )
 }
 
-/// Transparent (Auge and Roberts sec. III-B): at 10 Gbit/s and a load of 0.9 "a buffer of 100 packets"
-/// loses less than 1 packet in 30,000. The number of flows is 9,000 with a standard deviation of 95:
-/// it does not come near 10,000.
+/// Transparent regime (Auge and Roberts sec. III-B): at 10 Gbit/s and a load of 0.9 "a buffer of
+/// 100 packets" loses less than 1 packet in 30,000. The mean number of flows is 9,000 with a
+/// standard deviation of 95, which stays far below 10,000.
 #[test]
-fn limited_flows_on_a_large_link_leave_it_transparent() {
+fn a_large_link_is_transparent_to_rate_limited_flows() {
     let results = scenario_run::run(&limited("10 Gbit/s", 0.9, 10), 1);
     let link = link(&results.summary, "link");
     assert_eq!(link.sharing.regime, Regime::Transparent);
@@ -114,16 +114,16 @@ fn limited_flows_on_a_large_link_leave_it_transparent() {
     assert!(loss < 1.0 / 30_000.0, "{loss}");
 }
 
-/// Overload: what is not served stays, so that the number of flows grows and all are bottlenecked.
+/// Under overload the number of flows grows and all of them are bottlenecked.
 #[test]
-fn overload_lets_flows_pile_up() {
+fn flows_in_progress_grow_without_bound_under_overload() {
     let at = |seconds| {
         let results = scenario_run::run(&limited("20 Mbit/s", 1.5, seconds), 1);
         let sharing = link(&results.summary, "link").sharing.clone();
         assert_eq!(sharing.regime, Regime::Overload);
         (
-            sharing.flows_in_progress_mean.expect("time"),
-            sharing.bottlenecked_flows_mean.expect("time"),
+            sharing.flows_in_progress_mean.expect("the window is not empty"),
+            sharing.bottlenecked_flows_mean.expect("the window is not empty"),
         )
     };
     let ((early, _), (late, bottlenecked)) = (at(20), at(80));
@@ -131,7 +131,7 @@ fn overload_lets_flows_pile_up() {
     assert!(bottlenecked > 0.98 * late, "{bottlenecked} of {late}");
 }
 
-/// At its stop a group of flows that come and go lets no more arrive; those in progress finish.
+/// After its stop a group of dynamic flows starts no flow; the flows in progress finish.
 #[test]
 fn flows_in_progress_at_the_stop_finish() {
     let text = elastic(1.3, "stop = \"20 s\"")
@@ -140,7 +140,7 @@ fn flows_in_progress_at_the_stop_finish() {
         .replace("load =", "flow_log = 1000, load =");
     let results = scenario_run::run(&text, 1);
     let flows = group(&results.summary, "elastic");
-    // 13 a second for 20 s, which 26 s of the link's time serve: some 60 are there at the stop.
+    // 13 flows per second for 20 s take 26 s of the capacity: about 60 are in progress at the stop.
     assert!((200..330).contains(&flows.flows), "{} flows", flows.flows);
     assert_eq!(flows.completed_flows, flows.flows);
     let log = &results.flow_log;
@@ -150,10 +150,10 @@ fn flows_in_progress_at_the_stop_finish() {
     assert!(late > 20, "{late} of {}", flows.flows);
 }
 
-/// A number that is given again brings nothing with it, and there are as many numbers as flows were
-/// in progress at once, a few waiting for their last packets.
+/// A reused flow number has no effect on results, and the simulation has about as many numbers as
+/// flows in progress at once, plus a few whose last packets are still in the network.
 #[test]
-fn numbers_are_used_again_without_a_trace() {
+fn flow_numbers_are_reused_without_effect_on_results() {
     let text = limited("30 Mbit/s", 0.8, 200);
     let network = scenario_run::network(&text, 1);
     let again = scenario_run::run(&text, 1);
@@ -172,10 +172,10 @@ fn numbers_are_used_again_without_a_trace() {
     assert!(places <= 1.2 * most + 20.0, "{places} for at most {most} at once");
 }
 
-/// Flows at given times take what their sizes and round trips say: alone, a flow of ten packets needs
-/// slow start's rounds of 2, 4 and 4.
+/// The completion time of a flow alone follows from its size and RTT: ten packets need the
+/// slow-start rounds of 2, 4 and 4 packets.
 #[test]
-fn a_flow_alone_takes_slow_starts_round_trips() {
+fn a_short_flow_alone_takes_the_round_trips_of_slow_start() {
     let text = r#"
         duration = "10 s"
         [links.link]
@@ -196,16 +196,15 @@ fn a_flow_alone_takes_slow_starts_round_trips() {
         (log.start_s.as_slice(), log.bytes.as_slice()),
         (&[1.0, 3.0][..], &[14_600.0; 2][..])
     );
-    // Two round trips until the first of the last four leaves, whose ACK is there 101 ms later: each
-    // packet takes 1 ms. The packets of the third round follow two ACKs each 1 ms apart: two at
-    // once, so that the fourth waits for three: 100 + 1 + 100 + 1 + 100 + 4 - 1 + 1 ms, by hand:
-    // ACK of packet 0 at 101 sends 2 and 3 (leave the link at 102, 103), of 1 at 102 sends 4 and 5
-    // (104, 105); ACKs at 202, 203, 204, 205 (+100) send 6 to 9 at 202, 203; these leave the link
-    // two by two at 203, 204, 205, 206, and the last ACK comes 100 ms later.
+    // By hand; a transmission takes 1 ms. The ACK of packet 0 at 101 ms sends packets 2 and 3,
+    // which leave the link at 102 and 103 ms, and the ACK of packet 1 at 102 ms sends packets 4 and
+    // 5 (104, 105). Their ACKs at 202, 203, 204 and 205 ms would send two packets each; the first
+    // two send packets 6 to 9 at 202 and 203 ms. These leave the link at 203, 204, 205 and 206 ms,
+    // and the last ACK arrives 100 ms later.
     for duration in &log.completion_time_s {
         assert!((duration - 0.306).abs() < 1e-9, "{duration}");
     }
-    // Alone: ten packets at 12 Mbit/s and one round trip, 110 ms.
+    // The ideal time: ten packets at 12 Mbit/s and one round trip, 110 ms.
     assert!((log.slowdown[0] - 0.306 / 0.110).abs() < 1e-6, "{}", log.slowdown[0]);
     assert_eq!(group(&results.summary, "one").completed_flows, 2);
 }

@@ -1,5 +1,5 @@
-//! Every fraction of the results lies in [0, 1], whatever the network and however short the measured
-//! window: what was sent in it, or arrived in it, is set against what became of that.
+//! Every fraction in the results lies in [0, 1], on any network and for any length of the measured
+//! window: its numerator counts only packets of its denominator.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -18,14 +18,14 @@ use crate::support::{networks, random_networks, scenario_run, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
-/// Keys whose values are shares of a whole; `share` is not, since a source may send more than a link
-/// carries.
+/// Keys whose values are fractions of a whole. `share` is not a fraction, since a source may send
+/// more than a link carries.
 fn is_fraction(key: &str) -> bool {
     key.ends_with("fraction")
         || ["utilization", "loss_synchronization", "jain_index"].contains(&key)
 }
 
-/// Every fraction of a summary, with its way from the root.
+/// Every fraction of a summary, with its path from the root.
 fn fractions(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
     match value {
         Value::Object(entries) => {
@@ -48,7 +48,7 @@ fn fractions(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
 
 fn all_fractions(results: &Results) -> Vec<(String, f64)> {
     let mut found = Vec::new();
-    let summary = serde_json::to_value(&results.summary).expect("numbers and words");
+    let summary = serde_json::to_value(&results.summary).expect("a summary can be serialized");
     fractions(&summary, "", &mut found);
     let series = results.link_series.iter().flat_map(|series| &series.utilization);
     found.extend(series.map(|value| ("series.utilization".to_owned(), *value)));
@@ -58,7 +58,8 @@ fn all_fractions(results: &Results) -> Vec<(String, f64)> {
     found
 }
 
-/// A random network with a window of any length: most are as long as a few packets take.
+/// A random network with a measured window of any length; most windows are as short as the
+/// transmission of a few packets.
 fn network() -> impl Strategy<Value = Network> {
     let window = prop_oneof![
         Just(1),
@@ -72,8 +73,8 @@ fn network() -> impl Strategy<Value = Network> {
         |(network, window, series_interval, stops_at_window)| {
             let measure_from = network.duration.since(Time::from_picoseconds(window));
             let mut network = Network { measure_from, series_interval, ..network };
-            // What is under way when a group stops is lost, or not, in a window in which it sends
-            // nothing.
+            // Packets that are in flight when a group stops may be lost in a window in which the
+            // group sends nothing.
             if stops_at_window {
                 let permanent = |group: &&mut GroupSpec| group.source.passing_rtt().is_none();
                 network.groups.iter_mut().filter(permanent).for_each(|group| {
@@ -94,16 +95,16 @@ proptest! {
         for (place, value) in all_fractions(&results) {
             prop_assert!((0.0..=1.0).contains(&value), "{place} is {value}, seed {}", network.seed);
         }
-        // A sum of nothing is 0, and not -0, which tables show as such.
+        // An empty sum is 0 and not -0, which tables would show.
         for (name, link) in &results.summary.links.0 {
             let load = link.sharing.offered_load;
             prop_assert!(load.is_sign_positive(), "{name}: {load}, seed {}", network.seed);
         }
     }
 
-    /// The log of arrivals says what became of each packet in the end.
+    /// The log of arrivals holds the final fate of each packet.
     #[test]
-    fn the_losses_of_a_link_are_those_of_the_packets_that_arrived_in_the_window(
+    fn the_loss_fraction_of_a_link_covers_exactly_the_packets_that_arrived_in_the_window(
         network in network(),
     ) {
         let mut network = network;
@@ -125,10 +126,10 @@ proptest! {
         }
     }
 
-    /// Behind a first-come-first-served link of whole picoseconds a bit, the packet log tells when each
-    /// transmission begins and ends.
+    /// At a FIFO link at which a bit takes a whole number of picoseconds, the packet log gives the
+    /// beginning and the end of each transmission.
     #[test]
-    fn a_link_is_used_for_the_part_of_the_window_in_which_it_transmits(
+    fn utilization_is_the_fraction_of_the_window_in_which_the_link_transmits(
         from in 0_u64..2_000_000_000_000,
         rate_kbit in prop::sample::select(vec![80_u64, 500, 4_000]),
         seed in any::<u64>(),
@@ -144,17 +145,17 @@ proptest! {
             let departure = libm::round(time * 1e12) as u64;
             departure - departure.saturating_sub(span).max(from).min(departure)
         });
-        // A transmission that goes on at the end has no line in the log.
+        // A transmission that has not ended has no line in the log.
         let expected = busy.sum::<u64>() as f64 / (end - from) as f64;
         let one_packet = span as f64 / (end - from) as f64;
         prop_assert!(
             (-1e-12..=one_packet + 1e-12).contains(&(found - expected)),
-            "{found} where {expected} is in the log"
+            "{found}, by the log {expected}"
         );
     }
 }
 
-/// A Poisson stream of 400 kbit/s over a link of 10 packets.
+/// A Poisson stream of 400 kbit/s over a link with a buffer of 10 packets.
 fn poisson(measure_from: u64, rate_kbit: u64, seed: u64) -> Network {
     let mut link = networks::link("link", rate_kbit * 1_000, MS(0), Limit::Packets(10));
     link.packet_log = 1_000_000;
@@ -176,7 +177,7 @@ fn poisson(measure_from: u64, rate_kbit: u64, seed: u64) -> Network {
 }
 
 #[test]
-fn a_link_that_only_permanent_flows_cross_is_offered_0_and_not_minus_0() {
+fn the_offered_load_is_0_and_not_minus_0_without_dynamic_flows() {
     let text = r#"
         duration = "2 s"
         [links.b]
@@ -194,7 +195,7 @@ fn a_link_that_only_permanent_flows_cross_is_offered_0_and_not_minus_0() {
 
 fn summary(text: &str) -> Value {
     let results = scenario_run::run(text, 1);
-    serde_json::to_value(&results.summary).expect("numbers and words")
+    serde_json::to_value(&results.summary).expect("a summary can be serialized")
 }
 
 const STOPS: &str = r#"
@@ -213,10 +214,11 @@ path = ["b"]
 source = { kind = "cbr", rate = "100 kbit/s" }
 "#;
 
-/// The group `f` stops when the window begins and leaves 670 packets in the queue, most of which the
-/// link drops in the window: 375 times what arrives there, as it was counted once.
+/// The group `f` stops when the window begins and leaves 670 packets in the queue. The link drops
+/// most of them in the window: 375 times the packets that arrive there, by which the drops were
+/// divided once.
 #[test]
-fn a_group_that_sends_nothing_in_the_window_has_no_loss_fraction_there() {
+fn a_group_that_sends_nothing_in_the_window_has_no_loss_fraction() {
     let summary = summary(STOPS);
     assert!(summary["links"]["b"]["drops_packets"].as_u64() > Some(300));
     for group in [&summary["groups"]["f"], &summary["groups"]["f"]["links"]["b"]] {
@@ -228,9 +230,9 @@ fn a_group_that_sends_nothing_in_the_window_has_no_loss_fraction_there() {
     }
 }
 
-/// A packet of 1,500 bytes takes 12 ms at 1 Mbit/s, and the window is 10 ms long.
+/// The transmission of 1,500 bytes takes 12 ms at 1 Mbit/s, longer than the window of 10 ms.
 #[test]
-fn a_window_shorter_than_a_packet_is_used_as_long_as_it_lasts() {
+fn utilization_is_1_in_a_window_shorter_than_a_transmission() {
     let summary = summary(
         r#"
 duration = "1.01 s"
@@ -249,10 +251,10 @@ source = { kind = "cbr", rate = "5 Mbit/s" }
     assert_eq!(summary["links"]["b"]["utilization"], 1.0);
 }
 
-/// Departures are counted when their last bit leaves, capacity from the edge of the window on: together
-/// they make 1.0000095 of a full link.
+/// A departure counts when its last bit leaves, and the capacity from the beginning of the window:
+/// their plain ratio would be 1.0000095.
 #[test]
-fn a_link_that_is_never_idle_has_a_utilization_of_exactly_1() {
+fn the_utilization_of_a_link_that_is_never_idle_is_exactly_1() {
     for (rate, queue) in
         [(7_777_777, "drop_tail"), (7_777_777, "codel"), (10_000_000, "drop_tail"), (3, "codel")]
     {
@@ -274,10 +276,10 @@ source = {{ kind = "cbr", rate = "50 Mbit/s" }}
     }
 }
 
-/// Half a packet at 1 Gbit/s, nothing for a second, then the rest: what the schedule lets a link carry
-/// is used in full while it transmits.
+/// The rate changes during a transmission and is 0 for a second. The link transmits all the time,
+/// so it uses all of the capacity of its schedule.
 #[test]
-fn a_link_whose_rate_changes_is_used_by_what_it_could_carry_while_it_transmits() {
+fn utilization_counts_the_capacity_of_a_link_whose_rate_changes_during_transmissions() {
     let mut network = poisson(0, 1_000, 7);
     let rate = Rate::from_bits_per_second;
     network.links[0].rate_changes = vec![
@@ -285,20 +287,20 @@ fn a_link_whose_rate_changes_is_used_by_what_it_could_carry_while_it_transmits()
         RateChange { at: MS(1_100), rate: rate(10_000) },
         RateChange { at: MS(1_900), rate: rate(0) },
     ];
-    // From 100 ms on there is always something to send, and 10 kbit/s is less than comes.
+    // From 100 ms on packets always wait, since 10 kbit/s is less than the arrival rate.
     network.measure_from = MS(1_000);
     let results = finish(&network);
     let link = &results.summary.links.0[0].1;
     assert_eq!((link.capacity_bps, link.utilization), (8_000.0, 1.0));
-    // Nothing can be carried any more.
+    // The link has no capacity any more.
     network.measure_from = MS(1_900);
     let link = &finish(&network).summary.links.0[0].1;
     assert_eq!((link.capacity_bps, link.utilization), (0.0, 0.0));
 }
 
-/// Of the packets of a source that a link refuses now and then: those sent in the window, and no other.
+/// A source loses some packets at a link: only those that it sent in the window count.
 #[test]
-fn the_losses_of_a_flow_are_those_of_the_packets_that_it_sent_in_the_window() {
+fn the_loss_fraction_of_a_flow_covers_exactly_the_packets_that_it_sent_in_the_window() {
     let mut network = poisson(700_000_000_000, 80, 3);
     network.links[0].arrival_log = Some(ArrivalLogSpec {
         from: network.measure_from.into(),

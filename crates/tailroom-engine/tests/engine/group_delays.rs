@@ -1,27 +1,28 @@
-//! What the packets of a group wait on their whole way, and how long those of sources without
-//! acknowledgements take: closed forms, and runs that can be followed by hand.
+//! Delays of the packets of a group over their whole path: queueing delay, and the one-way delay
+//! and jitter of packet sources, against closed forms and small cases by hand.
 
 use tailroom_engine::results::Results;
 
+use crate::support::refusals::assert_refused;
 use crate::support::scenario_run;
 use crate::support::summaries::{group, link};
 
-/// Means are exact to the rounding of seconds.
+/// Means are exact up to the rounding of seconds.
 fn assert_mean(found: Option<f64>, expected_s: f64) {
     let found = found.expect("packets pass");
-    assert!((found - expected_s).abs() < 1e-12, "{found} where {expected_s} is expected");
+    assert!((found - expected_s).abs() < 1e-12, "{found}, expected {expected_s}");
 }
 
-/// Percentiles are the middles of bins less than 1/512 of their value wide.
+/// Percentiles are the middles of bins that are less than 1/512 of their value wide.
 fn assert_p99(found: Option<f64>, expected_s: f64) {
     let found = found.expect("packets pass");
-    assert!((found - expected_s).abs() <= expected_s / 1_024.0, "{found} for {expected_s}");
+    assert!((found - expected_s).abs() <= expected_s / 1_024.0, "{found}, expected {expected_s}");
 }
 
-/// M/D/1 (Pollaczek and Khinchine): the mean wait is rho / 2 / (1 - rho) of a service time. What
-/// arrives takes that, a service time and the propagation.
+/// M/D/1 (Pollaczek and Khinchine): the mean wait is rho / 2 / (1 - rho) transmission times. The
+/// one-way delay adds a transmission time and the propagation.
 #[test]
-fn a_poisson_stream_waits_as_a_queue_with_deterministic_service_says() {
+fn a_poisson_stream_has_the_mean_delay_of_m_d_1() {
     let results = scenario_run::run(
         r#"
         duration = "2010 s"
@@ -38,12 +39,12 @@ fn a_poisson_stream_waits_as_a_queue_with_deterministic_service_says() {
         1,
     );
     let stream = group(&results.summary, "stream");
-    // rho = 0.7: 1.1667 ms. A busy period decorrelates within some 20 ms, so that there are 100,000
-    // independent samples of a standard deviation near the mean, 0.3 %; four times that.
+    // rho = 0.7: 1.1667 ms. Waits decorrelate within about 20 ms, so there are 100,000 independent
+    // samples with a standard deviation near the mean: 0.3 %. The tolerance is four times that.
     let expected = 0.7 / 2.0 / 0.3 * 1e-3;
     let mean = stream.queue_delay_s_mean.expect("packets pass");
     assert!((mean / expected - 1.0).abs() < 0.013, "{mean}");
-    // No packet is dropped; those that wait when the run ends are the only ones that do not arrive.
+    // No packet is dropped; only the packets that wait when the run ends do not arrive.
     let one_way = stream.one_way_delay_s_mean.expect("packets arrive");
     assert!((one_way - mean - 6e-3).abs() < 1e-6, "{one_way}, {mean}");
     let p99 = stream.queue_delay_s_p99.expect("packets pass");
@@ -54,7 +55,8 @@ fn a_poisson_stream_waits_as_a_queue_with_deterministic_service_says() {
     assert_eq!(stream.loss_fraction, Some(0.0));
 }
 
-/// Five packets at once: 1 ms each at the first link, 2 ms each at the second.
+/// Five packets are sent together; a transmission takes 1 ms at the first link and 2 ms at the
+/// second.
 fn five_packets(far_limit: &str) -> Results {
     let text = format!(
         r#"
@@ -79,21 +81,22 @@ fn five_packets(far_limit: &str) -> Results {
 }
 
 #[test]
-fn the_waits_of_a_packet_at_two_links_add_up() {
-    // 0, 1, 2, 3, 4 ms at the first link, and the same at the second, where one comes each ms.
+fn the_queueing_delays_of_a_packet_at_two_links_add_up() {
+    // They wait 0, 1, 2, 3 and 4 ms at the first link, and the same at the second, where one packet
+    // arrives per ms.
     let results = five_packets("100 packets");
     let burst = group(&results.summary, "burst");
     assert_mean(burst.queue_delay_s_mean, 4e-3);
     assert_p99(burst.queue_delay_s_p99, 8e-3);
-    // Under congestion control there is a round trip, not a one-way delay.
+    // Groups with congestion control have an RTT and no one-way delay.
     let no_source = (burst.one_way_delay_s_mean, burst.one_way_delay_s_p99, burst.jitter_s_mean);
     assert_eq!(no_source, (None, None, None));
 }
 
 #[test]
-fn a_packet_dropped_at_the_second_link_does_not_count() {
-    // One place at the second link: the fourth packet, which waited 3 ms at the first, is dropped, and
-    // the fifth waits 4 and 2 ms. The others 0, 1 + 1 and 2 + 2 ms.
+fn a_packet_that_is_dropped_at_the_second_link_does_not_count() {
+    // The second link holds one packet. It drops the fourth packet, which waited 3 ms at the first
+    // link. The fifth waits 4 and 2 ms, and the others 0, 1 + 1 and 2 + 2 ms.
     let results = five_packets("1 packet");
     let burst = group(&results.summary, "burst");
     assert_eq!(link(&results.summary, "far").drops_packets, 1);
@@ -101,10 +104,10 @@ fn a_packet_dropped_at_the_second_link_does_not_count() {
     assert_p99(burst.queue_delay_s_p99, 6e-3);
 }
 
-/// Two constant-rate flows that start together over two links: the second one's packets wait for
-/// those of the first, 1 ms at each link. 1 + 1 + 2 + 3 ms of transmission and propagation.
+/// Two constant-rate flows start together over two links: the packets of the second wait 1 ms at
+/// each link for those of the first. Transmission and propagation take 1 + 1 + 2 + 3 ms.
 #[test]
-fn constant_rate_flows_over_two_links_take_what_can_be_added_up() {
+fn the_one_way_delay_of_constant_rate_flows_is_the_sum_over_both_links() {
     let results = scenario_run::run(
         r#"
         duration = "2 s"
@@ -130,11 +133,12 @@ fn constant_rate_flows_over_two_links_take_what_can_be_added_up() {
     assert_p99(pair.queue_delay_s_p99, 2e-3);
     assert_mean(pair.one_way_delay_s_mean, 8e-3);
     assert_p99(pair.one_way_delay_s_p99, 9e-3);
-    // Each flow's packets all take equally long.
+    // All packets of a flow have the same delay.
     assert_eq!(pair.jitter_s_mean, Some(0.0));
 }
 
-/// Every second packet of one stream meets a packet of the other, which comes first, and waits 1 ms.
+/// Every second packet of the fast stream arrives with a packet of the slow stream, which precedes
+/// it, and waits 1 ms.
 #[test]
 fn jitter_is_the_mean_difference_between_the_delays_of_consecutive_packets() {
     let results = scenario_run::run(
@@ -162,9 +166,10 @@ fn jitter_is_the_mean_difference_between_the_delays_of_consecutive_packets() {
     assert_eq!(group(&results.summary, "slow").queue_delay_s_mean, Some(0.0));
 }
 
-/// A packet each ms, and 2 ms for each at the second link: half of them find its only place taken.
+/// One packet arrives per ms and takes 2 ms at the second link: half of the packets find the only
+/// place of its buffer taken.
 #[test]
-fn what_a_source_sends_and_does_not_arrive_is_lost() {
+fn the_loss_fraction_of_a_source_counts_packets_that_do_not_arrive() {
     let results = scenario_run::run(
         r#"
         duration = "3 s"
@@ -188,9 +193,10 @@ fn what_a_source_sends_and_does_not_arrive_is_lost() {
     assert!((loss - 0.5).abs() <= 1.0 / 1_000.0, "{loss}");
 }
 
-/// Two packets wait 0 and 1 ms, their two ACKs not at all: the link says 0.25 ms of all four.
+/// Two packets wait 0 and 1 ms and their two ACKs do not wait: the link has a mean of 0.25 ms over
+/// all four.
 #[test]
-fn the_waits_of_acks_on_the_same_link_do_not_count() {
+fn the_queueing_delays_of_acks_on_the_same_link_do_not_count() {
     let results = scenario_run::run(
         r#"
         duration = "350 ms"
@@ -213,8 +219,8 @@ fn the_waits_of_acks_on_the_same_link_do_not_count() {
     assert_mean(group(&results.summary, "both").queue_delay_s_mean, 0.5e-3);
 }
 
-/// All that is sent is received by the end and nothing is dropped, so that as many packets wait at
-/// one link as at the other.
+/// All packets are received by the end and no packet is dropped, so the same packets wait at both
+/// links.
 fn finite_flows(queue: &str) -> Results {
     let text = format!(
         r#"
@@ -239,7 +245,7 @@ fn finite_flows(queue: &str) -> Results {
 }
 
 #[test]
-fn flows_that_arrive_and_depart_wait_as_long_as_both_links_say() {
+fn the_mean_delay_of_dynamic_flows_is_the_sum_of_the_means_of_both_links() {
     for queue in ["drop_tail", "fair"] {
         let results = finite_flows(queue);
         let wait = |name| {
@@ -255,9 +261,10 @@ fn flows_that_arrive_and_depart_wait_as_long_as_both_links_say() {
     }
 }
 
-/// A media flow meets nobody else: 1 ms for its packet of 1000 bytes and 1 ms of propagation.
+/// A media flow meets no other traffic: 1 ms for the transmission of 1000 bytes and 1 ms of
+/// propagation.
 #[test]
-fn media_flows_that_arrive_and_depart_have_one_way_delays_and_jitter() {
+fn media_flows_have_one_way_delays_and_jitter() {
     let results = scenario_run::run(
         r#"
         duration = "20 s"
@@ -305,8 +312,8 @@ fn a_group_that_sends_nothing_has_no_delays() {
     assert_eq!(early.loss_fraction, None);
 }
 
-/// Histograms of delays, 140 kB each and a half more in reserve: one at the link, one of one-way delays,
-/// and one of the whole path where it has several links.
+/// Histograms of delays take 140 kB each, and half as much in reserve. There is one at each link,
+/// one of one-way delays, and one of the whole path if it has several links.
 #[test]
 fn the_delays_of_a_group_count_towards_the_memory_limit() {
     let text = |path: &str, memory_limit: &str| {
@@ -336,7 +343,7 @@ fn the_delays_of_a_group_count_towards_the_memory_limit() {
         [("[\"a\"]", "410 kB", "440 kB"), ("[\"a\", \"b\"]", "830 kB", "870 kB")]
     {
         let refusal = scenario_run::refusal(&text(path, too_little));
-        assert!(refusal.contains("fewer groups of flows"), "{refusal}");
+        assert_refused(&refusal, "line 3, memory_limit", &["fewer groups of flows"]);
         scenario_run::network(&text(path, enough), 1);
     }
 }

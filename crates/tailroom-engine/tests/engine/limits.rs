@@ -1,4 +1,5 @@
-//! What a run can hold, and what happens beyond: memory, links in a row, age of a packet, time.
+//! Limits of a run: memory, links on a path, age of a packet, and time. Beyond them a run is
+//! refused or ends with an error; it never gives wrong results.
 
 use std::fmt::Write;
 
@@ -11,12 +12,13 @@ use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::refusals::assert_refused;
 use crate::support::{networks, scenario_run, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
-/// What one event may add to the limit.
-const LITTLE: u64 = 64_000_000;
+/// How far one event may exceed the limit, in bytes.
+const EXCESS_OF_AN_EVENT: u64 = 64_000_000;
 
 fn error(network: &Network) -> RunError {
     Simulation::new(network).finish().expect_err("the run ends with an error")
@@ -26,7 +28,7 @@ fn summary(network: &Network) -> Summary {
     scenario_run::finish(network).summary
 }
 
-/// A flow with these keys, in a run that may take 20 MB though its scenario allows more.
+/// A flow with these keys. The scenario allows 100 GB, so that it resolves, and the run only 20 MB.
 fn hungry(flow: &str) -> Network {
     let text = format!(
         r#"
@@ -47,10 +49,10 @@ rtt = "20 ms"
     network
 }
 
-/// All packets of a window arrive at one instant, or one by one from a fast or a slow access link, the
-/// last of them beyond all buckets; or the window is set by the first ACK.
+/// The packets of a window arrive at one instant, or one by one from a fast or a slow access link,
+/// where the last of them lie beyond the buckets of the schedule; or the first ACK sets the window.
 #[test]
-fn one_event_takes_little_more_memory_than_the_limit() {
+fn a_run_out_of_memory_ends_within_one_event() {
     let window = "congestion = \"reno\"\ninitial_window = 30_000_000";
     let with = |key: &str| format!("{window}\n{key}");
     let jump = "congestion = { kind = \"fixed_window\", window = 30_000_000.0 }";
@@ -68,10 +70,11 @@ fn one_event_takes_little_more_memory_than_the_limit() {
             panic!("{flow}: {fault}")
         };
         assert_eq!(limit_bytes, 20_000_000);
-        let needed = limit_bytes + 1..=limit_bytes + LITTLE;
+        let needed = limit_bytes + 1..=limit_bytes + EXCESS_OF_AN_EVENT;
         assert!(needed.contains(&needed_bytes), "{flow}: {needed_bytes}");
         assert_eq!(error(&network), fault, "{flow}");
-        // Nor does it matter into which slices the run is cut, or that it is asked to go on.
+        // The error is the same if the run is cut into slices, and if it is continued after the
+        // error.
         let mut sliced = Simulation::new(&network);
         for stop in 1..2_000 {
             let done = sliced.run_until(Time::from_picoseconds(stop * 1_000_000_000 / 2));
@@ -82,7 +85,7 @@ fn one_event_takes_little_more_memory_than_the_limit() {
 }
 
 #[test]
-fn windows_that_may_not_fit_are_refused_before_the_run() {
+fn windows_too_large_for_the_memory_limit_are_refused_before_the_run() {
     let refused = |flow: &str| {
         let text = format!(
             "duration = \"1 s\"\n[links.b]\nrate = \"10 Mbit/s\"\ndelay = \"2 ms\"\n\
@@ -91,19 +94,23 @@ fn windows_that_may_not_fit_are_refused_before_the_run() {
         );
         scenario_run::refusal(&text)
     };
-    let cure = "memory_limit: the run may need 4.8 GB of memory, more than 4 GB; raise memory_limit, \
-                or use a smaller initial_window, or a smaller fixed window";
-    assert_eq!(refused("congestion = \"reno\"\ninitial_window = 100_000_000"), cure);
-    let fixed = "congestion = { kind = \"fixed_window\", window = 1e8 }";
-    assert_eq!(refused(fixed), cure);
-    let beyond = refused("congestion = { kind = \"fixed_window\", window = 1e9 }");
-    assert!(beyond.contains("flows.f.congestion.window"), "{beyond}");
-    let beyond = refused("congestion = \"reno\"\ninitial_window = 1_000_000_000");
-    assert!(beyond.contains("flows.f.initial_window"), "{beyond}");
+    let fixed = |window: &str| {
+        refused(&format!("congestion = {{ kind = \"fixed_window\", window = {window} }}"))
+    };
+    let initial =
+        |window: &str| refused(&format!("congestion = \"reno\"\ninitial_window = {window}"));
+    for message in [initial("100_000_000"), fixed("1e8")] {
+        let remedies = ["memory_limit", "initial_window", "fixed window"];
+        assert_refused(&message, "memory_limit", &remedies);
+        assert!(message.contains("4.8 GB") && message.contains("4 GB"), "{message}");
+    }
+    // The largest window that a scenario may give is 10^8 packets.
+    assert_refused(&fixed("1e9"), "line 9, flows.f.congestion.window", &["100000000.0"]);
+    assert_refused(&initial("1_000_000_000"), "line 10, flows.f.initial_window", &["100000000"]);
 }
 
-/// A network of links in a row, as many there and back.
-fn row(forward: usize, back: usize) -> String {
+/// A scenario with a path of `forward` links and a reverse path of `back` links.
+fn long_path(forward: usize, back: usize) -> String {
     let mut text = "duration = \"1 s\"\n".to_owned();
     for link in 0..forward + back {
         let _ = write!(
@@ -112,51 +119,46 @@ fn row(forward: usize, back: usize) -> String {
              queue = {{ kind = \"drop_tail\", limit = \"50 packets\" }}\n"
         );
     }
-    let path = |links: std::ops::Range<usize>| {
+    let names = |links: std::ops::Range<usize>| {
         links.map(|link| format!("\"l{link}\"")).collect::<Vec<_>>().join(", ")
     };
-    let (there, back) = (path(0..forward), path(forward..forward + back));
+    let (path, reverse) = (names(0..forward), names(forward..forward + back));
     let _ = write!(
         text,
-        "[flows.f]\npath = [{there}]\nreverse_path = [{back}]\ncongestion = \"reno\"\n\
+        "[flows.f]\npath = [{path}]\nreverse_path = [{reverse}]\ncongestion = \"reno\"\n\
          initial_window = 1\nmax_window = 1\nsend_jitter = \"none\"\nrtt = \"20 ms\"\n"
     );
     text
 }
 
-/// 10 us of propagation and 120 us for 1,500 bytes on each link there, 3.2 us for 40 bytes on each one
-/// back; what is left of 20 ms is private.
+/// Propagation takes 10 us per link. A packet of 1,500 bytes takes 120 us on each link of the path,
+/// and an ACK of 40 bytes 3.2 us on each link of the reverse path; the rest of 20 ms is private.
 #[test]
 fn a_flow_and_its_acks_may_cross_255_links() {
-    let summary = scenario_run::run(&row(130, 125), 1).summary;
+    let summary = scenario_run::run(&long_path(130, 125), 1).summary;
     let expected = 20e-3 + 130.0 * 120e-6 + 125.0 * 3.2e-6;
-    let rtt = summary.flows[0].rtt_s_mean.expect("ACKs come back");
+    let rtt = summary.flows[0].rtt_s_mean.expect("ACKs return");
     assert!((rtt - expected).abs() < 1e-12, "{rtt}, not {expected}");
     assert!(summary.flows[0].timeouts == 0 && summary.flows[0].goodput_bps > 0.0);
 }
 
 #[test]
 fn more_than_255_links_are_refused() {
-    let refusal = scenario_run::refusal(&row(130, 126));
-    assert!(
-        refusal.ends_with(
-            "flows.f.reverse_path: path and reverse_path have 256 links together; shorten one of \
-             them: a flow and its ACKs may cross 255"
-        ),
-        "{refusal}"
+    // Four lines per link precede the group.
+    assert_refused(
+        &scenario_run::refusal(&long_path(130, 126)),
+        "line 1028, flows.f.reverse_path",
+        &["shorten", "255"],
     );
-    let mut network = scenario_run::network(&row(130, 125), 1);
+    let mut network = scenario_run::network(&long_path(130, 125), 1);
     let again = network.groups[0].path[0];
     network.groups[0].path.push(again);
-    assert_eq!(
-        error(&network).to_string(),
-        "group f: path and reverse_path have 256 links together; 255 are possible: shorten one of them"
-    );
+    assert_refused(&error(&network).to_string(), "group f", &["shorten", "255"]);
     network.duration = Time::NEVER;
-    assert!(error(&network).to_string().starts_with("duration: must be at most"));
+    assert!(error(&network).to_string().starts_with("duration: "));
 }
 
-/// A constant-rate source of 1000-byte packets over two links, the second of 1 Mbit/s.
+/// A constant-rate source of 1000-byte packets over two links, the second at 1 Mbit/s.
 fn constant(rate_bps: u64, first_link_bps: u64, stop_ms: u64, duration_ms: u64) -> Network {
     let link = |name, rate| networks::link(name, rate, Time::ZERO, Limit::Packets(1_000_000));
     let source = SourceSpec::Cbr { rate: Rate::from_bits_per_second(rate_bps) };
@@ -183,18 +185,18 @@ fn assert_one_way_delay(network: &Network, expected: f64) {
     assert!((delay / expected - 1.0).abs() < 1e-12, "{delay} s, not {expected} s");
 }
 
-/// 50 packets come 8 ms apart and leave the first link 8 s apart: number i, from 0, after 8 (i + 1) s,
-/// and 8 ms later the second one.
+/// 50 packets arrive 8 ms apart and leave the first link 8 s apart: packet i, counted from 1, after
+/// 8 i s. Each leaves the second link 8 ms later.
 #[test]
-fn the_delay_of_a_packet_is_exact_however_long_it_waits() {
+fn the_delay_of_a_packet_that_waits_for_minutes_is_exact() {
     let network = constant(1_000_000, 1_000, 400, 600_000);
     assert_one_way_delay(&network, 8.0 * 25.5 + 0.008 - 0.008 * 24.5);
 }
 
-/// A packet every 100 ms for 10 s; the first link stands still from 1 s to 301 s, and then sends the 90
-/// packets that wait, one each 8 ms. Those before them take 16 ms.
+/// A packet is sent every 100 ms for 10 s. The first link stops from 1 s to 301 s and then sends
+/// the 90 packets that wait, one per 8 ms. Each of the packets before them takes 16 ms.
 #[test]
-fn the_delay_of_a_packet_is_exact_after_a_link_has_stood_still_for_minutes() {
+fn the_delay_of_a_packet_is_exact_after_a_link_has_stopped_for_minutes() {
     let mut network = constant(80_000, 1_000_000, 10_000, 600_000);
     network.links[0].rate_changes = vec![
         RateChange { at: MS(1_000), rate: Rate::from_bits_per_second(0) },
@@ -204,10 +206,10 @@ fn the_delay_of_a_packet_is_exact_after_a_link_has_stood_still_for_minutes() {
     assert_one_way_delay(&network, (10.0 * 0.016 + 90.0 * held) / 100.0);
 }
 
-/// Of packets that take 12,000 s each, 1,538 in a row end beyond what 64 bits of picoseconds can say.
-/// Those that would begin before 2^62 ps, numbers 0 to 384, have a delay.
+/// Each packet takes 12,000 s, so the transmission of packet 1,538 would end beyond the largest
+/// time in 64 bits of picoseconds. Packets 0 to 384 would begin before 2^62 ps and have a delay.
 #[test]
-fn a_queue_that_takes_centuries_to_empty_wraps_nowhere() {
+fn times_do_not_overflow_in_a_queue_that_takes_centuries_to_drain() {
     let mut network = constant(12_000_000, 1, 3_000, 4_000);
     network.groups[0].packet_size = 1_500;
     let rate = Rate::from_bits_per_second(1);
@@ -217,7 +219,7 @@ fn a_queue_that_takes_centuries_to_empty_wraps_nowhere() {
         let link = &summary.links.0[0].1;
         assert_eq!((link.arrivals_packets, link.departures_packets), (3_000, 0));
         assert_eq!((link.drops_packets, link.utilization), (0, 1.0));
-        let delay = link.queue_delay_s_mean.expect("some packets have one");
+        let delay = link.queue_delay_s_mean.expect("some packets have a delay");
         let expected = (12_000.0 - 0.001) * 192.0;
         assert!((delay / expected - 1.0).abs() < 1e-12, "{delay} s, not {expected} s");
         assert_eq!(summary.flows[0].one_way_delay_s_mean, None);

@@ -1,8 +1,8 @@
 //! Loss recovery by hand: chosen packets, retransmissions and ACKs of a transfer are lost or
-//! overtaken, and what the RFCs say should happen is asserted.
+//! overtaken, and the sender must react as the RFCs require.
 //!
-//! A transfer has 60 packets and starts with a window of 20 in congestion avoidance; the round trip
-//! takes 100 ms and the timeout is at least 1 s (RFC 6298 sec. 2.4), so a timeout is never a race.
+//! A transfer has 60 packets and starts with a window of 20 in congestion avoidance. The RTT is 100
+//! ms and the timeout at least 1 s (RFC 6298 sec. 2.4), so a timeout never competes with an ACK.
 
 use proptest::prelude::*;
 use tailroom_engine::quantity::PositiveDuration;
@@ -19,8 +19,8 @@ use crate::support::random_transports;
 const PACKETS: u64 = 60;
 /// `DupThresh` (RFC 6675 sec. 2; RFC 5681 sec. 3.2).
 const THRESHOLD: u64 = 3;
-/// A repair that begins at a lost packet sends no more than this many packets beyond it before it
-/// is over: the window, and half of it again.
+/// A repair sends at most this number of packets beyond the first lost packet before it is
+/// complete: the window, and half of it again.
 const REACH: u64 = WINDOW + WINDOW / 2 + 4;
 
 fn newreno() -> TcpSpec {
@@ -40,8 +40,9 @@ fn losing(tcp: &TcpSpec, lost: &[u64]) -> Outcome {
     outcome
 }
 
-/// What a SACK sender may send again: every lost packet once, and where the application has nothing
-/// new one rescue a repair, which may be needless (RFC 6675 sec. 4, `NextSeg` rule 4).
+/// Checks the retransmissions of a SACK sender: every lost packet once and, where the application
+/// has no new data, one rescue per repair, which may be unnecessary (RFC 6675 sec. 4, `NextSeg`
+/// rule 4).
 fn assert_minimal(name: &str, lost: &[u64], outcome: &Outcome) {
     let count = lost.len() as u64;
     let highest = lost.iter().max().copied().unwrap_or(0);
@@ -53,20 +54,20 @@ fn assert_minimal(name: &str, lost: &[u64], outcome: &Outcome) {
 }
 
 #[test]
-fn without_loss_nothing_is_sent_twice() {
+fn without_losses_no_packet_is_sent_twice() {
     for (name, tcp) in every_recovery() {
         let outcome = transfer(&tcp, PACKETS, &PERFECT);
         assert!(outcome.is_complete, "{name}");
         assert_eq!((outcome.retransmissions, outcome.reductions, outcome.timeouts), (0, 0, 0));
-        // 20 packets a round trip, and the window's growth by one each: 20 + 21 + 19.
+        // 20 packets in the first round trip, and one more in the next: 20 + 21 + 19.
         assert_eq!(outcome.finished_at, Time::from_milliseconds(300), "{name}");
     }
 }
 
-/// RFC 5681 sec. 3.2, RFC 6675 sec. 5: three packets behind the lost one bring the fast retransmit.
-/// With fewer behind it only the timeout is left (RFC 6298 sec. 5.4).
+/// RFC 5681 sec. 3.2, RFC 6675 sec. 5: three packets after the lost packet cause the fast
+/// retransmit. With fewer packets after it only the timeout repairs the loss (RFC 6298 sec. 5.4).
 #[test]
-fn every_single_lost_packet_is_sent_once_more() {
+fn a_single_lost_packet_is_retransmitted_once() {
     for (name, tcp) in every_recovery() {
         for lost in 0..PACKETS {
             let outcome = losing(&tcp, &[lost]);
@@ -80,11 +81,12 @@ fn every_single_lost_packet_is_sent_once_more() {
     }
 }
 
-/// Of a window of 20, 17 packets are lost, and so are their retransmissions, so that the timer ends the
-/// repair: by hand, 20 is halved for the loss and 10 for the timeout. What proportional rate reduction
-/// makes of cwnd meanwhile (three packets arrived, so that a few may leave) is no window to halve.
+/// 17 packets of a window of 20 are lost, and so are their retransmissions, so a timeout ends the
+/// repair. By hand, ssthresh is half of 20 after the loss and half of 10 after the timeout. During
+/// the repair proportional rate reduction lowers cwnd further (only three packets arrived), but
+/// that cwnd must not be halved.
 #[test]
-fn a_timeout_during_a_repair_halves_the_window_that_the_repair_leads_to() {
+fn a_timeout_during_a_repair_halves_the_target_window_of_the_repair() {
     for (name, tcp) in with_sack() {
         let loses_data = |sequence: u64, nth: u32| sequence < 17 && nth < 2;
         let outcome = transfer(&tcp, PACKETS, &Script { loses_data: &loses_data, ..PERFECT });
@@ -95,9 +97,9 @@ fn a_timeout_during_a_repair_halves_the_window_that_the_repair_leads_to() {
     }
 }
 
-/// The packets that leave in each of three round trips, in order, from when the loss of `lost` is
-/// found on; 20 packets have arrived before, and the window is 20.98 packets.
-fn rounds_of_repair(tcp: &TcpSpec, lost: &[u64]) -> Vec<Vec<u64>> {
+/// The packets that leave in each of three round trips, in order, starting when the loss of `lost`
+/// is detected. 20 packets have arrived before, and the window is 20.98 packets.
+fn repair_by_round_trip(tcp: &TcpSpec, lost: &[u64]) -> Vec<Vec<u64>> {
     let loses_data = |sequence: u64, nth: u32| nth == 0 && lost.contains(&sequence);
     let outcome = transfer(tcp, 200, &Script { loses_data: &loses_data, ..PERFECT });
     let of_round = |round: u64| -> Vec<u64> {
@@ -108,35 +110,36 @@ fn rounds_of_repair(tcp: &TcpSpec, lost: &[u64]) -> Vec<Vec<u64>> {
     (2..5).map(of_round).collect()
 }
 
-/// What ns-2.35 (Agent/TCP/Sack1, a window of 20, `ErrorModel/List`) sends in each round trip, its
-/// packet 1 being our packet 0; and RFC 6675 worked by hand, `IsLost` and `SetPipe` at each ACK.
+/// The packets that ns-2.35 (Agent/TCP/Sack1, a window of 20, `ErrorModel/List`) sends in each
+/// round trip, where its packet 1 is our packet 0; and RFC 6675 by hand, with `IsLost` and
+/// `SetPipe` at each ACK.
 #[test]
-fn a_pipe_that_counts_lost_packets_repairs_as_ns2_does() {
+fn a_pipe_that_counts_lost_packets_repairs_losses_as_ns2_does() {
     let rfc = tcp(Recovery::Sack, false);
     let ns2 = TcpSpec { count_lost_in_pipe: true, ..rfc.clone() };
     let burst = [20, 21, 22, 23, 24];
-    let by_rfc = rounds_of_repair(&rfc, &burst);
+    let by_rfc = repair_by_round_trip(&rfc, &burst);
     assert_eq!(by_rfc[0], [40, 41, 20, 21, 22, 23, 24, 42, 43, 44]);
     assert_eq!(by_rfc[1], (45..55).collect::<Vec<_>>());
-    let by_ns2 = rounds_of_repair(&ns2, &burst);
+    let by_ns2 = repair_by_round_trip(&ns2, &burst);
     assert_eq!(by_ns2[0], [40, 41, 20, 21, 22, 23]);
     assert_eq!(by_ns2[1], [24, 42, 43, 44, 45, 46, 47, 48, 49, 50]);
     assert_eq!(by_ns2[2], (51..62).collect::<Vec<_>>());
 
     let every_second = [20, 22, 24, 26, 28, 30, 32, 34];
-    let by_rfc = rounds_of_repair(&rfc, &every_second);
+    let by_rfc = repair_by_round_trip(&rfc, &every_second);
     assert_eq!(by_rfc[0], [40, 41, 20, 22, 24, 26, 28, 30, 32, 34]);
     assert_eq!(by_rfc[1], (42..52).collect::<Vec<_>>());
-    let by_ns2 = rounds_of_repair(&ns2, &every_second);
+    let by_ns2 = repair_by_round_trip(&ns2, &every_second);
     assert_eq!(by_ns2[0], [40, 41, 20]);
     assert_eq!(by_ns2[1], [22, 24, 26, 28]);
     assert_eq!(by_ns2[2], [30, 32, 34, 42, 43, 44, 45, 46]);
 }
 
-/// RFC 6675: two losses of one window are one repair, of two windows two; each is sent again once,
-/// without a timeout, if three packets behind it arrive.
+/// RFC 6675: two losses in one window are one repair, and two losses in two windows are two
+/// repairs. Each packet is retransmitted once, without a timeout, if three packets after it arrive.
 #[test]
-fn every_lost_pair_is_repaired_with_sack() {
+fn sack_repairs_every_pair_of_losses() {
     for (name, tcp) in with_sack() {
         for first in 0..PACKETS {
             for second in first + 1..PACKETS {
@@ -157,16 +160,16 @@ fn every_lost_pair_is_repaired_with_sack() {
     }
 }
 
-/// RFC 6582: the partial ACK of the first repair names the second hole, so a pair of one window is
-/// one repair of two round trips.
+/// RFC 6582: the partial ACK of the first repair identifies the second hole, so a pair of losses in
+/// one window is one repair of two round trips.
 #[test]
-fn every_lost_pair_of_one_window_is_repaired_with_newreno() {
+fn newreno_repairs_every_pair_of_losses_in_one_window_in_two_round_trips() {
     let tcp = newreno();
     for first in 0..PACKETS {
         for second in first + 1..PACKETS {
             let outcome = losing(&tcp, &[first, second]);
             let is_one_window = second < first + WINDOW;
-            // The second hole needs no duplicate ACKs of its own.
+            // The second hole needs no duplicate ACKs.
             if is_one_window && first + THRESHOLD + 1 < PACKETS {
                 let case = format!("lost {first} and {second}: {outcome:?}");
                 assert_eq!((outcome.timeouts, outcome.reductions), (0, 1), "{case}");
@@ -178,16 +181,16 @@ fn every_lost_pair_of_one_window_is_repaired_with_newreno() {
     }
 }
 
-/// Bursts of one window with at least three packets behind them in the same window.
+/// Bursts of losses in one window, with at least three packets after them in the same window.
 fn bursts(longest: u64) -> impl Iterator<Item = Vec<u64>> {
     (1..=longest).flat_map(|length| {
         (0..=PACKETS - length - THRESHOLD).map(move |first| (first..first + length).collect())
     })
 }
 
-/// RFC 6675 sec. 5: one reduction, no timeout, each lost packet once.
+/// RFC 6675 sec. 5: one reduction, no timeout, and each lost packet once.
 #[test]
-fn a_burst_is_one_repair_with_sack() {
+fn sack_repairs_a_burst_of_losses_with_one_reduction() {
     for (name, tcp) in with_sack() {
         for lost in bursts(WINDOW - THRESHOLD) {
             let outcome = losing(&tcp, &lost);
@@ -198,11 +201,11 @@ fn a_burst_is_one_repair_with_sack() {
     }
 }
 
-/// RFC 6675 refills the pipe to half the window at once: a burst takes two round trips.
-/// PRR with its slow-start reduction bound (RFC 9937 sec. 5) at least doubles what it sends each
+/// RFC 6675 fills the pipe to half the window at once, so a burst takes two round trips. PRR with
+/// its slow-start reduction bound (RFC 9937 sec. 5) at least doubles the packets that it sends per
 /// round trip: 1, 2, 4, 8, ...
 #[test]
-fn a_burst_is_repaired_in_few_round_trips_with_sack() {
+fn sack_repairs_a_burst_of_losses_in_few_round_trips() {
     for (name, tcp) in with_sack() {
         for lost in bursts(WINDOW - THRESHOLD) {
             let outcome = losing(&tcp, &lost);
@@ -216,10 +219,10 @@ fn a_burst_is_repaired_in_few_round_trips_with_sack() {
     }
 }
 
-/// RFC 6582 sec. 3.2 step 3: one retransmission a round trip. Only the first partial ACK restarts
-/// the timer (the "impatient" variant, sec. 4), so with a timeout of 1 s ten holes can be filled.
+/// RFC 6582 sec. 3.2 step 3: one retransmission per round trip. Only the first partial ACK restarts
+/// the timer (the "impatient" variant, sec. 4), so ten holes can be filled within a timeout of 1 s.
 #[test]
-fn a_burst_takes_newreno_a_round_trip_a_packet() {
+fn newreno_repairs_a_burst_of_losses_in_one_round_trip_per_packet() {
     let tcp = newreno();
     for lost in bursts(10) {
         let outcome = losing(&tcp, &lost);
@@ -234,16 +237,16 @@ fn a_burst_takes_newreno_a_round_trip_a_packet() {
 }
 
 #[test]
-fn newreno_times_out_over_a_long_burst() {
+fn newreno_times_out_during_the_repair_of_a_long_burst() {
     let lost: Vec<u64> = (5..5 + 15).collect();
     let outcome = losing(&newreno(), &lost);
     assert_eq!((outcome.reductions, outcome.timeouts), (1, 1), "{outcome:?}");
 }
 
-/// Any burst, up to the whole window and anywhere, is repaired somehow (asserted in `losing`); a
-/// window that is lost whole leaves only the timeout.
+/// Every burst, up to a whole window and at any position, is repaired (`losing` asserts it). If the
+/// whole window is lost, only the timeout can repair it.
 #[test]
-fn every_burst_ends() {
+fn a_burst_of_any_length_and_position_is_repaired() {
     for (name, tcp) in every_recovery() {
         for length in 1..=WINDOW {
             for first in 0..=PACKETS - length {
@@ -260,10 +263,10 @@ fn every_burst_ends() {
     }
 }
 
-/// Limited transmit (RFC 3042): even when all but one packet of the window are lost, the lone
-/// duplicate ACKs let enough new packets out to make three.
+/// Limited transmit (RFC 3042): even if all but one packet of the window are lost, the single
+/// duplicate ACKs release enough new packets to cause three.
 #[test]
-fn one_survivor_of_a_window_is_enough() {
+fn one_delivered_packet_of_a_window_is_enough_for_a_fast_retransmit() {
     for (name, tcp) in every_recovery() {
         let lost: Vec<u64> = (0..WINDOW - 1).collect();
         let outcome = losing(&tcp, &lost);
@@ -274,8 +277,8 @@ fn one_survivor_of_a_window_is_enough() {
     }
 }
 
-/// Neither RFC 6582 nor RFC 6675 sees that a retransmission is lost: the timeout repairs it
-/// (RFC 6675 sec. 5.1), and what was sacked is not sent again.
+/// Neither RFC 6582 nor RFC 6675 detects that a retransmission is lost. The timeout repairs it (RFC
+/// 6675 sec. 5.1), and sacked data is not sent again.
 #[test]
 fn a_lost_retransmission_costs_a_timeout() {
     for (name, tcp) in every_recovery() {
@@ -286,13 +289,14 @@ fn a_lost_retransmission_costs_a_timeout() {
             assert!(outcome.is_complete, "{case}");
             let is_fast = lost + THRESHOLD < PACKETS;
             if name != "newreno" && is_fast && lost + REACH >= PACKETS {
-                // Where it is the highest packet that is not sacked, the rescue repairs it.
+                // The rescue repairs it if it is the highest packet that is not sacked.
                 assert!(outcome.timeouts <= 1 && outcome.retransmissions <= 3, "{case}");
                 continue;
             }
             assert_eq!(outcome.timeouts, if is_fast { 1 } else { 2 }, "{case}");
             assert_eq!(outcome.reductions, u64::from(is_fast), "{case}");
-            // The repair lasts until the timeout, so the application runs dry and a rescue is due.
+            // The repair lasts until the timeout, so the application runs out of data and a rescue
+            // is due.
             let rescues = u64::from(name != "newreno" && is_fast);
             assert!((2..=2 + rescues).contains(&outcome.retransmissions), "{case}");
         }
@@ -301,7 +305,7 @@ fn a_lost_retransmission_costs_a_timeout() {
 
 /// The timeout doubles each time (RFC 6298 sec. 5.5): 1 + 2 + 4 + 8 + 16 s for five losses.
 #[test]
-fn the_timeout_backs_off() {
+fn the_timeout_doubles_with_each_loss_of_a_retransmission() {
     for (name, tcp) in every_recovery() {
         let loses_data = |sequence: u64, nth: u32| nth < 5 && sequence == PACKETS - 1;
         let outcome = transfer(&tcp, PACKETS, &Script { loses_data: &loses_data, ..PERFECT });
@@ -315,10 +319,10 @@ fn the_timeout_backs_off() {
     }
 }
 
-/// Cumulative ACKs make up for one another; only the last has no successor, so the timeout asks for
-/// it again (RFC 6298 sec. 5.4).
+/// A later cumulative ACK replaces a lost ACK. Only the last ACK has no successor, so the timeout
+/// causes it to be sent again (RFC 6298 sec. 5.4).
 #[test]
-fn a_lost_ack_matters_only_if_it_is_the_last() {
+fn a_lost_ack_has_an_effect_only_if_it_is_the_last() {
     for (name, tcp) in every_recovery() {
         for lost in 0..PACKETS {
             let outcome =
@@ -336,7 +340,7 @@ fn a_lost_ack_matters_only_if_it_is_the_last() {
 }
 
 #[test]
-fn with_a_third_of_the_acks_lost_data_is_sent_once() {
+fn no_data_is_sent_twice_if_a_third_of_the_acks_is_lost() {
     for (name, tcp) in every_recovery() {
         for seed in 0..200 {
             let loses_ack = |nth: u64| nth + 1 != PACKETS && is_drawn(seed, nth, 0, 0.3);
@@ -347,8 +351,8 @@ fn with_a_third_of_the_acks_lost_data_is_sent_once() {
     }
 }
 
-/// Nothing follows a lost tail, so no ACK tells of it: a timeout, then each packet once. The rescue
-/// of RFC 6675 sec. 4 (rule 4) needs a repair in progress.
+/// No packet follows a lost tail, so no ACK reports it: a timeout, then each packet once. The
+/// rescue of RFC 6675 sec. 4 (rule 4) requires a repair in progress.
 #[test]
 fn a_lost_tail_costs_one_timeout() {
     for (name, tcp) in every_recovery() {
@@ -361,10 +365,10 @@ fn a_lost_tail_costs_one_timeout() {
     }
 }
 
-/// RFC 6675 sec. 4, `NextSeg` rule 4: with a repair in progress the rescue finds a lost tail of one
-/// packet, without a timeout.
+/// RFC 6675 sec. 4, `NextSeg` rule 4: during a repair the rescue repairs a lost tail of one packet
+/// without a timeout.
 #[test]
-fn a_rescue_saves_the_tail_of_a_repair() {
+fn a_rescue_repairs_a_lost_tail_during_a_repair() {
     for (name, tcp) in with_sack() {
         let outcome = losing(&tcp, &[PACKETS - 10, PACKETS - 1]);
         let found = (outcome.reductions, outcome.timeouts, outcome.retransmissions);
@@ -372,8 +376,8 @@ fn a_rescue_saves_the_tail_of_a_repair() {
     }
 }
 
-/// RFC 6675 sec. 5, step 4.3: no rescue is sent before the first retransmission is acknowledged. The
-/// third SACK begins the repair; the last packet, still on its way, is not sent again.
+/// RFC 6675 sec. 5, step 4.3: no rescue is sent before the first retransmission is acknowledged.
+/// The third SACK begins the repair; the last packet is still in flight and is not sent again.
 #[test]
 fn a_rescue_waits_for_the_first_retransmission() {
     for (name, tcp) in with_sack() {
@@ -383,12 +387,12 @@ fn a_rescue_waits_for_the_first_retransmission() {
     }
 }
 
-/// RFC 5681 sec. 3.2: a packet overtaken by fewer than three others is not taken for lost; one
-/// overtaken by more is sent again for nothing. With SACK that is all; `NewReno` takes every ACK up
-/// to the recovery point for a partial one and answers each with a packet (RFC 6582 sec. 3.2 step
-/// 3).
+/// RFC 5681 sec. 3.2: a packet that fewer than three packets overtake is not considered lost; a
+/// packet that more overtake is retransmitted unnecessarily. With SACK there is no further
+/// retransmission. `NewReno` takes every ACK up to the recovery point for a partial ACK and answers
+/// each with a packet (RFC 6582 sec. 3.2 step 3).
 #[test]
-fn reordering_below_the_threshold_is_no_loss() {
+fn reordering_below_the_threshold_causes_no_retransmission() {
     for (name, tcp) in every_recovery() {
         for by in 1..=10 {
             for packet in 0..PACKETS - by {
@@ -410,7 +414,7 @@ fn reordering_below_the_threshold_is_no_loss() {
     }
 }
 
-/// A reproducible coin for the n-th transmission of a packet.
+/// A reproducible random decision for the n-th transmission of a packet.
 fn is_drawn(seed: u64, packet: u64, nth: u64, probability: f64) -> bool {
     let mut mixed = seed ^ packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ nth << 48;
     for _ in 0..2 {
@@ -448,7 +452,7 @@ fn any_tcp() -> impl Strategy<Value = TcpSpec> {
 proptest! {
     #![proptest_config(config(2_000))]
 
-    /// Whatever is lost, in both directions, and whatever the options: a transfer ends.
+    /// A transfer completes under any losses in both directions and with any options.
     #[test]
     fn every_transfer_completes(
         tcp in any_tcp(),
@@ -464,8 +468,9 @@ proptest! {
         let outcome = transfer(&tcp, packets, &script);
         prop_assert!(outcome.is_complete, "{outcome:?}");
         prop_assert!(outcome.retransmissions >= outcome.lost, "{outcome:?}");
-        // Each retransmission has a cause: a loss, a rescue, or a timeout that distrusts
-        // everything; or a lost ACK with the only report of a range, of which an ACK names three.
+        // Each retransmission has a cause: a loss, a rescue, or a timeout, after which the sender
+        // trusts no SACK; or a lost ACK with the only report of a range, since an ACK reports three
+        // ranges.
         if tcp.recovery == Recovery::Sack && outcome.timeouts == 0 && ack_loss == 0.0 {
             let most = outcome.lost + outcome.reductions;
             prop_assert!(outcome.retransmissions <= most, "{outcome:?}");

@@ -1,15 +1,14 @@
-//! Objects that arrive at connections that last: what they offer, and what a sender does after a
-//! silence.
+//! Objects on persistent connections: the load that they offer, and slow start after idle times.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::support::refusals::assert_refused;
 use crate::support::scenario_run;
-use crate::support::scenario_text::resolve_with;
 use crate::support::summaries::{group, link};
 use tailroom_engine::results::Results;
 
-/// Connections with a round trip of 100 ms over a link that takes 1000 B in 8 us; their packets
-/// arrive there 20 ms after they were sent.
+/// Connections with an RTT of 100 ms over a link that transmits 1000 B in 8 us. Packets arrive at
+/// the link 20 ms after they were sent.
 fn scenario(duration_s: u32, source: &str, more: &str) -> String {
     let more = if more.contains("initial_window") {
         more.to_owned()
@@ -39,14 +38,14 @@ fn run(duration_s: u32, source: &str, more: &str) -> Results {
     scenario_run::run(&scenario(duration_s, source, more), 1)
 }
 
-/// When packets arrive at the link.
+/// The times at which packets arrive at the link.
 fn arrivals(results: &Results) -> Vec<f64> {
     let log = &results.packet_log;
     let lines = log.time_s.iter().zip(&log.event).filter(|line| *line.1 == 0);
     lines.map(|line| *line.0).collect()
 }
 
-/// When each burst begins, and how many packets it has; between two there are 20 ms or more.
+/// The start of each burst and its number of packets; bursts are at least 20 ms apart.
 fn bursts(results: &Results) -> Vec<(f64, u32)> {
     let mut bursts: Vec<(f64, u32)> = Vec::new();
     let mut last = f64::NEG_INFINITY;
@@ -60,7 +59,7 @@ fn bursts(results: &Results) -> Vec<(f64, u32)> {
     bursts
 }
 
-/// The bursts by object, where objects are far apart, and how long it was silent before.
+/// The bursts of each object, with the idle time before it; objects are at least 150 ms apart.
 fn bursts_of_objects(results: &Results) -> Vec<(f64, Vec<u32>)> {
     let mut objects: Vec<(f64, Vec<u32>)> = Vec::new();
     let mut last = f64::NEG_INFINITY;
@@ -74,13 +73,13 @@ fn bursts_of_objects(results: &Results) -> Vec<(f64, Vec<u32>)> {
     objects
 }
 
-/// A window that holds them all lets each packet leave when it comes: the packets at the link are the
-/// Poisson process itself, whose counts have their mean for variance.
+/// A window that is never full lets each packet leave on arrival: the packets at the link are the
+/// Poisson process itself, whose counts have a variance equal to their mean.
 #[test]
-fn objects_arrive_as_a_poisson_process() {
+fn objects_arrive_in_a_poisson_process() {
     let source = "size = \"960 B\", arrivals_per_second = 10";
     let results = run(2_000, source, "count = 5\nslow_start_after_idle = false");
-    // After some seconds all windows have grown to hold what comes in a round trip.
+    // After some seconds every window holds the packets that arrive in a round trip.
     let times = arrivals(&results);
     let mut counts = vec![0.0_f64; 1_900];
     for time in times.iter().filter(|time| (100.0..2_000.0).contains(*time)) {
@@ -88,14 +87,16 @@ fn objects_arrive_as_a_poisson_process() {
     }
     let mean = counts.iter().sum::<f64>() / 1_900.0;
     let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 1_899.0;
-    // Mean 50, standard deviation of the mean sqrt(50 / 1900); the variance's is 50 sqrt(2 / 1900).
+    // The mean is 50 with a standard deviation of sqrt(50 / 1900); that of the variance is 50
+    // sqrt(2 / 1900).
     assert!((mean - 50.0).abs() < 3.29 * 0.162, "{mean}");
     assert!((variance - 50.0).abs() < 3.29 * 1.64, "{variance}");
 }
 
-/// 961 B need two packets of 960 B of payload; a mean of 0.5 packets more for sizes that are spread.
+/// 961 B need two packets of 960 B of payload. Rounding adds a mean of 0.5 packets for spread
+/// sizes.
 #[test]
-fn objects_are_whole_packets_and_their_load_is_what_arrives() {
+fn objects_take_whole_packets_and_the_offered_load_counts_these() {
     // (size, mean packets, their second moment)
     let uniform = "{ kind = \"uniform\", from = \"1 B\", to = \"9600 B\" }";
     for (size, packets, square) in
@@ -109,45 +110,46 @@ fn objects_are_whole_packets_and_their_load_is_what_arrives() {
         let found = link(&results.summary, "link");
         let offered = found.sharing.offered_load * 1e9 / 8_000.0 * 1_000.0;
         assert!((found.arrivals_packets as f64 - expected).abs() < 3.29 * deviation, "{size}");
-        // Estimated from 10,000 draws of what rounding adds, a uniform part of a packet.
-        assert!((offered / expected - 1.0).abs() < 0.003, "{size}: {offered} for {expected}");
-        // Nothing is lost or sent twice, and little is left when the run ends.
+        // The offered load is estimated from 10,000 draws; rounding adds a uniform fraction of a
+        // packet.
+        assert!((offered / expected - 1.0).abs() < 0.003, "{size}: {offered}, expected {expected}");
+        // No packet is lost or sent twice, and few are in flight when the run ends.
         let goodput = group(&results.summary, "users").goodput_bps;
         let delivered = goodput * 1_000.0 / 7_680.0;
         assert!((found.arrivals_packets as f64 - delivered).abs() < 300.0, "{size}: {delivered}");
     }
 }
 
-/// RFC 5681 sec. 4.1, by hand: 30 packets from a window of 2 in slow start are 2 + 4 + 8 + 16, one
-/// round trip each. After silence for longer than the timeout, 100 ms and the granularity of 1 s, the
-/// same again. After a shorter one the window is what it was: see the next test.
+/// RFC 5681 sec. 4.1, by hand: from a window of 2, slow start sends 30 packets as 2 + 4 + 8 + 16,
+/// one round trip each. After an idle time longer than the timeout (100 ms plus the granularity of
+/// 1 s) it starts again. After a shorter idle time the window is unchanged, as in the next test.
 #[test]
-fn after_a_silence_slow_start_begins_again() {
+fn slow_start_begins_again_after_a_long_idle_time() {
     let source = "size = \"28800 B\", arrivals_per_second = 0.1";
     let results = run(1_000, source, "min_rto = \"1 s\"");
     let objects = bursts_of_objects(&results);
     let (mut long, mut short) = (0, 0);
-    for (silence, packets) in objects {
+    for (idle, packets) in objects {
         if packets.iter().sum::<u32>() != 30 {
-            continue; // another object came before this one was through
+            continue; // another object arrived before this object was sent
         }
-        if silence > 1.1 {
+        if idle > 1.1 {
             long += 1;
-            assert_eq!(packets, [2, 4, 8, 16], "after {silence} s");
+            assert_eq!(packets, [2, 4, 8, 16], "after {idle} s");
         } else {
             short += 1;
-            assert!(packets[0] >= 17, "after {silence} s: {packets:?}");
+            assert!(packets[0] >= 17, "after {idle} s: {packets:?}");
         }
     }
-    assert!(long > 50 && short > 3, "{long} long silences, {short} short ones");
+    assert!(long > 50 && short > 3, "{long} long idle times, {short} short idle times");
 }
 
-/// Without it the window stays: 16 when the last 16 packets left, and one more by the first of their
-/// ACKs, behind which nothing was left to send. It stays at 17 until the next object has filled it:
-/// that sends 17 and, as ACKs come, its other 13; of the 17 ACKs the first 13 found the window full
-/// and let it grow to 30, and one more.
+/// Without a restart the window stays. It was 16 packets when the last 16 packets left, and the
+/// first of their ACKs adds one; after that no data was left to send. The next object fills the
+/// window of 17 and sends its other 13 packets as ACKs arrive. The first 13 of the 17 ACKs find the
+/// window full and let it grow to 30, and one more.
 #[test]
-fn without_a_restart_the_window_stays() {
+fn the_window_stays_without_a_restart_after_idle() {
     let source = "size = \"28800 B\", arrivals_per_second = 0.02";
     let results = run(1_000, source, "min_rto = \"1 s\"\nslow_start_after_idle = false");
     let objects = bursts_of_objects(&results);
@@ -156,10 +158,11 @@ fn without_a_restart_the_window_stays() {
     assert_eq!(objects[1].1[0], 17, "{objects:?}");
 }
 
-/// RFC 5681 Eq. 4: ssthresh is half of what is in flight. Objects of 5 packets leave a window of 100
-/// unused; the first loss halves 5 packets (or those of two objects that came together), not 100.
+/// RFC 5681 Eq. 4: ssthresh is half of the data in flight. Objects of 5 packets leave a window of
+/// 100 unused. The first loss halves 5 packets, or those of two objects that arrived together, and
+/// not 100.
 #[test]
-fn a_loss_halves_what_is_in_flight_and_not_a_window_that_the_application_left_unused() {
+fn a_loss_halves_the_data_in_flight_and_not_an_unused_window() {
     let source = "size = \"4800 B\", arrivals_per_second = 2";
     let more = "initial_window = 100\ninitial_ssthresh = 100\nslow_start_after_idle = false";
     let text = scenario(200, source, more)
@@ -172,25 +175,26 @@ fn a_loss_halves_what_is_in_flight_and_not_a_window_that_the_application_left_un
     }
 }
 
-/// A silence shorter than the timeout is none: with one of 60 s the restart makes no difference.
+/// With a timeout of 60 s no idle time is long enough for a restart, so the key makes no
+/// difference.
 #[test]
-fn a_short_silence_restarts_nothing() {
+fn an_idle_time_shorter_than_the_timeout_causes_no_restart() {
     let source = "size = \"28800 B\", arrivals_per_second = 0.1";
     let switch = |is_on: bool, min_rto: &str| {
         let more = format!("min_rto = \"{min_rto}\"\nslow_start_after_idle = {is_on}");
         run(200, source, &more).packet_log
     };
     let bursts = bursts(&run(200, source, ""));
-    let silences = bursts.windows(2).map(|pair| pair[1].0 - pair[0].0);
-    assert!(silences.fold(0.0, f64::max) < 60.0);
+    let idles = bursts.windows(2).map(|pair| pair[1].0 - pair[0].0);
+    assert!(idles.fold(0.0, f64::max) < 60.0);
     assert!(switch(true, "60 s") == switch(false, "60 s"));
     assert!(switch(true, "1 s") != switch(false, "1 s"));
 }
 
-/// What cannot leave waits: three connections that are offered more than the link's rate keep it busy,
-/// and lose none of it.
+/// Objects wait for the window: three connections that are offered more than the rate of the link
+/// keep it busy and lose no packet.
 #[test]
-fn objects_that_cannot_leave_wait_in_order() {
+fn objects_wait_while_the_window_is_full() {
     let source = "size = { kind = \"exponential\", mean = \"96 kB\" }, arrivals_per_second = 500";
     let results = run(20, source, "count = 3\nmax_window = 20000");
     let link = link(&results.summary, "link");
@@ -200,27 +204,45 @@ fn objects_that_cannot_leave_wait_in_order() {
 }
 
 #[test]
-fn objects_without_what_they_need_are_refused() {
-    let refusal = |source: &str, more: &str| {
-        resolve_with(&scenario(10, source, more), &[]).unwrap_err().to_string()
-    };
-    let cases = [
-        ("size = \"1 kB\"", "", "arrivals_per_second"),
-        ("size = \"1 kB\", arrivals_per_second = 0", "", "arrivals_per_second"),
-        ("arrivals_per_second = 1", "", "size"),
+fn wrong_or_missing_keys_of_objects_are_refused() {
+    let source = "line 13, flows.users.source";
+    let pareto = "size = { kind = \"pareto\", shape = 1.0, mean = \"1 kB\" }";
+    let cases: [(&str, &str, String, &[&str]); 5] = [
         (
-            "size = { kind = \"pareto\", shape = 1.0, mean = \"1 kB\" }, arrivals_per_second = 1",
+            "size = \"1 kB\"",
             "",
-            "shape",
+            format!("{source}.arrivals_per_second"),
+            &["`arrivals_per_second = "],
         ),
-        ("size = \"1 kB\", arrivals_per_second = 1", "slow_start_after_idle = 1", "after_idle"),
+        (
+            "size = \"1 kB\", arrivals_per_second = 0",
+            "",
+            format!("{source}.arrivals_per_second"),
+            &["0.0"],
+        ),
+        ("arrivals_per_second = 1", "", format!("{source}.size"), &["`size = "]),
+        (
+            &format!("{pareto}, arrivals_per_second = 1"),
+            "",
+            format!("{source}.size.shape"),
+            &["more than 1"],
+        ),
+        (
+            "size = \"1 kB\", arrivals_per_second = 1",
+            "slow_start_after_idle = 1",
+            "line 15, flows.users.slow_start_after_idle".into(),
+            &["true"],
+        ),
     ];
-    for (source, more, key) in cases {
-        let message = refusal(source, more);
-        assert!(message.contains(key), "{source} {more}: {message}");
+    for (source, more, place, names) in cases {
+        let message = scenario_run::refusal(&scenario(10, source, more));
+        assert_refused(&message, &place, names);
     }
-    let uncontrolled = scenario(10, "size = \"1 kB\", arrivals_per_second = 1", "")
+    let without_control = scenario(10, "size = \"1 kB\", arrivals_per_second = 1", "")
         .replace("congestion = { kind = \"reno\" }", "");
-    let message = resolve_with(&uncontrolled, &[]).unwrap_err().to_string();
-    assert!(message.contains("flows.users.congestion: is missing"), "{message}");
+    assert_refused(
+        &scenario_run::refusal(&without_control),
+        "line 8, flows.users.congestion",
+        &["`congestion = { kind = \"reno\" }`"],
+    );
 }

@@ -1,6 +1,6 @@
-//! Nothing depends on the ordering machinery: the engine and the reference event loop, a plain heap
-//! over every stage of every packet, give the same results to the last bit, whatever the network,
-//! the threads and the slices that a run is cut into.
+//! Results do not depend on how events are ordered and stored. On any network the engine and the
+//! reference event loop, a plain heap over every stage of every packet, give the same results to
+//! the last bit; so do runs in several threads and runs that are cut into slices.
 
 use std::fmt::Write;
 
@@ -26,12 +26,12 @@ use crate::support::{networks, random_networks, reference, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
-/// What to tell whoever meets a failure.
+/// How to replay a failing case.
 const REPLAY: &str = "the case is kept in tests/engine/ordering.regressions; \
                       `cargo test -p tailroom-engine --test engine ordering::` runs it again first";
 
-/// The results, the number of events aside: the loops count theirs differently; and what a link's
-/// discipline does not report, a NaN, is equal to itself.
+/// The results without the number of events, which the two loops count differently. A NaN, for a
+/// gauge that a discipline does not report, becomes a value that equals itself.
 fn comparable(mut results: Results) -> Results {
     results.summary.events = 0;
     let columns = results.link_series.iter_mut().flat_map(|series| &mut series.discipline_state);
@@ -42,14 +42,14 @@ fn comparable(mut results: Results) -> Results {
     results
 }
 
-/// Copies of one packet can arrive at one instant. The reference tells them apart, the engine cannot
-/// always, so which of them has which fate is not compared.
+/// Copies of a packet can arrive at the same instant. The reference always tells them apart and the
+/// engine does not, so the fates of such copies are compared in sorted order.
 fn sort_fates_of_an_instant(log: &mut ArrivalLog) {
-    let who = |row: usize| (log.link[row], log.time_s[row].to_bits(), log.flow[row]);
+    let arrival = |row: usize| (log.link[row], log.time_s[row].to_bits(), log.flow[row]);
     let mut rows: Vec<usize> = (0..log.fate.len()).collect();
-    rows.sort_by_key(|row| who(*row));
+    rows.sort_by_key(|row| arrival(*row));
     let mut by_fate = rows.clone();
-    by_fate.sort_by_key(|row| (who(*row), log.fate[*row]));
+    by_fate.sort_by_key(|row| (arrival(*row), log.fate[*row]));
     let fates: Vec<u8> = by_fate.into_iter().map(|row| log.fate[row]).collect();
     for (row, fate) in rows.into_iter().zip(fates) {
         log.fate[row] = fate;
@@ -64,15 +64,15 @@ fn run(network: &Network) -> Results {
     finish(Simulation::new(network))
 }
 
-/// The engine with numbers of its own for all flows that come and go, as the reference has them: a
-/// number decides who is first at one instant, and which queue a hash means.
+/// The engine with a new number for every dynamic flow, as in the reference. The number of a flow
+/// decides the order at one instant, and the queue to which a hash assigns the flow.
 fn run_without_reuse(network: &Network) -> Results {
     let mut simulation = Simulation::new(network);
     simulation.keep_numbers();
     finish(simulation)
 }
 
-/// Where two results differ, part by part, so that a failure is short enough to read.
+/// The first differences of two results in each part, short enough to read.
 fn difference(left: &Results, right: &Results) -> Option<String> {
     if left == right {
         return None;
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn slices_change_nothing(
+    fn cutting_a_run_into_slices_changes_no_result(
         network in random_networks::network(),
         mut stops in prop::collection::vec(0_u64..2_500_000_000_000, 0..20),
     ) {
@@ -150,14 +150,15 @@ proptest! {
     }
 }
 
-/// The random networks are worth comparing: most of what can happen happens in some of them.
+/// The comparison covers the main events: each of them occurs in some of the random networks.
 #[test]
-fn random_networks_see_losses_timeouts_reductions_and_refusals() {
+fn random_networks_have_losses_timeouts_reductions_and_refusals() {
     let mut runner = TestRunner::deterministic();
     let mut refused = 0;
     let (mut drops, mut losses, mut fast_repairs, mut timeouts, mut complete) = (0, 0, 0, 0, 0);
     for _ in 0..100 {
-        let tree = random_networks::network().new_tree(&mut runner).expect("nothing is filtered");
+        let tree =
+            random_networks::network().new_tree(&mut runner).expect("the strategy rejects no case");
         let summary = run(&tree.current()).summary;
         for (_, link) in &summary.links.0 {
             drops += u64::from(link.drops_packets > 0);
@@ -179,7 +180,8 @@ fn random_networks_see_losses_timeouts_reductions_and_refusals() {
     }
 }
 
-/// Equal flows without access links: every packet of one flow meets a packet of every other.
+/// Equal flows without access links: each packet of a flow arrives together with a packet of every
+/// other flow.
 fn full_of_ties() -> Network {
     let mut link =
         networks::link("bottleneck", 8_000_000, Time::from_milliseconds(5), Limit::Packets(7));
@@ -205,14 +207,14 @@ fn full_of_ties() -> Network {
 }
 
 #[test]
-fn engine_and_reference_agree_where_everything_ties() {
+fn engine_and_reference_agree_on_simultaneous_arrivals_of_all_flows() {
     let network = full_of_ties();
     let difference = difference(&run(&network), &comparable(reference::run(&network)));
     assert!(difference.is_none(), "{}", difference.unwrap_or_default());
 }
 
-/// One flow whose delayed ACKs wait for `packets` packets or this long; a packet takes 1 ms on the
-/// link.
+/// One flow whose delayed ACKs wait for `packets` packets or for this time; the transmission of a
+/// packet takes 1 ms.
 fn one_flow_with_delayed_acks(packets: u32, timeout_ms: u64) -> Network {
     let mut network = full_of_ties();
     let timeout = PositiveDuration::from_milliseconds(timeout_ms);
@@ -226,31 +228,31 @@ fn one_flow_with_delayed_acks(packets: u32, timeout_ms: u64) -> Network {
     network
 }
 
-/// A packet that arrives at the very deadline of a delayed ACK comes before the timer.
+/// A packet that arrives at the deadline of a delayed ACK precedes the timer.
 #[test]
-fn engine_and_reference_agree_where_packets_meet_the_receivers_timer() {
+fn engine_and_reference_agree_when_packets_arrive_at_the_deadline_of_the_receiver() {
     let network = one_flow_with_delayed_acks(3, 1);
     let difference = difference(&run(&network), &comparable(reference::run(&network)));
     assert!(difference.is_none(), "{}", difference.unwrap_or_default());
 }
 
-/// The first packet's ACK is delayed so that it arrives when the first timeout is due: 1 ms on the
-/// link, 50 ms on the way and 949 ms of delay make the initial 1 s (RFC 6298 sec. 2.1). It comes
-/// before the timer.
+/// The ACK of the first packet is delayed so that it arrives at the deadline of the first timeout,
+/// 1 s (RFC 6298 sec. 2.1): 1 ms of transmission, 50 ms of propagation and 949 ms of delay. It
+/// precedes the timer.
 #[test]
-fn engine_and_reference_agree_where_an_ack_meets_the_senders_timer() {
+fn engine_and_reference_agree_when_an_ack_arrives_at_the_deadline_of_the_sender() {
     let network = one_flow_with_delayed_acks(2, 949);
     let results = run(&network);
     let difference = difference(&results, &comparable(reference::run(&network)));
     assert!(difference.is_none(), "{}", difference.unwrap_or_default());
     assert_eq!(results.summary.flows[0].timeouts, 0);
     let later = one_flow_with_delayed_acks(2, 950);
-    assert!(run(&later).summary.flows[0].timeouts > 0, "a millisecond later it is too late");
+    assert!(run(&later).summary.flows[0].timeouts > 0, "an ACK one millisecond later is too late");
 }
 
-/// The comparison is worth something: a wrong order at ties does not pass it.
+/// The comparison detects a wrong order of simultaneous events.
 #[test]
-fn a_tie_break_by_insertion_is_noticed() {
+fn a_tie_break_by_insertion_is_detected() {
     let network = full_of_ties();
     let wrong = finish(Simulation::with_tie_break(&network, TieBreak::InsertionOnly));
     let right = comparable(reference::run(&network));
@@ -258,10 +260,10 @@ fn a_tie_break_by_insertion_is_noticed() {
     assert_ne!(wrong.packet_log, right.packet_log);
 }
 
-/// Two slow links in a row there and one back: a packet takes 1 s at the first, where up to 401 s of
-/// them wait, more than the 140 s that an event's age can say.
+/// The path has two slow links and the reverse path one. A packet takes 1 s on the first link,
+/// where up to 401 s of packets wait, more than the 140 s that the age of an event can hold.
 #[test]
-fn engine_and_reference_agree_where_packets_take_minutes() {
+fn engine_and_reference_agree_when_packets_take_minutes() {
     let slow = |name, rate, packets| networks::link(name, rate, MS(5), Limit::Packets(packets));
     let mut network = full_of_ties();
     network.links = vec![slow("first", 8_000, 400), slow("second", 6_000, 300)];
@@ -287,9 +289,10 @@ fn engine_and_reference_agree_where_packets_take_minutes() {
     assert!(background.one_way_delay_s_mean > Some(400.0), "{background:?}");
 }
 
-/// A link that stops for good keeps its packets; its flows time out and give up nothing.
+/// A link that stops for good keeps its packets. Its flows time out, and the run ends without an
+/// error.
 #[test]
-fn a_link_that_stands_still_for_good_ends_nothing_but_its_flows() {
+fn a_run_ends_normally_if_a_link_stops_for_good() {
     let mut network = full_of_ties();
     network.links[0].rate_changes = vec![RateChange {
         at: Time::from_milliseconds(1_000),
@@ -299,6 +302,7 @@ fn a_link_that_stands_still_for_good_ends_nothing_but_its_flows() {
     let difference = difference(&results, &comparable(reference::run(&network)));
     assert!(difference.is_none(), "{}", difference.unwrap_or_default());
     let reno = group(&results.summary, "reno");
-    // RTO of at least 200 ms, doubled each time: 4 s hold 4 of them (0.2 + 0.4 + 0.8 + 1.6 = 3).
+    // The RTO is at least 200 ms and doubles each time: 4 timeouts fit in 4 s (0.2 + 0.4 + 0.8 +
+    // 1.6 = 3).
     assert!((12..=16).contains(&reno.timeouts), "{} timeouts of 4 flows", reno.timeouts);
 }

@@ -1,5 +1,5 @@
-//! Traffic phase effects (Floyd and Jacobson 1992): the default jitter of senders breaks them, a run
-//! without it warns where they may decide, and nowhere else.
+//! Traffic phase effects (Floyd and Jacobson 1992): the default jitter of senders prevents them,
+//! and a run without jitter warns if and only if they may affect its results.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use tailroom_engine::results::Summary;
 use tailroom_engine::units::Time;
 
+use crate::support::refusals::assert_refused;
 use crate::support::scenario_text::resolve_with;
 use crate::support::{scenario_run, summaries};
 
@@ -25,7 +26,7 @@ fn has_phase_warning(summary: &Summary, group: &str) -> bool {
     let key = format!("flows.{group}.send_jitter");
     summary.warnings.iter().any(|warning| {
         let (keys, reason) = warning.split_once(": ").unwrap();
-        keys.split(", ").any(|one| one == key) && reason.contains("traffic phase effects")
+        keys.split(", ").any(|named| named == key) && reason.contains("traffic phase effects")
     })
 }
 
@@ -33,7 +34,8 @@ fn link(name: &str, rate: &str, queue: &str) -> String {
     format!("[links.{name}]\nrate = \"{rate}\"\ndelay = \"5 ms\"\nqueue = {queue}\n")
 }
 
-/// Three links of 100 Mbit/s in a row: four Reno flows over all of them, four beside them on each.
+/// Three links of 100 Mbit/s in series: four Reno flows cross all of them, and four flows cross
+/// each of them alone.
 fn three_links(jitter: &str) -> String {
     let mut text = String::from("duration = \"120 s\"\nmeasure_from = \"20 s\"\n");
     let links = ["a", "b", "c"];
@@ -45,14 +47,15 @@ fn three_links(jitter: &str) -> String {
     {
         write!(
             text,
-            "[flows.{name}]\ncount = 4\npath = [{path}]\ncongestion = \"reno\"\nrtt = \"60 ms\"\n{jitter}\n"
+            "[flows.{name}]\ncount = 4\npath = [{path}]\ncongestion = \"reno\"\n\
+             rtt = \"60 ms\"\n{jitter}\n"
         )
         .unwrap();
     }
     text
 }
 
-/// Two groups over one link, each with these keys; the second has the longer RTT.
+/// Two groups over one link with these keys; the second group has the longer RTT.
 fn two_groups(rate: &str, queue: &str, keys: [&str; 2]) -> String {
     let mut text = String::from("duration = \"120 s\"\nmeasure_from = \"20 s\"\n");
     text += &link("link", rate, queue);
@@ -69,10 +72,10 @@ fn cubics(jitter: &str) -> String {
     two_groups("100 Mbit/s", HALF, [&keys("40 ms"), &keys("80 ms")])
 }
 
-/// Flows that cross three full links get less than those that cross one, whose losses are fewer and
-/// whose round trips are shorter.
+/// Flows that cross three full links get less than flows that cross one, which have fewer losses
+/// and shorter RTTs.
 #[test]
-fn flows_over_three_links_get_less_than_those_over_one() {
+fn flows_over_three_links_get_less_than_flows_over_one() {
     let summary = run(&three_links(""), 1);
     for beside in ["at_a", "at_b", "at_c"] {
         assert!(goodput_mbps(&summary, "long") < 0.5 * goodput_mbps(&summary, beside));
@@ -81,7 +84,7 @@ fn flows_over_three_links_get_less_than_those_over_one() {
 }
 
 #[test]
-fn locked_phases_turn_that_round_and_the_run_warns() {
+fn locked_phases_favor_flows_over_three_links_and_the_run_warns() {
     let summary = run(&three_links(OFF), 1);
     assert!(goodput_mbps(&summary, "long") > 1.5 * goodput_mbps(&summary, "at_a"));
     for group in ["long", "at_a", "at_b", "at_c"] {
@@ -89,10 +92,10 @@ fn locked_phases_turn_that_round_and_the_run_warns() {
     }
 }
 
-/// Shares of CUBIC between that of equal windows, 1:2, and 1:4 in capacity terms: locked phases leave
-/// the longer RTT a tenth.
+/// Equal windows give a ratio of goodputs of 2. With random phases the ratio is between 1 and 4;
+/// with locked phases the flows with the longer RTT get about a tenth.
 #[test]
-fn a_double_round_trip_costs_cubic_half_or_more_but_not_nearly_all() {
+fn cubic_flows_with_twice_the_rtt_get_a_quarter_or_more_of_the_goodput_of_the_others() {
     let random = run(&cubics(""), 1);
     let ratio = goodput_mbps(&random, "short") / goodput_mbps(&random, "long");
     assert!((1.0..4.0).contains(&ratio), "{ratio}");
@@ -101,9 +104,9 @@ fn a_double_round_trip_costs_cubic_half_or_more_but_not_nearly_all() {
     assert!(has_phase_warning(&locked, "short") && has_phase_warning(&locked, "long"));
 }
 
-/// The guide's example of `--set`: two Reno flows over 10 Mbit/s, RTTs of 80 and 120 ms.
+/// The example of `--set` in the guide: two Reno flows over 10 Mbit/s with RTTs of 80 and 120 ms.
 #[test]
-fn the_shorter_round_trip_of_two_reno_flows_gets_more() {
+fn of_two_reno_flows_the_flow_with_the_shorter_rtt_gets_more() {
     let queue = r#"{ kind = "drop_tail", limit = "42 packets" }"#;
     let text = |jitter: &str| {
         let keys = |rtt: &str| format!("congestion = \"reno\"\nrtt = \"{rtt}\"\n{jitter}");
@@ -132,10 +135,10 @@ fn beside_a_background(jitter: &str, rtt: &str) -> String {
         .replace("20 s", "50 s")
 }
 
-/// Half a packet time of RTT moves 10 points of the residual capacity; with the default jitter it does
-/// not.
+/// Without jitter, a change of the RTT by half a transmission time changes the share of the
+/// residual capacity by 10 percentage points; with the default jitter it does not.
 #[test]
-fn an_access_link_and_a_random_background_do_not_break_a_phase() {
+fn an_access_link_and_a_random_background_do_not_prevent_phase_effects() {
     let share = |jitter: &str, rtt: &str| {
         let summaries = (1..=4).map(|seed| run(&beside_a_background(jitter, rtt), seed));
         summaries.map(|summary| goodput_mbps(&summary, "short")).sum::<f64>() / 4.0 / (25.0 * 0.96)
@@ -147,10 +150,9 @@ fn an_access_link_and_a_random_background_do_not_break_a_phase() {
     assert!(has_phase_warning(&run(&beside_a_background(OFF, "100.08 ms"), 1), "short"));
 }
 
-/// Each reason for which there is no phase to be locked into, by the one key in which it differs from
-/// a scenario that warns.
+/// Each scenario differs from one that warns in a single key, which rules out a locked phase.
 #[test]
-fn there_is_no_warning_where_no_phase_can_lock() {
+fn a_run_does_not_warn_where_no_phase_can_lock() {
     let reno = format!("congestion = \"reno\"\nrtt = \"60 ms\"\n{OFF}");
     let warns = |queue: &str, keys: &str| {
         let text = two_groups("10 Mbit/s", queue, [keys, &reno]).replace("120 s", "21 s");
@@ -177,7 +179,7 @@ fn there_is_no_warning_where_no_phase_can_lock() {
 }
 
 #[test]
-fn there_is_no_warning_for_a_flow_alone_or_a_delay_that_changes() {
+fn a_run_does_not_warn_about_a_single_flow_or_a_delay_that_changes() {
     let alone = format!("duration = \"21 s\"\n{}", link("link", "10 Mbit/s", HALF))
         + &format!(
             "[flows.one]\npath = [\"link\"]\ncongestion = \"reno\"\nrtt = \"60 ms\"\n{OFF}\n"
@@ -190,7 +192,7 @@ fn there_is_no_warning_for_a_flow_alone_or_a_delay_that_changes() {
 }
 
 #[test]
-fn auto_is_the_time_of_a_packet_on_the_slowest_link_of_the_path() {
+fn jitter_auto_is_the_transmission_time_on_the_slowest_link_of_the_path() {
     let links = link("fast", "100 Mbit/s", HALF) + &link("slow", "12 Mbit/s", HALF);
     let text = |path: &str, keys: &str| {
         format!("duration = \"1 s\"\n{links}[flows.one]\npath = [{path}]\n{keys}\n")
@@ -207,24 +209,26 @@ fn auto_is_the_time_of_a_packet_on_the_slowest_link_of_the_path() {
     assert_eq!(jitter("\"fast\"", &format!("{reno}\n{OFF}")), None);
     let given = format!("{reno}\nsend_jitter = \"3 us\"");
     assert_eq!(jitter("\"fast\"", &given), Some(Time::from_picoseconds(3_000_000)));
-    // What no ACK clocks keeps its own times.
+    // Packet sources, which no ACK clocks, have no jitter by default.
     let stream = "source = { kind = \"cbr\", rate = \"1 Mbit/s\" }";
     assert_eq!(jitter("\"fast\"", stream), None);
 }
 
 #[test]
-fn a_wrong_jitter_is_answered_with_what_may_be_written() {
+fn a_wrong_jitter_is_refused_with_the_allowed_words() {
     let text = two_groups("10 Mbit/s", HALF, ["congestion = \"reno\"\nrtt = \"60 ms\"", ""]);
     let text = text.split("[flows.long]").next().unwrap().to_owned() + "send_jitter = \"of\"\n";
-    let message = resolve_with(&text, &[]).unwrap_err().to_string();
-    assert!(message.contains("flows.short.send_jitter: \"of\""), "{message}");
-    assert!(message.contains("or write \"auto\" or \"none\""), "{message}");
+    assert_refused(
+        &scenario_run::refusal(&text),
+        "line 11, flows.short.send_jitter",
+        &["\"auto\"", "\"none\""],
+    );
 }
 
-/// Slow start's three rounds take 306 ms without jitter (worked by hand in `flow_level.rs`); with it
-/// each round begins up to a packet's time, 1 ms, later.
+/// Without jitter the three rounds of slow start take 306 ms (by hand in `flow_level.rs`); with
+/// jitter each round begins up to a transmission time, 1 ms, later.
 #[test]
-fn flows_that_come_and_go_are_delayed_too() {
+fn the_jitter_delays_dynamic_flows_too() {
     let text = |jitter: &str| {
         format!(
             "duration = \"5 s\"\n{}[flows.one]\npath = [\"link\"]\ncongestion = \"reno\"\n\
@@ -240,9 +244,10 @@ fn flows_that_come_and_go_are_delayed_too() {
     assert!((jittered[0] - jittered[1]).abs() > 1e-6, "{jittered:?}");
 }
 
-/// A shift moves RTTs by less than a packet's time, the same for every seed, and no limit in bdp.
+/// A phase shift lengthens RTTs by less than a transmission time, equally for every seed, and does
+/// not change limits in bdp.
 #[test]
-fn a_phase_shift_lengthens_round_trips_by_less_than_a_packet_time() {
+fn a_phase_shift_lengthens_rtts_by_less_than_a_transmission_time() {
     let text = cubics("");
     let network = |shift: &str, seed: &str| {
         resolve_with(&text, &[("phase_shift", shift), ("seed", seed)]).unwrap()

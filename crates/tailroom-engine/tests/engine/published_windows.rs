@@ -1,6 +1,7 @@
-//! Growth and decrease of every control against its published formula, at windows from 10 to 80000
-//! packets, several round trip times and queueing delays. The expected values come from
-//! `tools/expected_controls.py`, which knows the formulas and not this crate.
+//! Window laws of every control, ACK by ACK, against published formulas: growth and decrease at
+//! windows from 10 to 80000 packets, at several round trip times and queueing delays. The expected
+//! values come from `tools/expected_controls.py`, which contains the formulas and does not use this
+//! crate.
 
 use std::fmt::Write as _;
 
@@ -17,8 +18,8 @@ use crate::support::controls;
 
 const DATA: &str = include_str!("../data/expected_controls.json");
 
-/// Controls without a law of the window, which have tests of their own.
-const NOT_BY_WINDOW: [&str; 3] = ["bbr1", "bbr3", "packet_pair"];
+/// Rate-based controls have no window law; their tests are in `rate_based_controls.rs`.
+const WITHOUT_WINDOW_LAW: [&str; 3] = ["bbr1", "bbr3", "packet_pair"];
 
 #[derive(Debug, Deserialize)]
 struct Case {
@@ -33,13 +34,14 @@ struct Case {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Step {
-    /// So many round trips at this window, RTT in ms and marked share of the packets.
+    /// Holds this window for a number of round trips, with an RTT in ms and a marked fraction of
+    /// the packets.
     Hold(u64, f64, f64, f64),
-    /// So many round trips from this window on, with this RTT in ms.
+    /// Lets the window grow for a number of round trips, from this window on, with an RTT in ms.
     Grow(u64, f64, f64),
-    /// A loss at this window.
+    /// A loss at this window, before the last step.
     Loss(f64),
-    /// The last congestion, at this window.
+    /// The last congestion event, at this window, whose result is compared.
     Fall(f64, Cause),
 }
 
@@ -50,7 +52,7 @@ enum Cause {
     Mark,
 }
 
-/// Round trips of a step.
+/// The round trips of a step.
 #[derive(Clone, Copy)]
 struct RoundTrips {
     count: u64,
@@ -60,13 +62,13 @@ struct RoundTrips {
     is_held: bool,
 }
 
-/// A flow that acknowledges each packet alone, evenly over a round trip.
+/// A flow whose packets are acknowledged one by one, evenly spaced over a round trip.
 struct Flow {
     control: Congestion,
     event: AckEvent,
     rounds: Rounds,
     is_over: bool,
-    /// Marked packets, with the part of one that is not yet marked.
+    /// The expected number of marked packets, with its fraction.
     marked: f64,
     acks: f64,
 }
@@ -88,10 +90,10 @@ impl Flow {
         Flow { control, event, rounds, is_over: false, marked: 0.0, acks: 0.0 }
     }
 
-    /// An ACK; the window after it.
+    /// Processes an ACK and returns the new window.
     fn ack(&mut self, window: f64, rtt: Time, spacing: Time, marked: f64) -> f64 {
         let event = &mut self.event;
-        // The window was full before the ACK.
+        // Before the ACK a full window was in flight.
         event.next = event.delivered_packets + window as u64;
         event.delivered_packets += 1;
         event.now += spacing;
@@ -106,7 +108,7 @@ impl Flow {
         self.control.on_ack(window, event)
     }
 
-    /// The window after some round trips.
+    /// Runs some round trips and returns the window after them.
     fn round_trips(&mut self, trips: RoundTrips) -> f64 {
         let RoundTrips { count, mut window, rtt, marked, is_held } = trips;
         if self.event.min_rtt == Time::NEVER {
@@ -133,14 +135,14 @@ impl Flow {
         })
     }
 
-    /// What comes of a step: growth, or the window that the control falls to.
+    /// Runs a step and returns the growth of the window, or the window after a decrease.
     fn step(&mut self, step: &Step) -> f64 {
         let rtt = |rtt_ms: f64| Time::from_picoseconds((rtt_ms * 1e9).round() as u64);
         match *step {
             Step::Hold(count, window, rtt_ms, marked) => {
                 let rtt = rtt(rtt_ms);
                 self.round_trips(RoundTrips { count, window, rtt, marked, is_held: true });
-                assert!(self.is_over, "a round trip has as many ACKs as the window has packets");
+                assert!(self.is_over, "a round trip has one ACK per packet of the window");
                 0.0
             }
             Step::Grow(count, window, rtt_ms) => {
@@ -166,9 +168,8 @@ impl Case {
         config
     }
 
-    /// What the control makes of the steps, and by how much that may differ from the formula: each
-    /// ACK rounds the window once on either side, the file has nine digits, and some controls
-    /// interpolate.
+    /// The result of the last step and its tolerance: each ACK rounds the window once here and once
+    /// in the script, the file has nine digits, and some controls interpolate.
     fn run(&self) -> (f64, f64) {
         let mut flow = Flow::new(&self.config());
         let mut found = 0.0;
@@ -186,11 +187,11 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    serde_json::from_str(DATA).expect("the file is what the script writes")
+    serde_json::from_str(DATA).expect("the script writes this format")
 }
 
 #[test]
-fn windows_grow_and_fall_as_published() {
+fn every_window_law_follows_its_published_formula() {
     let mut wrong = String::new();
     for case in cases() {
         let (found, tolerance) = case.run();
@@ -198,15 +199,15 @@ fn windows_grow_and_fall_as_published() {
         if error.is_nan() || error > tolerance {
             let Case { control, source, steps, expected, .. } = &case;
             writeln!(wrong, "{control} ({source}), {steps:?}: {found}, not {expected}")
-                .expect("a string takes all");
+                .expect("writing to a string cannot fail");
         }
     }
     assert!(wrong.is_empty(), "{} cases:\n{wrong}", wrong.lines().count());
 }
 
-/// A new control brings its formula to the script, or says why it has none.
+/// A new control adds its formula to the script, or is listed as a control without a window law.
 #[test]
-fn every_control_has_a_published_law_or_is_named() {
+fn every_control_has_a_published_window_law_or_is_listed_without_one() {
     let cases = cases();
     for (name, _) in controls::all() {
         let ends_with = |is_wanted: fn(&Step) -> bool| {
@@ -215,6 +216,6 @@ fn every_control_has_a_published_law_or_is_named() {
         };
         let is_tested = ends_with(|step| matches!(step, Step::Grow(..)))
             && ends_with(|step| matches!(step, Step::Fall(..)));
-        assert!(is_tested || NOT_BY_WINDOW.contains(&name.as_str()), "{name}");
+        assert!(is_tested || WITHOUT_WINDOW_LAW.contains(&name.as_str()), "{name}");
     }
 }

@@ -1,5 +1,5 @@
-//! What every queue discipline owes the link, whatever arrives: random scripts of arrivals at a
-//! [`Link`], driven as the simulation drives it, and a ledger that knows only the rules.
+//! The contract of every queue discipline with its link. Random scripts of arrivals drive a
+//! [`Link`] as the simulation does, and a ledger that knows only the rules checks it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -20,12 +20,13 @@ use tailroom_engine::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use crate::support::random_cases::config;
 use crate::support::{disciplines, networks, transport};
 
-/// Each flow has one ECN codepoint, so that a discipline that sorts by codepoint keeps its order.
+/// Each flow has one ECN codepoint, so a discipline that sorts by codepoint keeps the order of a
+/// flow.
 const FLOWS: u32 = 8;
 const REASONS: [DropReason; DropReason::COUNT] =
     [DropReason::Overflow, DropReason::Early, DropReason::Head];
 
-/// A packet that arrives.
+/// An arriving packet.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     gap: Time,
@@ -33,19 +34,19 @@ struct Arrival {
     bytes: u32,
 }
 
-/// What happens to a link: nothing here depends on the discipline.
+/// Events at a link, independent of its discipline.
 #[derive(Clone, Debug)]
 struct Script {
     arrivals: Vec<Arrival>,
     rate_bps: u64,
     limit: Limit,
-    /// From the last arrival to the end.
+    /// Time from the last arrival to the end.
     rest: Time,
     seed: u64,
 }
 
 fn arrival() -> impl Strategy<Value = Arrival> {
-    // At 10 Mbit/s a packet takes 32 us to 1.2 ms.
+    // At 10 Mbit/s the transmission of a packet takes 32 us to 1.2 ms.
     let gap = prop_oneof![
         10 => Just(0),
         10 => 1_u64..1_000_000_000,
@@ -100,13 +101,13 @@ fn network(script: &Script, queue: QueueConfig) -> Network {
     }
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// Its last bit leaves at this time.
+    /// Its last bit leaves the link at this time.
     Sent(Time),
     Dropped(Time, DropReason),
-    /// It still waits at the end.
+    /// It waits in the queue at the end.
     Held,
 }
 
@@ -120,15 +121,15 @@ struct Entry {
     end: End,
 }
 
-/// The link, and what it has done so far.
+/// A link and the ledger of its packets.
 struct Observer {
     link: Link,
     limit: Limit,
-    picoseconds_a_byte: u64,
-    /// When all that was sent so far has left.
+    picoseconds_per_byte: u64,
+    /// The end of the last transmission so far.
     free_at: Time,
     entries: Vec<Entry>,
-    /// Start of transmission and size of what waits behind an admission rule.
+    /// Start of transmission and size of each packet that waits behind an admission rule.
     waiting: Vec<(Time, u32)>,
 }
 
@@ -140,7 +141,7 @@ impl Observer {
         Observer {
             link,
             limit: script.limit,
-            picoseconds_a_byte: 8 * PICOSECONDS_PER_SECOND / script.rate_bps,
+            picoseconds_per_byte: 8 * PICOSECONDS_PER_SECOND / script.rate_bps,
             free_at: Time::ZERO,
             entries: Vec::new(),
             waiting: Vec::new(),
@@ -158,11 +159,11 @@ impl Observer {
         });
     }
 
-    /// A packet's transmission begins as soon as the link is free, and takes as long as its bits.
+    /// Transmission begins when the link is free and takes the time of the bits of the packet.
     fn send(&mut self, packet: Event, start: Time, departure: Time) {
-        assert!(start >= self.free_at, "two packets at once");
-        let span = Time::from_picoseconds(u64::from(packet.bytes()) * self.picoseconds_a_byte);
-        assert_eq!(departure, start + span, "the time that {} bytes take", packet.bytes());
+        assert!(start >= self.free_at, "two transmissions overlap");
+        let span = Time::from_picoseconds(u64::from(packet.bytes()) * self.picoseconds_per_byte);
+        assert_eq!(departure, start + span, "transmission time of {} bytes", packet.bytes());
         self.free_at = departure;
         self.record(packet, End::Sent(departure));
     }
@@ -182,8 +183,9 @@ impl Observer {
             Fate::Dropped => {
                 // An admission rule gives its reason to the probe alone.
                 let drops = self.link.probe.totals().drops;
-                let is_why = |why: &DropReason| drops[*why as usize] > drops_before[*why as usize];
-                let reason = REASONS.into_iter().find(is_why).expect("a drop is counted");
+                let is_counted =
+                    |one: &DropReason| drops[*one as usize] > drops_before[*one as usize];
+                let reason = REASONS.into_iter().find(is_counted).expect("a drop is counted");
                 let is_full = reason == DropReason::Overflow;
                 assert!(!is_full || now < free_at, "no buffer overflows at an idle link");
                 self.record(packet, End::Dropped(now, reason));
@@ -201,12 +203,12 @@ impl Observer {
             assert!(packet.time() <= now, "sent before it came");
             self.send(packet, now, departure);
         } else {
-            assert_eq!(self.link.held().count(), 0, "packets wait and none is sent");
+            assert_eq!(self.link.held().count(), 0, "packets wait but the link serves none");
         }
         self.check(now);
     }
 
-    /// What must hold at every instant.
+    /// Checks the invariants of every instant.
     fn check(&mut self, now: Time) {
         let mut dropped = Vec::new();
         self.link.drain_dropped(now, |one| {
@@ -223,7 +225,7 @@ impl Observer {
         let bytes: u64 = bytes.map(|&bytes| u64::from(bytes)).sum();
         let packets = (held.len() + self.waiting.len()) as u64;
         assert!(self.limit.holds(packets, bytes), "{packets} packets, {bytes} bytes wait");
-        // Work conserving: what waits begins when the link is free, at once if it is.
+        // The link is work conserving: a waiting packet is served as soon as the link is free.
         let next = if held.is_empty() { Time::NEVER } else { now.max(self.free_at) };
         assert_eq!(self.link.next_service(), next, "{} packets wait", held.len());
     }
@@ -240,7 +242,7 @@ impl Observer {
     }
 }
 
-/// Runs `script` as the simulation does: at one instant the link serves before it takes in.
+/// Runs `script` as the simulation does: at one instant, services precede arrivals.
 fn run(script: &Script, queue: QueueConfig) -> (Observer, Vec<Event>, Time) {
     let mut observer = Observer::new(script, queue);
     let mut now = Time::ZERO;
@@ -265,7 +267,8 @@ fn run(script: &Script, queue: QueueConfig) -> (Observer, Vec<Event>, Time) {
     (observer, arrivals, end)
 }
 
-/// Every packet that arrived was sent, dropped or is held, once, and is otherwise as it was.
+/// Checks that every packet that arrived was sent, dropped or held exactly once, and is otherwise
+/// unchanged.
 fn check_every_packet(entries: &[Entry], arrivals: &[Event]) {
     let mut open: BTreeMap<(u32, u64), &Event> = arrivals
         .iter()
@@ -273,16 +276,17 @@ fn check_every_packet(entries: &[Entry], arrivals: &[Event]) {
         .collect();
     for entry in entries {
         let packet = open.remove(&(entry.flow, entry.sequence));
-        let packet = packet.unwrap_or_else(|| panic!("twice, or from nowhere: {entry:?}"));
+        let packet =
+            packet.unwrap_or_else(|| panic!("more than once, or never arrived: {entry:?}"));
         assert_eq!((entry.bytes, entry.arrived), (packet.bytes(), packet.time()), "{entry:?}");
         let before = packet.ecn();
         let may_change = before.is_capable() && entry.ecn == Ecn::Ce;
         assert!(entry.ecn == before || may_change, "{before:?} became {entry:?}");
     }
-    assert!(open.is_empty(), "vanished: {open:?}");
+    assert!(open.is_empty(), "without a fate: {open:?}");
 }
 
-/// Packets of one flow leave in the order in which they came.
+/// Checks that the packets of each flow leave in the order of their arrival.
 fn check_order(entries: &[Entry]) {
     let mut last = BTreeMap::new();
     for entry in entries.iter().filter(|entry| matches!(entry.end, End::Sent(_))) {
@@ -291,11 +295,11 @@ fn check_order(entries: &[Entry]) {
     }
 }
 
-/// How long a packet waited for its transmission, or for its drop, up to `end`.
-fn wait(entry: &Entry, end: Time, picoseconds_a_byte: u64) -> u128 {
+/// How long a packet waited, up to `end`, until its transmission or its drop.
+fn wait(entry: &Entry, end: Time, picoseconds_per_byte: u64) -> u128 {
     let until = match entry.end {
         End::Sent(departure) => {
-            let span = u64::from(entry.bytes) * picoseconds_a_byte;
+            let span = u64::from(entry.bytes) * picoseconds_per_byte;
             departure.since(Time::from_picoseconds(span)).min(end)
         }
         End::Dropped(at, _) => at,
@@ -304,7 +308,7 @@ fn wait(entry: &Entry, end: Time, picoseconds_a_byte: u64) -> u128 {
     u128::from(until.since(entry.arrived).picoseconds())
 }
 
-/// The probe has counted what the ledger has.
+/// Checks the counters of the probe against the ledger.
 fn check_counters(observer: &Observer, arrivals: u64, end: Time) {
     let entries = &observer.entries;
     let probe = &observer.link.probe;
@@ -316,24 +320,27 @@ fn check_counters(observer: &Observer, arrivals: u64, end: Time) {
     assert_eq!((totals.arrivals, totals.random_losses), (arrivals, 0));
     assert_eq!(totals.drops.iter().sum::<u64>(), dropped);
     for reason in REASONS {
-        let found = count(&|entry| matches!(entry.end, End::Dropped(_, why) if why == reason));
+        let found = count(&|entry| matches!(entry.end, End::Dropped(_, cause) if cause == reason));
         assert_eq!(totals.drops[reason as usize], found as u64, "{reason:?}");
     }
-    let came_marked = |entry: &Entry| Ecn::from_bits(entry.flow) == Ecn::Ce;
-    let marked = count(&|entry| entry.ecn == Ecn::Ce && !came_marked(entry));
+    let arrived_marked = |entry: &Entry| Ecn::from_bits(entry.flow) == Ecn::Ce;
+    let marked = count(&|entry| entry.ecn == Ecn::Ce && !arrived_marked(entry));
     assert_eq!(totals.marks, marked as u64);
     let left = |entry: &&Entry| matches!(entry.end, End::Sent(departure) if departure <= end);
     assert_eq!(totals.departures, entries.iter().filter(left).count() as u64);
     let bytes: u64 = entries.iter().filter(left).map(|entry| u64::from(entry.bytes)).sum();
     assert_eq!(totals.departed_bytes, bytes);
     assert_eq!(probe.queue_over_time.histogram().total() as u64, end.picoseconds());
-    let waits = entries.iter().map(|entry| wait(entry, end, observer.picoseconds_a_byte));
+    let waits = entries.iter().map(|entry| wait(entry, end, observer.picoseconds_per_byte));
     let area = waits.sum::<u128>() as f64;
     let found = probe.mean_queue(end) * end.picoseconds() as f64;
-    assert!((found - area).abs() <= 1e-9 * area, "queue area {found}, by packets {area}");
+    assert!(
+        (found - area).abs() <= 1e-9 * area,
+        "integral of the queue {found}, by packets {area}"
+    );
 }
 
-/// Every discipline at the script's limit.
+/// Every discipline with the limit of the script.
 fn all(script: &Script) -> Vec<QueueConfig> {
     let limit = match script.limit {
         Limit::Packets(packets) => format!("{packets} packets"),
@@ -349,7 +356,7 @@ proptest! {
     fn every_discipline_keeps_the_contract(script in script()) {
         for queue in all(&script) {
             let name = queue.name();
-            println!("{name}"); // the last one shown is the one that fails
+            println!("{name}"); // after a failure, the last name is the discipline that failed
             let (observer, arrivals, end) = run(&script, queue.clone());
             check_every_packet(&observer.entries, &arrivals);
             check_order(&observer.entries);
@@ -362,12 +369,12 @@ proptest! {
             };
             prop_assert_eq!(gauges(&observer), gauges(&again));
             let names: BTreeSet<&str> = gauges(&observer).iter().map(|gauge| gauge.0).collect();
-            prop_assert_eq!(names.len(), gauges(&observer).len(), "{}: a name twice", name);
+            prop_assert_eq!(names.len(), gauges(&observer).len(), "{}: a duplicate name", name);
         }
     }
 }
 
-/// The scripts would prove nothing if buffers never filled or links never fell idle.
+/// The scripts cover full buffers, idle links and simultaneous arrivals.
 #[test]
 fn the_scripts_fill_the_buffers_and_leave_the_link_idle() {
     let mut runner = TestRunner::deterministic();
@@ -378,7 +385,7 @@ fn the_scripts_fill_the_buffers_and_leave_the_link_idle() {
         check_counters(&observer, arrivals.len() as u64, end);
         let ends = |is: &dyn Fn(&Entry) -> bool| observer.entries.iter().filter(|e| is(e)).count();
         drops += ends(&|entry| matches!(entry.end, End::Dropped(..)));
-        waits += ends(&|entry| wait(entry, end, observer.picoseconds_a_byte) > 0);
+        waits += ends(&|entry| wait(entry, end, observer.picoseconds_per_byte) > 0);
         idle += script.arrivals.iter().filter(|arrival| arrival.gap.seconds() > 0.5).count();
         ties += script.arrivals.iter().filter(|arrival| arrival.gap == Time::ZERO).count();
     }
@@ -386,10 +393,10 @@ fn the_scripts_fill_the_buffers_and_leave_the_link_idle() {
     assert!(idle > 50 && ties > 1_000, "{idle} pauses, {ties} ties");
 }
 
-/// The ledger is worth something only if it notices what is wrong.
+/// The ledger detects a wrong order.
 #[test]
 #[should_panic(expected = "out of order")]
-fn the_ledger_notices_a_packet_that_overtakes_its_flow() {
+fn the_ledger_detects_a_packet_that_overtakes_another_of_its_flow() {
     let entry = |sequence| Entry {
         flow: 0,
         sequence,
@@ -401,7 +408,7 @@ fn the_ledger_notices_a_packet_that_overtakes_its_flow() {
     check_order(&[entry(1), entry(0)]);
 }
 
-/// A rate in whole picoseconds a byte, which the ledger takes for granted.
+/// The ledger requires rates at which a byte takes a whole number of picoseconds.
 #[test]
 fn a_byte_takes_a_whole_number_of_picoseconds() {
     for rate_bps in [1_000_000_u64, 10_000_000, 100_000_000] {

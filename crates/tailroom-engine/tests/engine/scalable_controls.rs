@@ -1,4 +1,5 @@
-//! Prague and DCTCP over `DualPI2` and beside CUBIC.
+//! Scalable congestion controls (Prague and DCTCP): Prague alone at `DualPI2`, and the shares of
+//! either beside CUBIC at `DualPI2`, at a marking threshold and without marks.
 
 use std::fmt::Write as _;
 
@@ -14,7 +15,7 @@ const DROP_TAIL: &str = r#"{ kind = "drop_tail", limit = "50 ms" }"#;
 /// Round trip times without queueing, in ms.
 const RTTS: [u32; 5] = [5, 10, 20, 50, 100];
 
-/// Two flows under one control.
+/// Two flows of one control.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     control: &'static str,
@@ -26,7 +27,7 @@ const DCTCP: Pair = Pair { control: "dctcp", ecn: "l4s" };
 const CUBIC: Pair = Pair { control: "cubic", ecn: "off" };
 const CUBIC_WITH_ECN: Pair = Pair { control: "cubic", ecn: "classic" };
 
-/// Pairs of flows with this round trip time over 100 Mbit/s, for 60 s after 30 s.
+/// Runs pairs of flows with this RTT over 100 Mbit/s and measures 60 s after 30 s.
 fn run(queue: &str, pairs: &[Pair], rtt_ms: u32, seed: u64) -> (LinkSummary, Vec<GroupSummary>) {
     let mut text = format!(
         r#"
@@ -53,21 +54,22 @@ start = {{ uniform = ["0 s", "1 s"] }}
 "#,
             *control == "prague",
         )
-        .expect("a string takes everything");
+        .expect("writing to a string cannot fail");
     }
     let summary = scenario_run::run(&text, seed).summary;
     let link = link(&summary, "bottleneck").clone();
     (link, summary.groups.0.into_iter().map(|(_, group)| group).collect())
 }
 
-/// Goodput of the first pair over the second's, with the summary of the link.
+/// The ratio of the goodput of the first pair to that of the second, and the summary of the link.
 fn ratio(queue: &str, pairs: [Pair; 2], rtt_ms: u32, seed: u64) -> (f64, LinkSummary) {
     let (link, groups) = run(queue, &pairs, rtt_ms, seed);
     (groups[0].goodput_bps / groups[1].goodput_bps, link)
 }
 
-/// The L4S queue marks everything at 800 + 400 us. With RTTs above 25 ms the ramp is hit by whole
-/// windows; the mean stays below the ramp all the same, and the link stays busy.
+/// The L4S queue marks every packet above a delay of 800 + 400 us. At RTTs above 25 ms whole
+/// windows arrive on the ramp; even so, the mean delay stays below the ramp and the link stays
+/// busy.
 #[test]
 fn prague_alone_keeps_the_l4s_queue_below_a_millisecond_and_the_link_busy() {
     for rtt_ms in RTTS {
@@ -79,11 +81,11 @@ fn prague_alone_keeps_the_l4s_queue_below_a_millisecond_and_the_link_busy() {
     }
 }
 
-/// The window of Prague in a virtual round trip, from its rules: `DualPI2` marks every 1/p-th packet.
-/// A mark is followed by a virtual round trip without an answer, W packets, and then by 1 / 2p
-/// packets on the mean until the next mark. In this time the window grows by (1 - p) for each W
-/// packets and then falls by p W / 2. So x = p W solves x = 2 (1 - p) (1 + 1 / 2x), and a flow
-/// carries W packets in 25 ms, whatever its RTT. The smaller is p, the more it varies beside CUBIC.
+/// The window W of Prague in a virtual round trip of 25 ms, by its rules. `DualPI2` marks every
+/// 1/p-th packet. After a mark the flow ignores marks for a virtual round trip, W packets; the next
+/// mark follows after 1 / 2p packets on average. In this time the window grows by (1 - p) per W
+/// packets, and then falls by p W / 2. So x = p W solves x = 2 (1 - p) (1 + 1 / 2x), and a flow
+/// sends W packets per 25 ms at any RTT. The smaller p is, the more it varies beside CUBIC.
 #[test]
 fn prague_has_the_response_function_of_its_virtual_round_trip() {
     for rtt_ms in [5, 10] {
@@ -96,9 +98,10 @@ fn prague_has_the_response_function_of_its_virtual_round_trip() {
     }
 }
 
-/// RFC 9332 sec. 2.1: the coupling aims at like shares of the link for scalable and classic flows.
-/// Measured is goodput per flow: 0.71, 0.95, 1.46, 1.61 and 1.28 times CUBIC's for the RTTs above
-/// (standard deviation over seeds below 0.04), whether CUBIC's packets are dropped or marked.
+/// RFC 9332 sec. 2.1: the coupling aims at similar rates for scalable and classic flows. The
+/// measured goodput per flow is 0.71, 0.95, 1.46, 1.61 and 1.28 times that of CUBIC at the RTTs
+/// above (standard deviation over seeds below 0.04), whether the packets of CUBIC are dropped or
+/// marked.
 #[test]
 fn prague_and_cubic_share_a_dual_queue_within_a_factor_of_two() {
     for rtt_ms in RTTS {
@@ -112,19 +115,20 @@ fn prague_and_cubic_share_a_dual_queue_within_a_factor_of_two() {
     }
 }
 
-/// A classic packet waits 15 ms, an L4S packet does not: with an RTT of 5 ms CUBIC's is 4 times
-/// as long, and DCTCP, whose rate goes with the inverse of it, takes 3.2 times as much. That is what
-/// the virtual round trip of Prague is for.
+/// A classic packet waits 15 ms and an L4S packet does not. At an RTT of 5 ms the RTT of CUBIC is 4
+/// times as long, and DCTCP, whose rate is inversely proportional to the RTT, gets 3.2 times the
+/// rate. Prague avoids this by its virtual round trip.
 #[test]
-fn dctcp_takes_more_than_its_share_of_a_dual_queue_when_round_trips_are_short() {
+fn dctcp_gets_more_than_its_share_of_a_dual_queue_at_short_rtts() {
     for (rtt_ms, least, most) in [(5, 2.8, 3.6), (10, 2.0, 2.5), (20, 1.5, 2.0)] {
         let (ratio, _) = ratio(DUAL_PI2, [DCTCP, CUBIC], rtt_ms, 1);
         assert!((least..most).contains(&ratio), "{rtt_ms} ms: {ratio}");
     }
 }
 
-/// One threshold for all: CUBIC gives up 30 % at a mark, a scalable control half of the few percent
-/// of packets that are marked. Without ECN, CUBIC's packets are dropped there, and it starves.
+/// With one threshold for all packets, CUBIC reduces its window by 30 % at a mark, and a scalable
+/// control by half of the few percent of its packets that are marked. Without ECN the packets of
+/// CUBIC are dropped above the threshold, and CUBIC starves.
 #[test]
 fn cubic_starves_beside_scalable_controls_at_a_shared_threshold() {
     for rtt_ms in [20, 50, 100] {
@@ -137,12 +141,12 @@ fn cubic_starves_beside_scalable_controls_at_a_shared_threshold() {
     }
 }
 
-/// Where nothing marks, both are Reno (RFC 8257 sec. 3.5, draft sec. 2.4.1), which halves where
-/// CUBIC keeps 70 %: less than CUBIC takes, and far less when round trips are long. With short round
-/// trips CUBIC is as gentle as Reno (RFC 9438 sec. 4.3), and Prague, whose pacing spares it losses at
+/// Without marks both controls are Reno (RFC 8257 sec. 3.5, draft sec. 2.4.1), which halves its
+/// window where CUBIC keeps 70 %. They get less than CUBIC, and far less at long RTTs. At short
+/// RTTs CUBIC is as gentle as Reno (RFC 9438 sec. 4.3); Prague, whose pacing avoids some losses at
 /// the full buffer, gets about as much.
 #[test]
-fn scalable_controls_yield_to_cubic_where_nothing_marks() {
+fn scalable_controls_yield_to_cubic_without_marks() {
     let mean = |pair, rtt_ms| {
         let ratios = (1..=3).map(|seed| {
             let (ratio, link) = ratio(DROP_TAIL, [pair, CUBIC], rtt_ms, seed);

@@ -1,4 +1,5 @@
-//! Scenarios from text to network: what is read exactly, what is shipped.
+//! Scenarios from text to network: values, defaults, overrides, and the scenarios that tailroom
+//! ships.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![allow(clippy::float_cmp, reason = "the numbers compared are exact")]
@@ -17,6 +18,7 @@ use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::networks::drop_tail;
+use crate::support::refusals::assert_refused;
 use crate::support::scenario_text::{
     BASE, FILES, base_with, message, parse, resolve, resolve_with,
 };
@@ -26,7 +28,7 @@ fn milliseconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
 }
 
 #[test]
-fn overrides_replace_add_and_take_the_blame() {
+fn overrides_replace_and_add_keys() {
     let network = resolve_with(
         BASE,
         &[
@@ -41,43 +43,28 @@ fn overrides_replace_add_and_take_the_blame() {
     assert_eq!(network.flows.len(), 2);
     assert_eq!(network.groups[0].tcp.as_ref().unwrap().congestion.name(), "reno");
     assert_eq!(network.series_interval, Some(Time::from_milliseconds(1000)));
-
-    let blame = |key, value| resolve_with(BASE, &[(key, value)]).unwrap_err().to_string();
-    assert_eq!(
-        blame("flows.tcp.rtt", "10 ms"),
-        "--set flows.tcp.rtt: 10 ms is less than the propagation of the shared links there and \
-         back, 40 ms; raise rtt to at least \"40 ms\" or lower the links' delay"
-    );
-    assert_eq!(
-        blame("links.bottlneck.rate", "1 Gbps"),
-        "--set links.bottlneck.rate: there is no `links.bottlneck`; did you mean `bottleneck`?"
-    );
-    assert_eq!(
-        blame("flows.tcp.rtt.from", "1 s"),
-        "--set flows.tcp.rtt.from: `flows.tcp.rtt` is not a table; set `flows.tcp.rtt` as a whole"
-    );
-    assert_eq!(
-        blame("flows.tcp.cuont", "1"),
-        "--set flows.tcp.cuont: there is no such key here; did you mean `count`?"
-    );
-    assert_eq!(
-        blame("serise.interval", "1 s"),
-        "--set serise: there is no such key here; did you mean `series`?"
-    );
-    assert_eq!(
-        blame("flows tcp", "1"),
-        "--set flows tcp: is not a dotted key; write it as in links.bottleneck.queue.limit"
-    );
 }
 
 #[test]
-fn the_seed_option_wins() {
+fn a_wrong_override_is_refused_with_its_key() {
+    let refused = |key: &str, value: &str, place: &str, name: &str| {
+        let message = resolve_with(BASE, &[(key, value)]).unwrap_err().to_string();
+        assert_refused(&message, &format!("--set {place}"), &[name]);
+    };
+    refused("flows.tcp.rtt", "10 ms", "flows.tcp.rtt", "\"40 ms\"");
+    refused("links.bottlneck.rate", "1 Gbps", "links.bottlneck.rate", "`bottleneck`");
+    refused("flows.tcp.rtt.from", "1 s", "flows.tcp.rtt.from", "`flows.tcp.rtt`");
+    refused("flows.tcp.cuont", "1", "flows.tcp.cuont", "`count`");
+    refused("serise.interval", "1 s", "serise", "`series`");
+    refused("flows tcp", "1", "flows tcp", "links.bottleneck.queue.limit");
+}
+
+#[test]
+fn the_seed_option_overrides_the_seed_of_the_file() {
     let seeded = |seed| scenario::parse(BASE, &[], Some(seed), &FILES);
     assert_eq!(seeded(7).unwrap().resolve().unwrap().seed, 7);
-    assert_eq!(
-        seeded(u64::MAX).unwrap_err().to_string(),
-        "--seed: 18446744073709551615 is too large; use at most 9223372036854775807"
-    );
+    let error = seeded(u64::MAX).unwrap_err().to_string();
+    assert_refused(&error, "--seed", &["9223372036854775807"]);
 }
 
 #[test]
@@ -108,26 +95,27 @@ fn a_trace_sets_the_rate_and_repeats() {
     assert_eq!(rates, [(0, 24_000_000), (1, 12_000_000), (2, 0), (3, 12_000_000)]);
     assert_eq!(link.rate_period, Some(Time::from_milliseconds(4)));
     assert_eq!(link.rate, Rate::from_bits_per_second(12_000_000));
+}
 
-    assert_eq!(
-        message("rate = \"100 Mbit/s\"", "trace = \"none.trace\""),
-        "line 6, links.bottleneck.trace: cannot read \"none.trace\": no such file; \
-         give a readable file, relative to the scenario file"
+#[test]
+fn a_wrong_trace_is_refused() {
+    assert_refused(
+        &message("rate = \"100 Mbit/s\"", "trace = \"none.trace\""),
+        "line 6, links.bottleneck.trace",
+        &["a readable file"],
     );
-    assert_eq!(
-        message("rate = \"100 Mbit/s\"", "trace = \"bad.trace\""),
-        "line 6, links.bottleneck.trace: \"bad.trace\" line 2 is not a whole number of \
-         milliseconds; write one timestamp in milliseconds a line, in order, as Mahimahi does"
-    );
-    assert_eq!(
-        message("delay =", "trace = \"good.trace\"\ndelay ="),
-        "line 6, links.bottleneck.rate: the link has a rate and a trace that sets the rate; \
-         remove one of the two"
+    let bad = message("rate = \"100 Mbit/s\"", "trace = \"bad.trace\"");
+    assert_refused(&bad, "line 6, links.bottleneck.trace", &["milliseconds", "Mahimahi"]);
+    assert!(bad.contains("\"bad.trace\" line 2 "), "{bad}");
+    assert_refused(
+        &message("delay =", "trace = \"good.trace\"\ndelay ="),
+        "line 6, links.bottleneck.rate",
+        &["remove one of the two"],
     );
 }
 
 #[test]
-fn links_change_and_lose_as_written() {
+fn a_link_has_the_loss_and_the_changes_that_are_written() {
     let text = base_with(
         "delay = \"20 ms\"",
         "delay = \"20 ms\"\nloss = { kind = \"gilbert_elliott\", good_to_bad = 0.01, \
@@ -149,15 +137,15 @@ fn links_change_and_lose_as_written() {
 
     let unordered =
         "changes = [{ at = \"2 s\", rate = \"1 Mbps\" }, { at = \"1 s\", rate = \"1 Mbps\" }]";
-    assert_eq!(
-        message("delay =", &format!("{unordered}\ndelay =")),
-        "line 7, links.bottleneck.changes[1].at: 1 s is not after the change before it; \
-         write the changes in order of time"
+    assert_refused(
+        &message("delay =", &format!("{unordered}\ndelay =")),
+        "line 7, links.bottleneck.changes[1].at",
+        &["order of time"],
     );
 }
 
 #[test]
-fn draws_depend_on_the_seed_and_the_name_only() {
+fn draws_of_a_group_depend_only_on_the_seed_and_the_name_of_the_group() {
     let drawn = base_with("rtt = \"80 ms\"", "rtt = { uniform = [\"50 ms\", \"90 ms\"] }");
     let rtts = |text: &str| -> Vec<Time> {
         let network = resolve(text);
@@ -174,16 +162,12 @@ fn draws_depend_on_the_seed_and_the_name_only() {
 }
 
 #[test]
-fn the_rtt_defaults_to_that_of_the_path() {
+fn the_rtt_defaults_to_the_round_trip_of_the_path() {
     let network = resolve(&base_with("rtt = \"80 ms\"\n", ""));
     assert_eq!(network.flows[0].rtt, Time::from_milliseconds(40));
-    assert_eq!(
-        resolve_with(&base_with("rtt = \"80 ms\"\n", ""), &[("links.bottleneck.delay", "0 s")])
-            .unwrap_err()
-            .to_string(),
-        "line 10, flows.tcp.rtt: is missing, and the shared links take no time; \
-         add it, as in `rtt = \"100 ms\"`"
-    );
+    let text = base_with("rtt = \"80 ms\"\n", "");
+    let error = resolve_with(&text, &[("links.bottleneck.delay", "0 s")]).unwrap_err();
+    assert_refused(&error.to_string(), "line 10, flows.tcp.rtt", &["rtt"]);
 }
 
 fn shipped() -> Vec<PathBuf> {
@@ -204,7 +188,7 @@ fn shipped() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_shipped_scenario_resolves_and_survives_being_written_out() {
+fn every_shipped_scenario_resolves_and_stays_the_same_when_written_out() {
     let files = shipped();
     assert!(files.len() >= 14, "{files:?}");
     for path in files {
@@ -219,7 +203,7 @@ fn every_shipped_scenario_resolves_and_survives_being_written_out() {
 }
 
 #[test]
-fn every_kind_of_key_survives_being_written_out() {
+fn a_scenario_with_every_kind_of_key_stays_the_same_when_written_out() {
     let text = r#"
 title = "everything"
 duration = "61.000000000001 s"
@@ -303,7 +287,7 @@ source = { kind = "poisson", rate = "1 Mbps", sizes = "exponential" }
 }
 
 #[test]
-fn barmans_figure_3_resolves_to_the_papers_numbers() {
+fn figure_3_of_barman_resolves_to_the_numbers_of_the_paper() {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/barman-2004/figure-3.toml");
     let network = resolve(&fs::read_to_string(path).unwrap());
@@ -329,7 +313,7 @@ fn barmans_figure_3_resolves_to_the_papers_numbers() {
 }
 
 #[test]
-fn components_list_every_kind_with_its_parameters() {
+fn every_component_is_listed_with_its_documented_parameters() {
     let components = scenario::components();
     let kinds = |registry: &str| -> Vec<String> {
         let entries = components[registry].as_array().unwrap();
@@ -376,14 +360,14 @@ fn components_list_every_kind_with_its_parameters() {
 }
 
 #[test]
-fn the_schema_knows_no_null() {
+fn the_schema_has_no_null_and_names_quantities() {
     let text = scenario::schema().to_string();
     assert!(!text.contains("null"));
     assert!(text.contains("\"x-quantity\":\"queue_limit\""));
 }
 
 #[test]
-fn a_control_may_be_named_alone() {
+fn a_control_may_be_given_by_its_name_alone() {
     let named = resolve(&base_with("{ kind = \"highspeed\" }", "\"highspeed\""));
     let written = resolve(BASE);
     let control = |network: &Network| network.groups[0].tcp.as_ref().unwrap().congestion.clone();

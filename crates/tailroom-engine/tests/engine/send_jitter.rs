@@ -1,10 +1,10 @@
-//! Random processing time before packets leave their sender: uniform, what is sent meanwhile leaves
-//! with it, and none overtakes another.
+//! Random processing delay before packets leave their sender: it is uniform, packets that are sent
+//! in the meantime leave together, and no packet overtakes another.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::support::refusals::assert_refused;
 use crate::support::scenario_run;
-use crate::support::scenario_text::resolve_with;
 use tailroom_engine::results::Results;
 
 fn scenario(flows: &str) -> String {
@@ -34,9 +34,10 @@ fn arrivals(results: &Results) -> Vec<f64> {
     lines.map(|line| *line.0).collect()
 }
 
-/// A packet each 10 ms: every one arrives up to 1 ms late, and a quarter of them in each quarter.
+/// One packet per 10 ms: each arrives up to 1 ms late, and a quarter of them in each quarter of
+/// that time.
 #[test]
-fn the_delay_is_uniform() {
+fn the_jitter_is_uniform() {
     let plain = "source = { kind = \"cbr\", rate = \"800 kbit/s\" }";
     let on_time = arrivals(&run(plain));
     let late = arrivals(&run(&format!("{plain}\nsend_jitter = \"1 ms\"")));
@@ -47,14 +48,15 @@ fn the_delay_is_uniform() {
         assert!((-1e-6..=1.0 + 1e-6).contains(&delay_ms), "{delay_ms} ms");
         quarters[(delay_ms * 4.0).clamp(0.0, 3.0) as usize] += 1;
     }
-    // Standard deviation sqrt(10,000 * 1/4 * 3/4) = 43.
+    // The standard deviation is sqrt(10,000 * 1/4 * 3/4) = 43.
     assert!(quarters.iter().all(|count| count.abs_diff(2_500) < 150), "{quarters:?}");
 }
 
-/// A packet each millisecond, up to 30 ms of processing: packets leave in batches. When one leaves, all
-/// sent by then leave with it, and the first sent after it begins the next delay.
+/// One packet per millisecond with a delay of up to 30 ms: packets leave in batches. All packets
+/// sent until a packet leaves leave with it, and the first packet sent after that starts the next
+/// delay.
 #[test]
-fn what_is_sent_meanwhile_leaves_together() {
+fn packets_sent_during_a_delay_leave_together() {
     let plain = "source = { kind = \"cbr\", rate = \"8 Mbit/s\" }";
     let sent = arrivals(&run(plain));
     let left = arrivals(&run(&format!("{plain}\nsend_jitter = \"30 ms\"")));
@@ -65,13 +67,14 @@ fn what_is_sent_meanwhile_leaves_together() {
         assert!(is_together || left[at] - sent[at] <= 0.030 + 1e-9, "packet {at}");
         batches += u32::from(!is_together);
     }
-    // From one batch to the next: 15 ms on average and the 0.5 ms until a packet is sent; standard
-    // deviation 8.7 ms, so of the number in 100 s 6452 * 0.56 / sqrt(6452) = 45.
+    // Batches are 15 ms apart on average, plus 0.5 ms until the next packet is sent, with a
+    // standard deviation of 8.7 ms. Their number in 100 s has a standard deviation of 6452 * 0.56 /
+    // sqrt(6452) = 45.
     assert!(batches.abs_diff(6_452) < 150, "{batches}");
 }
 
-/// Delays of up to 30 ms for packets that follow one another in microseconds: without order three
-/// duplicate ACKs would soon look like a loss.
+/// Delays of up to 30 ms for packets that are microseconds apart: without order, three duplicate
+/// ACKs would soon indicate a loss.
 #[test]
 fn no_packet_overtakes_another() {
     let results = run("congestion = { kind = \"reno\" }\nrtt = \"100 ms\"\nmax_window = 100\n\
@@ -81,10 +84,10 @@ fn no_packet_overtakes_another() {
     assert_eq!((flow.retransmissions, flow.congestion_events), (0, 0));
 }
 
-/// The jitter draws from a stream of its own for each flow: a group with it leaves others' draws and
-/// departures alone, and two of its flows are not delayed alike.
+/// Each flow draws its jitter from its own random stream, so two flows of a group have independent
+/// delays.
 #[test]
-fn flows_are_delayed_each_by_itself() {
+fn flows_of_a_group_have_independent_delays() {
     let results = run(
         "count = 2\nsource = { kind = \"cbr\", rate = \"800 kbit/s\" }\nsend_jitter = \"1 ms\"",
     );
@@ -98,15 +101,19 @@ fn flows_are_delayed_each_by_itself() {
     // The difference of two uniform variables on 1 ms has a variance of 1/6 ms^2.
     let square = pairs.map(|(one, other)| ((one - other) * 1e3).powi(2)).sum::<f64>();
     let variance = square / one.len() as f64;
-    // Its fourth moment is 1/15 ms^4: standard deviation sqrt((1/15 - 1/36) / 10,000) = 0.002.
+    // The fourth moment is 1/15 ms^4: a standard deviation of sqrt((1/15 - 1/36) / 10,000) = 0.002.
     assert!((variance - 1.0 / 6.0).abs() < 0.0066, "{variance}");
 }
 
 #[test]
-fn a_jitter_that_is_no_time_is_refused() {
-    for value in ["\"0 s\"", "\"-1 us\"", "80", "\"80 packets\""] {
+fn a_jitter_that_is_not_a_positive_duration_is_refused() {
+    let refused = |value: &str, names: &[&str]| {
         let flows = format!("congestion = {{ kind = \"reno\" }}\nsend_jitter = {value}");
-        let message = resolve_with(&scenario(&flows), &[]).unwrap_err().to_string();
-        assert!(message.contains("flows.senders.send_jitter"), "{message}");
+        let message = scenario_run::refusal(&scenario(&flows));
+        assert_refused(&message, "line 12, flows.senders.send_jitter", names);
+    };
+    for value in ["\"0 s\"", "\"-1 us\"", "\"80 packets\""] {
+        refused(value, &["\"auto\"", "\"none\""]);
     }
+    refused("80", &["\"100 ms\""]);
 }

@@ -1,19 +1,22 @@
-//! A wrong file is answered with all that is wrong with it, and with nothing that follows from
-//! something else. Defect 15.
+//! A refusal reports every independent problem of a scenario, and none that follows from another.
+//! Defect 15.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use crate::support::refusals::assert_all_refused;
 use crate::support::scenario_text::{BASE, FILES, base_with, resolve_with};
 use tailroom_engine::scenario;
 
-/// The messages of a scenario, one a line.
-fn messages(text: &str, overrides: &[(&str, &str)]) -> Vec<String> {
-    let error = resolve_with(text, overrides).unwrap_err().to_string();
-    error.lines().map(str::to_owned).collect()
+/// The units of a duration, as an error lists them.
+const UNITS: &str = "ps, ns, us, ms, s, min, h";
+
+/// The refusal of a scenario: one problem per line.
+fn refusal(text: &str, overrides: &[(&str, &str)]) -> String {
+    resolve_with(text, overrides).unwrap_err().to_string()
 }
 
 #[test]
-fn three_unknown_keys_and_a_bad_unit_are_told_together_in_the_order_of_their_lines() {
+fn three_unknown_keys_and_a_wrong_unit_are_reported_together_in_the_order_of_their_lines() {
     let text = r#"
 duratoin = "60 s"
 duration = "60 s"
@@ -30,126 +33,132 @@ delay = "20 ms"
 quee = 1
 queue = "codel"
 "#;
-    let found = messages(text, &[]);
-    assert_eq!(
-        found,
-        [
-            "line 2, duratoin: there is no such key here; did you mean `duration`?",
-            "line 8, flows.tcp.rtt: \"sec\" is not a unit known here; write a number and one of \
-             ps, ns, us, ms, s, min, h, as in \"100 ms\"",
-            "line 9, flows.tcp.cuont: there is no such key here; did you mean `count`?",
-            "line 14, links.bottleneck.quee: there is no such key here; did you mean `queue`?",
-        ]
+    assert_all_refused(
+        &refusal(text, &[]),
+        &[
+            ("line 2, duratoin", &["`duration`"]),
+            ("line 8, flows.tcp.rtt", &[UNITS, "\"100 ms\""]),
+            ("line 9, flows.tcp.cuont", &["`count`"]),
+            ("line 14, links.bottleneck.quee", &["`queue`"]),
+        ],
     );
 }
 
 #[test]
-fn a_misspelled_key_is_not_missing_too() {
+fn a_misspelled_key_is_not_also_reported_as_missing() {
     let text = BASE.replace("queue =", "quueue =").replace("path =", "paht =");
-    assert_eq!(
-        messages(&text, &[]),
-        [
-            "line 8, links.bottleneck.quueue: there is no such key here; did you mean `queue`?",
-            "line 12, flows.tcp.paht: there is no such key here; did you mean `path`?",
-        ]
+    assert_all_refused(
+        &refusal(&text, &[]),
+        &[
+            ("line 8, links.bottleneck.quueue", &["`queue`"]),
+            ("line 12, flows.tcp.paht", &["`path`"]),
+        ],
     );
 }
 
 #[test]
-fn a_key_that_is_missing_beside_another_misspelled_one_is_told_too() {
+fn a_missing_key_is_reported_beside_another_misspelled_key() {
     let text = BASE.replace("delay = \"20 ms\"\n", "").replace("rate =", "raet =");
-    let found = messages(&text, &[]);
-    assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].starts_with("line 5, links.bottleneck.delay: is missing"), "{found:?}");
-    assert!(found[1].starts_with("line 6, links.bottleneck.raet: there is no"), "{found:?}");
-}
-
-#[test]
-fn a_path_that_names_an_unknown_link_gives_one_message_beside_others() {
-    let text = base_with("[\"bottleneck\"]", "[\"botleneck\"]\ncuont = 3");
-    assert_eq!(
-        messages(&text, &[]),
-        [
-            "line 12, flows.tcp.path[0]: there is no link \"botleneck\"; \
-             did you mean `bottleneck`?",
-            "line 13, flows.tcp.cuont: there is no such key here; did you mean `count`?",
-        ]
+    assert_all_refused(
+        &refusal(&text, &[]),
+        &[
+            ("line 5, links.bottleneck.delay", &["`delay = "]),
+            ("line 6, links.bottleneck.raet", &["`rate`"]),
+        ],
     );
-    // The links' table itself is misspelled: no path is wrong on that account.
-    let found = messages(&base_with("[links.", "[likns."), &[]);
-    assert_eq!(found.len(), 1, "{found:?}");
 }
 
 #[test]
-fn contradictions_of_several_groups_are_told_together() {
+fn a_path_that_names_an_unknown_link_is_reported_once_beside_other_problems() {
+    let text = base_with("[\"bottleneck\"]", "[\"botleneck\"]\ncuont = 3");
+    assert_all_refused(
+        &refusal(&text, &[]),
+        &[
+            ("line 12, flows.tcp.path[0]", &["`bottleneck`"]),
+            ("line 13, flows.tcp.cuont", &["`count`"]),
+        ],
+    );
+    // If the table of links itself is misspelled, its links do not count as missing from paths.
+    let found = refusal(&base_with("[links.", "[likns."), &[]);
+    assert_all_refused(&found, &[("line 5, likns", &["`links`"])]);
+}
+
+#[test]
+fn contradictions_in_several_groups_are_reported_together() {
     let second = "\n[flows.second]\npath = [\"nowhere\"]\nrtt = \"80 ms\"\n";
     let text = base_with("rtt = \"80 ms\"\n", "rtt = \"1 ms\"\n") + second;
     let text = text.replace("measure_from = \"10 s\"", "measure_from = \"60 s\"");
-    let found = messages(&text, &[]);
-    assert_eq!(found.len(), 4, "{found:#?}");
-    assert!(found[0].starts_with("line 3, measure_from: 60 s is not before the end"), "{found:#?}");
-    assert!(found[1].starts_with("line 14, flows.tcp.rtt: 1 ms is less than"), "{found:#?}");
-    assert!(found[2].starts_with("line 16, flows.second.congestion: is missing"), "{found:#?}");
-    assert!(found[3].starts_with("line 17, flows.second.path[0]: there is no link"), "{found:#?}");
-}
-
-#[test]
-fn overrides_are_told_with_the_file() {
-    let text = base_with("count = 4", "cuont = 4");
-    let overrides =
-        [("links.botleneck.rate", "1 Mbit/s"), ("flows.tcp.rtt", "40"), ("not a key", "1")];
-    let found = messages(&text, &overrides);
-    assert_eq!(
-        found,
-        [
-            "line 11, flows.tcp.cuont: there is no such key here; did you mean `count`?",
-            "--set links.botleneck.rate: there is no `links.botleneck`; \
-             did you mean `bottleneck`?",
-            "--set not a key: is not a dotted key; write it as in links.bottleneck.queue.limit",
-            "--set flows.tcp.rtt: is the bare number 40, without a unit; write a string with one \
-             of the units ps, ns, us, ms, s, min, h, as in \"100 ms\"",
-        ]
+    assert_all_refused(
+        &refusal(&text, &[]),
+        &[
+            ("line 3, measure_from", &["measure_from", "duration"]),
+            ("line 14, flows.tcp.rtt", &["\"40 ms\""]),
+            ("line 16, flows.second.congestion", &["`congestion = { kind = \"reno\" }`"]),
+            ("line 17, flows.second.path[0]", &["bottleneck"]),
+        ],
     );
 }
 
 #[test]
-fn unreadable_files_are_told_together() {
-    let text = base_with("rate = \"100 Mbit/s\"", "trace = \"none.trace\"")
-        .replace("rtt = \"80 ms\"", "rtt = { kind = \"empirical\", file = \"none.csv\" }");
-    let found = messages(&text, &[]);
-    assert_eq!(found.len(), 2, "{found:#?}");
-    assert!(found[0].contains("cannot read \"none.trace\""), "{found:#?}");
-    assert!(found[1].contains("cannot read \"none.csv\""), "{found:#?}");
+fn wrong_overrides_are_reported_together_with_problems_of_the_file() {
+    let text = base_with("count = 4", "cuont = 4");
+    let overrides =
+        [("links.botleneck.rate", "1 Mbit/s"), ("flows.tcp.rtt", "40"), ("not a key", "1")];
+    assert_all_refused(
+        &refusal(&text, &overrides),
+        &[
+            ("line 11, flows.tcp.cuont", &["`count`"]),
+            ("--set links.botleneck.rate", &["`bottleneck`"]),
+            ("--set not a key", &["links.bottleneck.queue.limit"]),
+            ("--set flows.tcp.rtt", &[UNITS, "\"100 ms\""]),
+        ],
+    );
 }
 
 #[test]
-fn more_than_ten_problems_are_counted() {
+fn all_unreadable_files_are_reported_together() {
+    let text = base_with("rate = \"100 Mbit/s\"", "trace = \"none.trace\"")
+        .replace("rtt = \"80 ms\"", "rtt = { kind = \"empirical\", file = \"none.csv\" }");
+    let found = refusal(&text, &[]);
+    assert_all_refused(
+        &found,
+        &[
+            ("line 6, links.bottleneck.trace", &["a readable file"]),
+            ("line 14, flows.tcp.rtt.file", &["a readable file"]),
+        ],
+    );
+    assert!(found.contains("\"none.trace\"") && found.contains("\"none.csv\""), "{found}");
+}
+
+#[test]
+fn problems_beyond_the_tenth_are_only_counted() {
     let with_unknown = |count: usize| {
         let keys: Vec<String> = (0..count).map(|index| format!("unknown_{index} = 1")).collect();
         base_with("count = 4", &keys.join("\n"))
     };
-    let found = messages(&with_unknown(10), &[]);
-    assert_eq!(found.len(), 10);
-    let found = messages(&with_unknown(11), &[]);
-    assert_eq!(found.len(), 11);
-    assert_eq!(found[10], "and 1 more problem; correct these first");
-    let found = messages(&with_unknown(13), &[]);
-    assert_eq!(found[10], "and 3 more problems; correct these first");
+    for (count, lines) in [(10, 10), (11, 11), (13, 11)] {
+        assert_eq!(refusal(&with_unknown(count), &[]).lines().count(), lines, "{count} problems");
+    }
+    for (count, rest) in [(11, "1"), (13, "3")] {
+        let found = refusal(&with_unknown(count), &[]);
+        let last = found.lines().last().unwrap();
+        assert!(last.split(' ').any(|word| word == rest), "{count} problems: {last}");
+    }
     let error = scenario::parse(&with_unknown(13), &[], None, &FILES).unwrap_err();
     assert_eq!(error.problems().len(), 13);
     assert_eq!(error.problems()[12].key, "flows.tcp.unknown_12");
 }
 
 #[test]
-fn a_problem_is_one_line_whatever_the_text_says() {
-    let found = messages(&base_with("\"80 ms\"", "\"80\\nms\\n\\nand\""), &[]);
-    assert_eq!(found.len(), 1, "{found:?}");
+fn a_problem_takes_one_line_even_if_the_value_has_several() {
+    let found = refusal(&base_with("\"80 ms\"", "\"80\\nms\\n\\nand\""), &[]);
+    assert_eq!(found.lines().count(), 1, "{found}");
 }
 
 #[test]
-fn wrong_syntax_stops_at_the_first_place() {
+fn reading_stops_at_the_first_syntax_error() {
     let text = base_with("count = 4", "count = = 4\npath = = 3");
-    let found = messages(&text, &[("nonsense here", "1")]);
-    assert_eq!(found.len(), 1);
-    assert!(found[0].starts_with("line 11: not valid TOML"), "{found:?}");
+    let found = refusal(&text, &[("nonsense here", "1")]);
+    assert_eq!(found.lines().count(), 1, "{found}");
+    assert!(found.starts_with("line 11: ") && found.contains("TOML"), "{found}");
 }

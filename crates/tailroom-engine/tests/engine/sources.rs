@@ -1,4 +1,5 @@
-//! Uncontrolled sources offer what their parameters say: means, variances, growth of the variance.
+//! Packet sources of unresponsive flows: means, variances and the growth of the variance follow
+//! from their parameters.
 
 use tailroom_engine::distribution::{CdfPoint, Distribution, Empirical};
 use tailroom_engine::traffic::poisson::PacketSizes;
@@ -7,7 +8,7 @@ use tailroom_engine::units::{Rate, Time};
 
 const SECOND: f64 = 1e12;
 
-/// Normal quantile of a two-sided significance of 0.1 %.
+/// Quantile of the normal distribution for a two-sided significance of 0.1 %.
 const QUANTILE: f64 = 3.29;
 
 fn source(spec: &SourceSpec, packet_size: u32, seed: u64) -> Source {
@@ -23,10 +24,10 @@ fn emissions(mut source: Source, end: Time) -> impl Iterator<Item = Emission> {
     std::iter::from_fn(move || Some(source.next_emission())).take_while(move |it| it.time < end)
 }
 
-/// Bits in `T` seconds of a Poisson stream at rate R have mean R T and, with sizes S, a variance of
-/// R T / E[S] times E[S^2].
+/// In T seconds a Poisson stream at rate R offers R T bits on average, with the variance R T / E[S]
+/// times E[S^2] for sizes S.
 #[test]
-fn a_poisson_stream_offers_its_rate_whatever_the_sizes() {
+fn a_poisson_stream_offers_its_rate_with_any_distribution_of_sizes() {
     let (bits_per_second, seconds) = (100_000_000, 100.0);
     let line = [(40.0, 0.25), (1000.0, 0.25), (1500.0, 1.0)];
     let line = line.map(|(value, probability)| CdfPoint { value, probability });
@@ -42,23 +43,23 @@ fn a_poisson_stream_offers_its_rate_whatever_the_sizes() {
     // (40^2 + 40 * 1500 + 1500^2) / 3.
     let cases = cases.into_iter().chain([(uniform, 770.0, 770_533.3)]);
     for (sizes, mean, square) in cases {
-        let what = format!("{sizes:?}");
+        let case = format!("{sizes:?}");
         let sizes = PacketSizes::Drawn(sizes);
         let source = source(&SourceSpec::Poisson { rate: rate(bits_per_second), sizes }, 1500, 1);
         let bytes: u64 =
             emissions(source, Time::from_seconds(seconds)).map(|it| u64::from(it.bytes)).sum();
         let expected = bits_per_second as f64 / 8.0 * seconds;
         let standard_deviation = (expected / mean * square).sqrt();
-        // A confidence interval of at most half a per cent.
-        assert!(QUANTILE * standard_deviation < 0.005 * expected, "{what}");
+        // The confidence interval is at most half a percent wide on either side.
+        assert!(QUANTILE * standard_deviation < 0.005 * expected, "{case}");
         assert!(
             (bytes as f64 - expected).abs() < QUANTILE * standard_deviation,
-            "{what}: {bytes} bytes, not {expected} +- {standard_deviation}"
+            "{case}: {bytes} bytes, not {expected} +- {standard_deviation}"
         );
     }
 }
 
-/// Sizes have a stream of their own.
+/// Sizes are drawn from their own random stream.
 #[test]
 fn arrival_times_of_a_poisson_stream_do_not_depend_on_the_shape_of_its_sizes() {
     let times = |sizes: PacketSizes| -> Vec<Time> {
@@ -82,7 +83,7 @@ fn counts(sources: u64, make: impl Fn(u64) -> Source, from: f64, to: f64) -> Vec
     (0..sources).map(count).collect()
 }
 
-/// Mean, its standard error, variance and its standard error.
+/// Mean and variance, with their standard errors.
 struct Moments {
     mean: f64,
     mean_error: f64,
@@ -103,10 +104,11 @@ fn moments(samples: &[f64]) -> Moments {
     }
 }
 
-/// At any time, the first second included: a source starts in equilibrium.
+/// The fraction of time on is the same in every interval, including the first second: a source
+/// starts in equilibrium.
 #[test]
-fn an_on_off_source_is_on_for_its_share_of_time() {
-    // 0.5 s on and 1.5 s off in the mean: a quarter of 100 packets a second.
+fn an_on_off_source_is_on_for_its_fraction_of_time_in_any_interval() {
+    // Mean periods of 0.5 s on and 1.5 s off: a quarter of 100 packets per second.
     let (on, off) = (0.5 * SECOND, 1.5 * SECOND);
     let exponential = |mean| Distribution::Exponential { mean };
     for (on, off) in [
@@ -129,15 +131,15 @@ fn an_on_off_source_is_on_for_its_share_of_time() {
     }
 }
 
-/// Short on periods too: 4 ms at 100 packets a second is less than half a packet.
+/// Also with short on periods: 4 ms at 100 packets per second is less than half a packet.
 #[test]
-fn an_on_off_source_loses_no_part_of_a_gap() {
+fn an_on_off_source_carries_gaps_between_packets_over_off_periods() {
     let (on, off) = (Distribution::Fixed(4e9), Distribution::Fixed(6e9));
     let packets: Vec<Time> =
         emissions(on_off(100, &on, &off, 1), Time::from_seconds(100.0)).map(|it| it.time).collect();
-    // 40 a second; the phase decides about one packet at each end.
+    // 40 packets per second; the phase decides about one packet at each end.
     assert!((3_999..=4_001).contains(&packets.len()), "{}", packets.len());
-    // Each gap of 10 ms of on time is 2 or 3 on periods long: 2 or 3 off periods are between.
+    // A gap of 10 ms of on time spans 2 or 3 on periods, so 2 or 3 off periods lie within it.
     for pair in packets.windows(2) {
         let off_periods = ((pair[1] - pair[0]).seconds() - 0.010) / 0.006;
         assert!((off_periods - off_periods.round()).abs() < 1e-6, "{off_periods}");
@@ -145,9 +147,10 @@ fn an_on_off_source_loses_no_part_of_a_gap() {
     }
 }
 
-/// The time on in T seconds of a two-state Markov process with rates a and b out of on and off has
-/// the variance 2 p q (T / s - (1 - exp(-s T)) / s^2), s = a + b, p = b / s, q = a / s: the integral
-/// of the covariance p q exp(-s t). Counting packets adds at most a quarter.
+/// In T seconds, a two-state Markov process that leaves on at rate a and off at rate b is on for a
+/// time with the variance 2 p q (T / s - (1 - exp(-s T)) / s^2), where s = a + b, p = b / s and q =
+/// a / s: the integral of the covariance p q exp(-s t). Counting whole packets adds at most a
+/// quarter.
 #[test]
 fn exponential_periods_have_the_variance_of_a_markov_process() {
     let (leave_on, leave_off) = (1.0 / 0.5, 1.0 / 1.5);
@@ -169,14 +172,14 @@ fn exponential_periods_have_the_variance_of_a_markov_process() {
 }
 
 /// Willinger, Taqqu, Sherman and Wilson (1997): on and off periods with a tail index of 1.5 make
-/// self-similar traffic with H = (3 - 1.5) / 2 = 0.75. Its variance grows as T^(2 H), so the index
-/// of dispersion (variance over mean) as T^0.5: by 3.16 a decade in the end. From 100 s to 1000 s it
-/// grows by 3.42: the covariance at lag u is a quarter of the mean of (-1)^N(u), N counting the
-/// changes in u, and the renewal equation for that, solved in steps of 0.1, 0.05 and 0.025 s, gives
-/// 3.50, 3.45 and 3.44. That of exponential periods settles: by the variance above, with s = 2 Hz,
-/// it grows by 1.0045.
+/// self-similar traffic with H = (3 - 1.5) / 2 = 0.75. Its variance grows as T^(2 H), so its index
+/// of dispersion (variance over mean) as T^0.5: asymptotically by 3.16 per decade. From 100 s to
+/// 1000 s it grows by 3.42: the covariance at lag u is a quarter of the mean of (-1)^N(u), where
+/// N(u) counts the changes in u, and its renewal equation, solved in steps of 0.1, 0.05 and 0.025
+/// s, gives 3.50, 3.45 and 3.44. With exponential periods the index converges: by the variance
+/// above, with s = 2 Hz, it grows by 1.0045.
 #[test]
-fn pareto_periods_make_bursts_at_all_time_scales_and_exponential_ones_do_not() {
+fn pareto_periods_make_bursts_at_all_time_scales_and_exponential_periods_do_not() {
     let growth = |period: &Distribution| {
         let decade = [100.0, 1_000.0].map(|seconds| {
             moments(&counts(3_000, |seed| on_off(20, period, period, seed), 0.0, seconds))

@@ -1,5 +1,5 @@
-//! The warning of too few window reductions: for controls whose steady state is made of them, and for
-//! no others.
+//! The warning about too few window reductions: it appears for controls whose steady state consists
+//! of reductions, and for no other controls.
 
 use serde::Deserialize;
 use toml::Table;
@@ -30,9 +30,9 @@ fn text(congestion: &str, link: &str) -> String {
     )
 }
 
-/// Room for every window.
+/// A buffer that no window fills.
 const LARGE: &str = "queue = { kind = \"drop_tail\", limit = \"100000 packets\" }";
-/// Losses on the wire, three in the measured window of a flow that fills the link.
+/// Losses on the wire: three in the measured window of a flow that fills the link.
 const THREE_LOSSES: &str = "queue = { kind = \"drop_tail\", limit = \"100000 packets\" }
     loss = { kind = \"periodic\", every = 2500 }";
 
@@ -46,14 +46,14 @@ fn warns(congestion: &str, link: &str) -> bool {
 }
 
 #[test]
-fn a_loss_based_control_without_losses_is_not_in_a_steady_state() {
+fn a_loss_based_control_without_losses_is_warned_about() {
     for control in ["reno", "cubic", "highspeed", "htcp"] {
         assert!(warns(&format!("\"{control}\""), LARGE), "{control}");
     }
 }
 
 #[test]
-fn a_fixed_window_and_controls_that_model_the_path_are_not_warned_of() {
+fn a_fixed_window_and_rate_based_controls_are_not_warned_about() {
     let fixed = r#"{ kind = "fixed_window", window = 30.0 }"#;
     for control in [fixed, "\"bbr1\"", "\"bbr3\""] {
         for link in [LARGE, THREE_LOSSES] {
@@ -65,14 +65,14 @@ fn a_fixed_window_and_controls_that_model_the_path_are_not_warned_of() {
 }
 
 #[test]
-fn a_control_that_goes_by_delay_is_warned_of_where_it_has_had_some_reductions() {
+fn a_delay_based_control_is_warned_about_only_if_it_had_some_reductions() {
     for control in ["vegas", "fast", "ledbat"] {
         assert!(!warns(&format!("\"{control}\""), LARGE), "{control}");
         assert!(warns(&format!("\"{control}\""), THREE_LOSSES), "{control}");
     }
 }
 
-/// A control of the caller's that sets a window of 30 packets and falls to half at congestion.
+/// A control of the caller that sets a window of 30 packets and halves it at congestion.
 #[derive(Debug, Default, Deserialize)]
 struct Thirty {}
 
@@ -95,7 +95,7 @@ impl CongestionControl for Window {
     }
 }
 
-/// Finds it as one of which nothing is known, as of one in Python.
+/// Finds the control without any information on its steady state, as for a control in Python.
 struct Unknown;
 
 impl FindControl for Unknown {
@@ -107,20 +107,20 @@ impl FindControl for Unknown {
 fn warns_of_own(link: &str, find: &dyn FindControl) -> bool {
     let text = text("{ kind = \"custom\", control = \"mine\" }", link);
     let scenario = scenario::parse(&text, &[], Some(1), &scenario_run::NoFiles)
-        .expect("the scenario is right");
+        .expect("the scenario is valid");
     let scenario = scenario.with_controls(find).expect("the control is found");
-    let network = scenario.resolve().expect("the scenario is right");
+    let network = scenario.resolve().expect("the scenario is valid");
     has_warning(&scenario_run::finish(&network))
 }
 
 #[test]
-fn a_control_of_ones_own_is_warned_of_where_it_has_had_some_reductions() {
+fn an_unknown_custom_control_is_warned_about_only_if_it_had_some_reductions() {
     assert!(!warns_of_own(LARGE, &Unknown));
     assert!(warns_of_own(THREE_LOSSES, &Unknown));
 }
 
 #[test]
-fn a_control_in_rust_says_what_reductions_say_of_it() {
+fn a_custom_control_in_rust_declares_its_own_steady_state() {
     let mut controls = Controls::default();
     controls.register("mine", |_: &Thirty| Window);
     assert_eq!(Thirty {}.steady_state(), SteadyState::Reductions);

@@ -1,8 +1,8 @@
-//! The window of every congestion control of the registry under four scripts, compared with
-//! committed numbers. They guard against change, and the pictures of docs/guide/controls.md are
-//! drawn from them; what a control should do is tested elsewhere (`published_windows.rs`).
+//! Snapshots of the window of every congestion control under four scripts, compared with committed
+//! numbers. They detect changes, and the pictures of docs/guide/controls.md are drawn from them.
+//! `published_windows.rs` tests whether the windows are right.
 //!
-//! Write them anew after a change on purpose, or for a new control:
+//! To write them again after an intended change, or for a new control:
 //! `UPDATE_TRAJECTORIES=1 cargo test -p tailroom-engine --test engine trajectories::`, then
 //! `make docs`.
 
@@ -29,26 +29,26 @@ const fn ms(milliseconds: u64) -> Time {
 
 /// The round trip without queues.
 const RTT: Time = ms(100);
-/// What a packet takes at the bottleneck: 1000 packets/s, so that 100 fill the path.
+/// Transmission time of a packet at the bottleneck: 1000 packets/s, so 100 packets fill the path.
 const SERVICE: Time = ms(1);
 const FULL_PATH: u32 = 100;
-/// Every second round trip, or every one while the queue is as long as the path.
+/// Interval between samples: two round trips, or one while the queue is as long as the path.
 const SAMPLE: Time = ms(200);
 const END: Time = ms(30_000);
-/// Up to here nothing happens.
+/// The scripts begin at this time.
 const QUIET: Time = ms(5_000);
-/// What the receiver offers: without it the fastest controls would queue for many seconds.
+/// The window of the receiver. Without it the fastest controls would build queues of many seconds.
 const MAX_WINDOW: u64 = 400;
 
-/// What happens to a flow, whatever its control does.
+/// Losses, delays and marks on the path of a flow, independent of its control.
 #[derive(Clone, Copy)]
 struct Script {
     name: &'static str,
     /// The first packet that is sent at or after each of these times is lost.
     losses_ms: &'static [u64],
-    /// Delay besides the path and the flow's own queue.
+    /// Delay in addition to the path and the queue of the flow, by time.
     delay: fn(Time) -> Time,
-    /// From 5 s on, packets that find more than so many waiting are marked.
+    /// From 5 s on, packets that find more than this number of waiting packets are marked.
     mark_above: Option<u64>,
 }
 
@@ -68,14 +68,14 @@ fn none(_: Time) -> Time {
     Time::ZERO
 }
 
-/// Nothing up to 5 s, 100 ms from 15 to 20 s, nothing from 25 s on, and straight lines between.
+/// 0 until 5 s, 100 ms from 15 to 20 s, 0 from 25 s on, and linear in between.
 fn ramp(now: Time) -> Time {
     let up = now.since(QUIET).picoseconds() / 100;
     let down = ms(25_000).since(now).picoseconds() / 50;
     ms(100).min(Time::from_picoseconds(up)).min(Time::from_picoseconds(down))
 }
 
-/// A bottleneck without a limit, behind it the receiver; ACKs find their way back without a queue.
+/// A bottleneck with an unlimited buffer, and the receiver behind it. ACKs return without a queue.
 struct Path {
     script: Script,
     losses: usize,
@@ -98,7 +98,7 @@ impl Outlet for Path {
         if is_marking && self.script.mark_above.is_some_and(|most| waiting > most) {
             packet.ecn = Ecn::Ce;
         }
-        // The service is a part of the round trip.
+        // The RTT includes the transmission time.
         let arrival = self.is_free_at + (RTT.since(SERVICE)) + (self.script.delay)(now);
         if let Some(ack) = self.receiver.on_packet(arrival, packet) {
             self.acks.push_back((arrival, StoredAck::from(ack)));
@@ -148,7 +148,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
             windows.push(sender.cwnd_packets());
             sample += SAMPLE;
         }
-        // An ACK comes before a timer of the same instant.
+        // An ACK precedes a timer at the same instant.
         if ack == next
             && let Some((now, ack)) = path.acks.pop_front()
         {
@@ -157,11 +157,11 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
             sender.on_deadline(next, &mut path);
         }
     }
-    assert_eq!(path.losses, script.losses_ms.len(), "every loss of the script comes to pass");
+    assert_eq!(path.losses, script.losses_ms.len(), "every loss of the script occurs");
     windows
 }
 
-/// A column a control; a tenth of a packet is the fourth digit of most windows.
+/// One column per control. A tenth of a packet is the fourth digit of most windows.
 fn table(script: Script) -> String {
     let mut text = "time_s".to_owned();
     let mut columns = Vec::new();
@@ -172,20 +172,21 @@ fn table(script: Script) -> String {
     }
     text.push('\n');
     for row in 0..columns[0].len() {
-        write!(text, "{:.1}", row as f64 * SAMPLE.seconds()).expect("a string takes all");
+        write!(text, "{:.1}", row as f64 * SAMPLE.seconds())
+            .expect("writing to a string cannot fail");
         for column in &columns {
-            write!(text, ",{:.1}", column[row]).expect("a string takes all");
+            write!(text, ",{:.1}", column[row]).expect("writing to a string cannot fail");
         }
         text.push('\n');
     }
     text
 }
 
-/// Names the control and the time of the first difference.
+/// The control and the time of the first difference.
 fn first_difference(found: &str, committed: &str) -> Option<String> {
     let names: Vec<&str> = found.lines().next()?.split(',').collect();
     if committed.lines().next() != found.lines().next() {
-        return Some("other controls than in the registry".to_owned());
+        return Some("the file has other controls than the registry".to_owned());
     }
     let rows =
         found.lines().zip(committed.lines()).map(|(new, old)| (new.split(','), old.split(',')));
@@ -193,14 +194,14 @@ fn first_difference(found: &str, committed: &str) -> Option<String> {
         let pairs: Vec<(&str, &str)> = new.zip(old).collect();
         if let Some(place) = pairs.iter().position(|(new, old)| new != old) {
             let (new, old) = pairs[place];
-            return Some(format!("{} at {} s: {new}, before {old}", names[place], pairs[0].0));
+            return Some(format!("{} at {} s: {new}, was {old}", names[place], pairs[0].0));
         }
     }
-    (found != committed).then(|| "other times".to_owned())
+    (found != committed).then(|| "the file has other times".to_owned())
 }
 
 #[test]
-fn windows_move_as_they_did() {
+fn windows_equal_the_committed_snapshots() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/trajectories");
     let mut changes = String::new();
     for script in SCRIPTS {
@@ -211,17 +212,21 @@ fn windows_move_as_they_did() {
         }
         let committed = std::fs::read_to_string(&file).unwrap_or_default();
         if let Some(difference) = first_difference(&found, &committed) {
-            writeln!(changes, "{}: {difference}", script.name).expect("a string takes all");
+            writeln!(changes, "{}: {difference}", script.name)
+                .expect("writing to a string cannot fail");
         }
     }
-    assert!(changes.is_empty(), "{changes}on purpose? UPDATE_TRAJECTORIES=1 writes them anew");
+    assert!(
+        changes.is_empty(),
+        "{changes}if this is intended, write the files again with UPDATE_TRAJECTORIES=1"
+    );
 }
 
-/// Known by hand, so that the snapshots are those of the scripts: Reno's first mark after 5 s comes
-/// to a window of the path and 20 waiting packets, and one more for each of the one or two round
-/// trips until the sender knows; half of that is 60.5 to 61.5.
+/// Checks one snapshot by hand, and with it the script. The first mark for Reno after 5 s occurs at
+/// a window of the path and 20 waiting packets, plus one packet for each of the one or two round
+/// trips until the sender receives the echo; half of this is 60.5 to 61.5.
 #[test]
-fn reno_falls_to_half_of_the_path_and_the_threshold() {
+fn reno_falls_to_half_of_the_path_plus_the_threshold() {
     let (name, reno) = controls::all().swap_remove(0);
     assert_eq!(name, "reno");
     let windows = trajectory(reno, SCRIPTS[3]);

@@ -1,12 +1,12 @@
-//! Two-way traffic: where the private propagation lies, what a run says about it, and the bursts that
-//! compressed ACKs send through CoDel.
+//! Two-way traffic: the position of the private propagation delay, the warning about it, and the
+//! warning about bursts that compressed ACKs send through CoDel and PIE.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use crate::support::scenario_run::run;
 use tailroom_engine::results::Results;
 
-/// Times at which packets of flow 0 arrive at links, in order, in milliseconds.
+/// Arrival times of packets at links, in order, in milliseconds.
 fn arrivals_ms(results: &Results) -> Vec<f64> {
     let log = &results.packet_log;
     let lines = log.time_s.iter().zip(&log.event).filter(|line| *line.1 == 0);
@@ -15,8 +15,8 @@ fn arrivals_ms(results: &Results) -> Vec<f64> {
     times
 }
 
-/// The first arrivals of each window at two links of 10 ms that send a packet in 1.2 us, of flows with
-/// an RTT of 100 ms: 80 ms are private, 40 ms on each way.
+/// The first arrival of each window at two links of 10 ms with a transmission time of 1.2 us. The
+/// flow has an RTT of 100 ms: 80 ms are private, 40 ms in each direction.
 fn first_arrivals_ms(flow: &str) -> Vec<f64> {
     let links: String = ["there", "back"]
         .map(|name| {
@@ -39,10 +39,10 @@ fn is_close(found: &[f64], expected: &[f64]) -> bool {
         && found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 0.01)
 }
 
-/// Data arrive at s, ACKs at s + 10 + 2 (40 - s), and the next data an RTT after the first, where s is
-/// the fraction of 40 ms on the sender's side.
+/// Data arrives at s, ACKs at s + 10 + 2 (40 - s), and the next data an RTT after the first, where
+/// s is the part of 40 ms on the side of the sender.
 #[test]
-fn sender_side_is_the_fraction_of_the_private_delay_before_the_path_and_behind_the_way_back() {
+fn sender_side_is_the_fraction_of_the_private_delay_before_the_path_and_after_the_reverse_path() {
     let transfers = [
         "source = { kind = \"bulk\" }",
         "source = { kind = \"finite_flows\", size = \"100 kB\", arrivals = [\"0 s\"] }",
@@ -67,25 +67,26 @@ fn sender_side_is_the_fraction_of_the_private_delay_before_the_path_and_behind_t
     }
 }
 
-/// What crosses only the path shows where the rest lies: 10 ms before the link, an RTT of 100 ms.
+/// With a private reverse path the arrivals of data show the position: 10 ms before the link, and
+/// an RTT of 100 ms.
 #[test]
-fn sender_side_shifts_data_with_a_private_way_back_and_keeps_the_round_trip() {
+fn sender_side_shifts_data_with_a_private_reverse_path_and_keeps_the_rtt() {
     let flow = "send_jitter = \"none\"\nsender_side = 0.25\ncongestion = { kind = \"reno\" }";
     assert!(is_close(&first_arrivals_ms(flow), &[10.0, 110.0, 210.0]));
 }
 
-/// Half of the private delay is on the one way there is.
+/// An unresponsive flow has half of the private delay on its path, and no reverse path.
 #[test]
-fn sender_side_shifts_what_nothing_controls() {
+fn sender_side_shifts_unresponsive_flows() {
     for (key, at) in [("sender_side = 0.25", 10.0), ("", 20.0), ("sender_side = 1", 40.0)] {
         let flow = format!("{key}\nsource = {{ kind = \"cbr\", rate = \"120 kbit/s\" }}");
         let found = first_arrivals_ms(&flow);
-        // A packet of 1500 B each 100 ms, the first at time zero.
+        // One packet of 1500 B per 100 ms, the first at time zero.
         assert!(is_close(&found, &[at, at + 100.0]), "{key}: {found:?}");
     }
 }
 
-/// One flow each way, or more, over links of 100 and 20 Mbit/s; the RTT is 30 ms.
+/// One group in each direction over links of 100 and 20 Mbit/s.
 fn both_ways(queue: &str, download: &str, upload: &str) -> String {
     format!(
         r#"
@@ -118,53 +119,53 @@ fn both_ways(queue: &str, download: &str, upload: &str) -> String {
 const CODEL: &str = "kind = \"codel\"";
 const RTT: &str = "rtt = \"30 ms\"";
 
-/// The warnings of a run that hold this text.
+/// The warnings of a run that contain this text.
 fn warnings(text: &str, part: &str) -> Vec<String> {
     let mut warnings = run(text, 1).summary.warnings;
     warnings.retain(|warning| warning.contains(part));
     warnings
 }
 
-fn is_short(text: &str) -> String {
+fn shortened(text: &str) -> String {
     let text = text.replace("\"70 s\"", "\"2 s\"").replace("\"10 s\"", "\"1 s\"");
     text.replace("\"5 s\"", "\"1 s\"")
 }
 
 #[test]
-fn a_run_names_sender_side_where_data_and_acks_meet_in_both_directions() {
-    let open = warnings(&is_short(&both_ways(CODEL, RTT, RTT)), "sender_side");
+fn a_run_warns_about_sender_side_if_data_and_acks_share_links_in_both_directions() {
+    let open = warnings(&shortened(&both_ways(CODEL, RTT, RTT)), "sender_side");
     let [warning] = &open[..] else { panic!("{open:?}") };
     // Two links of 5 ms leave 20 of 30 ms.
     for part in ["flows.download, flows.upload:", "up to 20 ms of the RTT"] {
         assert!(warning.contains(part), "{warning}");
     }
     let written = format!("{RTT}\nsender_side = 0.5");
-    let half_open = warnings(&is_short(&both_ways(CODEL, RTT, &written)), "sender_side");
+    let half_open = warnings(&shortened(&both_ways(CODEL, RTT, &written)), "sender_side");
     assert!(half_open[0].starts_with("flows.download:"), "{half_open:?}");
 }
 
 #[test]
-fn a_run_is_silent_about_sender_side_where_it_is_written_or_decides_nothing() {
+fn a_run_does_not_warn_about_sender_side_if_the_key_is_set_or_has_no_effect() {
     let silent = |text: &str| {
-        let found = warnings(&is_short(text), "sender_side");
+        let found = warnings(&shortened(text), "sender_side");
         assert!(found.is_empty(), "{found:?}");
     };
     let written = format!("{RTT}\nsender_side = 0.5");
     silent(&both_ways(CODEL, &written, &written));
-    // The links' own delay is all there is.
+    // There is no private delay beside the delay of the links.
     silent(&both_ways(CODEL, "", ""));
-    // ACKs of one direction meet no queue.
+    // The ACKs of one direction cross no queue.
     silent(&both_ways(CODEL, RTT, RTT).replacen("reverse_path = [\"up\"]", "", 1));
-    // ACKs meet no data, as nothing else is sent.
+    // ACKs share no link with data, as there is no other flow.
     let text = both_ways(CODEL, RTT, RTT);
     silent(text.split("[flows.upload]").next().unwrap());
 }
 
 #[test]
-fn half_on_each_side_is_what_a_scenario_without_the_key_has() {
+fn the_default_of_sender_side_is_one_half() {
     let written = format!("{RTT}\nsender_side = 0.5");
-    let mut results = run(&is_short(&both_ways(CODEL, &written, &written)), 1);
-    let mut plain = run(&is_short(&both_ways(CODEL, RTT, RTT)), 1);
+    let mut results = run(&shortened(&both_ways(CODEL, &written, &written)), 1);
+    let mut plain = run(&shortened(&both_ways(CODEL, RTT, RTT)), 1);
     plain.summary.warnings.clear();
     results.summary.warnings.clear();
     assert_eq!(plain, results);
@@ -172,10 +173,10 @@ fn half_on_each_side_is_what_a_scenario_without_the_key_has() {
 
 const BURSTS: &str = "bursts";
 
-/// An independent simulator (`tests/validation/two_way/simulator.py`) has p99 delays of 76 and 77 ms at
-/// the two links: 15 targets of 5 ms.
+/// An independent simulator (`tests/validation/two_way/simulator.py`) finds p99 delays of 76 and 77
+/// ms at the two links: 15 times the target of 5 ms.
 #[test]
-fn a_run_warns_of_bursts_through_codel_with_one_flow_each_way() {
+fn a_run_warns_about_bursts_through_codel_with_one_flow_per_direction() {
     let found = warnings(&both_ways(CODEL, RTT, RTT), BURSTS);
     let [down, up] = &found[..] else { panic!("{found:?}") };
     assert!(down.starts_with("links.down:") && up.starts_with("links.up:"), "{found:?}");
@@ -188,10 +189,10 @@ fn a_run_warns_of_bursts_through_codel_with_one_flow_each_way() {
     }
 }
 
-/// RFC 8033 allows bursts of 150 ms. The default delay of senders lets the slow link's queue empty less
-/// often (in half of the intervals), so this is without it.
+/// RFC 8033 allows bursts of 150 ms. With the default jitter of senders the queue of the slow link
+/// empties less often (in half of the intervals), so this test has no jitter.
 #[test]
-fn a_run_warns_of_bursts_through_pie_with_one_flow_each_way() {
+fn a_run_warns_about_bursts_through_pie_with_one_flow_per_direction() {
     let keys = format!("{RTT}\nsend_jitter = \"none\"");
     let found = warnings(&both_ways("kind = \"pie\"", &keys, &keys), BURSTS);
     let [down, up] = &found[..] else { panic!("{found:?}") };
@@ -200,7 +201,7 @@ fn a_run_warns_of_bursts_through_pie_with_one_flow_each_way() {
 }
 
 #[test]
-fn a_run_does_not_warn_of_bursts_where_there_are_none() {
+fn a_run_does_not_warn_about_bursts_with_fq_codel_pacing_many_flows_or_one_direction() {
     let silent = |text: &str| {
         let found = warnings(text, BURSTS);
         assert!(found.is_empty(), "{found:?}");
@@ -210,7 +211,7 @@ fn a_run_does_not_warn_of_bursts_where_there_are_none() {
     silent(&both_ways(CODEL, &paced, &paced));
     let ten = format!("{RTT}\ncount = 10");
     silent(&both_ways(CODEL, &ten, &ten));
-    // One way alone, with and without ACKs in a queue.
+    // Data in one direction only, with and without ACKs in a queue.
     let text = both_ways(CODEL, RTT, RTT);
     silent(text.split("[flows.upload]").next().unwrap());
     silent(text.replace("codel", "pie").split("[flows.upload]").next().unwrap());
@@ -218,9 +219,10 @@ fn a_run_does_not_warn_of_bursts_where_there_are_none() {
     silent(text.split("[flows.upload]").next().unwrap());
 }
 
-/// Its queue is often empty, as the load is half of the rate, and slow start makes long ones.
+/// The queue is often empty, because the load is half of the rate, and slow start causes long
+/// queues.
 #[test]
-fn a_run_does_not_warn_of_bursts_of_short_flows_one_way() {
+fn a_run_does_not_warn_about_bursts_of_short_flows_in_one_direction() {
     let text = r#"
         duration = "60 s"
         [links.down]
@@ -242,9 +244,9 @@ fn a_run_does_not_warn_of_bursts_of_short_flows_one_way() {
     assert!(results.warnings.iter().all(|warning| !warning.contains(BURSTS)), "{results:?}");
 }
 
-/// A tail-drop queue promises no delay but that of its limit.
+/// A tail-drop queue has no target for its delay.
 #[test]
-fn a_run_warns_of_bursts_only_where_the_discipline_has_a_target() {
+fn a_run_does_not_warn_about_bursts_at_a_discipline_without_a_target() {
     let queue = "kind = \"drop_tail\", limit = \"200 packets\"";
     assert_eq!(warnings(&both_ways(queue, RTT, RTT), BURSTS), [""; 0]);
 }

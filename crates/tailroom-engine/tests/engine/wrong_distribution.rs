@@ -1,4 +1,5 @@
-//! Distributions in a scenario: what they resolve to, and what is refused, and how.
+//! Distributions in a scenario: valid ones resolve as written, and wrong ones are refused with the
+//! line, the key and a remedy.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -6,10 +7,10 @@ use tailroom_engine::distribution::Distribution;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::traffic::poisson::PacketSizes;
 
-use crate::support::refusals::assert_refused;
+use crate::support::refusals::{assert_all_refused, assert_refused};
 use crate::support::scenario_text::{parse, refusal, resolve, resolve_with};
 
-/// A scenario with one uncontrolled group; its source is on line 9.
+/// A scenario with one group of unresponsive flows; its source is on line 9.
 fn scenario(source: &str) -> String {
     format!(
         r#"duration = "10 s"
@@ -50,7 +51,7 @@ fn drawn_sizes(distribution: &str) -> Distribution {
 }
 
 #[test]
-fn every_kind_resolves_to_the_mean_and_the_bounds_that_are_written() {
+fn every_kind_of_distribution_resolves_to_its_mean_and_bounds() {
     let s = 1e12;
     let infinite = f64::INFINITY;
     let cases = [
@@ -81,7 +82,7 @@ fn every_kind_resolves_to_the_mean_and_the_bounds_that_are_written() {
 }
 
 #[test]
-fn a_mix_and_a_file_of_packet_sizes_have_their_mean() {
+fn packet_sizes_from_a_mix_and_from_a_file_have_the_mean_of_the_mix() {
     let imix =
         "{ kind = \"mix\", values = [\"40 B\", \"576 B\", \"1500 B\"], weights = [7, 4, 1] }";
     // (7 * 40 + 4 * 576 + 1500) / 12 = 340.33 bytes.
@@ -91,7 +92,7 @@ fn a_mix_and_a_file_of_packet_sizes_have_their_mean() {
 }
 
 #[test]
-fn a_distribution_written_out_reads_back_as_itself() {
+fn a_distribution_stays_the_same_when_written_out() {
     for text in [
         sizes("{ kind = \"mix\", values = [\"40 B\", \"1500 B\"], weights = [7, 1] }"),
         sizes("{ kind = \"empirical\", file = \"imix.csv\" }"),
@@ -133,8 +134,7 @@ fn parameters_without_a_finite_positive_mean_are_refused() {
 }
 
 #[test]
-fn mixes_that_do_not_fit_together_are_refused() {
-    let at = "line 9, flows.stream.source.on";
+fn mixes_with_wrong_values_or_weights_are_refused() {
     let mix = |values: &str, weights: &str| {
         refusal(&on(&format!("{{ kind = \"mix\", values = [{values}], weights = [{weights}] }}")))
     };
@@ -154,16 +154,17 @@ fn mixes_that_do_not_fit_together_are_refused() {
         "line 9, flows.stream.source.on.values[1]",
         &["ascending"],
     );
-    assert_eq!(
-        mix("", ""),
-        format!(
-            "{at}.values: is empty; write at least 1\n{at}.weights: is empty; write at least 1"
-        )
+    assert_all_refused(
+        &mix("", ""),
+        &[
+            ("line 9, flows.stream.source.on.values", &["at least 1"]),
+            ("line 9, flows.stream.source.on.weights", &["at least 1"]),
+        ],
     );
 }
 
 #[test]
-fn what_is_no_distribution_is_refused_with_the_kinds() {
+fn values_that_are_not_distributions_are_refused_with_the_kinds() {
     let kinds = "uniform, exponential, lognormal, pareto, bounded_pareto, weibull, mix, empirical";
     assert_refused(
         &refusal(&on("{ kind = \"paretto\", shape = 1.5 }")),
@@ -199,7 +200,7 @@ fn what_is_no_distribution_is_refused_with_the_kinds() {
 }
 
 #[test]
-fn files_that_hold_no_distribution_function_are_refused_by_line() {
+fn files_without_a_valid_distribution_function_are_refused_with_their_line() {
     for (file, place) in [
         ("empty.csv", ""),
         ("fields.csv", "line 2: "),
@@ -225,7 +226,7 @@ fn files_that_hold_no_distribution_function_are_refused_by_line() {
 }
 
 #[test]
-fn packet_sizes_must_fit_in_a_packet() {
+fn drawn_sizes_must_fit_in_the_packet_size() {
     assert_refused(
         &refusal(&sizes("{ kind = \"uniform\", from = \"40 B\", to = \"9000 B\" }")),
         "line 9, flows.stream.source.sizes",
@@ -240,7 +241,7 @@ fn packet_sizes_must_fit_in_a_packet() {
 
 #[test]
 fn on_periods_far_shorter_than_the_gap_between_packets_are_refused() {
-    // 1500 bytes at 1 Mbit/s: 12 ms.
+    // A packet of 1500 bytes takes 12 ms at 1 Mbit/s.
     assert_refused(
         &refusal(&on("\"1 us\"")),
         "line 9, flows.stream.source.on",

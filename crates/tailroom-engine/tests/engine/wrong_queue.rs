@@ -1,4 +1,5 @@
-//! What queues are refused, and how: place, key, problem, remedy; what every discipline accepts.
+//! Wrong queues are refused with the line, the key and a remedy; every discipline accepts its limit
+//! in every unit.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -10,13 +11,13 @@ use tailroom_engine::quantity::limit::QueueLimit;
 /// The queue of the base scenario.
 const QUEUE: &str = "{ kind = \"drop_tail\", limit = \"100 packets\" }";
 
-/// What the base scenario says about this queue.
+/// The refusal of the base scenario with this queue.
 fn queue_message(queue: &str) -> String {
     message(QUEUE, queue)
 }
 
-/// Checks what the base scenario says about a queue that is right, as far as it goes, with each of
-/// the parameters: the key that is wrong, and what the remedy names.
+/// Checks the refusal of each set of parameters. `queue` holds the valid beginning of the table;
+/// each entry gives the parameters, the key that is wrong, and what the remedy names.
 fn check_refusals(queue: &str, refusals: &[(&str, &str, &[&str])]) {
     for (parameters, key, names) in refusals {
         let found = queue_message(&format!("{{ {queue}, {parameters} }}"));
@@ -24,7 +25,7 @@ fn check_refusals(queue: &str, refusals: &[(&str, &str, &[&str])]) {
     }
 }
 
-/// Every discipline of the registry with such a limit, as a scenario writes it.
+/// Every discipline of the registry with this limit, as a scenario writes it.
 fn every_queue(limit: &str) -> Vec<String> {
     let texts: Vec<String> = disciplines::all("100 packets")
         .iter()
@@ -56,13 +57,13 @@ fn limits_below_one_packet_are_refused() {
 }
 
 #[test]
-fn queues_that_are_written_wrong_are_refused() {
+fn queues_with_wrong_kinds_or_wrong_or_missing_keys_are_refused() {
     assert_refused(
         &queue_message("{ kind = \"drop_haed\", limit = \"100 packets\" }"),
         "line 8, links.bottleneck.queue.kind",
         &["`drop_head`"],
     );
-    // A limit in an unknown unit, and one in a unit of something else.
+    // An unknown unit, and the unit of a rate.
     for limit in ["100 pkts", "100 Mbit/s"] {
         assert_refused(
             &queue_message(&format!("{{ kind = \"drop_head\", limit = \"{limit}\" }}")),
@@ -89,7 +90,7 @@ fn queues_that_are_written_wrong_are_refused() {
 
 #[test]
 fn every_discipline_accepts_its_limit_in_every_unit() {
-    // 40 ms at 100 Mbit/s are 500,000 B; a bdp is 100 Mbit/s times 80 ms, 1,000,000 B.
+    // 40 ms at 100 Mbit/s are 500,000 B; the bdp is 100 Mbit/s times 80 ms, 1,000,000 B.
     let limits = [
         ("625 packets", QueueLimit::packets(625)),
         ("1.5 MB", QueueLimit::bytes(1_500_000)),
@@ -108,9 +109,9 @@ fn every_discipline_accepts_its_limit_in_every_unit() {
 }
 
 #[test]
-fn no_discipline_accepts_a_limit_without_room_or_meaning() {
+fn every_discipline_refuses_a_limit_below_one_packet_and_an_undefined_bdp() {
     let check = |queue: &str, overrides: &[(&str, &str)], names: &[&str]| {
-        // Shown if the check fails.
+        // The test harness prints this if the check fails.
         println!("{queue}");
         let refused = resolve_with(&base_with(QUEUE, queue), overrides).unwrap_err();
         assert_refused(&refused.to_string(), "line 8, links.bottleneck.queue.limit", names);
@@ -150,7 +151,7 @@ fn parameters_at_the_ends_of_their_ranges_are_accepted() {
 }
 
 #[test]
-fn parameters_of_red_are_checked() {
+fn wrong_parameters_of_red_are_refused() {
     check_refusals(
         r#"kind = "red", limit = "100 packets""#,
         &[
@@ -191,7 +192,7 @@ fn parameters_of_red_are_checked() {
 }
 
 #[test]
-fn parameters_of_adaptive_red_are_checked() {
+fn wrong_parameters_of_adaptive_red_are_refused() {
     check_refusals(
         r#"kind = "adaptive_red", limit = "100 packets""#,
         &[
@@ -222,7 +223,7 @@ fn parameters_of_adaptive_red_are_checked() {
 }
 
 #[test]
-fn the_threshold_of_step_mark_is_checked() {
+fn a_wrong_threshold_of_step_mark_is_refused() {
     check_refusals(
         r#"kind = "step_mark", limit = "100 packets""#,
         &[
@@ -234,7 +235,7 @@ fn the_threshold_of_step_mark_is_checked() {
 }
 
 #[test]
-fn parameters_of_codel_are_checked() {
+fn wrong_parameters_of_codel_are_refused() {
     check_refusals(
         r#"kind = "codel""#,
         &[
@@ -247,7 +248,7 @@ fn parameters_of_codel_are_checked() {
 }
 
 #[test]
-fn parameters_of_pie_are_checked() {
+fn wrong_parameters_of_pie_are_refused() {
     check_refusals(
         r#"kind = "pie""#,
         &[
@@ -264,7 +265,7 @@ fn parameters_of_pie_are_checked() {
 }
 
 #[test]
-fn parameters_of_fq_codel_are_checked() {
+fn wrong_parameters_of_fq_codel_are_refused() {
     check_refusals(
         r#"kind = "fq_codel""#,
         &[
@@ -282,7 +283,7 @@ fn parameters_of_fq_codel_are_checked() {
 }
 
 #[test]
-fn parameters_of_fq_pie_are_checked() {
+fn wrong_parameters_of_fq_pie_are_refused() {
     check_refusals(
         r#"kind = "fq_pie""#,
         &[
@@ -300,7 +301,7 @@ fn parameters_of_fq_pie_are_checked() {
 }
 
 #[test]
-fn parameters_of_fair_are_checked() {
+fn wrong_parameters_of_fair_are_refused() {
     check_refusals(
         r#"kind = "fair", limit = "100 packets""#,
         &[
@@ -341,7 +342,7 @@ fn parameters_of_fair_are_checked() {
 }
 
 #[test]
-fn parameters_of_dual_pi2_are_checked() {
+fn wrong_parameters_of_dual_pi2_are_refused() {
     let message = |parameters: &str| {
         let message = queue_message(&format!("{{ kind = \"dual_pi2\", {parameters} }}"));
         let rest = message.strip_prefix("line 8, links.bottleneck.queue.");

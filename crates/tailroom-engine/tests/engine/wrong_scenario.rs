@@ -1,13 +1,13 @@
-//! What is refused, and how: place, key, problem, remedy.
+//! Wrong scenarios are refused with the line, the key and a remedy.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use tailroom_engine::scenario;
 
 use crate::support::refusals::assert_refused;
-use crate::support::scenario_text::{BASE, base_with, message, resolve_with};
+use crate::support::scenario_text::{BASE, base_with, message, refusal, resolve_with};
 
-/// Every congestion control, as an error names them.
+/// Every congestion control, as an error lists them.
 fn congestion_kinds() -> String {
     let components = scenario::components();
     let entries = components["congestion"].as_array().unwrap();
@@ -42,7 +42,7 @@ fn unknown_keys_are_refused_with_the_nearest_name() {
 }
 
 #[test]
-fn a_control_that_nobody_brings_is_refused() {
+fn an_unknown_congestion_control_is_refused() {
     assert_refused(
         &message("{ kind = \"highspeed\" }", "\"higspeed\""),
         "line 13, flows.tcp.congestion",
@@ -61,7 +61,7 @@ fn a_control_that_nobody_brings_is_refused() {
 }
 
 #[test]
-fn missing_keys_are_named_with_an_example() {
+fn missing_keys_are_refused_with_an_example() {
     assert_refused(&message("duration = \"60 s\"\n", ""), "duration", &[r#"`duration = "60 s"`"#]);
     assert_refused(
         &message("queue = { kind = \"drop_tail\", limit = \"100 packets\" }\n", ""),
@@ -131,7 +131,7 @@ fn quantities_out_of_range_are_refused() {
 }
 
 #[test]
-fn paths_must_exist_and_end() {
+fn a_path_must_name_each_existing_link_at_most_once() {
     assert_refused(
         &message("path = [\"bottleneck\"]", "path = [\"botleneck\"]"),
         "line 12, flows.tcp.path[0]",
@@ -154,8 +154,8 @@ fn paths_must_exist_and_end() {
     );
 }
 
-/// What does not go with `count_lost_in_pipe`.
-fn check_count_lost_in_pipe() {
+/// Checks that `count_lost_in_pipe` is refused beside keys that contradict it.
+fn assert_count_lost_in_pipe_needs_plain_sack() {
     for (keys, remedy) in
         [("recovery = \"newreno\"", "`recovery = \"sack\"`"), ("prr = true", "`prr = false`")]
     {
@@ -173,7 +173,7 @@ fn check_count_lost_in_pipe() {
 }
 
 #[test]
-fn contradictions_are_refused() {
+fn contradictory_keys_are_refused() {
     assert_refused(
         &message("\"10 s\"", "\"60 s\""),
         "line 3, measure_from",
@@ -221,30 +221,28 @@ fn contradictions_are_refused() {
     );
     for ecn in ["", "ecn = \"off\"\n", "ecn = \"classic\"\n"] {
         let dctcp = format!("{ecn}congestion = {{ kind = \"dctcp\" }}");
-        let refusal = message("congestion = { kind = \"highspeed\" }", &dctcp);
-        assert!(refusal.contains("flows.tcp.ecn: "), "{refusal}");
-        assert!(refusal.contains("`ecn = \"accurate\"`"), "{refusal}");
+        assert_refused(
+            &message("congestion = { kind = \"highspeed\" }", &dctcp),
+            if ecn.is_empty() { "line 10, flows.tcp.ecn" } else { "line 13, flows.tcp.ecn" },
+            &[r#"`ecn = "accurate"`"#],
+        );
     }
     assert_refused(
         &message("rtt =", "prr = true\nrecovery = \"newreno\"\nrtt ="),
         "line 14, flows.tcp.prr",
         &[r#"`recovery = "sack"`"#],
     );
-    check_count_lost_in_pipe();
+    assert_count_lost_in_pipe_needs_plain_sack();
 }
 
 #[test]
-fn a_scenario_needs_flows() {
+fn a_scenario_without_flows_is_refused() {
     let flows_at = BASE.find("[flows").unwrap();
-    assert_refused(
-        &resolve_with(&BASE[..flows_at], &[]).unwrap_err().to_string(),
-        "flows",
-        &["`path`", "`congestion`"],
-    );
+    assert_refused(&refusal(&BASE[..flows_at]), "flows", &["`path`", "`congestion`"]);
 }
 
 #[test]
-fn what_a_link_measures_and_refuses_must_make_sense() {
+fn wrong_logs_and_admission_controls_of_a_link_are_refused() {
     let with = |keys: &str| message("packets\" }\n", &format!("packets\" }}\n{keys}\n"));
     assert_refused(
         &with("arrival_dispersion = 10"),
@@ -304,38 +302,24 @@ fn what_a_link_measures_and_refuses_must_make_sense() {
 }
 
 #[test]
-fn text_that_is_no_scenario_is_refused() {
-    assert_eq!(
-        resolve_with("duration = \"1 s\"\nx = = 1\n", &[])
-            .unwrap_err()
-            .to_string()
-            .split(';')
-            .next(),
-        Some("line 2: not valid TOML: extra `=`, expected nothing")
-    );
-    let twice = base_with("measure_from", "duration");
-    assert!(
-        resolve_with(&twice, &[]).unwrap_err().to_string().starts_with("line 3: not valid TOML")
-    );
-    let huge = "#".repeat((4 << 20) + 1);
-    assert_eq!(
-        resolve_with(&huge, &[]).unwrap_err().to_string(),
-        "the scenario has 4194305 bytes, more than 4194304; check that this is a scenario file"
-    );
+fn text_that_is_not_toml_or_is_too_long_is_refused() {
+    let syntax = refusal("duration = \"1 s\"\nx = = 1\n");
+    assert!(syntax.starts_with("line 2: ") && syntax.contains("TOML"), "{syntax}");
+    let twice = message("measure_from", "duration");
+    assert!(twice.starts_with("line 3: ") && twice.contains("TOML"), "{twice}");
+    let huge = refusal(&"#".repeat((4 << 20) + 1));
+    for part in ["4194305 bytes", "4194304", "; check"] {
+        assert!(huge.contains(part), "{huge}");
+    }
 }
 
 #[test]
-fn memory_beyond_the_limit_is_refused_before_the_run() {
+fn a_scenario_that_needs_more_memory_than_its_limit_is_refused() {
     let many = base_with("count = 4", "count = 5000000");
-    assert_refused(
-        &resolve_with(&many, &[]).unwrap_err().to_string(),
-        "memory_limit",
-        &["memory_limit", "fewer flows"],
-    );
+    assert_refused(&refusal(&many), "memory_limit", &["memory_limit", "fewer flows"]);
     assert_eq!(resolve_with(&many, &[("memory_limit", "8 GB")]).unwrap().flows.len(), 5_000_000);
     let deep = base_with("100 packets", "1000000000000 packets");
-    let error = resolve_with(&deep, &[]).unwrap_err().to_string();
-    assert!(error.ends_with("or use a smaller rate, rtt or queue limit"), "{error}");
-    // Windows bound what a deep buffer can hold.
+    assert_refused(&refusal(&deep), "memory_limit", &["rate", "rtt", "queue limit"]);
+    // The windows of the flows limit how many packets a deep buffer can hold.
     assert!(resolve_with(&deep, &[("flows.tcp.max_window", "1000")]).is_ok());
 }

@@ -9,8 +9,8 @@ fn started(seed: u64) -> Bbr1 {
     control
 }
 
-/// A control that has just entered `ProbeBW` on a path of 1000 packets/s and 40 ms, a BDP of 40
-/// packets, with two BDP in flight from then on.
+/// A control that has just entered `ProbeBW` on a path of 1000 packets/s and 40 ms (a BDP of 40
+/// packets), with two BDP in flight.
 fn probing(seed: u64) -> (Bbr1, Path) {
     let (mut control, mut path) = (started(seed), Path::new(10));
     while control.model.state != State::ProbeBandwidth {
@@ -20,7 +20,7 @@ fn probing(seed: u64) -> (Bbr1, Path) {
     (control, path)
 }
 
-/// 10 packets in the millisecond that stands for the RTT, then in the first RTT, each times 739/256
+/// 10 packets per millisecond before the first RTT sample and per RTT after it, each times 739/256
 /// and less 1 %.
 #[test]
 fn paces_the_initial_window_over_a_millisecond_and_then_over_the_first_rtt() {
@@ -30,12 +30,12 @@ fn paces_the_initial_window_over_a_millisecond_and_then_over_the_first_rtt() {
     assert_close(steering.pacing_rate, 285.785_156_25);
 }
 
-/// Sec. 4.3.2: gain 2.887 while the rate grows by a quarter a round trip; three round trips
-/// without that, and Drain with its inverse.
+/// Sec. 4.3.2: the gain is 2.887 while the rate grows by a quarter per round trip. After three
+/// round trips without such growth, Drain uses the inverse gain.
 #[test]
 fn startup_ends_after_three_round_trips_at_a_plateau() {
     let (mut control, mut path) = (started(1), Path::new(100));
-    // The very first ACK ends the round trip in which nothing had been delivered.
+    // The first ACK ends the round trip at whose start no packet had been delivered.
     path.ack(&mut control, 250.0, ms(40.0));
     for (rate, state) in [
         (500.0, State::Startup),
@@ -48,7 +48,8 @@ fn startup_ends_after_three_round_trips_at_a_plateau() {
         assert_eq!(control.model.state, state, "{rate}");
     }
     assert_close(control.model.pacing_rate, 0.99 * 1_010.0 * 88.0 / 256.0);
-    // A BDP of 40.4 packets, rounded up, and three quanta of two make 47, and 48 an even number.
+    // A BDP of 40.4 packets, rounded up, and three quanta of two make 47 packets, and 48 is the
+    // next even number.
     path.flight = 49;
     path.ack(&mut control, RATE, ms(40.0));
     assert_eq!(control.model.state, State::Drain);
@@ -57,9 +58,9 @@ fn startup_ends_after_three_round_trips_at_a_plateau() {
     assert_eq!(control.model.state, State::ProbeBandwidth);
 }
 
-/// Sec. 4.3.4: gains 5/4, 3/4 and six times 1, each for one RTT of 40 ms, at 1 % less than
-/// that times the bandwidth (`bbr_pacing_margin_percent`). An ACK comes every 1 ms, and the phase
-/// ends with the first that is later than 40 ms.
+/// Sec. 4.3.4: the gains are 5/4, 3/4 and six times 1, each for one RTT of 40 ms, and pacing is 1 %
+/// below the gain times the bandwidth (`bbr_pacing_margin_percent`). An ACK arrives every 1 ms, and
+/// a phase ends with the first ACK after more than 40 ms.
 #[test]
 fn the_cycle_has_eight_phases_of_one_rtt() {
     let (mut control, mut path) = probing(1);
@@ -80,11 +81,11 @@ fn the_cycle_has_eight_phases_of_one_rtt() {
     }
 }
 
-/// Sec. 4.3.4.1: 5/4 goes on until 1.25 BDP (50 packets, three quanta of two and two to probe with:
-/// 58), the next quantum of two included, are in flight or something is lost; 3/4 ends as soon as
-/// one BDP and the quanta are.
+/// Sec. 4.3.4.1: the phase of 5/4 lasts until a packet is lost or 1.25 BDP are in flight, including
+/// the next quantum of two (50 packets, three quanta of two, and two for the probe: 58). The phase
+/// of 3/4 ends as soon as at most one BDP and the quanta are in flight.
 #[test]
-fn the_first_phase_fills_and_the_second_drains() {
+fn the_first_phase_fills_the_queue_and_the_second_drains_it() {
     let (mut control, mut path) = probing(1);
     while control.model.cycle_index != 0 {
         path.ack(&mut control, RATE, ms(40.0));
@@ -107,19 +108,19 @@ fn the_first_phase_fills_and_the_second_drains() {
 
 /// Sec. 4.3.4.2.
 #[test]
-fn the_cycle_starts_anywhere_but_in_the_phase_that_drains() {
+fn the_cycle_starts_in_a_random_phase_except_the_draining_phase() {
     let mut starts = [0; 8];
     (0..700).for_each(|seed| starts[probing(seed).0.model.cycle_index] += 1);
     assert_eq!(starts[1], 0);
-    // 100 of 700 each, with a standard deviation of 9.3; four of them.
+    // An expected count of 100 of 700 with a standard deviation of 9.3; the bound is four of these.
     let others = starts.iter().enumerate().filter(|(index, _)| *index != 1);
     others.for_each(|(index, count)| assert!((63..=137).contains(count), "{index}: {starts:?}"));
 }
 
-/// `bbr_packets_in_net_at_edt`: a packet that leaves 3 ms from now at 1000 packets/s leaves when
-/// three more have been delivered, so that 49 in flight are 46 by then.
+/// `bbr_packets_in_net_at_edt`: at 1000 packets/s, three more packets are delivered before a packet
+/// that leaves in 3 ms, so 49 packets in flight are 46 by then.
 #[test]
-fn what_is_delivered_before_the_next_departure_is_not_in_flight() {
+fn packets_delivered_before_the_next_departure_do_not_count_as_in_flight() {
     for (wait, index) in [(2.0, 1), (3.0, 2)] {
         let (mut control, mut path) = probing(1);
         while control.model.cycle_index != 1 {
@@ -132,9 +133,8 @@ fn what_is_delivered_before_the_next_departure_is_not_in_flight() {
     }
 }
 
-/// Sec. 4.3.4.3 and `bbr_quantization_budget`: 2 * 40 packets, three quanta of two, and the one
-/// packet that an ACK says at a time make 87, and 88 an even number; two more in the phase that
-/// probes.
+/// Sec. 4.3.4.3 and `bbr_quantization_budget`: 2 * 40 packets, three quanta of two, and one packet
+/// for the aggregation of ACKs make 87, and 88 is the next even number. The probing phase adds two.
 #[test]
 fn the_window_is_two_bdp_and_three_quanta() {
     let (mut control, mut path) = probing(1);
@@ -148,15 +148,16 @@ fn the_window_is_two_bdp_and_three_quanta() {
     }
 }
 
-/// `bbr_update_ack_aggregation`: ten packets acknowledged together are nine or ten more than the
-/// bandwidth promises for the time, and the window holds as many more, for up to ten round trips.
+/// `bbr_update_ack_aggregation`: ten packets that are acknowledged together exceed the number that
+/// the bandwidth predicts by nine or ten. The window is larger by that excess for up to ten round
+/// trips.
 #[test]
-fn the_window_holds_what_is_acknowledged_together() {
+fn the_window_grows_by_the_excess_of_aggregated_acks() {
     let (mut control, mut path) = probing(1);
     for _ in 0..100 {
         path.ack(&mut control, RATE, ms(40.0));
     }
-    // Ten at once after a silence of 10 ms: at first none of them is expected.
+    // Ten packets at once after 10 ms without an ACK; no ACK is expected at the start of an epoch.
     path.event.now += ms(9.0);
     path.event.newly_delivered = 10;
     path.event.delivered += 9;
@@ -168,18 +169,19 @@ fn the_window_holds_what_is_acknowledged_together() {
         path.ack(&mut control, RATE, ms(40.0));
     }
     assert_close(path.event.cwnd_packets, window(&control));
-    // A silence ends the epoch in which they came early.
+    // 20 ms without an ACK end the epoch.
     path.event.now += ms(20.0);
     for _ in 0..11 {
         path.round(&mut control, RATE, ms(40.0));
     }
     assert_close(control.model.aggregation.allowance(RATE), 1.0);
-    // No more than 100 ms' worth of the bandwidth.
+    // The excess is limited to 100 ms of the bandwidth.
     assert_close(control.model.aggregation.allowance(5.0), 0.0);
 }
 
-/// `bbr_update_min_rtt`: 10 s after the smallest RTT was first measured, however often it comes
-/// again; then four packets for 200 ms from when no more are in flight; and the window of before.
+/// `bbr_update_min_rtt`: `ProbeRTT` begins 10 s after the smallest RTT was first measured, even if
+/// it is measured again. The window is four packets for 200 ms from when at most four are in
+/// flight, and then returns to its value before.
 #[test]
 fn probes_the_rtt_after_ten_seconds_with_four_packets_for_200_ms() {
     let (mut control, mut path) = probing(1);
@@ -199,13 +201,13 @@ fn probes_the_rtt_after_ten_seconds_with_four_packets_for_200_ms() {
     }
     assert_eq!(path.event.now.since(few_since), ms(201.0));
     assert_eq!(control.model.min_rtt.value, ms(30.0));
-    // Of the 88 packets of before two BDP of now remain: 2 * 30, three quanta and one packet make
-    // 68, an even number, and two more if the cycle begins with the phase that probes.
+    // The window was 88 packets; the new limit is two BDP: 2 * 30, three quanta and one packet make
+    // 67, and 68 is the next even number; two more if the cycle begins with the probing phase.
     let probes = if control.model.cycle_index == 0 { 2.0 } else { 0.0 };
     assert_close(path.event.cwnd_packets, 68.0 + probes);
 }
 
-/// As [`probing`], at the beginning of the phases of 1.
+/// As [`probing`], at the beginning of the phases with a gain of 1.
 fn cruising() -> (Bbr1, Path) {
     let (mut control, mut path) = probing(1);
     for _ in 0..400 {
@@ -218,8 +220,9 @@ fn cruising() -> (Bbr1, Path) {
     (control, path)
 }
 
-/// Sec. 4.2.3.4: 50 in flight and one delivered at the entry; then one out for each one
-/// delivered, for a round trip; at the end the window of before.
+/// Sec. 4.2.3.4: the window is 50 packets in flight and one delivered packet at the start. For a
+/// round trip one packet leaves per delivered packet; at the end the window returns to its value
+/// before.
 #[test]
 fn conserves_packets_in_the_first_round_trip_of_a_recovery() {
     let (mut control, mut path) = cruising();
@@ -235,10 +238,10 @@ fn conserves_packets_in_the_first_round_trip_of_a_recovery() {
     assert_close(path.ack(&mut control, RATE, ms(40.0)).cwnd_packets, 88.0);
 }
 
-/// Sec. 4.2.3.4: a timeout leaves one packet, which the sender sees to; the window of before
-/// returns when the flight is repaired.
+/// Sec. 4.2.3.4: a timeout leaves a window of one packet, which the sender sets. The window returns
+/// to its value before when the losses are repaired.
 #[test]
-fn a_timeout_gives_the_window_back_when_it_is_repaired() {
+fn the_window_before_a_timeout_returns_after_the_repair() {
     let (mut control, mut path) = cruising();
     control.on_congestion(&script::congestion(CongestionKind::Timeout, 88.0));
     (path.event.repair, path.event.cwnd_packets, path.flight) = (Repair::Timeout, 1.0, 1);
@@ -248,9 +251,9 @@ fn a_timeout_gives_the_window_back_when_it_is_repaired() {
     assert_close(path.ack(&mut control, RATE, ms(40.0)).cwnd_packets, 88.0);
 }
 
-/// `bbr_tso_segs_goal`: 1 packet below 1.2 Mbit/s, then what leaves in 1/1024 s, at least 2 packets
-/// and at most 64 KB less a header (43 packets of 1500 B). The window has room for three times as
-/// many, as an even number.
+/// `bbr_tso_segs_goal`: 1 packet below 1.2 Mbit/s, and above that the packets that leave in 1/1024
+/// s, at least 2 and at most 64 KB less a header (43 packets of 1500 B). The window adds three
+/// quanta and is rounded up to an even number.
 #[test]
 fn the_quantum_follows_the_rate() {
     let mut control = started(1);
@@ -272,8 +275,8 @@ fn the_quantum_follows_the_rate() {
     }
 }
 
-/// A path that loses a quarter of what it delivers: two intervals of at least four round trips, the
-/// first from the first loss, and the flow keeps to the rate of both for 48 round trips of
+/// A path with one loss per four delivered packets: two intervals of at least four round trips, the
+/// first from the first loss on, and then the flow keeps to the rate of both for 48 round trips of
 /// `ProbeBW`.
 #[test]
 fn keeps_to_the_rate_of_a_policer() {
@@ -283,7 +286,7 @@ fn keeps_to_the_rate_of_a_policer() {
         for ack in 0..40 {
             path.event.newly_lost = u64::from(ack % 4 == 0);
             control.model.lost += path.event.newly_lost;
-            // Probes for more find a higher rate for a moment.
+            // A probe measures a higher rate for a short time.
             let rate = if ack == 20 { 1.5 * RATE } else { RATE };
             path.ack(&mut control, rate, ms(40.0));
         }
@@ -299,7 +302,8 @@ fn keeps_to_the_rate_of_a_policer() {
     assert_eq!(in_use[48] - in_use[47], 9, "{in_use:?}");
 }
 
-/// While the rate is in use, the flow paces at it, less the margin, and does not probe.
+/// While the rate of the policer is in use, the flow paces at that rate less the margin and does
+/// not probe.
 #[test]
 fn a_policed_flow_does_not_probe() {
     let (mut control, mut path) = (started(1), Path::new(40));
@@ -314,15 +318,16 @@ fn a_policed_flow_does_not_probe() {
         }
     }
     assert!(rates.len() > 500);
-    let policed = control.model.policer.rate().expect("it is in use");
-    // One ACK in 40 comes after two thirds of a millisecond instead of one.
+    let policed = control.model.policer.rate().expect("the rate of the policer is in use");
+    // One ACK in 40 arrives after two thirds of a millisecond instead of one.
     assert!((policed - RATE * 40.0 / (39.0 + 2.0 / 3.0)).abs() < 0.002 * RATE, "{policed}");
     assert!(rates[100..].iter().all(|rate| (rate - 0.99 * policed).abs() < 1e-6));
 }
 
-/// A fifth lost (50 of 256 delivered) makes a policer, less does not.
+/// BBR detects a policer if a fifth of the packets is lost (50 per 256 delivered), and not if fewer
+/// are lost.
 #[test]
-fn few_losses_are_no_policer() {
+fn fewer_losses_are_not_taken_for_a_policer() {
     for (of, is_policed) in [(5, true), (6, false)] {
         let (mut control, mut path) = (started(1), Path::new(40));
         for ack in 0..40 * 40 {

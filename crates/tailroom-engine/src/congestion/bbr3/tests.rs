@@ -1,11 +1,10 @@
-//! The test cases of the draft's appendix "BBR Example Test Cases", in its order, by their titles;
-//! then what it leaves out. Cases that need a path which does something are run with a sender in a
-//! closed loop; those that need an application which pauses (a bulk source never does) with
-//! scripted ACKs.
+//! The test cases of the appendix "BBR Example Test Cases" of the draft, in its order and under its
+//! titles; then cases that the appendix omits. Cases with a changing path use a sender in a closed
+//! loop. Cases with an application that pauses use scripted ACKs, since a bulk source never pauses.
 //!
 //! Two cases do not apply: "Handling Spurious Fast Recovery" and "Handling Spurious RTO Recovery".
-//! Nothing here reorders packets, and no receiver reports duplicates, so a sender cannot conclude
-//! that a recovery was spurious; the undo is not there.
+//! The simulator does not reorder packets and its receivers do not report duplicates, so a sender
+//! cannot conclude that a recovery was spurious, and the undo is not implemented.
 
 use super::{AckPhase, Bbr3, Bbr3Params, Model, State};
 use crate::congestion::closed_loop::{ClosedLoop, Policer};
@@ -29,8 +28,8 @@ fn model(path: &ClosedLoop) -> &Model {
     }
 }
 
-/// Runs until the state satisfies this; the packets in flight that the control saw then, without
-/// losses.
+/// Runs until the state satisfies `is_wanted`. Returns the packets in flight that the control saw
+/// then; the count assumes no losses.
 fn run_until(path: &mut ClosedLoop, is_wanted: impl Fn(State) -> bool) -> u64 {
     loop {
         let sent = path.network.sent;
@@ -56,7 +55,7 @@ fn started(seed: u64) -> Bbr3 {
     control
 }
 
-/// One ACK of a path with an RTT of 100 ms; `ProbeRTT` never comes due.
+/// An ACK on a path with an RTT of 100 ms, without `ProbeRTT`.
 fn ack(control: &mut Bbr3, path: &mut Path, rate: f64) {
     control.model.probe_rtt_min.stamp = path.event.now;
     path.ack(control, rate, ms(100.0));
@@ -66,7 +65,7 @@ fn round(control: &mut Bbr3, path: &mut Path, rate: f64) {
     (0..path.flight).for_each(|_| ack(control, path, rate));
 }
 
-/// ACKs until the state is this one.
+/// Sends ACKs until the control is in this state.
 fn ack_to(control: &mut Bbr3, path: &mut Path, state: State) {
     (0..100_000).find(|_| {
         ack(control, path, 1_000.0);
@@ -75,21 +74,21 @@ fn ack_to(control: &mut Bbr3, path: &mut Path, state: State) {
     assert_eq!(control.model.state, state);
 }
 
-/// A control that a path of 1000 packets/s and 100 ms, a BDP of 100 packets, has brought to a
-/// state, with so many in flight.
+/// A control in this state on a path of 1000 packets/s and 100 ms (a BDP of 100 packets), with
+/// `flight` packets in flight.
 fn scripted_with(state: State, flight: u64) -> (Bbr3, Path) {
     let (mut control, mut path) = (started(1), Path::new(flight));
     ack_to(&mut control, &mut path, state);
     (control, path)
 }
 
-/// The same with a BDP in flight.
+/// A control in this state with a BDP in flight.
 fn scripted(state: State) -> (Bbr3, Path) {
     scripted_with(state, 100)
 }
 
-/// `count` packets with gaps between them are lost, each sent with `tx_in_flight` packets in
-/// flight, the first loss since the transmission being number `first`.
+/// Reports the loss of `count` packets that are not adjacent, each sent with `tx_in_flight` packets
+/// in flight. `first` is the number of the first loss since the transmission.
 fn lose(control: &mut Bbr3, path: &Path, tx_in_flight: u64, first: u64, count: u64) {
     for lost in first..first + count {
         control.on_lost(&LostPacket {
@@ -111,7 +110,8 @@ fn exiting_startup_on_bandwidth_plateau() {
     let model = model(&path);
     assert!((model.max_bw.get() / RATE - 1.0).abs() < 0.02, "{}", model.max_bw.get());
     assert!(model.full_bw_reached && model.full_bw.is_reached);
-    // And not before the third round trip without growth by a quarter.
+    // Startup does not end before the third round trip in which the rate grows by less than a
+    // quarter.
     let (mut control, mut path) = (started(1), Path::new(100));
     ack(&mut control, &mut path, 300.0);
     for (rate, is_over) in
@@ -122,7 +122,7 @@ fn exiting_startup_on_bandwidth_plateau() {
     }
 }
 
-/// 100 packets in flight, of which six with gaps between them are lost in a round trip: 6 %.
+/// 100 packets are in flight, of which six non-adjacent packets are lost in a round trip: 6 %.
 #[test]
 fn exiting_startup_on_loss_when_application_limited() {
     for (ranges, lost, is_over) in [(6, 6, true), (5, 6, false), (6, 2, false)] {
@@ -136,7 +136,7 @@ fn exiting_startup_on_loss_when_application_limited() {
         assert_eq!(
             control.model.state,
             State::Startup,
-            "the recovery is less than a round trip old"
+            "the recovery has lasted less than a round trip"
         );
         ack(&mut control, &mut path, 1_000.0);
         let has_left = control.model.state != State::Startup;
@@ -158,11 +158,11 @@ fn exiting_drain_based_on_inflight() {
     assert_close(model(&path).pacing_rate, 0.5 * 0.99 * model(&path).bw);
     let in_flight = run_out_of(&mut path, State::Drain) as f64;
     let bdp = model(&path).bw * model(&path).min_rtt.value.seconds();
-    assert!(bdp - 2.0 < in_flight && in_flight <= bdp, "{in_flight} of {bdp}");
+    assert!(bdp - 2.0 < in_flight && in_flight <= bdp, "{in_flight} in flight, a BDP of {bdp}");
 }
 
-/// Of 200 packets in flight and a BDP of 100 none drains: `round_count` must exceed that of the
-/// start by more than 3.
+/// 200 packets stay in flight on a BDP of 100: Drain ends when `round_count` exceeds its value at
+/// the start by more than 3.
 #[test]
 fn exiting_drain_based_on_time() {
     let (mut control, mut path) = scripted_with(State::Drain, 200);
@@ -185,21 +185,21 @@ fn exiting_probe_up_on_bandwidth_plateau() {
     assert_eq!((model(&path).rounds.count, path.network.dropped), (start + 3, 0));
 }
 
-/// The pseudo-code of `HandleInflightTooHigh` leaves `inflight_longterm` alone when the lost packet
-/// was limited by the application; the state changes all the same.
+/// The pseudo-code of `HandleInflightTooHigh` does not change `inflight_longterm` if the lost
+/// packet was application-limited; the state changes all the same.
 #[test]
 fn exiting_probe_up_on_loss_when_application_limited() {
     let (mut control, mut path) = scripted(State::Up);
     path.is_app_limited = true;
     round(&mut control, &mut path, 900.0);
     lose(&mut control, &path, 100, 1, 2);
-    assert_eq!(control.model.state, State::Up, "2 % are not above 2 %");
+    assert_eq!(control.model.state, State::Up, "2 % is not above the threshold of 2 %");
     lose(&mut control, &path, 100, 3, 1);
     assert_eq!(control.model.state, State::Down);
     assert!(control.model.inflight_longterm.is_infinite() && control.model.prev_probe_too_high);
 }
 
-/// 200 round trips.
+/// The test takes 200 round trips.
 #[test]
 fn never_exiting_probe_up_or_startup_when_application_limited_with_no_loss() {
     for state in [State::Startup, State::Up] {
@@ -220,10 +220,10 @@ fn exiting_probe_down_on_inflight() {
     assert_close(model(&path).pacing_rate, 0.9 * 0.99 * model(&path).bw);
     let in_flight = run_to(&mut path, State::Cruise) as f64;
     let bdp = model(&path).max_bw.get() * model(&path).min_rtt.value.seconds();
-    assert!(bdp - 2.0 < in_flight && in_flight <= bdp, "{in_flight} of {bdp}");
+    assert!(bdp - 2.0 < in_flight && in_flight <= bdp, "{in_flight} in flight, a BDP of {bdp}");
 }
 
-/// With a limit of 90 packets only 85 % of them may be in flight: 76.5.
+/// With a limit of 90 packets at most 85 % of them, 76.5, may be in flight.
 #[test]
 fn exiting_probe_down_leaves_headroom() {
     let (mut control, mut path) = scripted(State::Up);
@@ -258,9 +258,9 @@ fn exiting_probe_down_after_max_time() {
     assert!(path.event.now > start + wait);
 }
 
-/// The smallest RTT comes with the first packet, at 40 ms; 5 s later half a BDP of 334 is the
-/// window. It takes half a round trip until no more are in flight, then 200 ms and the rest of a
-/// round trip.
+/// The first packet measures the smallest RTT, at 40 ms. 5 s later the window becomes half of a BDP
+/// of 334 packets. After half a round trip no more are in flight; then follow 200 ms and the rest
+/// of a round trip.
 #[test]
 fn entering_and_exiting_probe_rtt() {
     let mut path = closed_loop(RATE, ms(40.0), ENDLESS);
@@ -272,10 +272,10 @@ fn entering_and_exiting_probe_rtt() {
     run_to(&mut path, State::Cruise);
     let left = path.now.seconds();
     assert!((0.2..0.28).contains(&(left - entered)), "from {entered} to {left}");
-    assert!(model(&path).cwnd > 1.9 * bdp, "the window returns");
+    assert!(model(&path).cwnd > 1.9 * bdp, "the window returns to its value before");
     run_to(&mut path, State::ProbeRtt);
     let interval = path.now.seconds() - left;
-    assert!((5.0..5.02).contains(&interval), "again {interval} s later");
+    assert!((5.0..5.02).contains(&interval), "the next ProbeRTT begins {interval} s later");
 }
 
 #[test]
@@ -289,14 +289,14 @@ fn skipping_probe_rtt_due_to_application_limited_sending() {
     path.ack(&mut control, 1_000.0, ms(100.0));
     assert_ne!(control.model.state, State::ProbeRtt);
     assert!(!control.model.is_idle_restart);
-    // Without the restart the same ACK leads there.
+    // Without the restart the same ACK starts `ProbeRTT`.
     let (mut control, mut path) = scripted(State::Cruise);
     path.event.now += ms(6_000.0);
     path.ack(&mut control, 1_000.0, ms(100.0));
     assert_eq!(control.model.state, State::ProbeRtt);
 }
 
-/// ACKs come every 20 ms, 167 packets at a time.
+/// ACKs arrive every 20 ms, 167 packets at a time.
 #[test]
 fn achieving_expected_startup_bandwidth_on_a_link_with_aggregation() {
     let mut path = closed_loop(RATE, ms(40.0), ENDLESS);
@@ -330,7 +330,7 @@ fn achieving_expected_cruise_bandwidth_on_a_link_with_aggregation() {
     );
 }
 
-/// 100 packets/s and 1 ms: a tenth of a packet.
+/// 100 packets/s and an RTT of 1 ms: a BDP of a tenth of a packet.
 #[test]
 fn correctly_managing_sub_packet_bdps() {
     let mut path = closed_loop(100.0, ms(1.0), ENDLESS);
@@ -347,9 +347,9 @@ fn correctly_managing_sub_packet_bdps() {
     assert!(rate > 98.0, "{rate} packets/s");
 }
 
-/// A round trip of `ProbeUP` sends 1.25 * 0.99 of what was measured: ln 9.5 / ln 1.2375 = 10.6 of
-/// them from a tenth to 95 %, if each knew all of the one before. A sample spans a round trip, so
-/// it knows half: at most twice as many.
+/// A round trip of `ProbeUP` sends at 1.25 * 0.99 times the measured rate. Growth from a tenth to
+/// 95 % takes ln 9.5 / ln 1.2375 = 10.6 round trips if each sample covers the whole previous round
+/// trip. A sample spans a round trip and covers half of it: at most twice as many round trips.
 #[test]
 fn increasing_bandwidth_10x_and_ensuring_full_bandwidth_is_reached() {
     let mut path = closed_loop(RATE / 10.0, ms(40.0), ENDLESS);
@@ -364,8 +364,8 @@ fn increasing_bandwidth_10x_and_ensuring_full_bandwidth_is_reached() {
     }
 }
 
-/// The first part of the case before: 1, 2, 4, 8 and 16 packets, but for the part of one that is
-/// owed.
+/// The first part of the previous case: steps of 1, 2, 4, 8 and 16 packets, up to a fraction of a
+/// packet that is carried over.
 #[test]
 fn inflight_longterm_grows_by_a_step_that_doubles_each_round_trip() {
     let (mut control, mut path) = scripted(State::Refill);
@@ -382,9 +382,9 @@ fn inflight_longterm_grows_by_a_step_that_doubles_each_round_trip() {
     }
 }
 
-/// A buffer of one BDP. In Cruise two round trips with losses lower the short-term model by 0.7
-/// each, before timeouts (the queue has become 400 ms long) let probing begin anew; with the end of
-/// the second cycle after that the maximum is the new rate.
+/// The buffer holds one BDP. In Cruise, two round trips with losses multiply the short-term model
+/// by 0.7 each, before timeouts (the queue is 400 ms long by then) restart probing. At the end of
+/// the second cycle after that, the maximum is the new rate.
 #[test]
 fn decreasing_bandwidth_10x_and_ensuring_max_bandwidth_adapts_down() {
     let mut path = closed_loop(RATE, ms(40.0), 333);
@@ -406,10 +406,11 @@ fn decreasing_bandwidth_10x_and_ensuring_max_bandwidth_adapts_down() {
     assert!((max_bw / (RATE / 10.0) - 1.0).abs() < 0.02, "{max_bw}");
 }
 
-/// A tenth of the link's rate, and a bucket of three of its BDP. The short-term model comes down to
-/// the tokens' rate, and three quarters of that rate are delivered. "Without excessive continuous
-/// packet loss" holds only in comparison: 11 % are lost from 30 to 40 s (25 % in the first 20 s,
-/// and 90 % of what the link would take), because each probe finds a bucket that has filled.
+/// The policer admits a tenth of the rate of the link, with a bucket of three BDP of that rate. The
+/// short-term model falls to the rate of the tokens, and at least three quarters of that rate are
+/// delivered. "Without excessive continuous packet loss" holds only in comparison: 11 % are lost
+/// from 30 to 40 s (25 % in the first 20 s, and 90 % at the full rate of the link), because each
+/// probe finds a full bucket.
 #[test]
 fn handling_token_bucket_policers() {
     let tokens = RATE / 10.0;
@@ -431,8 +432,8 @@ fn handling_token_bucket_policers() {
     assert!(loss < 0.15, "{loss}");
 }
 
-/// Limited by the application, Startup goes on; 5 s without a smaller RTT bring `ProbeRTT`, and 200
-/// ms and a round trip later Startup goes on.
+/// An application-limited Startup does not end. After 5 s without a smaller RTT `ProbeRTT` begins,
+/// and 200 ms and a round trip later Startup continues.
 #[test]
 fn entering_and_exiting_probe_rtt_during_startup() {
     let (mut control, mut path) = scripted(State::Startup);
@@ -451,9 +452,9 @@ fn entering_and_exiting_probe_rtt_during_startup() {
     assert_close(control.model.pacing_rate, 2.77 * 0.99 * 1_000.0);
 }
 
-/// Two of 95 packets are more than 2 %: 94 were before the last, of which one had been lost, and
-/// (0.02 * 94 - 1) / 0.98 = 0.898 of that packet still fit. Of 60 it would be 59.2; but 0.7 BDP
-/// remain.
+/// Two of 95 packets are more than 2 %. Before the last packet 94 were in flight and one had been
+/// lost, so (0.02 * 94 - 1) / 0.98 = 0.898 of the last packet is below the threshold. With 60
+/// packets the limit would be 59.2, but it is at least 0.7 BDP.
 #[test]
 fn handling_loss_during_probe_up_after_inflight_longterm_is_set() {
     for (tx_in_flight, limit) in [(95, 94.0 + 0.88 / 0.98), (60, 70.0)] {
@@ -464,7 +465,7 @@ fn handling_loss_during_probe_up_after_inflight_longterm_is_set() {
         lose(&mut control, &path, tx_in_flight, 2, 1);
         assert_eq!(control.model.state, State::Down);
         assert_close(control.model.inflight_longterm, limit);
-        // Only once for a probe.
+        // The limit changes once per probe.
         lose(&mut control, &path, 80, 3, 10);
         assert_close(control.model.inflight_longterm, limit);
     }
@@ -486,16 +487,17 @@ fn handling_application_limited_sending_during_probe_refill() {
     assert_close(control.model.max_bw.get(), 1_200.0);
 }
 
-/// Sec. "When not Probing for Bandwidth": in Cruise, a round trip with a loss that delivered 600/s
-/// and 60 packets: 0.7 of what was before, 1000/s and 200 packets, is more. And the next: 0.49 is
-/// less.
+/// Sec. "When not Probing for Bandwidth": in Cruise a round trip with a loss delivers 60 packets at
+/// 600/s. The short-term model takes the larger of these and 0.7 times its previous value, 1000/s
+/// and 200 packets: the latter. After the next such round trip 0.49 times the value is the smaller
+/// rate.
 #[test]
 fn a_round_trip_with_losses_lowers_the_short_term_model() {
     let (mut control, mut path) = scripted(State::Cruise);
     round(&mut control, &mut path, 1_000.0);
     assert_close(path.event.cwnd_packets, 201.0);
     path.flight = 60;
-    // Two round trips flush what the filters of the latest round trip hold.
+    // Two round trips replace the values in the filters of the latest round trip.
     (0..2).for_each(|_| round(&mut control, &mut path, 600.0));
     for (bw, inflight) in [(700.0, 0.7 * 201.0), (600.0, 0.49 * 201.0)] {
         lose(&mut control, &path, 100, 1, 1);
@@ -505,17 +507,18 @@ fn a_round_trip_with_losses_lowers_the_short_term_model() {
         assert_close(control.model.pacing_rate, 0.99 * bw);
         assert!(path.event.cwnd_packets <= inflight + 1e-9);
     }
-    // Refill forgets it.
+    // Refill resets the short-term model.
     ack_to(&mut control, &mut path, State::Refill);
     assert!(
         control.model.bw_shortterm.is_infinite() && control.model.inflight_shortterm.is_infinite()
     );
 }
 
-/// Sec. "Precautionary Bandwidth Probing": after a probe that lost too much the next ends as soon
-/// as the limit is in flight; if a round trip later nothing is lost, another follows at once.
+/// Sec. "Precautionary Bandwidth Probing": after a probe with too many losses, the next probe ends
+/// as soon as the limit is in flight. If no packet is lost in the following round trip, another
+/// probe follows at once.
 #[test]
-fn the_probe_after_one_that_went_too_high_is_cautious() {
+fn the_probe_after_a_probe_with_too_many_losses_is_precautionary() {
     let (mut control, mut path) = scripted(State::Up);
     lose(&mut control, &path, 95, 1, 2);
     let limit = control.model.inflight_longterm;
@@ -534,7 +537,7 @@ fn the_probe_after_one_that_went_too_high_is_cautious() {
     assert_eq!(control.model.state, State::Refill);
 }
 
-/// `PickProbeWait`: 2 to 3 s, and 0 or 1 round trips on top; 64 kbit/s and 10 Gbit/s alike.
+/// `PickProbeWait`: 2 to 3 s, and 0 or 1 round trips already counted.
 #[test]
 fn probes_wait_a_random_time_or_the_rounds_of_a_reno_flow() {
     let (mut waits, mut ones) = (Vec::new(), 0);
@@ -546,10 +549,12 @@ fn probes_wait_a_random_time_or_the_rounds_of_a_reno_flow() {
     }
     assert!(waits.iter().all(|wait| (2.0..3.0).contains(wait)));
     let mean = waits.iter().sum::<f64>() / 1_000.0;
-    // Standard deviations: 0.289 / sqrt(1000) = 0.0091, and sqrt(250) = 15.8; four of them.
+    // The standard deviations are 0.289 / sqrt(1000) = 0.0091 and sqrt(250) = 15.8; the bounds are
+    // four of these.
     assert!((mean - 2.5).abs() < 0.037, "{mean}");
     assert!((437..=563).contains(&ones), "{ones}");
-    // A BDP of 20 packets: the 20th round trip after the probe at the latest, or the 19th.
+    // With a BDP of 20 packets the probe begins at the latest in the 20th round trip, or in the
+    // 19th.
     let (mut control, mut path) = scripted(State::Down);
     path.flight = 20;
     control.model.min_rtt.value = ms(20.0);

@@ -3,12 +3,13 @@
 use serde_json::Value;
 use tailroom_engine::congestion::CongestionConfig;
 
-/// Every entry of the registry with its default parameters, found by its name in the schema.
+/// Every control of the registry with its default parameters, under its name in the schema.
 pub(crate) fn all() -> Vec<(String, CongestionConfig)> {
     let schema = schemars::schema_for!(CongestionConfig);
-    let entries = schema.as_value()["oneOf"].as_array().expect("one alternative a control").clone();
+    let entries =
+        schema.as_value()["oneOf"].as_array().expect("one alternative per control").clone();
     let name = |entry: &Value| entry["properties"]["kind"]["const"].as_str().map(str::to_owned);
-    // "custom" stands for controls that are not here.
+    // "custom" wraps controls of the caller and has no window law of its own.
     let names = entries.iter().filter_map(name).filter(|name| name != "custom");
     let with_defaults = names.map(|name| {
         let config = serde_json::json!({ "kind": name });

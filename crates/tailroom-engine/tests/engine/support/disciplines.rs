@@ -2,12 +2,12 @@
 
 use tailroom_engine::queue::QueueConfig;
 
-/// Every queue discipline of the registry with a buffer of this size: its other parameters are the
-/// defaults, or the schema's example where there is none.
+/// Every queue discipline of the registry with a buffer of this size. Its other parameters have
+/// their defaults, or the example of the schema if there is no default.
 pub(crate) fn all(limit: &str) -> Vec<QueueConfig> {
     let schema = schemars::schema_for!(QueueConfig);
     let root = schema.as_value();
-    let kinds = root["oneOf"].as_array().expect("one alternative a discipline");
+    let kinds = root["oneOf"].as_array().expect("one alternative per discipline");
     let config = |kind: &serde_json::Value| {
         let mut config = serde_json::Map::new();
         for key in kind["required"].as_array().expect("at least a kind") {
@@ -17,7 +17,7 @@ pub(crate) fn all(limit: &str) -> Vec<QueueConfig> {
             config.insert(key.to_owned(), value.cloned().unwrap_or_default());
         }
         config.insert("limit".into(), limit.into());
-        serde_json::from_value(config.into()).expect("the rest has defaults")
+        serde_json::from_value(config.into()).expect("the other parameters have defaults")
     };
     kinds.iter().map(config).collect()
 }

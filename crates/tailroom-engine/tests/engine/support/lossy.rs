@@ -1,4 +1,4 @@
-//! One flow that meets a given loss, and the response function that it shows.
+//! Runs one flow under random or periodic loss and measures its response function.
 
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::wire_loss::LossSpec;
@@ -12,12 +12,12 @@ use crate::support::{networks, scenario_run, transport};
 pub(crate) const PACKET_BYTES: u64 = 1_000;
 pub(crate) const RTT_S: f64 = 0.1;
 
-/// Starts at the middle of the sawtooth.
+/// A Reno transport that starts in congestion avoidance near the mean window of its sawtooth.
 pub(crate) fn from_avoidance(window: u64) -> TcpSpec {
     TcpSpec { initial_ssthresh: Some(window as u32), ..transport::reno() }
 }
 
-/// One flow over a wire that loses packets, with a link so fast that nothing queues.
+/// One flow over a wire that loses packets, on a link so fast that no queue forms.
 fn lossy(tcp: TcpSpec, loss: LossSpec, duration: f64, seed: u64) -> Network {
     let limit = Limit::Packets(1_000_000);
     let delay = Time::from_seconds(RTT_S / 2.0);
@@ -34,7 +34,8 @@ fn lossy(tcp: TcpSpec, loss: LossSpec, duration: f64, seed: u64) -> Network {
     }
 }
 
-/// Packets a round trip of a flow that meets about so many losses, at least five in seven of them.
+/// Packets per round trip of a flow, measured over about `wanted_losses` losses and at least five
+/// sevenths of them.
 pub(crate) fn packets_per_round_trip(
     tcp: &TcpSpec,
     loss: LossSpec,
@@ -42,7 +43,7 @@ pub(crate) fn packets_per_round_trip(
     probability: f64,
     wanted_losses: u64,
 ) -> f64 {
-    // At the expected rate, and a tenth before the measured window.
+    // The expected rate gives the duration; the first tenth lies before the measured window.
     let duration = wanted_losses as f64 / probability / (expected / RTT_S) / 0.9;
     let network = lossy(tcp.clone(), loss, duration, 7);
     let run = scenario_run::finish(&network);
@@ -53,8 +54,8 @@ pub(crate) fn packets_per_round_trip(
     flow.throughput_bps / 8.0 / PACKET_BYTES as f64 * RTT_S
 }
 
-/// Packets a round trip of a flow that loses each packet with this probability, some 20,000 of
-/// them; small windows time out.
+/// Packets per round trip of a flow that loses each packet with this probability, measured over
+/// about 20,000 losses. Flows with small windows may time out.
 pub(crate) fn random_packets_per_round_trip(tcp: &TcpSpec, probability: f64, expected: f64) -> f64 {
     let duration = 20_000.0 / probability / (expected / RTT_S);
     let loss = LossSpec::Bernoulli { probability };

@@ -1,4 +1,4 @@
-//! What several tests share.
+//! Scenarios, networks, references and checks that several test modules use.
 
 pub(crate) mod controls;
 pub(crate) mod disciplines;

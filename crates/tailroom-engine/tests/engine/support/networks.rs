@@ -1,4 +1,4 @@
-//! The links and flows that tests build their networks from.
+//! Links and flows from which tests build their networks.
 
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::wire_loss::LossSpec;
@@ -10,7 +10,7 @@ use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::units::{Rate, Time};
 
-/// A plain link without loss or changes.
+/// A link with a tail-drop queue, without loss or changes.
 pub(crate) fn link(name: &str, rate_bps: u64, delay: Time, limit: Limit) -> LinkSpec {
     LinkSpec {
         name: name.into(),
@@ -29,7 +29,7 @@ pub(crate) fn link(name: &str, rate_bps: u64, delay: Time, limit: Limit) -> Link
     }
 }
 
-/// A tail-drop buffer.
+/// A tail-drop queue.
 pub(crate) fn drop_tail(limit: Limit) -> QueueConfig {
     QueueConfig::DropTail(DropTailParams { limit: limit.into() })
 }
@@ -50,7 +50,7 @@ pub(crate) fn bulk(name: &str, tcp: TcpSpec) -> GroupSpec {
     }
 }
 
-/// Flows of group 0 that start together and have one RTT.
+/// Flows of group 0 that start at time zero with the same RTT.
 pub(crate) fn alike(count: usize, rtt: Time) -> Vec<FlowSpec> {
     vec![FlowSpec { group: 0, rtt, start: Time::ZERO, access_rate: None }; count]
 }

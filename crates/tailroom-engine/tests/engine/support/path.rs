@@ -1,5 +1,5 @@
-//! A sender and a receiver with a fixed delay between them, and a script that drops, marks or holds
-//! back chosen packets: what the sender does about it, seen apart from any queue.
+//! A sender and a receiver with a fixed delay between them. A script loses, marks or delays chosen
+//! packets, so that the behavior of the sender shows without a queue.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,17 +14,18 @@ use tailroom_engine::units::Time;
 
 use crate::support::transport;
 
-/// One way; the round trip takes 100 ms.
+/// One-way delay.
 const DELAY: Time = Time::from_milliseconds(50);
 /// The round trip without queues.
 pub(crate) const RTT: Time = Time::from_milliseconds(100);
-/// A transfer that takes longer, 28 hours, is stuck.
+/// 28 hours: a transfer that takes longer does not end.
 const PATIENCE: Time = Time::from_milliseconds(100_000_000);
 
-/// The window of the transfers, in packets: slow start is over before they begin.
+/// The initial window of the transfers, in packets, which is also their ssthresh.
 pub(crate) const WINDOW: u64 = 20;
 
-/// A sender that starts in congestion avoidance and whose timer waits for ten round trips.
+/// A sender that starts in congestion avoidance and whose retransmission timeout is at least ten
+/// round trips.
 pub(crate) fn tcp(recovery: Recovery, prr: bool) -> TcpSpec {
     TcpSpec {
         recovery,
@@ -36,7 +37,7 @@ pub(crate) fn tcp(recovery: Recovery, prr: bool) -> TcpSpec {
     }
 }
 
-/// Every way to repair losses.
+/// Every kind of loss recovery, by name.
 pub(crate) fn every_recovery() -> [(&'static str, TcpSpec); 3] {
     [
         ("newreno", tcp(Recovery::NewReno, false)),
@@ -45,19 +46,19 @@ pub(crate) fn every_recovery() -> [(&'static str, TcpSpec); 3] {
     ]
 }
 
-/// What goes wrong on the way.
+/// Losses, marks and reordering on the path.
 pub(crate) struct Script<'a> {
     /// Whether the n-th transmission (from 0) of a packet is lost.
     pub(crate) loses_data: &'a dyn Fn(u64, u32) -> bool,
-    /// Whether the n-th transmission (from 0) of a packet is marked, if it may be.
+    /// Whether the n-th transmission (from 0) of a packet is marked, if the packet is ECN-capable.
     pub(crate) marks: &'a dyn Fn(u64, u32) -> bool,
     /// Whether the n-th ACK of the transfer (from 0) is lost.
     pub(crate) loses_ack: &'a dyn Fn(u64) -> bool,
-    /// A packet whose first transmission is overtaken, and by how many packets.
+    /// A packet whose first transmission is overtaken, and the number of packets that overtake it.
     pub(crate) overtaken: Option<(u64, u64)>,
 }
 
-/// Nothing goes wrong.
+/// A path that loses, marks and reorders nothing.
 pub(crate) const PERFECT: Script<'static> = Script {
     loses_data: &|_, _| false,
     marks: &|_, _| false,
@@ -65,7 +66,7 @@ pub(crate) const PERFECT: Script<'static> = Script {
     overtaken: None,
 };
 
-/// An ACK that has reached the sender, and the window after it.
+/// The echo of an ACK that reached the sender, and the state of the sender after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
     pub(crate) ece: bool,
@@ -73,7 +74,7 @@ pub(crate) struct Acked {
     pub(crate) ssthresh: f64,
 }
 
-/// What a transfer did.
+/// The record of a transfer.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) is_complete: bool,
@@ -93,8 +94,8 @@ pub(crate) struct Outcome {
     pub(crate) acks: Vec<Acked>,
 }
 
-/// Ordered by variant: at one instant packets come before the receiver's timer, ACKs before the
-/// sender's.
+/// The kinds of event, in their order at the same instant: a packet precedes the timer of the
+/// receiver, and an ACK the timer of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
     Packet,
@@ -149,7 +150,8 @@ impl Path<'_> {
         self.acks_sent += 1;
     }
 
-    /// Delivers a packet, and behind it the one it overtook last.
+    /// Delivers a packet, and after it the held packet if this is the last packet to overtake that
+    /// one.
     fn deliver(&mut self, now: Time, packet: Packet, receiver: &mut Receiver) {
         if let Some(ack) = receiver.on_packet(now, packet).map(StoredAck::from) {
             self.answer(now, ack);
@@ -199,14 +201,14 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
             (path.acks.keys().next().map_or(Time::NEVER, |key| key.0), Turn::Ack),
             (sender.deadline(), Turn::SenderTimer),
         ];
-        let (now, turn) = turns.into_iter().min().expect("four turns");
+        let (now, turn) = turns.into_iter().min().expect("the array is not empty");
         if now > PATIENCE {
             break;
         }
         path.outcome.finished_at = now;
         match turn {
             Turn::Packet => {
-                let (_, packet) = path.packets.pop_first().expect("one is due");
+                let (_, packet) = path.packets.pop_first().expect("a packet is due");
                 path.deliver(now, packet, &mut receiver);
             }
             Turn::ReceiverTimer => {
@@ -214,7 +216,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
                 path.answer(now, ack);
             }
             Turn::Ack => {
-                let (_, ack) = path.acks.pop_first().expect("one is due");
+                let (_, ack) = path.acks.pop_first().expect("an ACK is due");
                 sender.on_ack(now, ack.ack(), &mut path);
                 path.outcome.acks.push(Acked {
                     ece: ack.ack().ece,

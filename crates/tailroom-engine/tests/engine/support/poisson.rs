@@ -1,4 +1,4 @@
-//! Queues with Poisson arrivals, and what ten independent runs of one estimate.
+//! Queues with Poisson arrivals, and estimates from ten independent runs.
 
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::network::{GroupSpec, Network};
@@ -19,7 +19,7 @@ pub(crate) fn seconds(seconds: f64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// A mean over independent runs and the half-width of its 99 % confidence interval.
+/// A mean over independent runs with the half-width of its 99 % confidence interval.
 pub(crate) struct Estimate {
     mean: f64,
     half_width: f64,
@@ -35,18 +35,20 @@ impl Estimate {
         Estimate { mean, half_width: 3.250 * (squares / (count - 1.0) / count).sqrt() }
     }
 
-    /// The interval holds `expected`, and is narrow enough for that to mean something.
-    pub(crate) fn assert_is(&self, expected: f64, precision: f64, what: &str) {
-        let found = format!("{what}: {} +- {}, expected {expected}", self.mean, self.half_width);
+    /// Checks that the interval contains `expected` and is narrower than `precision` times
+    /// `expected` on either side.
+    pub(crate) fn assert_is(&self, expected: f64, precision: f64, quantity: &str) {
+        let found =
+            format!("{quantity}: {} +- {}, expected {expected}", self.mean, self.half_width);
         assert!((self.mean - expected).abs() <= self.half_width, "{found}");
         assert!(self.half_width < precision * expected, "{found}");
     }
 }
 
-/// One Poisson source at `load` into a link with this queue, whose mean packet takes 1 ms.
+/// One Poisson source that offers `load` to a link with this queue; the mean packet takes 1 ms.
 pub(crate) fn poisson(load: f64, sizes: PacketSizes, queue: QueueConfig, seed: u64) -> Network {
-    // A mean of 5,000 bytes: rounding up to whole bytes adds half a byte, one part in 10,000, and
-    // e^(-65,535 / 5,000) = 2e-6 of the packets are cut short.
+    // The mean size is 5,000 bytes. Rounding up to whole bytes adds half a byte on average, one
+    // part in 10,000, and e^(-65,535 / 5,000) = 2e-6 of the packets are truncated.
     let (bytes, rate_bps) = (5_000_u32, 40_000_000_u64);
     let source_rate = Rate::from_bits_per_second((load * rate_bps as f64) as u64);
     let group = GroupSpec {

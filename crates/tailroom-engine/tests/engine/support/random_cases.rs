@@ -1,11 +1,11 @@
-//! How many random cases a property is tried with, and where a case that fails is kept.
+//! The number of random cases per property, and the files that keep failing cases.
 
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::FileFailurePersistence;
 
-/// Tries `cases` random cases, or as many as the environment variable `PROPTEST_CASES` says. A case
-/// that fails is kept beside the test's file, in one of the same name that ends in `.regressions`;
-/// the next run tries it first.
+/// Runs `cases` random cases, or the number in the environment variable `PROPTEST_CASES`. A failing
+/// case is kept beside the source file of the test, in a file of the same name with the extension
+/// `regressions`; the next run tries it first.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases: std::env::var("PROPTEST_CASES").map_or(cases, |text| text.parse().unwrap_or(cases)),

@@ -1,4 +1,4 @@
-//! Random networks: every option of the engine, and as many ties as possible.
+//! Random networks that use every option of the engine and have many simultaneous events.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use tailroom_engine::units::{Rate, Time};
 
 use crate::support::{controls, disciplines, networks, random_transports};
 
-/// Times of a grid, so that many of them are equal, or any.
+/// Times that mostly lie on a grid of milliseconds, so that many of them are equal.
 fn time(most_milliseconds: u64) -> impl Strategy<Value = Time> {
     prop_oneof![
         4 => (0..=most_milliseconds).prop_map(Time::from_milliseconds),
@@ -48,7 +48,7 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
     let bytes = ["1500 B", "10 kB", "100 kB", "10 MB"];
     let limit = select([&packets[..], &many, &bytes].concat());
     let any = limit.prop_flat_map(|limit| select(disciplines::all(limit)));
-    // The plain buffer is where most ties are.
+    // Simultaneous events are most frequent at tail-drop queues.
     let plain = select(vec![1, 2, 5, 20, 100, 1_000, 100_000]).prop_map(Limit::Packets);
     prop_oneof![1 => any, 1 => plain.prop_map(networks::drop_tail)]
 }
@@ -68,7 +68,7 @@ fn loss() -> impl Strategy<Value = LossSpec> {
     ]
 }
 
-/// Changes of rate inside the first two seconds, some of them for good.
+/// Rate changes in the first two seconds. Some of them stop the link for good.
 fn rate_changes() -> impl Strategy<Value = (Vec<RateChange>, Option<Time>)> {
     let change = (time(1_500), select(vec![0, 0, 500_000, 3_000_000, 20_000_000]));
     let changes = prop::collection::vec(change, 0..4).prop_map(|mut changes| {
@@ -84,7 +84,7 @@ fn rate_changes() -> impl Strategy<Value = (Vec<RateChange>, Option<Time>)> {
         1 => (changes, period).prop_map(|(mut changes, period): (Vec<RateChange>, _)| {
             let period = period.filter(|_| !changes.is_empty());
             if period.is_some() {
-                // A schedule that repeats begins at once and lets something pass.
+                // A schedule that repeats must begin at time zero with a rate above 0.
                 changes[0] = RateChange {
                     at: Time::ZERO,
                     rate: Rate::from_bits_per_second(2_000_000),
@@ -154,7 +154,7 @@ fn congestion() -> impl Strategy<Value = CongestionConfig> {
         3 => select(any_control),
         1 => any::<bool>().prop_map(|abe| CongestionConfig::Reno(RenoParams { abe })),
         1 => Just(highspeed(38.0, IncreaseRule::Continuous, false)),
-        // A low threshold, so that the small windows of these runs reach the law.
+        // A low threshold, which the small windows of these runs exceed.
         1 => Just(highspeed(4.0, IncreaseRule::Continuous, true)),
         1 => Just(highspeed(38.0, IncreaseRule::Table, false)),
     ]
@@ -230,7 +230,8 @@ fn source() -> impl Strategy<Value = SourceSpec> {
     ]
 }
 
-/// Objects of a few packets, with silences long enough for a restart between some of them.
+/// Objects of a few packets, with idle times that are long enough for a restart between some of
+/// them.
 fn objects() -> impl Strategy<Value = SourceSpec> {
     let mean = select(vec![1_000.0, 5_000.0, 50_000.0]);
     let size = (mean, any::<bool>()).prop_map(|(mean, is_fixed)| {
@@ -242,7 +243,7 @@ fn objects() -> impl Strategy<Value = SourceSpec> {
     })
 }
 
-/// Short flows that come and go: a few hundred in a run.
+/// Dynamic flows: a few hundred short ones per run.
 fn passing_flows() -> impl Strategy<Value = SourceSpec> {
     let grid = prop::collection::vec(time(1_900), 0..50).prop_map(|mut times| {
         times.sort_unstable();
@@ -316,7 +317,7 @@ fn passing_flows() -> impl Strategy<Value = SourceSpec> {
     )
 }
 
-/// A list of flows, some with a rate and a round trip of their own.
+/// A list of flows, some of which have their own rate and RTT.
 fn list(mut flows: Vec<(Time, u64, bool)>) -> Arc<[TraceFlow]> {
     flows.sort_unstable();
     let flows = flows.into_iter().map(|(start, bytes, is_known)| TraceFlow {
@@ -328,7 +329,8 @@ fn list(mut flows: Vec<(Time, u64, bool)>) -> Arc<[TraceFlow]> {
     flows.collect()
 }
 
-/// A group, its flows' access rate, and their starts and RTTs beyond the propagation of its path.
+/// A group, the access rate of its flows, and for each flow its start and the part of its RTT
+/// beyond the propagation of the path.
 type Members = (GroupSpec, Option<Rate>, Vec<(Time, Time)>);
 
 fn group(links: usize) -> impl Strategy<Value = Members> {
@@ -340,7 +342,7 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
     let stop = option::weighted(0.2, time(1_500));
     let flow = || (prop_oneof![3 => Just(Time::ZERO), 1 => time(500)], member_rtt());
     let members = prop_oneof![
-        // All alike: their packets meet at the same instants.
+        // Equal flows, whose packets arrive at the same instants.
         (1_usize..5, flow()).prop_map(|(count, flow)| vec![flow; count]),
         prop::collection::vec(flow(), 1..4),
     ];
@@ -371,7 +373,8 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
     )
 }
 
-/// RTT beyond the propagation of the path; a multiple of 4 ms puts whole milliseconds on each part.
+/// The part of an RTT beyond the propagation of the path. For a multiple of 4 ms, each private
+/// delay is a whole number of milliseconds.
 fn member_rtt() -> impl Strategy<Value = Time> {
     prop_oneof![
         1 => Just(Time::ZERO),
@@ -409,14 +412,14 @@ fn assemble(
     for (index, (mut group, access_rate, members)) in members.into_iter().enumerate() {
         let forward = delay(&group.path);
         let back = if group.reverse_path.is_empty() { forward } else { delay(&group.reverse_path) };
-        let is_passing = group.source.passing_rtt().is_some();
-        if is_passing {
+        let is_dynamic = group.source.passing_rtt().is_some();
+        if is_dynamic {
             group.stop = None;
         }
-        let members = if is_passing { Vec::new() } else { members };
+        let members = if is_dynamic { Vec::new() } else { members };
         flows.extend(members.into_iter().map(|(start, beyond)| FlowSpec {
             group: index,
-            // A round trip takes time (the scenario file demands it too).
+            // The scenario file also requires an RTT above zero.
             rtt: (forward + back + beyond).max(Time::from_milliseconds(1)),
             start,
             access_rate,

@@ -1,12 +1,12 @@
-//! What random transports are drawn from.
+//! Options from which random transports are drawn.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 
-/// Every way to repair losses: the recovery, whether it has PRR, and whether lost packets count in
-/// the pipe.
+/// Every kind of loss recovery: the algorithm, whether it uses PRR, and whether the pipe counts
+/// lost packets.
 pub(crate) fn repair() -> impl Strategy<Value = (Recovery, bool, bool)> {
     select(vec![
         (Recovery::NewReno, false, false),
@@ -16,7 +16,7 @@ pub(crate) fn repair() -> impl Strategy<Value = (Recovery, bool, bool)> {
     ])
 }
 
-/// Every slow start; the limited one has this threshold, in packets.
+/// Every kind of slow start. Limited slow start has this threshold, in packets.
 pub(crate) fn slow_start(max_ssthresh: u32) -> impl Strategy<Value = SlowStartSpec> {
     select(vec![
         SlowStartSpec::Standard,

@@ -1,4 +1,4 @@
-//! Runs a scenario from its text, or a network.
+//! Resolves and runs scenarios that read no files, and runs networks.
 
 use tailroom_engine::network::Network;
 use tailroom_engine::results::Results;
@@ -6,34 +6,35 @@ use tailroom_engine::scenario;
 use tailroom_engine::scenario::FileLoader;
 use tailroom_engine::simulation::Simulation;
 
-/// For scenarios that name no files.
+/// A loader without files.
 pub(crate) struct NoFiles;
 
 impl FileLoader for NoFiles {
     fn load(&self, path: &str) -> Result<String, String> {
-        Err(format!("no file is named here, but {path} is"))
+        Err(format!("tests of this kind read no files, not {path}"))
     }
 }
 
-/// What a scenario that is right and names no files resolves to.
+/// The network of a valid scenario.
 pub(crate) fn network(text: &str, seed: u64) -> Network {
     scenario::parse(text, &[], Some(seed), &NoFiles)
         .and_then(|scenario| scenario.resolve())
-        .expect("the scenario is right")
+        .expect("the scenario is valid")
 }
 
-/// The results of a scenario that is right and names no files.
+/// The results of a valid scenario.
 pub(crate) fn run(text: &str, seed: u64) -> Results {
     finish(&network(text, seed))
 }
 
-/// The results of a network whose run ends well.
+/// The results of a run that ends without an error.
 pub(crate) fn finish(network: &Network) -> Results {
     Simulation::new(network).finish().expect("the account of packets balances")
 }
 
-/// Why a scenario that names no files is refused.
+/// The message with which a wrong scenario is refused.
 pub(crate) fn refusal(text: &str) -> String {
-    let resolved = scenario::parse(text, &[], None, &NoFiles).and_then(|found| found.resolve());
+    let resolved =
+        scenario::parse(text, &[], None, &NoFiles).and_then(|scenario| scenario.resolve());
     resolved.expect_err("the scenario is wrong").to_string()
 }

@@ -1,10 +1,10 @@
-//! The scenario that the tests of reading and refusing vary.
+//! A valid scenario, which tests vary to check how scenarios are read and refused.
 
 use tailroom_engine::network::Network;
 use tailroom_engine::scenario;
 use tailroom_engine::scenario::{FileLoader, Scenario, ScenarioError};
 
-/// Files that a scenario may name.
+/// The files that a scenario may read.
 pub(crate) struct Files(&'static [(&'static str, &'static str)]);
 
 impl FileLoader for Files {
@@ -14,7 +14,7 @@ impl FileLoader for Files {
     }
 }
 
-/// Traces and distribution functions that are right and that are not.
+/// Valid and invalid traces, distribution functions and lists of flows.
 pub(crate) const FILES: Files = Files(&[
     ("good.trace", "1\n1\n2\n4\n"),
     ("bad.trace", "1\nfast\n"),
@@ -72,23 +72,23 @@ pub(crate) fn resolve_with(
     parse(text, overrides)?.resolve()
 }
 
-/// Resolves a scenario that is right.
+/// Resolves a valid scenario.
 pub(crate) fn resolve(text: &str) -> Network {
-    resolve_with(text, &[]).expect("the scenario is right")
+    resolve_with(text, &[]).expect("the scenario is valid")
 }
 
-/// The base scenario with a piece of its text replaced.
+/// The base scenario with a part of its text replaced.
 pub(crate) fn base_with(from: &str, to: &str) -> String {
     assert!(BASE.contains(from), "{from}");
     BASE.replacen(from, to, 1)
 }
 
-/// The message that the base scenario gives once a piece of its text is replaced.
+/// The refusal of the base scenario with a part of its text replaced.
 pub(crate) fn message(from: &str, to: &str) -> String {
     refusal(&base_with(from, to))
 }
 
-/// The message that a wrong scenario gives.
+/// The message with which a wrong scenario is refused.
 pub(crate) fn refusal(text: &str) -> String {
     resolve_with(text, &[]).expect_err("the scenario is wrong").to_string()
 }

@@ -1,4 +1,4 @@
-//! Groups and links of a summary by their names.
+//! Looks up groups and links of a summary by name.
 
 use tailroom_engine::results::{GroupSummary, LinkSummary, Summary};
 

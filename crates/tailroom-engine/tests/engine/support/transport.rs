@@ -1,4 +1,4 @@
-//! The transport that most tests start from.
+//! The default transport of the tests.
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::reno::RenoParams;
@@ -10,7 +10,7 @@ use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::rtt::RttSamples;
 use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 
-/// A plain Reno transport with SACK and without delayed ACKs.
+/// A Reno transport with SACK and without delayed ACKs.
 pub(crate) fn reno() -> TcpSpec {
     TcpSpec {
         congestion: CongestionConfig::Reno(RenoParams::default()),
@@ -22,7 +22,7 @@ pub(crate) fn reno() -> TcpSpec {
         initial_window: 2,
         initial_ssthresh: None,
         min_rto: PositiveDuration::from_milliseconds(200),
-        // As fine as time itself: a coarse one would hide a timer that is managed badly.
+        // The finest granularity there is: a coarser one could hide an error in the timer.
         rto_granularity: Some(PositiveDuration::new(1)),
         restart_rto_at_retransmission: true,
         rtt_samples: RttSamples::Timestamps,

@@ -1,4 +1,5 @@
-//! What each group of flows meets at a link: its own waiting time and loss, against closed forms and by hand.
+//! Statistics of each group at each link (queueing delay and loss), against closed forms and by
+//! hand.
 
 use tailroom_engine::results::{GroupLinkSummary, Results};
 
@@ -9,7 +10,7 @@ fn at<'a>(results: &'a Results, group: &str, link: &str) -> &'a GroupLinkSummary
     group.links.get(link).expect("the group crosses the link")
 }
 
-/// Two Poisson streams, 30 and 40 % of a link of 8 Mbit/s, of 1000 and 250 bytes.
+/// Two Poisson streams of 1000 and 250 bytes offer 30 and 40 % of a link of 8 Mbit/s.
 fn two_streams(queue: &str) -> Results {
     let text = format!(
         r#"
@@ -32,15 +33,16 @@ fn two_streams(queue: &str) -> Results {
     scenario_run::run(&text, 1)
 }
 
-/// Poisson arrivals see time averages, so that behind one queue both groups wait as Pollaczek and Khinchine
-/// say: sum(lambda s^2) / 2 / (1 - rho).
+/// Poisson arrivals see time averages, so at a shared queue the packets of both groups have the
+/// mean wait of Pollaczek and Khinchine: sum(lambda s^2) / 2 / (1 - rho).
 #[test]
-fn groups_of_one_queue_wait_equally_long() {
+fn groups_that_share_a_fifo_queue_have_the_same_mean_delay() {
     let results = two_streams("\"drop_tail\"");
-    // 300 packets of 1 ms and 1600 of 0.25 ms a second: (300 + 100) / 2 us / 0.3.
+    // Per second, 300 packets of 1 ms and 1600 packets of 0.25 ms: (300 + 100) / 2 us / 0.3.
     let expected = 666.7e-6;
-    // Waiting times stay alike over a busy period's relaxation time, some 10 ms: 200,000 independent
-    // samples of a standard deviation near the mean, 0.3 %; five times that.
+    // Waiting times are correlated for about 10 ms, the relaxation time of a busy period: 200,000
+    // independent samples with a standard deviation near the mean, 0.3 %. The tolerance is five
+    // times that.
     for group in ["large", "small"] {
         let found = at(&results, group, "link");
         let mean = found.queue_delay_s_mean.expect("packets pass");
@@ -56,10 +58,11 @@ fn groups_of_one_queue_wait_equally_long() {
     assert_eq!(groups.iter().sum::<u64>(), link.arrivals_packets);
 }
 
-/// A stream below its share beside one that would fill the link twice: under fair queueing its packet waits
-/// for what is in transmission and no more, in one queue for the whole buffer.
+/// A stream below its fair rate beside a stream that offers twice the capacity. Under fair queueing
+/// a packet of the first stream waits only for the packet in transmission; in one queue it waits
+/// for the whole buffer.
 #[test]
-fn a_scheduler_tells_the_groups_apart() {
+fn a_group_below_its_fair_rate_waits_little_under_fair_queueing() {
     let run = |queue: &str| {
         let text = format!(
             r#"
@@ -81,15 +84,16 @@ fn a_scheduler_tells_the_groups_apart() {
         );
         scenario_run::run(&text, 1)
     };
-    // A packet takes 0.8 ms.
+    // A transmission takes 0.8 ms.
     let fair = run("\"fair\", scheduler = \"priority_fair\"");
     let thin = at(&fair, "thin", "link");
     assert_eq!(thin.drops_packets, 0);
     let mean = thin.queue_delay_s_mean.expect("packets pass");
-    // Uniform in [0, 0.8 ms], and 188 packets: standard deviation 0.017 ms of the mean. Behind another
-    // one of its own only rarely.
+    // The wait is uniform in [0, 0.8 ms]; over 188 packets the mean has a standard deviation of
+    // 0.017 ms. Packets of this stream rarely wait for each other.
     assert!((mean - 0.4e-3).abs() < 4.0 * 0.017e-3, "{mean}");
-    // The other one: 20 Mbit/s come for 9.9; 37,500 packets, standard deviation 0.0026.
+    // The other stream offers 20 Mbit/s for 9.9 Mbit/s: over 37,500 packets a standard deviation of
+    // 0.0026.
     let loss = at(&fair, "elastic", "link").loss_fraction.expect("packets arrive");
     assert!((loss - (20.0 - 9.9) / 20.0).abs() < 0.01, "{loss}");
     let one_queue = run("\"drop_tail\"");
@@ -97,15 +101,15 @@ fn a_scheduler_tells_the_groups_apart() {
         let waited = at(&one_queue, group, "link").queue_delay_s_mean.expect("packets pass");
         assert!((0.95..=1.0).contains(&(waited / 40e-3)), "{group}: {waited}");
     }
-    // 188 packets, half of them lost: standard deviation 0.036.
+    // 188 packets, half of them lost: a standard deviation of 0.036.
     let loss = at(&one_queue, "thin", "link").loss_fraction.expect("packets arrive");
     assert!((loss - 10.1 / 20.1).abs() < 4.0 * 0.036, "{loss}");
 }
 
-/// By hand: ten packets of 1 ms at once, of which the buffer holds four and the link sends one; nothing
-/// else comes until that is over.
+/// By hand: ten packets of 1 ms are sent together. The buffer holds four and the link transmits
+/// one; no other packet arrives in that time.
 #[test]
-fn the_packets_of_a_burst_wait_for_one_another() {
+fn the_packets_of_a_burst_wait_for_the_packets_before_them() {
     let text = r#"
         duration = "1 s"
         [links.near]
@@ -136,7 +140,7 @@ fn the_packets_of_a_burst_wait_for_one_another() {
     let near = at(&results, "burst", "near");
     assert_eq!((near.arrivals_packets, near.drops_packets), (10, 5));
     assert_eq!(near.loss_fraction, Some(0.5));
-    // 0, 1, 2, 3 and 4 ms.
+    // They wait 0, 1, 2, 3 and 4 ms.
     assert!((near.queue_delay_s_mean.expect("packets pass") - 2e-3).abs() < 1e-12);
     assert!((near.queue_delay_s_p99.expect("packets pass") / 4e-3 - 1.0).abs() < 2e-3);
     assert_eq!(at(&results, "burst", "far").queue_delay_s_mean, Some(0.0));

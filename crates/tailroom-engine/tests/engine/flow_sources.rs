@@ -1,4 +1,5 @@
-//! Media flows, lists of flows and web sessions, against closed forms and timetables by hand.
+//! Sources of dynamic flows (media flows, lists of flows and web sessions), against closed forms
+//! and timetables by hand.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -17,7 +18,7 @@ use crate::support::summaries::{group, link};
 
 const SECOND: f64 = 1e12;
 
-/// Streams of two packets a second on a wide link.
+/// Media flows of two packets per second on a link with ample capacity.
 fn streaming(source: &str, duration: &str) -> String {
     format!(
         r#"
@@ -35,10 +36,10 @@ fn streaming(source: &str, duration: &str) -> String {
     )
 }
 
-/// M/G/infinity: the number in progress is Poisson with mean rate times duration, whatever the
-/// distribution of the duration.
+/// M/G/infinity: the number of flows in progress is Poisson with the mean rate times duration, for
+/// any distribution of the duration.
 #[test]
-fn media_flows_in_progress_are_poisson_whatever_their_durations() {
+fn media_flows_in_progress_are_poisson_for_any_distribution_of_durations() {
     for duration in [
         "\"2 s\"",
         "{ kind = \"exponential\", mean = \"2 s\" }",
@@ -48,8 +49,8 @@ fn media_flows_in_progress_are_poisson_whatever_their_durations() {
         let results = scenario_run::run(&streaming(&source, "10100 s"), 1);
         let sharing = &link(&results.summary, "link").sharing;
         let mean = sharing.flows_in_progress_mean.unwrap();
-        // The integral of the covariance is 20 E[D^2] / E[D], at most 80 s; over 10,000 s a standard
-        // deviation of 0.09.
+        // The integral of the covariance is 20 E[D^2] / E[D], at most 80 s: over 10,000 s a
+        // standard deviation of 0.09.
         assert!((mean - 20.0).abs() < 0.3, "{duration}: {mean}");
         let counts = &results.flow_counts;
         let mut poisson = (-20.0_f64).exp();
@@ -62,42 +63,43 @@ fn media_flows_in_progress_are_poisson_whatever_their_durations() {
             distance += (share - poisson).abs();
             rest -= poisson;
         }
-        // 2,500 independent looks at some 25 values of weight: 0.04 in total.
+        // 2,500 independent observations of about 25 likely values: a distance of 0.04 in total.
         assert!(0.5 * (distance + rest) < 0.06, "{duration}: {}", 0.5 * (distance + rest));
         assert!(sharing.bottlenecked_time_fraction <= 0.0);
         assert_eq!(group(&results.summary, "media").loss_fraction, Some(0.0));
     }
 }
 
-/// A flow of duration D sends a packet each gap g from its start on: ceil(D / g). Of exponential D the
-/// mean of that is 1 / (1 - exp(-g / E[D])).
+/// A flow of duration D sends one packet per gap g from its start on: ceil(D / g). For exponential
+/// D the mean number is 1 / (1 - exp(-g / E[D])).
 #[test]
-fn media_flows_send_the_packets_that_their_durations_have_room_for() {
+fn media_flows_send_one_packet_per_gap_for_their_duration() {
     let source = "arrivals_per_second = 10, duration = { kind = \"exponential\", mean = \"2 s\" }";
     let results = scenario_run::run(&streaming(source, "10100 s"), 1);
     let media = group(&results.summary, "media");
     let expected_bps = 10.0 * 8_000.0 / (1.0 - (-0.25_f64).exp());
-    // 100,000 flows of 4.52 packets, standard deviation 4.0: 1 in 240 with their number.
+    // 100,000 flows of 4.52 packets with a standard deviation of 4.0: a relative deviation of 1 /
+    // 240, including that of their number.
     assert!((media.throughput_bps / expected_bps - 1.0).abs() < 0.015, "{}", media.throughput_bps);
     assert!((media.goodput_bps / media.throughput_bps - 0.96).abs() < 1e-3);
-    // Packet of 1000 B at 10 Mbit/s, 1 ms of propagation, and a few that wait.
+    // Transmission of 1000 B at 10 Mbit/s, 1 ms of propagation, and some queueing.
     let delay = media.one_way_delay_s_mean.unwrap();
     assert!((0.0018..0.00182).contains(&delay), "{delay}");
     assert_eq!((media.rtt_s_mean, media.congestion.clone()), (None, None));
 }
 
 #[test]
-fn media_flows_offer_the_load_that_is_given() {
+fn media_flows_offer_the_given_load() {
     let source = "load = 0.04, duration = { kind = \"exponential\", mean = \"2 s\" }";
     let results = scenario_run::run(&streaming(source, "10100 s"), 1);
     let sharing = &link(&results.summary, "link").sharing;
-    // 0.04 * 10^7 / (8000 * 4.52) = 11.06 flows a second: 110,600, of 4.52 packets, standard
-    // deviation 4.0.
+    // 0.04 * 10^7 / (8000 * 4.52) = 11.06 flows per second: 110,600 flows of 4.52 packets with a
+    // standard deviation of 4.0.
     assert!((sharing.offered_load / 0.04 - 1.0).abs() < 0.015, "{}", sharing.offered_load);
 }
 
-/// Media flows count with their rate: ten of 1 Mbit/s fill 10 Mbit/s, eleven do not fit. The link does
-/// not end them; what it cannot carry is lost.
+/// Media flows count by their rate: ten flows of 1 Mbit/s fill 10 Mbit/s and eleven exceed it. The
+/// link does not slow them down; it drops the excess.
 #[test]
 fn media_flows_are_bottlenecked_while_the_fair_rate_is_below_theirs() {
     let run = |flows: usize| {
@@ -125,7 +127,7 @@ fn media_flows_are_bottlenecked_while_the_fair_rate_is_below_theirs() {
     assert!(share(&fits) <= 0.0);
     assert!((share(&too_many) - 0.4).abs() < 1e-9, "{}", share(&too_many));
     assert_eq!(group(&fits.summary, "media").loss_fraction, Some(0.0));
-    // Half of 20 Mbit/s, less what the buffer holds at the end: 20 of 10,000 packets.
+    // Half of 20 Mbit/s is lost, less the 20 of 10,000 packets that the buffer holds at the end.
     let lost = group(&too_many.summary, "media").loss_fraction.unwrap();
     assert!((0.497..0.5).contains(&lost), "{lost}");
     let media = group(&too_many.summary, "media");
@@ -137,16 +139,17 @@ fn media_flows_are_bottlenecked_while_the_fair_rate_is_below_theirs() {
 }
 
 #[test]
-fn places_of_media_flows_are_used_again() {
+fn numbers_of_media_flows_are_reused_without_effect_on_results() {
     let source = "arrivals_per_second = 10, duration = { kind = \"exponential\", mean = \"2 s\" }";
     let network = scenario_run::network(&streaming(source, "1000 s"), 1);
     let mut again = Simulation::new(&network);
     again.run_until(network.duration).unwrap();
-    // 10,000 flows, 20 in progress on average with a standard deviation of 4.5.
+    // 10,000 flows, of which 20 are in progress on average, with a standard deviation of 4.5.
     assert!(again.flow_places() < 60, "{}", again.flow_places());
     let mut fresh = Simulation::new(&network);
     fresh.keep_numbers();
-    // A burst is a row of packets of one number, so that one may join two flows.
+    // A burst is a sequence of packets of one flow number, so a reused number may join the packets
+    // of two flows.
     let without_bursts = |simulation: Simulation| {
         let mut summary = simulation.finish().unwrap().summary;
         for (_, link) in &mut summary.links.0 {
@@ -179,9 +182,10 @@ fn run_with_files(text: &str) -> Results {
     scenario_run::finish(&network)
 }
 
-/// flows.csv: 14,600 B at 1 s; 146,000 B at 2 s, at most 1 Mbit/s, 40 ms; 1,460 B at 3 s over 100 ms.
+/// `flows.csv` has three flows: 14,600 B at 1 s; 146,000 B at 2 s with at most 1 Mbit/s and 40 ms;
+/// 1,460 B at 3 s with 100 ms.
 #[test]
-fn a_list_gives_start_bytes_rate_and_round_trip() {
+fn a_list_sets_start_size_rate_and_rtt_of_each_flow() {
     let results = run_with_files(&listed(
         "rtt = \"200 ms\"\naccess_rate = \"10 Mbit/s\"\nsend_jitter = \"none\"",
     ));
@@ -189,24 +193,25 @@ fn a_list_gives_start_bytes_rate_and_round_trip() {
     assert_eq!(log.start_s, [1.0, 2.0, 3.0]);
     assert_eq!(log.bytes, [14_600.0, 146_000.0, 1_460.0]);
     let times = &log.completion_time_s;
-    // Ten packets, the initial window, at 10 Mbit/s: 12 ms, one more at 100 Mbit/s, and 200 ms.
+    // Ten packets, the initial window, take 12 ms at 10 Mbit/s, and the last of them 0.12 ms at 100
+    // Mbit/s; the RTT is 200 ms.
     assert!((times[0] - 0.212_12).abs() < 1e-9, "{times:?}");
-    // 100 packets at 1 Mbit/s: 1.2 s; ACKs are back before the window has left.
+    // 100 packets take 1.2 s at 1 Mbit/s; ACKs return before the window is sent.
     assert!((times[1] - 1.240_12).abs() < 1e-9, "{times:?}");
     assert!((times[2] - 0.101_32).abs() < 1e-9, "{times:?}");
     assert_eq!(group(&results.summary, "list").flows, 3);
-    // Ideal: the slower of access link and link, once, and the round trip.
+    // The ideal time is one transmission at the slower of access link and link, and the RTT.
     assert!((log.slowdown[2] - 0.101_32 / 0.101_2).abs() < 1e-9);
 }
 
 #[test]
-fn start_shifts_a_list_and_stop_ends_it() {
+fn start_shifts_the_times_of_a_list_and_stop_ends_it() {
     let results = run_with_files(&listed("start = \"10 s\"\nstop = \"13 s\""));
     assert_eq!(results.flow_log.start_s, [11.0, 12.0]);
 }
 
 #[test]
-fn a_list_without_rate_and_round_trip_draws_them() {
+fn flows_of_a_list_without_an_rtt_draw_it_from_the_distribution_of_the_group() {
     let text = listed("rtt = { uniform = [\"50 ms\", \"60 ms\"] }");
     let results = run_with_files(&text);
     let first = results.flow_log.completion_time_s[0];
@@ -256,29 +261,29 @@ fn timetable(spec: &WebSpec, durations: impl Fn(usize) -> u64) -> Vec<(u64, u64)
     }
 }
 
-/// By hand, round trips of 100 ms, parsing 200 ms, thinking 5 s: the main object from 1,000 to 1,400
-/// ms; two embedded ones at 1,400 + 100 + 200, the third when the first of them, 50 ms long, is
-/// complete, at 1,750 + 100. The page ends with the longest, at 1,700 + 900, and the next begins 5 s
-/// and a round trip later.
+/// By hand, with an RTT of 100 ms, 200 ms of parsing and 5 s of thinking: the main object lasts
+/// from 1,000 to 1,400 ms. Two embedded objects start at 1,400 + 100 + 200 = 1,700 ms, and the
+/// third 100 ms after the shorter of them, of 50 ms, ends at 1,750 ms. The page ends with the
+/// longest object, 900 ms after 1,700 ms; the next page starts 5 s and an RTT later.
 #[test]
-fn a_page_waits_for_its_objects_and_the_user_for_the_page() {
+fn embedded_objects_follow_the_main_object_and_the_next_page_follows_all_objects() {
     let lengths = [400, 50, 900, 10, 400, 50, 900, 10];
     let objects = timetable(&web(&[1_000], 2, 3, 2), |index| lengths[index]);
     let page =
         |start: u64| [(start, 1_000), (start + 700, 500), (start + 700, 500), (start + 850, 500)];
     assert_eq!(objects, [page(1_000), page(7_700)].concat());
-    // One after another: 1,700, 1,700 + 50 + 100, 1,850 + 900 + 100.
+    // One object at a time: 1,700, 1,700 + 50 + 100, 1,850 + 900 + 100.
     let objects = timetable(&web(&[1_000], 1, 3, 1), |index| lengths[index]);
     assert_eq!(objects, [(1_000, 1_000), (1_700, 500), (1_850, 500), (2_850, 500)]);
-    // Nothing embedded: the next page a round trip and a think time after the main object.
+    // Without embedded objects the next page starts an RTT and a think time after the main object.
     let objects = timetable(&web(&[1_000, 2_000], 2, 0, 4), |_| 400);
     assert_eq!(objects, [(1_000, 1_000), (2_000, 1_000), (6_500, 1_000), (7_500, 1_000)]);
 }
 
-/// The published means (Distribution of sizes: integrals over the bounded densities; objects: the
-/// number's tail integral): per session 5 pages of 1 + 5.62 objects.
+/// The published means per session: 5 pages of 1 + 5.62 objects. The mean sizes are integrals over
+/// the bounded densities, the mean number of objects follows from its tail.
 #[test]
-fn the_sessions_of_ieee_802_16m_have_its_means() {
+fn sessions_of_the_ieee_802_16m_model_have_the_published_means() {
     let text = r#"
         duration = "10 s"
         [links.link]
@@ -299,23 +304,24 @@ fn the_sessions_of_ieee_802_16m_have_its_means() {
     assert!((spec.embedded_object.mean() - 8_212.18).abs() < 0.1);
     assert!((spec.embedded_objects.mean() - 5.62).abs() < 1e-4);
     let objects = timetable(&spec, |_| 100);
-    // 20,000 sessions, standard deviation 141; 100,000 pages, 20 % a session geometric: sqrt(20)
-    // pages a session, 1 in 158 of the pages with the number of sessions; objects of a page have
-    // standard deviation 10.6, which adds 1 in 198.
+    // 20,000 sessions: the number has a standard deviation of 141 sessions. The geometric number of
+    // pages per session has a standard deviation of sqrt(20): together 1 / 158 of the 100,000
+    // pages. The number of objects per page has a standard deviation of 10.6, which adds 1 / 198.
     let count = objects.len() as f64;
     assert!((count / (20_000.0 * 5.0 * 6.62) - 1.0).abs() < 0.04, "{count}");
-    // Standard deviation of an object 46,600 B: 57 B of the mean of 662,000.
+    // The size of an object has a standard deviation of 46,600 B: 57 B for the mean of 662,000
+    // objects.
     let mean = objects.iter().map(|object| object.1 as f64).sum::<f64>() / count;
     let expected = (10_734.07 + 5.62 * 8_212.18) / 6.62;
-    assert!((mean - expected).abs() < 200.0, "{mean} for {expected}");
+    assert!((mean - expected).abs() < 200.0, "{mean}, expected {expected}");
     assert!(objects.iter().all(|object| (50..=2_000_000).contains(&object.1)));
 }
 
-/// Both sets against their second sources: Table 1 of EURASIP J. Wireless Commun. Netw. 2012:287 (Pareto, mean
-/// 5.64, at most 53) and the documentation of ns-3's `ThreeGppHttpVariables` ("approximately 3.95"). Bounds
-/// and times are alike in both.
+/// Both models against second sources: Table 1 of EURASIP J. Wireless Commun. Netw. 2012:287
+/// (Pareto, mean 5.64, at most 53) and the documentation of `ThreeGppHttpVariables` in ns-3
+/// ("approximately 3.95"). Bounds and times are the same in both.
 #[test]
-fn the_published_sets_differ_in_the_number_of_embedded_objects() {
+fn the_two_published_web_models_differ_only_in_the_number_of_embedded_objects() {
     let of = |model: &str| {
         let text = format!(
             r#"
@@ -340,9 +346,9 @@ fn the_published_sets_differ_in_the_number_of_embedded_objects() {
         let Distribution::BoundedLognormal { minimum, maximum, .. } = size else { panic!("sizes") };
         assert_eq!((*minimum, *maximum), (least, 2e6));
     }
-    // The mean of a number N is the sum of P(N >= n). Cut at 53 and rounded to the nearest, P(N >= n) is
-    // (2 / (n + 1.5))^1.1; redrawn and rounded down, ((2 / (2 + n))^1.1 - p) / (1 - p) with
-    // p = (2 / 55)^1.1.
+    // The mean of a number N is the sum of P(N >= n). If N is clipped at 53 and rounded to the
+    // nearest integer, P(N >= n) is (2 / (n + 1.5))^1.1; if it is drawn again above 53 and rounded
+    // down, it is ((2 / (2 + n))^1.1 - p) / (1 - p) with p = (2 / 55)^1.1.
     let tail = |beyond: f64| (2.0 / beyond).powf(1.1);
     let numbers = || (1..=53).map(f64::from);
     let nearest: f64 = numbers().map(|number| tail(number + 1.5)).sum();
@@ -362,7 +368,7 @@ fn the_published_sets_differ_in_the_number_of_embedded_objects() {
 }
 
 #[test]
-fn a_model_is_overridden_key_by_key() {
+fn a_key_overrides_one_parameter_of_a_web_model() {
     let text = r#"
         duration = "10 s"
         [links.link]
@@ -382,7 +388,8 @@ fn a_model_is_overridden_key_by_key() {
     assert_eq!(spec.parallel, 1);
 }
 
-/// P(n) = (1 - q) q^(n - least) with q = m / (1 + m), m the mean beyond the least: variance m (1 + m).
+/// P(n) = (1 - q) q^(n - least) with q = m / (1 + m), where m is the mean above the least value:
+/// the variance is m (1 + m).
 #[test]
 fn geometric_counts_have_their_mean_and_variance() {
     for (least, mean) in [(1, 5.0), (0, 0.3), (0, 40.0), (2, 2.0)] {
@@ -397,7 +404,7 @@ fn geometric_counts_have_their_mean_and_variance() {
             (average - mean).abs() <= 4.0 * (expected / 1e5).sqrt(),
             "{least}, {mean}: {average}"
         );
-        // The fourth central moment is at most 9 variances squared and one.
+        // The fourth central moment is at most 9 squared variances plus one variance.
         assert!(
             (variance - expected).abs()
                 <= 4.0 * (9.0 * expected * expected + expected).sqrt() / 316.0
@@ -406,10 +413,10 @@ fn geometric_counts_have_their_mean_and_variance() {
     }
 }
 
-/// Through the network: sessions of fixed pages give their number of objects and bytes, and the load
-/// that was asked for.
+/// Sessions with fixed pages in a whole simulation: they have the expected number of objects and
+/// bytes, and offer the given load.
 #[test]
-fn web_sessions_offer_their_load_and_leave_nothing_behind() {
+fn web_sessions_offer_their_load_and_complete_their_objects() {
     let text = r#"
         duration = "1000 s"
         measure_from = "50 s"
@@ -427,7 +434,7 @@ fn web_sessions_offer_their_load_and_leave_nothing_behind() {
     "#;
     let results = scenario_run::run(text, 1);
     let sharing = &link(&results.summary, "link").sharing;
-    // 4 (15,000 + 5 * 7,500) = 210,000 B a session: 4.76 sessions a second, 4,524 in all.
+    // 4 (15,000 + 5 * 7,500) = 210,000 B per session: 4.76 sessions per second, 4,524 in total.
     assert!((sharing.offered_load / 0.4 - 1.0).abs() < 3.0 / 4_524_f64.sqrt());
     let web = group(&results.summary, "web");
     let sessions = 0.4 * 20e6 / (8.0 * 210_000.0) * 950.0;

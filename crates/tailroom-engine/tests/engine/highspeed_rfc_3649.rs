@@ -1,4 +1,5 @@
-//! `HighSpeed` TCP against the numbers of RFC 3649.
+//! The increase a(w) and decrease b(w) of `HighSpeed` TCP against the table and formulas of RFC
+//! 3649, and against the tables in Linux and ns-3.
 
 use tailroom_engine::congestion::highspeed::{
     Highspeed, HighspeedParams, IncreaseRule, published_table,
@@ -21,7 +22,7 @@ const TABLE: &str = "\
     94717:73:.09";
 
 #[test]
-fn the_table_is_the_published_one() {
+fn the_rebuilt_table_equals_the_published_table() {
     let published: Vec<[f64; 3]> = TABLE
         .split_whitespace()
         .map(|row| {
@@ -36,7 +37,7 @@ fn the_table_is_the_published_one() {
     assert_eq!(rebuilt, published);
 }
 
-/// a(w) and b(w) of the table as `increase` reads it.
+/// a(w) and b(w) by the table that `increase` selects.
 fn row_of(increase: IncreaseRule, window: f64) -> (f64, f64) {
     let params = HighspeedParams { increase, ..HighspeedParams::default() };
     let mut control = Highspeed::new(&params);
@@ -49,12 +50,12 @@ fn row_of(increase: IncreaseRule, window: f64) -> (f64, f64) {
     (control.increase(window), 1.0 - control.on_congestion(&event) / window)
 }
 
-/// RFC 3649: a row holds from its window on. Linux (`net/ipv4/tcp_highspeed.c`, the same from
-/// 2.6.24 to 5.18): the row `i` with the smallest window that is not below the current one, whose
-/// a(w) is i + 1, of 72 rows; the last is 89053, with 24 of 256. ns-3 (`tcp-highspeed.cc`): the
-/// same rows up to their windows, and a 73rd with 0.09.
+/// RFC 3649: a row applies from its window on. Linux (`net/ipv4/tcp_highspeed.c`, unchanged from
+/// 2.6.24 to 5.18) takes the row `i` with the smallest window that is not below the current window;
+/// its a(w) is i + 1. The table has 72 rows; the last is 89053, with 24 of 256. ns-3
+/// (`tcp-highspeed.cc`) applies the same rows up to their windows, and has a 73rd row with 0.09.
 #[test]
-fn linux_and_ns3_read_the_table_one_row_further() {
+fn linux_and_ns3_use_the_next_row_of_the_table() {
     for (window, ours, linux, ns3) in [
         (30.0, (1.0, 0.5), (1.0, 128.0), (1.0, 0.5)),
         (100.0, (1.0, 0.5), (2.0, 112.0), (2.0, 0.44)),
@@ -84,7 +85,7 @@ fn linux_and_ns3_read_the_table_one_row_further() {
 /// a(w) and b(w) by the formulas of RFC 3649 sec. 7 with `low_p` = 1.5 / 38^2, as ns-2 computes
 /// them.
 #[test]
-fn the_continuous_law_takes_its_known_values() {
+fn the_continuous_law_has_the_values_that_ns2_computes() {
     let params = HighspeedParams { low_p: 1.5 / (38.0 * 38.0), ..HighspeedParams::default() };
     for (window, increase, decrease) in [
         (118.0, 2.0945, 0.44105),
@@ -97,7 +98,8 @@ fn the_continuous_law_takes_its_known_values() {
         assert!(close(found_increase, increase), "a({window}) = {found_increase}");
         assert!(close(found_decrease, decrease), "b({window}) = {found_decrease}");
     }
-    // The anchors: b is 0.5 at low_window and high_decrease at high_window, p is low_p and high_p.
+    // The end points: b is 0.5 at low_window and high_decrease at high_window, p is low_p and
+    // high_p.
     let params = HighspeedParams::default();
     assert!((params.increase(38.0) - 1.0).abs() < 1e-12);
     assert!((params.decrease(38.0) - 0.5).abs() < 1e-12);
@@ -106,10 +108,10 @@ fn the_continuous_law_takes_its_known_values() {
     assert!((params.loss_fraction(83_000.0) / 1e-7 - 1.0).abs() < 1e-12);
 }
 
-/// The response function (RFC 3649 sec. 5): the mean window at loss fraction p is 0.12 / p^0.835,
-/// so p(w) is its inverse; the RFC gives two digits.
+/// RFC 3649 sec. 5: the mean window at loss fraction p is 0.12 / p^0.835, and p(w) is the inverse
+/// of this response function. The RFC gives two digits.
 #[test]
-fn the_loss_fraction_inverts_the_response_function() {
+fn the_loss_fraction_is_the_inverse_of_the_response_function() {
     let params = HighspeedParams::default();
     for window in [40.0, 100.0, 1_000.0, 10_000.0, 80_000.0] {
         let response = 0.12 / params.loss_fraction(window).powf(0.835);
@@ -117,24 +119,24 @@ fn the_loss_fraction_inverts_the_response_function() {
     }
 }
 
-/// A running control interpolates a(w) inside cells; the error stays below one in a thousand, for a
-/// window that creeps through the cells and for one that jumps.
+/// A control interpolates a(w) within cells of the window. The relative error is below 0.001, both
+/// for a window that moves slowly through the cells and for a window that jumps.
 #[test]
-fn the_running_increase_stays_close_to_the_law() {
+fn the_interpolated_increase_is_within_a_thousandth_of_the_law() {
     let params = HighspeedParams::default();
     let mut control = Highspeed::new(&params);
-    let mut creep = 38.0;
+    let mut slow = 38.0;
     let mut worst = (0.0, 0.0);
-    while creep < 100_000.0 {
-        let jump = 38.0 + (creep * 7_919.0) % 99_962.0;
-        for window in [creep, creep + 0.3, jump] {
+    while slow < 100_000.0 {
+        let jump = 38.0 + (slow * 7_919.0) % 99_962.0;
+        for window in [slow, slow + 0.3, jump] {
             let error = control.increase(window) / params.increase(window) - 1.0;
             if error.abs() > worst.0 {
                 worst = (error.abs(), window);
             }
         }
-        creep *= 1.0003;
+        slow *= 1.0003;
     }
     assert!(worst.0 < 1e-3, "{worst:?}");
-    assert!(worst.0 > 0.0, "the comparison sees the cells");
+    assert!(worst.0 > 0.0, "windows inside cells are interpolated");
 }

@@ -1,4 +1,5 @@
-//! Media flows, lists of flows and web sessions that are refused, and how.
+//! Wrong sources of media flows, lists of flows and web sessions are refused with the line, the key
+//! and a remedy.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -7,7 +8,7 @@ use tailroom_engine::traffic::SourceSpec;
 use crate::support::refusals::assert_refused;
 use crate::support::scenario_text::{parse, resolve, resolve_with};
 
-/// A scenario whose group's source is on line 10.
+/// A scenario whose source is on line 10; `more` is the line before it.
 fn scenario(source: &str, more: &str) -> String {
     format!(
         r#"duration = "10 s"
@@ -31,7 +32,7 @@ fn refusal(source: &str, more: &str) -> String {
 const TCP: &str = "congestion = { kind = \"reno\" }";
 
 #[test]
-fn a_list_that_is_none_is_refused_with_file_line_and_remedy() {
+fn a_file_without_a_valid_list_of_flows_is_refused_with_its_line() {
     let of = |file: &str| refusal(&format!("{{ kind = \"trace\", file = \"{file}\" }}"), TCP);
     let form = &["`start_s,bytes,rate_bps,rtt_s`", "`tailroom import`"];
     let cases: [(&str, &str, &[&str]); 5] = [
@@ -48,7 +49,7 @@ fn a_list_that_is_none_is_refused_with_file_line_and_remedy() {
     }
 }
 
-/// A source, further keys of its group, and of the refusal: the place, and what the remedy names.
+/// A source, further keys of its group, the place of the refusal, and what its remedy names.
 type Case = (String, &'static str, &'static str, &'static [&'static str]);
 
 fn media_cases() -> Vec<Case> {
@@ -180,16 +181,16 @@ fn page_cases() -> Vec<Case> {
 }
 
 #[test]
-fn contradictions_of_flows_that_come_and_go_are_refused() {
+fn contradictory_keys_of_dynamic_flows_are_refused() {
     let cases = [media_cases(), list_cases(), web_cases(), page_cases()];
     for (source, more, place, names) in cases.concat() {
         assert_refused(&refusal(&source, more), place, names);
     }
 }
 
-/// What is written out with every default filled in resolves to the same.
+/// A scenario that is written out with every default resolves to the same source.
 #[test]
-fn a_written_out_scenario_means_the_same() {
+fn a_source_stays_the_same_when_written_out() {
     for (source, more) in [
         ("{ kind = \"trace\", file = \"flows.csv\" }", TCP),
         (

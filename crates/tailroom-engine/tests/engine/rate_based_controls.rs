@@ -1,13 +1,13 @@
-//! Controls that model the path, in whole simulations: what BBR's models and Keshav's control law
-//! say about rate and queue.
+//! Rate-based controls (BBR and packet pair) in whole simulations: the rates and queues that their
+//! models predict.
 
 use tailroom_engine::results::Summary;
 
 use crate::support::scenario_run;
 use crate::support::summaries::link;
 
-/// Flows of one control on a bottleneck with a base RTT of 40 ms. Measured from a quarter of the
-/// run on.
+/// Runs flows of one control over a bottleneck with a base RTT of 40 ms; the measurement starts
+/// after a quarter of the run.
 fn run(kind: &str, flows: u32, rate_mbps: u32, queue: &str, seconds: u32, seed: u64) -> Summary {
     let text = format!(
         r#"
@@ -32,31 +32,32 @@ start = {{ uniform = ["0 s", "1 s"] }}
 
 const DEEP: &str = r#"kind = "drop_tail", limit = "4000 packets""#;
 
-/// One flow, 100 Mbit/s, 40 ms: a BDP of 333 packets of 1500 B. Version 1 may give up 200 ms in 10
-/// s, 2 %, and version 3 gives up half the rate for 200 ms of 5 s, 2 %; both pace at 1 % less than
-/// they measure; so 0.95 leaves room for neither's mistakes. The queue is
-/// that of the probes: a quarter of a BDP for two RTTs of eight (version 1; 66 packets in the
-/// mean), or up to a BDP and three quanta of 8 for three round trips of some sixty and while it
-/// drains (version 3; 21 packets).
+/// One flow at 100 Mbit/s with an RTT of 40 ms: the BDP is 333 packets of 1500 B. Version 1 may
+/// send nothing for 200 ms in 10 s, 2 %, version 3 sends at half its rate for 200 ms in 5 s, 2 %,
+/// and both pace at 1 % below the measured rate: a utilization of 0.95 leaves no room for errors of
+/// either. The queue comes from the probes: a quarter of a BDP for two of eight RTTs (version 1; a
+/// mean of 66 packets), or up to a BDP and three quanta of 8 packets for three of about sixty round
+/// trips and while the queue drains (version 3; 21 packets).
 #[test]
-fn one_flow_fills_the_link_and_leaves_the_queue_short() {
+fn one_flow_fills_the_link_and_keeps_the_queue_short() {
     for kind in ["bbr1", "bbr3"] {
         let summary = run(kind, 1, 100, DEEP, 40, 1);
         let link = link(&summary, "bottleneck");
         assert!(link.utilization > 0.95, "{kind}: {}", link.utilization);
         assert!(link.queue_packets_mean < 0.25 * 333.0, "{kind}: {}", link.queue_packets_mean);
-        let p99 = link.queue_packets_p99.expect("there is a queue");
+        let p99 = link.queue_packets_p99.expect("the queue is measured");
         assert!(p99 <= 333.0 + 24.0, "{kind}: {p99}");
         assert_eq!(link.drops_packets, 0);
     }
 }
 
-/// One flow of version 1 on 100 Mbit/s and 75 ms, a BDP of 625 packets: a probe puts a quarter of
-/// it into the queue for one RTT of eight and takes it out in the next, 20 packets in the mean. The
-/// phase that drains may leave the three quanta of 8 that its window has beyond the BDP. Pacing 1 %
-/// below the estimate drains six of them a round trip; were they to stay, the queue would have 44.
+/// One flow of version 1 at 100 Mbit/s with an RTT of 75 ms, a BDP of 625 packets: a probe adds a
+/// quarter of the BDP to the queue in one of eight RTTs and the next RTT removes it, a mean of 20
+/// packets. The draining phase may leave the three quanta of 8 packets by which the window exceeds
+/// the BDP. Pacing 1 % below the estimate drains six of these packets per round trip; if they
+/// stayed, the mean queue would be 44 packets.
 #[test]
-fn version_1_drains_what_its_probe_leaves() {
+fn version_1_drains_the_queue_of_its_probes() {
     let text = r#"
 duration = "60 s"
 measure_from = "20 s"
@@ -78,13 +79,14 @@ access_rate = "1 Gbit/s"
     }
 }
 
-/// Several flows of version 1 in a deep buffer overestimate their rates until their windows hold
-/// them: 2 BDP (667 packets), three quanta of at most 8 a flow and what ACKs have brought before
-/// its time are in flight, so more than a BDP of 333 packets less what `ProbeRTT` and the phases of
-/// 3/4 take away is queued. Before its time come at most the packets of a probe: an RTT at 5/4 of a
-/// flow's rate brings a quarter of its BDP more, 83 packets of all flows together.
+/// Several flows of version 1 in a deep buffer overestimate their rates until their windows limit
+/// them. In flight are 2 BDP (667 packets), three quanta of at most 8 packets per flow, and the
+/// packets that early ACKs release. So more than a BDP of 333 packets is queued, less the
+/// reductions by `ProbeRTT` and the phases at 3/4 of the rate. ACKs arrive early only for the
+/// packets of a probe: an RTT at 5/4 of the rate of a flow adds a quarter of its BDP, 83 packets
+/// for all flows together.
 #[test]
-fn flows_of_version_1_have_two_bdp_in_flight_in_a_deep_buffer() {
+fn flows_of_version_1_keep_two_bdp_in_flight_in_a_deep_buffer() {
     for flows in [2, 4] {
         let summary = run("bbr1", flows, 100, DEEP, 40, 1);
         let link = link(&summary, "bottleneck");
@@ -98,10 +100,10 @@ fn flows_of_version_1_have_two_bdp_in_flight_in_a_deep_buffer() {
     }
 }
 
-/// Cardwell et al. 2016, "Throughputs of five BBR flows sharing a bottleneck": flows that start one after
-/// another on 100 Mbit/s with an RTT of 10 ms converge to fair shares.
+/// Cardwell et al. 2016, "Throughputs of five BBR flows sharing a bottleneck": flows that start one
+/// after another at 100 Mbit/s with an RTT of 10 ms converge to fair shares.
 #[test]
-fn flows_of_version_1_that_start_one_after_another_come_to_share_evenly() {
+fn flows_of_version_1_that_start_one_after_another_converge_to_equal_shares() {
     for limit in ["2 bdp", "8 bdp"] {
         let link = format!(
             r#"
@@ -132,10 +134,10 @@ start = "{} s"
     }
 }
 
-/// Version 3 keeps its losses below its threshold of 2 % where version 1 does not: four flows and a
-/// buffer of a quarter of a BDP.
+/// Four flows with a buffer of a quarter of a BDP: version 3 keeps its losses below its threshold
+/// of 2 %, and version 1 does not.
 #[test]
-fn version_3_loses_less_than_its_threshold_in_a_short_buffer_and_version_1_more() {
+fn in_a_short_buffer_version_3_stays_below_its_loss_threshold_and_version_1_does_not() {
     let short = r#"kind = "drop_tail", limit = "83 packets""#;
     let loss = |kind| {
         let summary = run(kind, 4, 100, short, 40, 1);
@@ -147,10 +149,10 @@ fn version_3_loses_less_than_its_threshold_in_a_short_buffer_and_version_1_more(
     assert!(third < 0.02 && first > 0.02, "version 1 loses {first}, version 3 {third}");
 }
 
-/// Keshav's law: n flows have C/n each, and 4 packets (the set-point) queued each, and one more as
-/// they leave in pairs.
+/// Keshav 1995: each of n flows gets C / n and keeps 4 packets queued (the set point), and one more
+/// because packets leave in pairs.
 #[test]
-fn packet_pairs_share_a_fair_queue_evenly_and_keep_it_short() {
+fn packet_pair_flows_share_a_fair_queue_equally_and_keep_it_short() {
     for flows in [1, 2, 5, 10] {
         let fair = r#"kind = "fair", limit = "1000 packets""#;
         let summary = run("packet_pair", flows, 100, fair, 20, 1);
@@ -158,10 +160,14 @@ fn packet_pairs_share_a_fair_queue_evenly_and_keep_it_short() {
         assert!(link.utilization > 0.999, "{flows} flows: {}", link.utilization);
         for flow in &summary.flows {
             let share = flow.share * f64::from(flows);
-            assert!((share - 1.0).abs() < 0.01, "{} of {flows} has {share} of its part", flow.name);
+            assert!(
+                (share - 1.0).abs() < 0.01,
+                "{} of {flows} flows: {share} of the equal share",
+                flow.name
+            );
         }
         let queued = link.queue_packets_mean / f64::from(flows);
-        assert!((4.0..6.0).contains(&queued), "{queued} packets a flow");
+        assert!((4.0..6.0).contains(&queued), "{queued} packets per flow");
         assert_eq!(link.drops_packets, 0);
     }
 }

@@ -1,15 +1,17 @@
-//! DCTCP over a switch that marks at a threshold, against the analysis of its paper (Alizadeh et
-//! al. 2010, "Data center TCP", sec. 3.3). N flows share C packets/s at a round trip time R, the
-//! switch marks above K packets, and all flows reduce together. W* = (C R + K) / N is the window at
-//! which the marks come, D = (W* + 1) alpha / 2 what a flow gives up, alpha = sqrt(2 / W*) the
-//! share of marked packets, N D the amplitude of the queue and K + N its maximum.
+//! DCTCP at a switch with a marking threshold, against the analysis of Alizadeh et al. 2010, "Data
+//! center TCP", sec. 3.3.
+//!
+//! N flows with a round trip time R share C packets/s, the switch marks above K packets, and all
+//! flows reduce their windows together. W* = (C R + K) / N is the window at which marks begin, D =
+//! (W* + 1) alpha / 2 the reduction of each window, alpha = sqrt(2 / W*) the marked fraction of the
+//! packets, N D the amplitude of the queue and K + N its maximum.
 
 use tailroom_engine::results::{GroupSummary, LinkSummary};
 
 use crate::support::scenario_run;
 use crate::support::summaries::{group, link};
 
-/// A switch, and the flows through it.
+/// A switch and the flows that cross it.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     gigabits: f64,
@@ -51,7 +53,7 @@ count = {}
 path = ["switch"]
 congestion = {{ kind = "{control}" }}
 ecn = "{ecn}"
-send_jitter = "none" # the analysis takes flows for synchronized
+send_jitter = "none" # the analysis assumes synchronized flows
 rtt = "{} us"
 start = {{ uniform = ["0 s", "100 ms"] }}
 "#,
@@ -76,9 +78,9 @@ const SETTINGS: [Setting; 6] = [
     Setting { gigabits: 1.0, rtt_us: 1_000.0, flows: 5, threshold: 20 },
 ];
 
-/// No flow needs a loss to learn of congestion, and K above C R / 7 keeps the link busy (sec. 3.4).
+/// Marks alone signal congestion, and K above C R / 7 keeps the link busy (sec. 3.4).
 #[test]
-fn dctcp_fills_the_link_without_a_loss() {
+fn dctcp_fills_the_link_without_losses() {
     for setting in SETTINGS {
         assert!(f64::from(setting.threshold) > setting.bandwidth_delay_product() / 7.0);
         let (link, group) = setting.run("dctcp", "accurate", 1);
@@ -88,8 +90,8 @@ fn dctcp_fills_the_link_without_a_loss() {
     }
 }
 
-/// The queue moves between K + N - N D and K + N. It counts whole packets, and flows are not quite
-/// synchronized: a few packets of difference.
+/// The queue varies between K + N - N D and K + N. It counts whole packets, and the flows are not
+/// exactly synchronized: hence a difference of a few packets.
 #[test]
 fn the_queue_of_dctcp_has_the_maximum_and_the_amplitude_of_the_analysis() {
     for setting in SETTINGS {
@@ -104,11 +106,11 @@ fn the_queue_of_dctcp_has_the_maximum_and_the_amplitude_of_the_analysis() {
     }
 }
 
-/// alpha follows the share of marked packets, so its mean is that share. The analysis counts
-/// one marked round trip in a period; with windows of 20 packets a round trip is not quite full of
-/// them.
+/// alpha follows the marked fraction, so its mean is that fraction. The analysis assumes one round
+/// trip per period in which every packet is marked; with windows of 20 packets, not every packet of
+/// that round trip is marked.
 #[test]
-fn the_marked_share_is_the_alpha_of_the_analysis() {
+fn the_marked_fraction_is_the_alpha_of_the_analysis() {
     for setting in SETTINGS {
         let (_, group) = setting.run("dctcp", "accurate", 1);
         let ratio = group.marked_fraction.unwrap() / setting.alpha();
@@ -116,7 +118,7 @@ fn the_marked_share_is_the_alpha_of_the_analysis() {
     }
 }
 
-/// With less than C R / 7 the worst case of sec. 3.4 empties the queue: here 2 + 2 - 20.
+/// Below C R / 7 the queue empties in the worst case of sec. 3.4: here 2 + 2 - 20.
 #[test]
 fn dctcp_loses_throughput_when_the_threshold_is_far_too_low() {
     let low = Setting { threshold: 2, ..SETTINGS[1] };
@@ -125,10 +127,11 @@ fn dctcp_loses_throughput_when_the_threshold_is_far_too_low() {
     assert!((0.95..0.995).contains(&link.utilization), "{}", link.utilization);
 }
 
-/// Half the window is gone at each mark: a queue of K bears that only if K is the bandwidth-delay
-/// product. With less the trough is (C R + K) / 2 and the mean of the sawtooth well below the link.
+/// Reno halves its window at each mark, so the link stays busy only if K is at least the
+/// bandwidth-delay product. With a lower K the window falls to (C R + K) / 2, and the mean of the
+/// sawtooth is well below the capacity.
 #[test]
-fn reno_over_the_same_switch_leaves_part_of_the_link_idle() {
+fn reno_at_the_same_switch_leaves_part_of_the_link_idle() {
     for setting in SETTINGS {
         let (link, group) = setting.run("reno", "classic", 1);
         assert_eq!((link.drops_packets, group.timeouts), (0, 0), "{setting:?}");
