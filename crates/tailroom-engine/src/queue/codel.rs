@@ -103,7 +103,7 @@ impl Settings {
 
 /// The state of CoDel over one queue (RFC 8289 sec. 5.2).
 #[derive(Clone, Copy, Debug)]
-pub struct Control {
+pub struct CodelState {
     /// When the delay will have been above the target for an interval; never while it is below.
     first_above: Time,
     drop_next: Time,
@@ -114,9 +114,9 @@ pub struct Control {
     is_dropping: bool,
 }
 
-impl Default for Control {
+impl Default for CodelState {
     fn default() -> Self {
-        Control {
+        CodelState {
             first_above: Time::NEVER,
             drop_next: Time::ZERO,
             count: 0,
@@ -126,7 +126,7 @@ impl Default for Control {
     }
 }
 
-impl Control {
+impl CodelState {
     /// The packet of `line` to send at `now`; packets before it that are due are dropped, or the
     /// first of them is marked and sent (RFC 8289 sec. 5.5).
     #[inline]
@@ -240,7 +240,7 @@ impl Control {
 pub struct Codel {
     limit: Limit,
     settings: Settings,
-    control: Control,
+    aqm_state: CodelState,
     line: PacketList,
     emptying: Emptying,
 }
@@ -251,7 +251,7 @@ impl Codel {
         Codel {
             limit: link.limit(params.limit),
             settings: Settings::new(params.target, params.interval, link),
-            control: Control::default(),
+            aqm_state: CodelState::default(),
             line: PacketList::default(),
             emptying: Emptying::for_target(params.delay_target()),
         }
@@ -272,7 +272,7 @@ impl Scheduler for Codel {
 
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        let packet = self.control.dequeue(&self.settings, now, &mut self.line, buffer);
+        let packet = self.aqm_state.dequeue(&self.settings, now, &mut self.line, buffer);
         if self.line.is_empty() {
             self.emptying.on_empty(now);
         }
@@ -282,10 +282,10 @@ impl Scheduler for Codel {
     /// Whether it is dropping (1) or not (0), the count that sets how often, and how often the queue
     /// empties.
     fn gauges(&self, now: Time) -> Vec<Gauge> {
-        let is_dropping = f64::from(u8::from(self.control.is_dropping));
+        let is_dropping = f64::from(u8::from(self.aqm_state.is_dropping));
         vec![
             ("dropping_state", is_dropping),
-            ("drop_count", f64::from(self.control.count)),
+            ("drop_count", f64::from(self.aqm_state.count)),
             (EMPTIED_INTERVALS, self.emptying.fraction(now)),
         ]
     }
@@ -307,7 +307,7 @@ mod tests {
 
     /// A control over packets of 1,000 bytes, asked every tenth of a millisecond.
     struct Bench {
-        control: Control,
+        aqm_state: CodelState,
         settings: Settings,
         waiting: u64,
         ecn: Ecn,
@@ -316,7 +316,7 @@ mod tests {
     impl Bench {
         fn new(waiting: u64, ecn: Ecn) -> Self {
             let settings = Settings::new(TARGET, INTERVAL, &script::link(8_000_000));
-            Bench { control: Control::default(), settings, waiting, ecn }
+            Bench { aqm_state: CodelState::default(), settings, waiting, ecn }
         }
 
         /// Takes a packet from a queue all of whose packets have waited for `sojourn`: how many
@@ -327,7 +327,7 @@ mod tests {
                 let packet = script::packet(now.since(sojourn), 0, sequence, 1_000, self.ecn);
                 buffer.push_back(&mut line, packet);
             }
-            let sent = self.control.dequeue(&self.settings, now, &mut line, &mut buffer);
+            let sent = self.aqm_state.dequeue(&self.settings, now, &mut line, &mut buffer);
             let sent = sent.map(|sent| buffer.take(sent));
             let sent = sent.expect("packets wait");
             let dropped = script::dropped(&mut buffer);
@@ -411,8 +411,8 @@ mod tests {
             let packet = script::packet(tenths(arrival), 0, sequence, 1_000, Ecn::NotEct);
             buffer.push_back(&mut line, packet);
         }
-        let Bench { control, settings, .. } = &mut bench;
-        let sent = control.dequeue(settings, tenths(13_000), &mut line, &mut buffer);
+        let Bench { aqm_state, settings, .. } = &mut bench;
+        let sent = aqm_state.dequeue(settings, tenths(13_000), &mut line, &mut buffer);
         let sent = buffer.take(sent.expect("packets wait"));
         assert_eq!(sent.packet(0).sequence, 1);
         assert_eq!(script::dropped(&mut buffer), [(0, 0, DropReason::Head)]);
@@ -425,8 +425,8 @@ mod tests {
         let mut bench = Bench::new(5, Ecn::NotEct);
         assert_eq!(bench.hits(10_000, 11_001, 10), [11_000]);
         let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
-        let Bench { control, settings, .. } = &mut bench;
-        assert_eq!(control.dequeue(settings, tenths(11_001), &mut line, &mut buffer), None);
+        let Bench { aqm_state, settings, .. } = &mut bench;
+        assert_eq!(aqm_state.dequeue(settings, tenths(11_001), &mut line, &mut buffer), None);
         assert_eq!(bench.hits(11_002, 12_003, 10), [12_002]);
     }
 

@@ -42,24 +42,24 @@ pub(super) fn check_quantum(quantum: Size, link: &LinkFacts) -> Result<(), BadPa
 /// its time fetching these, so they keep to cache lines.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub struct FlowQueue<C> {
+pub struct FlowQueue<S> {
     /// Its packets.
     pub line: PacketList,
     /// Its active queue management.
-    pub control: C,
+    pub aqm_state: S,
     /// Bytes that it may still send before another queue's turn.
     credits: i32,
     /// The queue whose turn is after its own; none while it waits for no turn.
     next: u32,
 }
 
-/// The queues of all flows, each under a control `C`.
+/// The queues of all flows, each under a control `S`.
 ///
 /// Those that wait for a turn form a ring: first the new ones, then the old ones, of which the last
 /// is linked to the first queue again. So a turn ends by moving on.
 #[derive(Debug)]
-pub struct FlowQueues<C> {
-    queues: Box<[FlowQueue<C>]>,
+pub struct FlowQueues<S> {
+    queues: Box<[FlowQueue<S>]>,
     /// Bytes of each queue, close together for the search of the largest.
     backlogs: Box<[u64]>,
     /// The queue whose turn it is.
@@ -72,11 +72,11 @@ pub struct FlowQueues<C> {
     salt: u64,
 }
 
-impl<C: Clone> FlowQueues<C> {
-    /// So many empty queues under controls like `control`, over which flows are spread by a hash
+impl<S: Clone> FlowQueues<S> {
+    /// So many empty queues under controls like `aqm_state`, over which flows are spread by a hash
     /// that `random` salts.
-    pub fn new(count: u32, quantum: Size, control: C, random: &mut impl Rng) -> Self {
-        let queue = FlowQueue { line: PacketList::default(), control, credits: 0, next: NONE };
+    pub fn new(count: u32, quantum: Size, aqm_state: S, random: &mut impl Rng) -> Self {
+        let queue = FlowQueue { line: PacketList::default(), aqm_state, credits: 0, next: NONE };
         FlowQueues {
             queues: vec![queue; count as usize].into_boxed_slice(),
             backlogs: vec![0; count as usize].into_boxed_slice(),
@@ -89,7 +89,7 @@ impl<C: Clone> FlowQueues<C> {
     }
 }
 
-impl<C> FlowQueues<C> {
+impl<S> FlowQueues<S> {
     /// The queue of a flow.
     #[inline]
     pub fn index_of(&self, flow: u32) -> usize {
@@ -99,12 +99,12 @@ impl<C> FlowQueues<C> {
 
     /// The queue at `index`.
     #[inline]
-    pub fn at(&mut self, index: usize) -> &mut FlowQueue<C> {
+    pub fn at(&mut self, index: usize) -> &mut FlowQueue<S> {
         &mut self.queues[index]
     }
 
     /// The queues that hold packets.
-    pub fn active(&self) -> impl Iterator<Item = &FlowQueue<C>> {
+    pub fn active(&self) -> impl Iterator<Item = &FlowQueue<S>> {
         self.queues.iter().filter(|queue| !queue.line.is_empty())
     }
 
@@ -128,7 +128,7 @@ impl<C> FlowQueues<C> {
         index: usize,
         packet: Event,
         buffer: &mut Buffer,
-        rest: impl FnMut(&mut C),
+        rest: impl FnMut(&mut S),
     ) {
         if buffer.packets() == 0 {
             self.forget_turns(rest);
@@ -165,11 +165,11 @@ impl<C> FlowQueues<C> {
     /// empty buffer. A packet that arrives while the last one is being sent finds the ring empty
     /// too, a little early.
     #[inline]
-    fn forget_turns(&mut self, mut rest: impl FnMut(&mut C)) {
+    fn forget_turns(&mut self, mut rest: impl FnMut(&mut S)) {
         let mut index = self.last;
         while index != NONE {
             let queue = &mut self.queues[index as usize];
-            rest(&mut queue.control);
+            rest(&mut queue.aqm_state);
             index = std::mem::replace(&mut queue.next, NONE);
         }
         (self.last, self.last_new) = (NONE, NONE);
@@ -178,7 +178,7 @@ impl<C> FlowQueues<C> {
     /// The queue whose turn it is, which has packets (RFC 8290 sec. 4.2). Hands the control of every
     /// queue found empty before it to `rest`.
     #[inline]
-    pub fn next(&mut self, mut rest: impl FnMut(&mut C)) -> Option<usize> {
+    pub fn next(&mut self, mut rest: impl FnMut(&mut S)) -> Option<usize> {
         while self.last != NONE {
             let index = self.first;
             let queue = &mut self.queues[index as usize];
@@ -189,7 +189,7 @@ impl<C> FlowQueues<C> {
             } else if !queue.line.is_empty() {
                 return Some(index as usize);
             } else {
-                rest(&mut queue.control);
+                rest(&mut queue.aqm_state);
                 if self.last_new == NONE {
                     self.take_out(index);
                     continue;

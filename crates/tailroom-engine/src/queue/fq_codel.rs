@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, Unlisted};
-use super::codel::{Control, INTERVAL, Settings, TARGET, check_target};
+use super::codel::{CodelState, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::packet::in_network::Event;
@@ -71,7 +71,7 @@ impl Parameters for FqCodelParams {
 pub struct FqCodel {
     limit: Limit,
     settings: Settings,
-    queues: FlowQueues<Control>,
+    queues: FlowQueues<CodelState>,
 }
 
 impl FqCodel {
@@ -81,7 +81,7 @@ impl FqCodel {
         FqCodel {
             limit: link.limit(params.limit),
             settings: Settings::new(params.target, params.interval, link),
-            queues: FlowQueues::new(flows, quantum, Control::default(), &mut link.random()),
+            queues: FlowQueues::new(flows, quantum, CodelState::default(), &mut link.random()),
         }
     }
 
@@ -103,7 +103,7 @@ impl Scheduler for FqCodel {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
         let index = self.queues.index_of(packet.flow());
-        self.queues.push(index, packet, buffer, Control::rest);
+        self.queues.push(index, packet, buffer, CodelState::rest);
         while !self.limit.holds(buffer.packets(), buffer.bytes()) {
             self.make_room(buffer);
         }
@@ -112,9 +112,9 @@ impl Scheduler for FqCodel {
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         loop {
-            let index = self.queues.next(Control::rest)?;
+            let index = self.queues.next(CodelState::rest)?;
             let queue = self.queues.at(index);
-            let packet = queue.control.dequeue(&self.settings, now, &mut queue.line, buffer);
+            let packet = queue.aqm_state.dequeue(&self.settings, now, &mut queue.line, buffer);
             let bytes = packet.as_ref().map_or(0, |packet| buffer.packet(packet).bytes());
             self.queues.on_service(index, bytes);
             if packet.is_some() {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason, Unlisted};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::pie::{
-    ALPHA, BETA, Control, MARK_UP_TO, MAX_BURST, PieParams, Settings, TARGET, UPDATE_INTERVAL,
+    ALPHA, BETA, MARK_UP_TO, MAX_BURST, PieParams, PieState, Settings, TARGET, UPDATE_INTERVAL,
     check_update_interval,
 };
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
@@ -108,7 +108,7 @@ impl Parameters for FqPieParams {
 pub struct FqPie {
     limit: Limit,
     settings: Settings,
-    queues: FlowQueues<Control>,
+    queues: FlowQueues<PieState>,
     random: Xoshiro256PlusPlus,
 }
 
@@ -117,11 +117,11 @@ impl FqPie {
     pub fn new(params: &FqPieParams, link: &LinkFacts) -> Self {
         let settings = Settings::new(&params.of_a_queue(), link);
         let mut random = link.random();
-        let control = Control::new(&settings);
+        let aqm_state = PieState::new(&settings);
         FqPie {
             limit: link.limit(params.limit),
             settings,
-            queues: FlowQueues::new(params.flows, params.quantum, control, &mut random),
+            queues: FlowQueues::new(params.flows, params.quantum, aqm_state, &mut random),
             random,
         }
     }
@@ -132,15 +132,15 @@ impl Scheduler for FqPie {
     fn enqueue(&mut self, mut packet: Event, buffer: &mut Buffer) {
         let index = self.queues.index_of(packet.flow());
         let queue = self.queues.at(index);
-        queue.control.advance(&self.settings, packet.time());
+        queue.aqm_state.advance(&self.settings, packet.time());
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if !self.limit.holds(buffer.packets() + 1, bytes) {
-            queue.control.on_overflow();
+            queue.aqm_state.on_overflow();
             buffer.refuse(packet, DropReason::Overflow);
             return;
         }
         let (backlog, ecn) = (queue.line.bytes(), packet.ecn());
-        match queue.control.on_arrival(&self.settings, backlog, ecn, &mut self.random) {
+        match queue.aqm_state.on_arrival(&self.settings, backlog, ecn, &mut self.random) {
             Verdict::Drop(reason) => return buffer.refuse(packet, reason),
             Verdict::Mark => buffer.mark_arriving(&mut packet),
             Verdict::Accept => {}
@@ -153,9 +153,9 @@ impl Scheduler for FqPie {
         let index = self.queues.next(|_| ())?;
         let queue = self.queues.at(index);
         let packet = buffer.pop_front(&mut queue.line)?;
-        queue.control.advance(&self.settings, now);
+        queue.aqm_state.advance(&self.settings, now);
         let sent = *buffer.packet(&packet);
-        queue.control.on_departure(now, sent.time(), &queue.line);
+        queue.aqm_state.on_departure(now, sent.time(), &queue.line);
         self.queues.on_service(index, sent.bytes());
         Some(packet)
     }
@@ -164,10 +164,10 @@ impl Scheduler for FqPie {
     fn gauges(&self, now: Time) -> Vec<Gauge> {
         let (mut active, mut largest) = (0_u32, 0.0_f64);
         for queue in self.queues.active() {
-            let mut control = queue.control;
-            control.advance(&self.settings, now);
+            let mut aqm_state = queue.aqm_state;
+            aqm_state.advance(&self.settings, now);
             active += 1;
-            largest = largest.max(control.probability());
+            largest = largest.max(aqm_state.probability());
         }
         vec![("backlogged_flows", f64::from(active)), ("largest_drop_probability", largest)]
     }
@@ -221,9 +221,9 @@ mod tests {
         let probability = |queue: &mut FqPie, flow| {
             let settings = queue.settings;
             let index = queue.queues.index_of(flow);
-            let mut control = queue.queues.at(index).control;
-            control.advance(&settings, MS(45));
-            control.probability()
+            let mut aqm_state = queue.queues.at(index).aqm_state;
+            aqm_state.advance(&settings, MS(45));
+            aqm_state.probability()
         };
         assert!((probability(&mut queue, 0) - 0.054_5 / 2_048.0).abs() < 1e-15);
         assert!(probability(&mut queue, 1).abs() < 1e-15);

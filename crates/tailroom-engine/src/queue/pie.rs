@@ -168,7 +168,7 @@ impl Settings {
 
 /// The state of PIE over one queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Control {
+pub struct PieState {
     probability: f64,
     /// Sum of the probabilities of the packets since the last drop.
     sum: f64,
@@ -179,10 +179,10 @@ pub struct Control {
     next_update: Time,
 }
 
-impl Control {
+impl PieState {
     /// The control of a queue that is empty at the start of the run.
     pub fn new(settings: &Settings) -> Self {
-        Control {
+        PieState {
             probability: 0.0,
             sum: 0.0,
             burst_allowance: settings.max_burst,
@@ -307,7 +307,7 @@ impl Control {
 pub struct Pie {
     limit: Limit,
     settings: Settings,
-    control: Control,
+    aqm_state: PieState,
     line: PacketList,
     random: Xoshiro256PlusPlus,
     emptying: Emptying,
@@ -320,7 +320,7 @@ impl Pie {
         Pie {
             limit: link.limit(params.limit),
             settings,
-            control: Control::new(&settings),
+            aqm_state: PieState::new(&settings),
             line: PacketList::default(),
             random: link.random(),
             emptying: Emptying::for_target(params.delay_target()),
@@ -331,17 +331,17 @@ impl Pie {
 impl Scheduler for Pie {
     #[inline]
     fn enqueue(&mut self, mut packet: Event, buffer: &mut Buffer) {
-        self.control.advance(&self.settings, packet.time());
+        self.aqm_state.advance(&self.settings, packet.time());
         self.emptying.on_arrival(packet.time(), self.line.is_empty());
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if !self.limit.holds(buffer.packets() + 1, bytes) {
-            self.control.on_overflow();
+            self.aqm_state.on_overflow();
             buffer.refuse(packet, DropReason::Overflow);
             return;
         }
         let backlog = self.line.bytes();
         let verdict =
-            self.control.on_arrival(&self.settings, backlog, packet.ecn(), &mut self.random);
+            self.aqm_state.on_arrival(&self.settings, backlog, packet.ecn(), &mut self.random);
         match verdict {
             Verdict::Drop(reason) => return buffer.refuse(packet, reason),
             Verdict::Mark => buffer.mark_arriving(&mut packet),
@@ -352,9 +352,9 @@ impl Scheduler for Pie {
 
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        self.control.advance(&self.settings, now);
+        self.aqm_state.advance(&self.settings, now);
         let packet = buffer.pop_front(&mut self.line)?;
-        self.control.on_departure(now, buffer.packet(&packet).time(), &self.line);
+        self.aqm_state.on_departure(now, buffer.packet(&packet).time(), &self.line);
         if self.line.is_empty() {
             self.emptying.on_empty(now);
         }
@@ -362,10 +362,10 @@ impl Scheduler for Pie {
     }
 
     fn gauges(&self, now: Time) -> Vec<Gauge> {
-        let mut control = self.control;
-        control.advance(&self.settings, now);
+        let mut aqm_state = self.aqm_state;
+        aqm_state.advance(&self.settings, now);
         vec![
-            ("drop_probability", control.probability),
+            ("drop_probability", aqm_state.probability),
             (EMPTIED_INTERVALS, self.emptying.fraction(now)),
         ]
     }

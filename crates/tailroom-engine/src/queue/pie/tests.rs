@@ -8,21 +8,21 @@ fn settings() -> Settings {
 }
 
 /// A control after its burst allowance, in the middle of congestion.
-fn control(probability: f64, delay_ms: u64, delay_before_ms: u64) -> Control {
-    Control {
+fn state(probability: f64, delay_ms: u64, delay_before_ms: u64) -> PieState {
+    PieState {
         probability,
         burst_allowance: Time::ZERO,
         delay: MS(delay_ms),
         delay_before: MS(delay_before_ms),
-        ..Control::new(&settings())
+        ..PieState::new(&settings())
     }
 }
 
 /// The probability after one update.
 fn updated(probability: f64, delay_ms: u64, delay_before_ms: u64) -> f64 {
-    let mut control = control(probability, delay_ms, delay_before_ms);
-    control.advance(&settings(), MS(15));
-    control.probability
+    let mut state = state(probability, delay_ms, delay_before_ms);
+    state.advance(&settings(), MS(15));
+    state.probability
 }
 
 fn is_near(value: f64, expected: f64) -> bool {
@@ -76,7 +76,7 @@ fn decays_while_there_is_no_delay() {
 #[test]
 fn late_updates_are_those_that_were_due() {
     for (probability, delay, before) in [(0.9, 0, 0), (0.0, 40, 0), (0.3, 10, 90)] {
-        let mut late = control(probability, delay, before);
+        let mut late = state(probability, delay, before);
         late.burst_allowance = MS(150);
         let mut punctual = late;
         for update in 1..=300 {
@@ -93,11 +93,11 @@ fn late_updates_are_those_that_were_due() {
 fn months_of_silence_pass_at_once() {
     for probability in [0.0, 1.0] {
         for delay in [0, 40] {
-            let mut control = control(probability, delay, 0);
+            let mut state = state(probability, delay, 0);
             let days = MS(17_280_000_000); // 200 days: 1,152,000,000 updates
-            control.advance(&settings(), days);
-            assert_eq!(control.next_update, days + MS(15));
-            assert!(is_near(control.probability, if delay == 0 { 0.0 } else { 1.0 }));
+            state.advance(&settings(), days);
+            assert_eq!(state.next_update, days + MS(15));
+            assert!(is_near(state.probability, if delay == 0 { 0.0 } else { 1.0 }));
         }
     }
 }
@@ -105,21 +105,21 @@ fn months_of_silence_pass_at_once() {
 #[test]
 fn a_burst_passes_for_as_long_as_it_is_allowed() {
     let (settings, mut random) = (settings(), script::link(8_000_000).random());
-    let mut control = Control { burst_allowance: MS(150), ..control(1.0, 100, 100) };
-    let mut verdict = |control: &mut Control, picoseconds| {
-        control.advance(&settings, Time::from_picoseconds(picoseconds));
-        control.on_arrival(&settings, 50_000, Ecn::NotEct, &mut random)
+    let mut state = PieState { burst_allowance: MS(150), ..state(1.0, 100, 100) };
+    let mut verdict = |state: &mut PieState, picoseconds| {
+        state.advance(&settings, Time::from_picoseconds(picoseconds));
+        state.on_arrival(&settings, 50_000, Ecn::NotEct, &mut random)
     };
     // Ten updates of 15 ms; every packet after them is dropped, as the probability is one.
-    assert_eq!(verdict(&mut control, 1), Verdict::Accept);
-    assert_eq!(verdict(&mut control, 149_999_999_999), Verdict::Accept);
-    assert_eq!(verdict(&mut control, 150_000_000_000), Verdict::Drop(DropReason::Early));
+    assert_eq!(verdict(&mut state, 1), Verdict::Accept);
+    assert_eq!(verdict(&mut state, 149_999_999_999), Verdict::Accept);
+    assert_eq!(verdict(&mut state, 150_000_000_000), Verdict::Drop(DropReason::Early));
     // Calm gives the allowance back; a probability or a delay of half the target does not.
     let allowance = |probability, delay, before| {
-        let mut control = self::control(probability, delay, before);
+        let mut state = self::state(probability, delay, before);
         let mut random = script::link(8_000_000).random();
-        control.on_arrival(&settings, 0, Ecn::NotEct, &mut random);
-        control.burst_allowance
+        state.on_arrival(&settings, 0, Ecn::NotEct, &mut random);
+        state.burst_allowance
     };
     assert_eq!(allowance(0.0, 7, 7), MS(150));
     assert_eq!(allowance(0.0, 8, 7), Time::ZERO);
@@ -129,9 +129,9 @@ fn a_burst_passes_for_as_long_as_it_is_allowed() {
 
 /// The verdict about a packet that is dropped if nothing keeps it.
 fn verdict(probability: f64, delay_before_ms: u64, backlog: u64, ecn: Ecn) -> Verdict {
-    let mut control = control(probability, 100, delay_before_ms);
-    control.sum = SUM_OF_CERTAIN_DROP;
-    control.on_arrival(&settings(), backlog, ecn, &mut script::link(8_000_000).random())
+    let mut state = state(probability, 100, delay_before_ms);
+    state.sum = SUM_OF_CERTAIN_DROP;
+    state.on_arrival(&settings(), backlog, ecn, &mut script::link(8_000_000).random())
 }
 
 #[test]
@@ -161,10 +161,10 @@ fn gaps(derandomize: bool) -> Vec<u32> {
     let params = PieParams { derandomize, ..PieParams::default() };
     let link = script::link(8_000_000);
     let settings = Settings::new(&params, &link);
-    let (mut control, mut random) = (control(1.0 / 16.0, 100, 100), link.random());
+    let (mut state, mut random) = (state(1.0 / 16.0, 100, 100), link.random());
     let mut gap = || {
         let accepts = |_: &u32| {
-            control.on_arrival(&settings, 50_000, Ecn::NotEct, &mut random) == Verdict::Accept
+            state.on_arrival(&settings, 50_000, Ecn::NotEct, &mut random) == Verdict::Accept
         };
         1 + (0..1_000).take_while(accepts).count() as u32
     };
@@ -185,11 +185,11 @@ fn drops_come_neither_too_close_nor_too_far_apart() {
     assert_eq!(random.iter().min(), Some(&1));
     assert!((mean(&random) - 16.0).abs() < 0.7, "{}", mean(&random));
     // The packet at which the sum comes to 8.5 is dropped whatever the draw.
-    let mut control = control(1e-3, 100, 100);
-    control.sum = 8.499_5;
+    let mut state = state(1e-3, 100, 100);
+    state.sum = 8.499_5;
     let mut random = script::link(8_000_000).random();
-    let verdict = control.on_arrival(&settings(), 50_000, Ecn::NotEct, &mut random);
-    assert_eq!((verdict, control.sum), (Verdict::Drop(DropReason::Early), 0.0));
+    let verdict = state.on_arrival(&settings(), 50_000, Ecn::NotEct, &mut random);
+    assert_eq!((verdict, state.sum), (Verdict::Drop(DropReason::Early), 0.0));
 }
 
 #[test]
@@ -199,28 +199,28 @@ fn the_delay_is_that_of_the_packet_that_left_last() {
     let mut buffer = Buffer::default();
     for (sequence, millisecond) in [(0, 0), (1, 1), (2, 2), (3, 3)] {
         let packet = script::packet(MS(millisecond), 0, sequence, 1_000, Ecn::NotEct);
-        queue.control.sum = 0.5;
+        queue.aqm_state.sum = 0.5;
         queue.enqueue(packet, &mut buffer);
     }
     assert_eq!(script::dropped(&mut buffer), [(0, 3, DropReason::Overflow)]);
-    assert!(is_near(queue.control.sum, 0.0));
+    assert!(is_near(queue.aqm_state.sum, 0.0));
     assert!(script::sent(&mut queue, MS(40), &mut buffer).is_some());
-    assert_eq!(queue.control.delay, MS(40));
+    assert_eq!(queue.aqm_state.delay, MS(40));
     // At 45 ms, unless another packet leaves before: (0.125 * 25 ms + 1.25 * 40 ms) / 2048.
     let (name, probability) = queue.gauges(MS(45))[0];
     assert_eq!(name, "drop_probability");
     assert!(is_near(probability, 0.053_125 / 2_048.0));
     assert!(script::sent(&mut queue, MS(41), &mut buffer).is_some());
-    assert_eq!(queue.control.delay, MS(40));
+    assert_eq!(queue.aqm_state.delay, MS(40));
     assert!(script::sent(&mut queue, MS(42), &mut buffer).is_some());
-    assert_eq!(queue.control.delay, Time::ZERO); // nothing waits
+    assert_eq!(queue.aqm_state.delay, Time::ZERO); // nothing waits
     assert_eq!(queue.gauges(MS(45))[0], ("drop_probability", 0.0));
 }
 
 #[test]
 fn an_arrival_finds_the_updates_before_it() {
     let mut queue = Pie::new(&PieParams::default(), &script::link(8_000_000));
-    queue.control = Control { burst_allowance: MS(15), ..control(1.0, 100, 100) };
+    queue.aqm_state = PieState { burst_allowance: MS(15), ..state(1.0, 100, 100) };
     let mut buffer = Buffer::default();
     for (number, millisecond) in [0, 0, 0, 14, 15].into_iter().enumerate() {
         let packet = script::packet(MS(millisecond), 0, number as u64, 1_000, Ecn::NotEct);
@@ -228,7 +228,7 @@ fn an_arrival_finds_the_updates_before_it() {
     }
     assert_eq!(script::dropped(&mut buffer), [(0, 4, DropReason::Early)]);
     // Without a probability the sum begins anew, so that nothing is dropped.
-    queue.control = Control { sum: 9.0, ..control(0.0, 100, 100) };
+    queue.aqm_state = PieState { sum: 9.0, ..state(0.0, 100, 100) };
     queue.enqueue(script::packet(MS(1), 0, 5, 1_000, Ecn::NotEct), &mut buffer);
     assert!(!buffer.has_dropped());
 }
