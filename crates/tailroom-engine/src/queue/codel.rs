@@ -127,41 +127,41 @@ impl Default for CodelState {
 }
 
 impl CodelState {
-    /// The packet of `line` to send at `now`; packets before it that are due are dropped, or the
+    /// The packet of `queue` to send at `now`; packets before it that are due are dropped, or the
     /// first of them is marked and sent (RFC 8289 sec. 5.5).
     #[inline]
     pub fn dequeue(
         &mut self,
         settings: &Settings,
         now: Time,
-        line: &mut PacketList,
+        queue: &mut PacketList,
         buffer: &mut Buffer,
     ) -> Option<Unlisted> {
-        let (packet, may_drop) = self.take(settings, now, line, buffer)?;
+        let (packet, may_drop) = self.take(settings, now, queue, buffer)?;
         if !may_drop {
             self.is_dropping = false;
             return Some(packet);
         }
         if !self.is_dropping {
-            return self.begin_dropping(packet, settings, now, line, buffer);
+            return self.begin_dropping(packet, settings, now, queue, buffer);
         }
         if now < self.drop_next {
             return Some(packet);
         }
-        self.go_on_dropping(packet, settings, now, line, buffer)
+        self.go_on_dropping(packet, settings, now, queue, buffer)
     }
 
-    /// Takes the first packet of `line`; says whether the delay has been above the target for an
+    /// Takes the first packet of `queue`; says whether the delay has been above the target for an
     /// interval (RFC 8289 sec. 5.6, `dodequeue`).
     #[inline]
     fn take(
         &mut self,
         settings: &Settings,
         now: Time,
-        line: &mut PacketList,
+        queue: &mut PacketList,
         buffer: &mut Buffer,
     ) -> Option<(Unlisted, bool)> {
-        let Some(packet) = buffer.pop_front(line) else {
+        let Some(packet) = buffer.pop_front(queue) else {
             self.rest();
             return None;
         };
@@ -190,12 +190,12 @@ impl CodelState {
         packet: Unlisted,
         settings: &Settings,
         now: Time,
-        line: &mut PacketList,
+        queue: &mut PacketList,
         buffer: &mut Buffer,
     ) -> Option<Unlisted> {
         let next = match buffer.mark_or_drop(packet, DropReason::Head) {
             Some(marked) => Some(marked),
-            None => self.take(settings, now, line, buffer).map(|(next, _)| next),
+            None => self.take(settings, now, queue, buffer).map(|(next, _)| next),
         };
         // The rate that held the queue a short while ago is a good one to begin with.
         let gained = self.count - self.last_count;
@@ -214,7 +214,7 @@ impl CodelState {
         mut packet: Unlisted,
         settings: &Settings,
         now: Time,
-        line: &mut PacketList,
+        queue: &mut PacketList,
         buffer: &mut Buffer,
     ) -> Option<Unlisted> {
         while now >= self.drop_next {
@@ -223,7 +223,7 @@ impl CodelState {
                 self.drop_next = settings.control_law(self.drop_next, self.count);
                 return Some(marked);
             }
-            let (next, may_drop) = self.take(settings, now, line, buffer)?;
+            let (next, may_drop) = self.take(settings, now, queue, buffer)?;
             packet = next;
             if !may_drop {
                 self.is_dropping = false;
@@ -241,7 +241,7 @@ pub struct Codel {
     limit: Limit,
     settings: Settings,
     aqm_state: CodelState,
-    line: PacketList,
+    queue: PacketList,
     emptying: Emptying,
 }
 
@@ -252,7 +252,7 @@ impl Codel {
             limit: link.limit(params.limit),
             settings: Settings::new(params.target, params.interval, link),
             aqm_state: CodelState::default(),
-            line: PacketList::default(),
+            queue: PacketList::default(),
             emptying: Emptying::for_target(params.delay_target()),
         }
     }
@@ -261,10 +261,10 @@ impl Codel {
 impl Scheduler for Codel {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
-        self.emptying.on_arrival(packet.time(), self.line.is_empty());
+        self.emptying.on_arrival(packet.time(), self.queue.is_empty());
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if self.limit.holds(buffer.packets() + 1, bytes) {
-            buffer.push_back(&mut self.line, packet);
+            buffer.push_back(&mut self.queue, packet);
         } else {
             buffer.refuse(packet, DropReason::Overflow);
         }
@@ -272,8 +272,8 @@ impl Scheduler for Codel {
 
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        let packet = self.aqm_state.dequeue(&self.settings, now, &mut self.line, buffer);
-        if self.line.is_empty() {
+        let packet = self.aqm_state.dequeue(&self.settings, now, &mut self.queue, buffer);
+        if self.queue.is_empty() {
             self.emptying.on_empty(now);
         }
         packet
@@ -322,12 +322,12 @@ mod tests {
         /// Takes a packet from a queue all of whose packets have waited for `sojourn`: how many
         /// were dropped or marked.
         fn ask(&mut self, now: Time, sojourn: Time) -> usize {
-            let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
+            let (mut buffer, mut queue) = (Buffer::default(), PacketList::default());
             for sequence in 0..self.waiting {
                 let packet = script::packet(now.since(sojourn), 0, sequence, 1_000, self.ecn);
-                buffer.push_back(&mut line, packet);
+                buffer.push_back(&mut queue, packet);
             }
-            let sent = self.aqm_state.dequeue(&self.settings, now, &mut line, &mut buffer);
+            let sent = self.aqm_state.dequeue(&self.settings, now, &mut queue, &mut buffer);
             let sent = sent.map(|sent| buffer.take(sent));
             let sent = sent.expect("packets wait");
             let dropped = script::dropped(&mut buffer);
@@ -406,13 +406,13 @@ mod tests {
         let mut bench = Bench::new(9, Ecn::NotEct);
         bench.hits(10_000, 10_001, 10);
         assert_eq!(bench.ask(tenths(11_000), tenths(100)), 1);
-        let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
+        let (mut buffer, mut queue) = (Buffer::default(), PacketList::default());
         for (sequence, arrival) in [(0, 12_000), (1, 12_990), (2, 12_990), (3, 12_990)] {
             let packet = script::packet(tenths(arrival), 0, sequence, 1_000, Ecn::NotEct);
-            buffer.push_back(&mut line, packet);
+            buffer.push_back(&mut queue, packet);
         }
         let Bench { aqm_state, settings, .. } = &mut bench;
-        let sent = aqm_state.dequeue(settings, tenths(13_000), &mut line, &mut buffer);
+        let sent = aqm_state.dequeue(settings, tenths(13_000), &mut queue, &mut buffer);
         let sent = buffer.take(sent.expect("packets wait"));
         assert_eq!(sent.packet(0).sequence, 1);
         assert_eq!(script::dropped(&mut buffer), [(0, 0, DropReason::Head)]);
@@ -424,9 +424,9 @@ mod tests {
     fn an_empty_queue_ends_the_dropping() {
         let mut bench = Bench::new(5, Ecn::NotEct);
         assert_eq!(bench.hits(10_000, 11_001, 10), [11_000]);
-        let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
+        let (mut buffer, mut queue) = (Buffer::default(), PacketList::default());
         let Bench { aqm_state, settings, .. } = &mut bench;
-        assert_eq!(aqm_state.dequeue(settings, tenths(11_001), &mut line, &mut buffer), None);
+        assert_eq!(aqm_state.dequeue(settings, tenths(11_001), &mut queue, &mut buffer), None);
         assert_eq!(bench.hits(11_002, 12_003, 10), [12_002]);
     }
 

@@ -34,22 +34,22 @@ impl Parameters for DropHeadParams {
 #[derive(Debug)]
 pub struct DropHead {
     limit: Limit,
-    line: PacketList,
+    queue: PacketList,
 }
 
 impl DropHead {
     /// Starts the discipline.
     pub fn new(params: &DropHeadParams, link: &LinkFacts) -> Self {
-        DropHead { limit: link.limit(params.limit), line: PacketList::default() }
+        DropHead { limit: link.limit(params.limit), queue: PacketList::default() }
     }
 }
 
 impl Scheduler for DropHead {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
-        buffer.push_back(&mut self.line, packet);
+        buffer.push_back(&mut self.queue, packet);
         while !self.limit.holds(buffer.packets(), buffer.bytes())
-            && let Some(first) = buffer.pop_front(&mut self.line)
+            && let Some(first) = buffer.pop_front(&mut self.queue)
         {
             buffer.drop(first, DropReason::Overflow);
         }
@@ -57,7 +57,7 @@ impl Scheduler for DropHead {
 
     #[inline]
     fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        buffer.pop_front(&mut self.line)
+        buffer.pop_front(&mut self.queue)
     }
 }
 

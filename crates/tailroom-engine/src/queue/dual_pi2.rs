@@ -145,7 +145,7 @@ impl Parameters for DualPi2Params {
 
 /// One of the two queues.
 #[derive(Debug, Default)]
-struct Line {
+struct CoupledQueue {
     list: PacketList,
     /// `count` of RFC 9332 `recur()`: the probabilities that have added up since the last mark or
     /// drop.
@@ -154,7 +154,7 @@ struct Line {
     waited: u128,
 }
 
-impl Line {
+impl CoupledQueue {
     /// True for a part `probability` of the calls, evenly spread: the deterministic form of RFC 9332
     /// appendix A.1, which varies less than random draws.
     #[inline]
@@ -267,8 +267,8 @@ pub struct DualPi2 {
     controller: Controller,
     threshold: Time,
     ramp_s: f64,
-    classic: Line,
-    l4s: Line,
+    classic: CoupledQueue,
+    l4s: CoupledQueue,
     /// Parts of the link in millionths.
     classic_weight: i64,
     l4s_weight: i64,
@@ -292,8 +292,8 @@ impl DualPi2 {
             controller: Controller::new(params),
             threshold: params.l4s_threshold.time(),
             ramp_s: params.ramp.time().seconds(),
-            classic: Line::default(),
-            l4s: Line::default(),
+            classic: CoupledQueue::default(),
+            l4s: CoupledQueue::default(),
             classic_weight,
             l4s_weight,
             credit: first_credit,
@@ -308,7 +308,7 @@ impl DualPi2 {
         if now < self.controller.next_update {
             return;
         }
-        let arrival = |line: &Line| buffer.front(&line.list).map(|packet| packet.time());
+        let arrival = |queue: &CoupledQueue| buffer.front(&queue.list).map(|packet| packet.time());
         let oldest = [arrival(&self.classic), arrival(&self.l4s)].into_iter().flatten().min();
         self.controller.catch_up(now, oldest);
     }
@@ -396,11 +396,11 @@ impl Scheduler for DualPi2 {
             return;
         }
         // RFC 9331 sec. 5.1, RFC 9332 figure 3: a packet that is marked already counts as L4S.
-        let line = match packet.ecn() {
+        let queue = match packet.ecn() {
             Ecn::Ect1 | Ecn::Ce => &mut self.l4s,
             Ecn::NotEct | Ecn::Ect0 => &mut self.classic,
         };
-        buffer.push_back(&mut line.list, packet);
+        buffer.push_back(&mut queue.list, packet);
     }
 
     #[inline]
@@ -431,8 +431,8 @@ impl Scheduler for DualPi2 {
     }
 
     fn restart_gauges(&mut self, _now: Time) {
-        for line in [&mut self.classic, &mut self.l4s] {
-            (line.sent, line.waited) = (0, 0);
+        for queue in [&mut self.classic, &mut self.l4s] {
+            (queue.sent, queue.waited) = (0, 0);
         }
     }
 }

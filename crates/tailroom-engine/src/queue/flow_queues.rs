@@ -44,7 +44,7 @@ pub(super) fn check_quantum(quantum: Size, link: &LinkFacts) -> Result<(), BadPa
 #[repr(align(64))]
 pub struct FlowQueue<S> {
     /// Its packets.
-    pub line: PacketList,
+    pub list: PacketList,
     /// Its active queue management.
     pub aqm_state: S,
     /// Bytes that it may still send before another queue's turn.
@@ -76,7 +76,7 @@ impl<S: Clone> FlowQueues<S> {
     /// So many empty queues under controls like `aqm_state`, over which flows are spread by a hash
     /// that `random` salts.
     pub fn new(count: u32, quantum: Size, aqm_state: S, random: &mut impl Rng) -> Self {
-        let queue = FlowQueue { line: PacketList::default(), aqm_state, credits: 0, next: NONE };
+        let queue = FlowQueue { list: PacketList::default(), aqm_state, credits: 0, next: NONE };
         FlowQueues {
             queues: vec![queue; count as usize].into_boxed_slice(),
             backlogs: vec![0; count as usize].into_boxed_slice(),
@@ -105,7 +105,7 @@ impl<S> FlowQueues<S> {
 
     /// The queues that hold packets.
     pub fn active(&self) -> impl Iterator<Item = &FlowQueue<S>> {
-        self.queues.iter().filter(|queue| !queue.line.is_empty())
+        self.queues.iter().filter(|queue| !queue.list.is_empty())
     }
 
     /// Lets `cut` take packets out of the queue with the most bytes, the first of several.
@@ -116,9 +116,9 @@ impl<S> FlowQueues<S> {
                 (fattest, most) = (index, bytes);
             }
         }
-        let line = &mut self.queues[fattest].line;
-        cut(line);
-        self.backlogs[fattest] = line.bytes();
+        let list = &mut self.queues[fattest].list;
+        cut(list);
+        self.backlogs[fattest] = list.bytes();
     }
 
     /// Puts a packet at the end of the queue at `index` (RFC 8290 sec. 4.1).
@@ -134,8 +134,8 @@ impl<S> FlowQueues<S> {
             self.forget_turns(rest);
         }
         let queue = &mut self.queues[index];
-        buffer.push_back(&mut queue.line, packet);
-        self.backlogs[index] = queue.line.bytes();
+        buffer.push_back(&mut queue.list, packet);
+        self.backlogs[index] = queue.list.bytes();
         if queue.next == NONE {
             queue.credits = self.quantum;
             self.list(index as u32);
@@ -186,7 +186,7 @@ impl<S> FlowQueues<S> {
             // spent.
             if queue.credits <= 0 {
                 queue.credits += self.quantum; // for its next turn
-            } else if !queue.line.is_empty() {
+            } else if !queue.list.is_empty() {
                 return Some(index as usize);
             } else {
                 rest(&mut queue.aqm_state);
@@ -207,7 +207,7 @@ impl<S> FlowQueues<S> {
     pub fn on_service(&mut self, index: usize, bytes: u32) {
         let queue = &mut self.queues[index];
         queue.credits -= bytes.cast_signed();
-        self.backlogs[index] = queue.line.bytes();
+        self.backlogs[index] = queue.list.bytes();
     }
 
     /// Ends the turn of the queue at `index`, which becomes the last of the old ones.
@@ -271,7 +271,7 @@ mod tests {
         fn leave(&mut self) -> Option<(u32, u64, u32)> {
             let Bench { queues, buffer, .. } = self;
             let index = queues.next(|()| ())?;
-            let packet = buffer.pop_front(&mut queues.at(index).line)?;
+            let packet = buffer.pop_front(&mut queues.at(index).list)?;
             let packet = buffer.take(packet);
             queues.on_service(index, packet.bytes());
             Some((packet.flow(), packet.packet(0).sequence, packet.bytes()))

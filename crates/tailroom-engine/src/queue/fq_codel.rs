@@ -89,9 +89,9 @@ impl FqCodel {
     /// the search for the queue takes time (RFC 8290 sec. 4.1).
     #[cold]
     fn make_room(&mut self, buffer: &mut Buffer) {
-        self.queues.cut_fattest(|line| {
-            for _ in 0..line.packets().div_ceil(2).min(DROP_BATCH) {
-                if let Some(packet) = buffer.pop_front(line) {
+        self.queues.cut_fattest(|list| {
+            for _ in 0..list.packets().div_ceil(2).min(DROP_BATCH) {
+                if let Some(packet) = buffer.pop_front(list) {
                     buffer.drop(packet, DropReason::Overflow);
                 }
             }
@@ -114,7 +114,7 @@ impl Scheduler for FqCodel {
         loop {
             let index = self.queues.next(CodelState::rest)?;
             let queue = self.queues.at(index);
-            let packet = queue.aqm_state.dequeue(&self.settings, now, &mut queue.line, buffer);
+            let packet = queue.aqm_state.dequeue(&self.settings, now, &mut queue.list, buffer);
             let bytes = packet.as_ref().map_or(0, |packet| buffer.packet(packet).bytes());
             self.queues.on_service(index, bytes);
             if packet.is_some() {

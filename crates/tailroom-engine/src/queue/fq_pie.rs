@@ -139,7 +139,7 @@ impl Scheduler for FqPie {
             buffer.refuse(packet, DropReason::Overflow);
             return;
         }
-        let (backlog, ecn) = (queue.line.bytes(), packet.ecn());
+        let (backlog, ecn) = (queue.list.bytes(), packet.ecn());
         match queue.aqm_state.on_arrival(&self.settings, backlog, ecn, &mut self.random) {
             Verdict::Drop(reason) => return buffer.refuse(packet, reason),
             Verdict::Mark => buffer.mark_arriving(&mut packet),
@@ -152,10 +152,10 @@ impl Scheduler for FqPie {
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         let index = self.queues.next(|_| ())?;
         let queue = self.queues.at(index);
-        let packet = buffer.pop_front(&mut queue.line)?;
+        let packet = buffer.pop_front(&mut queue.list)?;
         queue.aqm_state.advance(&self.settings, now);
         let sent = *buffer.packet(&packet);
-        queue.aqm_state.on_departure(now, sent.time(), &queue.line);
+        queue.aqm_state.on_departure(now, sent.time(), &queue.list);
         self.queues.on_service(index, sent.bytes());
         Some(packet)
     }

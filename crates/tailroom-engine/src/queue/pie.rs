@@ -308,7 +308,7 @@ pub struct Pie {
     limit: Limit,
     settings: Settings,
     aqm_state: PieState,
-    line: PacketList,
+    queue: PacketList,
     random: Xoshiro256PlusPlus,
     emptying: Emptying,
 }
@@ -321,7 +321,7 @@ impl Pie {
             limit: link.limit(params.limit),
             settings,
             aqm_state: PieState::new(&settings),
-            line: PacketList::default(),
+            queue: PacketList::default(),
             random: link.random(),
             emptying: Emptying::for_target(params.delay_target()),
         }
@@ -332,14 +332,14 @@ impl Scheduler for Pie {
     #[inline]
     fn enqueue(&mut self, mut packet: Event, buffer: &mut Buffer) {
         self.aqm_state.advance(&self.settings, packet.time());
-        self.emptying.on_arrival(packet.time(), self.line.is_empty());
+        self.emptying.on_arrival(packet.time(), self.queue.is_empty());
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if !self.limit.holds(buffer.packets() + 1, bytes) {
             self.aqm_state.on_overflow();
             buffer.refuse(packet, DropReason::Overflow);
             return;
         }
-        let backlog = self.line.bytes();
+        let backlog = self.queue.bytes();
         let verdict =
             self.aqm_state.on_arrival(&self.settings, backlog, packet.ecn(), &mut self.random);
         match verdict {
@@ -347,15 +347,15 @@ impl Scheduler for Pie {
             Verdict::Mark => buffer.mark_arriving(&mut packet),
             Verdict::Accept => {}
         }
-        buffer.push_back(&mut self.line, packet);
+        buffer.push_back(&mut self.queue, packet);
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         self.aqm_state.advance(&self.settings, now);
-        let packet = buffer.pop_front(&mut self.line)?;
-        self.aqm_state.on_departure(now, buffer.packet(&packet).time(), &self.line);
-        if self.line.is_empty() {
+        let packet = buffer.pop_front(&mut self.queue)?;
+        self.aqm_state.on_departure(now, buffer.packet(&packet).time(), &self.queue);
+        if self.queue.is_empty() {
             self.emptying.on_empty(now);
         }
         Some(packet)

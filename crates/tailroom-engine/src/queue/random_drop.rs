@@ -36,7 +36,7 @@ impl Parameters for RandomDropParams {
 #[derive(Debug)]
 pub struct RandomDrop {
     limit: Limit,
-    line: PacketList,
+    queue: PacketList,
     random: Xoshiro256PlusPlus,
 }
 
@@ -44,17 +44,17 @@ impl RandomDrop {
     /// Starts the discipline.
     pub fn new(params: &RandomDropParams, link: &LinkFacts) -> Self {
         let limit = link.limit(params.limit);
-        RandomDrop { limit, line: PacketList::default(), random: link.random() }
+        RandomDrop { limit, queue: PacketList::default(), random: link.random() }
     }
 }
 
 impl Scheduler for RandomDrop {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
-        buffer.push_back(&mut self.line, packet);
+        buffer.push_back(&mut self.queue, packet);
         while !self.limit.holds(buffer.packets(), buffer.bytes())
             && let Some(any) =
-                buffer.take_any(&mut self.line, |bound| below(&mut self.random, bound))
+                buffer.take_any(&mut self.queue, |bound| below(&mut self.random, bound))
         {
             buffer.drop(any, DropReason::Overflow);
         }
@@ -62,7 +62,7 @@ impl Scheduler for RandomDrop {
 
     #[inline]
     fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        buffer.pop_front(&mut self.line)
+        buffer.pop_front(&mut self.queue)
     }
 }
 

@@ -77,7 +77,7 @@ impl DeficitRoundRobin {
             let flow = &flows[slot];
             let covers = |packet: &Event| u64::from(packet.bytes()) <= flow.tag;
             // Most have spent all of it, which takes no look at the packet.
-            if flow.tag > 0 && buffer.front(&flow.line).is_some_and(covers) {
+            if flow.tag > 0 && buffer.front(&flow.queue).is_some_and(covers) {
                 return slot;
             }
             if slot == self.marker {

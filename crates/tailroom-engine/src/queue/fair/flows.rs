@@ -13,7 +13,7 @@ pub(super) struct Flow {
     /// How many of its first packets go with priority.
     pub(super) express: u32,
     /// Its packets.
-    pub(super) line: PacketList,
+    pub(super) queue: PacketList,
     /// Start tag of its first packet, or of the next one to arrive; the deficit under round robin.
     pub(super) tag: u64,
     /// Virtual time that a byte takes; the quantum under round robin.
@@ -29,7 +29,7 @@ impl Flow {
     /// Whether packets of it wait.
     #[inline]
     pub(super) fn waits(&self) -> bool {
-        !self.line.is_empty()
+        !self.queue.is_empty()
     }
 }
 

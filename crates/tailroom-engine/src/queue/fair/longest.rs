@@ -23,8 +23,8 @@ impl Length {
     #[inline]
     fn of(self, flow: &Flow) -> u64 {
         match self {
-            Length::Packets => flow.line.packets(),
-            Length::Bytes => flow.line.bytes(),
+            Length::Packets => flow.queue.packets(),
+            Length::Bytes => flow.queue.bytes(),
         }
     }
 }
@@ -126,18 +126,18 @@ mod tests {
         for step in 0..20_000 {
             let slot = slots[random::below(&mut random, 20) as usize];
             if random::below(&mut random, 2) == 0 {
-                buffer.pop_front(&mut flows[slot].line);
+                buffer.pop_front(&mut flows[slot].queue);
                 continue;
             }
             let bytes = 40 + random::below(&mut random, 1_000) as u32;
             let packet = script::packet(Time::ZERO, 0, step, bytes, Ecn::NotEct);
-            buffer.push_back(&mut flows[slot].line, packet);
+            buffer.push_back(&mut flows[slot].queue, packet);
             longest.grow(&flows, slot);
             builds += usize::from(longest.heap.is_empty());
             if random::below(&mut random, 4) == 0 {
                 let found = longest.find(&flows, slot).expect("one waits");
-                let most = slots.iter().map(|&slot| flows[slot].line.bytes()).max();
-                assert_eq!(Some(flows[found].line.bytes()), most);
+                let most = slots.iter().map(|&slot| flows[slot].queue.bytes()).max();
+                assert_eq!(Some(flows[found].queue.bytes()), most);
             }
         }
         assert!(builds > 10, "{builds}");

@@ -171,14 +171,14 @@ impl Fair {
         let slot = self.longest.find(&self.flows, arrived)?;
         let flow = &mut self.flows[slot];
         let packet = match self.drop_from {
-            DropFrom::Front => buffer.pop_front(&mut flow.line),
-            DropFrom::Tail => buffer.pop_back(&mut flow.line),
+            DropFrom::Front => buffer.pop_front(&mut flow.queue),
+            DropFrom::Tail => buffer.pop_back(&mut flow.queue),
         }?;
         buffer.drop(packet, DropReason::Overflow);
         // The packets with priority are the first ones.
         flow.express = match self.drop_from {
             DropFrom::Front => flow.express.saturating_sub(1),
-            DropFrom::Tail => flow.express.min(flow.line.packets() as u32),
+            DropFrom::Tail => flow.express.min(flow.queue.packets() as u32),
         };
         if flow.waits() {
             return Some(());
@@ -205,7 +205,7 @@ impl Fair {
             order.begin_busy_period(&mut self.flows, alone.slot, buffer, Flows::remove);
         }
         if !alone.has_priority {
-            self.gauges.add_priority(self.flows[alone.slot].line.bytes() as u32);
+            self.gauges.add_priority(self.flows[alone.slot].queue.bytes() as u32);
         }
     }
 
@@ -220,7 +220,7 @@ impl Fair {
             Order::DeficitRoundRobin(order) => order.next(flows, buffer),
         };
         let flow = &mut flows[slot];
-        let packet = buffer.pop_front(&mut flow.line)?;
+        let packet = buffer.pop_front(&mut flow.queue)?;
         let bytes = buffer.packet(&packet).bytes();
         let still_waits = flow.waits();
         if !still_waits {
@@ -249,7 +249,7 @@ impl Scheduler for Fair {
         }
         let (slot, is_new) = self.slot(packet.flow());
         let flow = &mut self.flows[slot];
-        let starts = flow.line.is_empty();
+        let starts = flow.queue.is_empty();
         let has_priority = match &mut self.order {
             Order::StartTime(order) => order.admit(flow, slot, &packet).unwrap_or(is_new),
             Order::DeficitRoundRobin(_) => is_new,
@@ -257,7 +257,7 @@ impl Scheduler for Fair {
         if has_priority {
             self.gauges.add_priority(packet.bytes());
         }
-        buffer.push_back(&mut flow.line, packet);
+        buffer.push_back(&mut flow.queue, packet);
         if starts {
             self.gauges.begin_backlog(packet.time());
             if let Order::DeficitRoundRobin(order) = &mut self.order {

@@ -113,7 +113,7 @@ impl StartTime {
     fn next_express(&mut self, flows: &Flows, buffer: &Buffer) -> Option<u32> {
         while let Some((slot, arrival)) = self.express.pop_front() {
             let flow = &flows[slot];
-            let front = buffer.front(&flow.line).filter(|_| flow.express > 0);
+            let front = buffer.front(&flow.queue).filter(|_| flow.express > 0);
             if front.is_some_and(|packet| packet.time() == arrival) {
                 return Some(slot);
             }
@@ -136,7 +136,7 @@ impl StartTime {
         self.express.clear();
         let flow = &mut flows[slot];
         (flow.express, flow.credit) = (0, 0);
-        if let Some(first) = buffer.front(&flow.line) {
+        if let Some(first) = buffer.front(&flow.queue) {
             self.admit(flow, slot, first);
         }
     }

@@ -147,13 +147,13 @@ mod tests {
             if list.len() < 30 {
                 let slot = flows.insert(number, 1);
                 flows[slot].tag = now as u64;
-                buffer.push_back(&mut flows[slot].line, packet);
+                buffer.push_back(&mut flows[slot].queue, packet);
                 queue.insert(&mut flows, slot);
                 list.push((slot, now));
             }
             let (any, _) = list[random::below(&mut random, list.len() as u64) as usize];
             if !flows[any].waits() {
-                buffer.push_back(&mut flows[any].line, packet);
+                buffer.push_back(&mut flows[any].queue, packet);
             }
             let least = list.iter().filter(|(slot, _)| flows[*slot].waits()).map(|&(_, tag)| tag);
             let Some(least) = least.min() else { continue };
@@ -176,7 +176,7 @@ mod tests {
             now = least;
             flows.unlink(expected);
             if random::below(&mut random, 3) == 0 {
-                buffer.pop_front(&mut flows[expected].line);
+                buffer.pop_front(&mut flows[expected].queue);
             }
             let step = match random::below(&mut random, 3) {
                 0 => 1 + random::below(&mut random, 1 << 58),
