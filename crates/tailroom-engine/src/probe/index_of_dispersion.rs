@@ -23,7 +23,7 @@ struct Scale {
 
 /// The index of dispersion at one scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ScaleDispersion {
+pub struct IndexAtScale {
     /// Length of the intervals.
     pub scale: Time,
     /// How many there were.
@@ -36,7 +36,7 @@ pub struct ScaleDispersion {
 
 /// Arrivals at one link by time scale.
 #[derive(Clone, Debug)]
-pub struct Dispersion {
+pub struct IndexOfDispersion {
     base: Time,
     /// End of the interval under way.
     end: Time,
@@ -44,15 +44,18 @@ pub struct Dispersion {
     scales: Vec<Scale>,
 }
 
-impl Dispersion {
+impl IndexOfDispersion {
     /// Counts from time 0 on, in intervals of `base` and its octaves.
     pub fn new(base: Time) -> Self {
-        Dispersion { base, end: base, packets: 0, scales: Vec::new() }
+        IndexOfDispersion { base, end: base, packets: 0, scales: Vec::new() }
     }
 
     /// Starts afresh at `now`.
     pub fn restart(&mut self, now: Time) {
-        *self = Dispersion { end: now.saturating_add(self.base), ..Dispersion::new(self.base) };
+        *self = IndexOfDispersion {
+            end: now.saturating_add(self.base),
+            ..IndexOfDispersion::new(self.base)
+        };
     }
 
     /// A packet arrives; they come in order of time.
@@ -100,13 +103,13 @@ impl Dispersion {
     }
 
     /// The index at each scale that held enough intervals, the shortest first; nothing if no packet came.
-    pub fn by_scale(&self) -> impl Iterator<Item = ScaleDispersion> + '_ {
+    pub fn by_scale(&self) -> impl Iterator<Item = IndexAtScale> + '_ {
         let full = |scale: &&Scale| scale.intervals >= FEWEST_INTERVALS && scale.sum > 0;
         self.scales.iter().take_while(full).enumerate().map(|(octave, scale)| {
             // Exact: even 10^18 intervals and 10^10 packets stay within 128 bits. n sum(x^2) - (sum x)^2 is the variance times n (n - 1).
             let (count, sum) = (u128::from(scale.intervals), u128::from(scale.sum));
             let spread = count * scale.squares - sum * sum;
-            ScaleDispersion {
+            IndexAtScale {
                 scale: Time::from_picoseconds(self.base.picoseconds() << octave),
                 intervals: scale.intervals,
                 mean_packets: sum as f64 / count as f64,
@@ -147,12 +150,12 @@ mod tests {
             })
             .collect();
         let (base, end) = (10, now + 777);
-        let mut dispersion = Dispersion::new(Time::from_picoseconds(base));
+        let mut index_of_dispersion = IndexOfDispersion::new(Time::from_picoseconds(base));
         for &at in &arrivals {
-            dispersion.on_arrival(Time::from_picoseconds(at));
+            index_of_dispersion.on_arrival(Time::from_picoseconds(at));
         }
-        dispersion.pass(Time::from_picoseconds(end));
-        let found: Vec<ScaleDispersion> = dispersion.by_scale().collect();
+        index_of_dispersion.pass(Time::from_picoseconds(end));
+        let found: Vec<IndexAtScale> = index_of_dispersion.by_scale().collect();
         assert!(found.len() > 8, "{} scales", found.len());
         for (octave, found) in (0..).zip(found) {
             let (intervals, mean, index) = plain(&arrivals, base, end, octave);
@@ -165,12 +168,12 @@ mod tests {
 
     #[test]
     fn an_arrival_at_the_end_of_an_interval_belongs_to_the_next() {
-        let mut dispersion = Dispersion::new(Time::from_picoseconds(10));
-        dispersion.restart(Time::from_picoseconds(5));
+        let mut index_of_dispersion = IndexOfDispersion::new(Time::from_picoseconds(10));
+        index_of_dispersion.restart(Time::from_picoseconds(5));
         // 16 intervals from 5 on: one packet in each but the last, each at the first instant.
-        (0..15).for_each(|at| dispersion.on_arrival(Time::from_picoseconds(5 + 10 * at)));
-        dispersion.pass(Time::from_picoseconds(165));
-        let found = dispersion.by_scale().next().expect("16 intervals");
+        (0..15).for_each(|at| index_of_dispersion.on_arrival(Time::from_picoseconds(5 + 10 * at)));
+        index_of_dispersion.pass(Time::from_picoseconds(165));
+        let found = index_of_dispersion.by_scale().next().expect("16 intervals");
         // Mean 15/16, squares 15: variance (15 - 16 (15/16)^2) / 15 = 1/16; over the mean: 1/15.
         assert_eq!((found.intervals, found.mean_packets), (16, 0.9375));
         assert!((found.index - 1.0 / 15.0).abs() < 1e-15, "{}", found.index);
@@ -178,10 +181,10 @@ mod tests {
 
     #[test]
     fn a_long_silence_costs_nothing() {
-        let mut dispersion = Dispersion::new(Time::from_picoseconds(1));
-        dispersion.on_arrival(Time::ZERO);
-        dispersion.pass(Time::from_picoseconds(1 << 60));
-        let found: Vec<ScaleDispersion> = dispersion.by_scale().collect();
+        let mut index_of_dispersion = IndexOfDispersion::new(Time::from_picoseconds(1));
+        index_of_dispersion.on_arrival(Time::ZERO);
+        index_of_dispersion.pass(Time::from_picoseconds(1 << 60));
+        let found: Vec<IndexAtScale> = index_of_dispersion.by_scale().collect();
         assert_eq!(found[0].intervals, 1 << 60);
         // One packet somewhere: variance and mean of a Bernoulli count of small mean are equal.
         assert!(found.iter().all(|scale| (scale.index - 1.0).abs() < 1e-12));
