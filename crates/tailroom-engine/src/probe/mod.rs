@@ -1,4 +1,4 @@
-//! What is measured, never what happens: a run with other probes gives the same packets.
+//! Measurements. They never affect the simulation: a run with other probes sends the same packets.
 
 pub mod delays;
 pub mod flow;
