@@ -35,7 +35,7 @@ queue = "codel"
         found,
         [
             "line 2, duratoin: there is no such key here; did you mean `duration`?",
-            "line 8, flows.tcp.rtt: \"sec\" is not a unit known here; write a number and one of \
+            "line 8, flows.tcp.rtt: \"sec\" is not a known unit; write a number and one of \
              ps, ns, us, ms, s, min, h, as in \"100 ms\"",
             "line 9, flows.tcp.cuont: there is no such key here; did you mean `count`?",
             "line 14, links.bottleneck.quee: there is no such key here; did you mean `queue`?",
