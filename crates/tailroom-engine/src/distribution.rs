@@ -156,7 +156,8 @@ impl Distribution {
                 bounded_pareto(shape - 1.0, *minimum, *maximum, uniform(random))
             }
             Distribution::Weibull { shape, scale } => {
-                // (x / scale)^shape is a gamma variable with this shape.
+                // For the current span, (x / scale)^shape is a gamma variable of shape 1 + 1 /
+                // shape.
                 let gamma = Gamma::new(1.0 + 1.0 / shape, 1.0);
                 let power = gamma.map_or(1.0, |gamma| gamma.sample(random));
                 scale * libm::pow(power, 1.0 / shape)

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_survives_packing() {
+    fn packing_and_unpacking_preserve_a_packet() {
         let sequence = 5 << 32 | 0xffff_fff0;
         let sent = Time::from_milliseconds(1);
         let packet = Packet {
@@ -243,7 +243,7 @@ mod tests {
     /// Ages of 2^47 - 1 ps and more are not stored; replacing the slot and restoring it leaves the
     /// rest unchanged.
     #[test]
-    fn a_packet_is_kept_elsewhere_from_140_seconds_on() {
+    fn a_packet_older_than_140_seconds_is_kept_elsewhere() {
         let packet = Packet { sequence: 77, bytes: 1_500, is_cwr: true, ..Packet::default() };
         let at = |picoseconds| Event::arrival(Time::from_picoseconds(picoseconds), 9, 3, &packet);
         assert!(!at((1 << 47) - 2).is_kept());

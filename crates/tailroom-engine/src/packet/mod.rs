@@ -56,14 +56,14 @@ pub struct Packet {
     pub is_retransmission: bool,
     /// ECN field: whether queues may mark the packet, or have marked it.
     pub ecn: Ecn,
-    /// Congestion Window Reduced: the sender has answered the echo (RFC 3168 sec. 6.1.2).
+    /// Congestion Window Reduced: the sender has responded to ECN-Echo (RFC 3168 sec. 6.1.2).
     pub is_cwr: bool,
 }
 
 /// The half-open range of sequence numbers `[start, end)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Range {
-    /// First sequence number inside.
+    /// First sequence number in the range.
     pub start: u64,
     /// First sequence number after the range.
     pub end: u64,
@@ -97,7 +97,7 @@ pub const MAX_SACK_BLOCKS: usize = 3;
 pub struct Ack<'a> {
     /// The next sequence number that the receiver expects.
     pub cumulative: u64,
-    /// `sent` of the packet that the timestamp rule of RFC 7323 sec. 4.3 picks.
+    /// `sent` of the packet that the timestamp rule of RFC 7323 sec. 4.3 selects.
     pub echo: Time,
     /// Whether that packet was a retransmission, for Karn's algorithm.
     pub echoes_retransmission: bool,

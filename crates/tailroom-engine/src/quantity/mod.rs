@@ -303,10 +303,10 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A span of time that may be empty.
+    /// A span of time that may be zero.
     DurationKind / Duration = "duration", TIME, zero: true,
         "Time with its unit: ps, ns, us, ms, s, min or h";
-    /// A span of time that may not be empty.
+    /// A span of time above zero.
     PositiveDurationKind / PositiveDuration = "positive_duration", TIME, zero: false,
         "Time above zero with its unit: ps, ns, us, ms, s, min or h";
     /// A rate above zero.

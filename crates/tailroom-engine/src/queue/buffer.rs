@@ -90,9 +90,9 @@ struct Node {
 
 /// The packets that wait at a link, in the lists of its scheduler.
 ///
-/// The fields `packets` and `bytes` are not adjacent on purpose: the compiler would update both
-/// with one vector instruction at an arrival but with two scalar ones at a departure. A vector load
-/// after scalar stores defeats store forwarding, which costs 1 to 2 ns.
+/// The fields `packets` and `bytes` are separated on purpose. If they were adjacent, the compiler
+/// would update both with one vector instruction at an arrival but with two scalar ones at a
+/// departure; a vector load after scalar stores defeats store forwarding and costs 1 to 2 ns.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Buffer {

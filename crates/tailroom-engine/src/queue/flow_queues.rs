@@ -51,7 +51,7 @@ pub struct FlowQueue<S> {
     pub aqm_state: S,
     /// Bytes that the queue may still send in its turn.
     credits: i32,
-    /// The queue whose turn is next; [`NONE`] if this queue is not in the ring.
+    /// The queue that follows in the ring; [`NONE`] if this queue is not in the ring.
     next: u32,
 }
 

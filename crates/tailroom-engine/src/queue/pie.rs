@@ -29,9 +29,9 @@ pub(super) const TARGET: PositiveDuration = PositiveDuration::new(15_000_000_000
 pub(super) const UPDATE_INTERVAL: PositiveDuration = PositiveDuration::new(15_000_000_000);
 /// `MAX_BURST` (RFC 8033 sec. 4.4).
 pub(super) const MAX_BURST: Duration = Duration::new(150_000_000_000);
-/// RFC 8033 appendix A, in 1/s.
+/// Default `alpha` in 1/s (RFC 8033 appendix A).
 pub(super) const ALPHA: f64 = 0.125;
-/// RFC 8033 appendix A, in 1/s.
+/// Default `beta` in 1/s (RFC 8033 appendix A).
 pub(super) const BETA: f64 = 1.25;
 /// `mark_ecnth` (RFC 8033 sec. 5.1).
 pub(super) const MARK_UP_TO: f64 = 0.1;

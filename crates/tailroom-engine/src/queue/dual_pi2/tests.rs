@@ -226,7 +226,7 @@ fn the_codepoint_selects_the_queue_and_l4s_packets_go_first() {
 
 /// A sporadic L4S packet leaves next, however much classic traffic waits.
 #[test]
-fn an_l4s_packet_does_not_wait_behind_classic_ones() {
+fn an_l4s_packet_does_not_wait_behind_classic_packets() {
     let mut pair = Pair::held_at(0.0);
     (0..1_000).for_each(|_| pair.arrive(Time::ZERO, 1_000, Ecn::NotEct));
     for round in 0..90 {

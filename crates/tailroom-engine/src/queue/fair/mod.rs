@@ -5,7 +5,7 @@
 //!
 //! A flow is *backlogged* while packets of it wait, and *active* while it is backlogged or its last
 //! finish tag is beyond the virtual time (under deficit round robin: while it is backlogged). An
-//! inactive flow has no state but four bytes. After an idle time of the link, no flow is active.
+//! inactive flow takes four bytes. After an idle time of the link, no flow is active.
 //!
 //! The gauges, over the measured window:
 //! - `active_flows`: number of active flows now; `_mean`, `_p99` and `_max` over time.

@@ -117,7 +117,7 @@ impl Bench {
 
     fn gauge(&self, name: &str, at: u64) -> f64 {
         let gauges = self.queue.gauges(nanoseconds(at));
-        gauges.iter().find(|(gauge, _)| *gauge == name).expect("a gauge").1
+        gauges.iter().find(|(gauge, _)| *gauge == name).expect("the gauge exists").1
     }
 }
 

@@ -98,7 +98,7 @@ fn weights_of_one_and_three_share_the_link_one_to_three() {
 }
 
 #[test]
-fn a_flow_that_returns_before_its_finish_tag_gains_nothing() {
+fn a_flow_that_returns_before_its_finish_tag_gains_no_service() {
     let mut arrivals = vec![Arrival { at: 0, flow: 0, bytes: 100 }; 20];
     arrivals.push(Arrival { at: 1, flow: 1, bytes: 1_000 });
     // Flow 0 has start tags 0, 100, .., flow 1 has 0 and finishes at 1,000. Flow 1 is sent from 100
@@ -114,7 +114,7 @@ fn a_flow_that_returns_before_its_finish_tag_gains_nothing() {
 }
 
 #[test]
-fn a_flow_that_returns_after_its_finish_tag_is_not_punished() {
+fn a_flow_that_returns_after_its_finish_tag_is_not_penalized() {
     let mut arrivals = vec![Arrival { at: 0, flow: 0, bytes: 100 }; 20];
     arrivals.push(Arrival { at: 1, flow: 1, bytes: 200 });
     // Flow 1 is sent from 100 to 300 ns and finishes at tag 200. Packet 5 of flow 0 has tag 500 and
@@ -138,7 +138,7 @@ fn longest_wait(scheduler: FairScheduler) -> u64 {
     arrivals.extend(slow);
     let bench = run(&params(scheduler, 100_000), &arrivals);
     let of_slow = bench.sent.iter().filter(|sent| sent.flow == 0);
-    of_slow.map(|sent| sent.at - arrivals[sent.number].at).max().expect("it sends")
+    of_slow.map(|sent| sent.at - arrivals[sent.number].at).max().expect("flow 0 sends packets")
 }
 
 #[test]
