@@ -47,8 +47,7 @@ RedMode: TypeAlias = Literal["packets", "bytes"]
 
 
 class RedQueue(TypedDict):
-    """Random Early Detection: drops or marks at random, with a probability that grows with the
-    average queue."""
+    """Random Early Detection: drops or marks at random, more often at a longer queue."""
 
     kind: Literal["red"]
     limit: QueueLimit
@@ -181,8 +180,7 @@ class AdaptiveRedQueue(TypedDict):
 
 
 class StepMarkQueue(TypedDict):
-    """Marks each packet that finds the queue at or above a threshold, as DCTCP expects of
-    switches."""
+    """Marks each packet that finds the queue at or above a threshold, as DCTCP asks."""
 
     kind: Literal["step_mark"]
     limit: QueueLimit
@@ -221,8 +219,7 @@ class RandomDropQueue(TypedDict):
 
 
 class CodelQueue(TypedDict):
-    """Controlled Delay (RFC 8289): drops or marks packets that have waited too long, as they
-    leave."""
+    """Controlled Delay (RFC 8289): drops or marks packets at departure after long waits."""
 
     kind: Literal["codel"]
     limit: NotRequired[QueueLimit]
@@ -365,8 +362,7 @@ DropFrom: TypeAlias = Literal["front", "tail"]
 
 
 class FairQueue(TypedDict):
-    """One queue per flow, each with its share of the link; a full buffer drops from the
-    longest."""
+    """One queue per flow, each with its share of the link; a full buffer cuts the longest."""
 
     kind: Literal["fair"]
     limit: QueueLimit
@@ -406,8 +402,7 @@ class FairQueue(TypedDict):
 
 
 class FqCodelQueue(TypedDict):
-    """Flow Queue CoDel (RFC 8290): one queue per flow, each managed by CoDel; new flows go
-    first."""
+    """Flow Queue CoDel (RFC 8290): one queue per flow, under CoDel; new flows go first."""
 
     kind: Literal["fq_codel"]
     limit: NotRequired[QueueLimit]
@@ -442,7 +437,7 @@ class FqCodelQueue(TypedDict):
 
 
 class FqPieQueue(TypedDict):
-    """Flow Queue PIE: one queue per flow, each managed by PIE; new flows go first."""
+    """Flow Queue PIE: one queue per flow, under PIE; new flows go first."""
 
     kind: Literal["fq_pie"]
     limit: NotRequired[QueueLimit]

@@ -329,13 +329,11 @@ registry! {
     admission {
         /// First in, first out; drops an arriving packet that does not fit.
         drop_tail::DropTail(DropTailParams) = "drop_tail",
-        /// Random Early Detection: drops or marks at random, with a probability that grows with the
-        /// average queue.
+        /// Random Early Detection: drops or marks at random, more often at a longer queue.
         red::Red(RedParams) = "red",
         /// RED whose maximum probability adapts to the load.
         adaptive_red::AdaptiveRed(AdaptiveRedParams) = "adaptive_red",
-        /// Marks each packet that finds the queue at or above a threshold, as DCTCP expects of
-        /// switches.
+        /// Marks each packet that finds the queue at or above a threshold, as DCTCP asks.
         step_mark::StepMark(StepMarkParams) = "step_mark",
     }
     schedulers {
@@ -343,20 +341,17 @@ registry! {
         drop_head::DropHead(DropHeadParams) = "drop_head",
         /// First in, first out; a full buffer drops a randomly chosen packet.
         random_drop::RandomDrop(RandomDropParams) = "random_drop",
-        /// Controlled Delay (RFC 8289): drops or marks packets that have waited too long, as they
-        /// leave.
+        /// Controlled Delay (RFC 8289): drops or marks packets at departure after long waits.
         codel::Codel(CodelParams) = "codel",
         /// Proportional Integral controller Enhanced (RFC 8033): drops or marks arriving packets.
         pie::Pie(PieParams) = "pie",
         /// Two coupled queues, one of them short for L4S traffic (RFC 9332).
         dual_pi2::DualPi2(DualPi2Params) = "dual_pi2",
-        /// One queue per flow, each with its share of the link; a full buffer drops from the
-        /// longest.
+        /// One queue per flow, each with its share of the link; a full buffer cuts the longest.
         fair::Fair(FairParams) = "fair",
-        /// Flow Queue CoDel (RFC 8290): one queue per flow, each managed by CoDel; new flows go
-        /// first.
+        /// Flow Queue CoDel (RFC 8290): one queue per flow, under CoDel; new flows go first.
         fq_codel::FqCodel(FqCodelParams) = "fq_codel",
-        /// Flow Queue PIE: one queue per flow, each managed by PIE; new flows go first.
+        /// Flow Queue PIE: one queue per flow, under PIE; new flows go first.
         fq_pie::FqPie(FqPieParams) = "fq_pie",
     }
 }
