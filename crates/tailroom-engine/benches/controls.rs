@@ -1,17 +1,18 @@
-//! What each congestion control costs, per packet, beside Reno in the same run: ten flows on 1 Gbit/s.
+//! Cost of each congestion control per packet, relative to Reno in the same run: ten flows on 1
+//! Gbit/s.
 //!
-//! `cargo bench --bench controls` prints medians of five runs; `-- cubic` picks kinds by name. Behind
-//! them a million finite flows, against permanent ones.
+//! `cargo bench --bench controls` prints medians of five runs; `-- cubic` selects kinds by name. A
+//! last line compares a million finite flows with permanent flows.
 
 #[path = "../tests/engine/support/controls.rs"]
 mod controls;
 mod timing;
 
-/// How many times Reno a control may cost, and one that paces each packet.
+/// Acceptable cost relative to Reno: of a control, and of a control that paces each packet.
 const ACCEPTABLE: [f64; 2] = [1.3, 2.0];
 
 fn main() {
-    // Cargo passes `--bench`; anything else picks kinds by name.
+    // Cargo passes `--bench`; other arguments select kinds by name.
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     println!(
@@ -28,20 +29,20 @@ fn main() {
     }
 }
 
-/// Keys that a control needs, and whether each packet is paced.
+/// Returns the keys that a control needs, and whether it paces each packet.
 fn needs(kind: &str) -> (&'static str, bool) {
     match kind {
         "dctcp" => ("ecn = \"accurate\"", false),
         "prague" => ("ecn = \"l4s\"\npacing = true", true),
         "bbr1" | "bbr3" | "packet_pair" => ("", true),
-        // A window that keeps the link nearly full.
+        // This window keeps the link nearly full.
         "fixed_window" => ("initial_window = 1500", false),
         _ => ("", false),
     }
 }
 
 fn compare(kind: &str) {
-    // Packet pair needs a queue for each flow; Reno is measured behind the same one.
+    // Packet pair needs one queue per flow; Reno is measured with the same queue.
     let queue = if kind == "packet_pair" { "fair" } else { "drop_tail" };
     let reno = timing::measure(&scenario("{ kind = \"reno\" }", "", queue), 20.0);
     let (keys, is_paced) = needs(kind);
@@ -83,7 +84,7 @@ start = {{ from = "0 s", to = "0.5 s" }}
     )
 }
 
-/// Flows of a hundred packets that come and go, and as many permanent ones as are in progress.
+/// Compares dynamic flows of a hundred packets with as many permanent flows as are in progress.
 fn compare_finite_flows() {
     let scenario = |flows: &str| {
         format!(

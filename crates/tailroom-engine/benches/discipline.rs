@@ -1,11 +1,11 @@
-//! Nanoseconds per packet-hop of each queue discipline alone: a link takes in packets and sends
-//! them, without senders, receivers or a schedule.
+//! Nanoseconds per packet-hop of each queue discipline alone: a link enqueues and sends packets,
+//! without senders, receivers or a schedule.
 //!
-//! `cargo bench --bench discipline` prints the median and the fastest of nine passes over the same
-//! packets, for 10 and for 10,000 flows, at a load of 0.95 and with a buffer that overflows; `-- codel`
-//! picks kinds by name.
+//! `cargo bench --bench discipline` prints the median and the minimum of nine passes over the same
+//! packets, for 10 and for 10,000 flows, at a load of 0.95 and with a buffer that overflows; `--
+//! codel` selects kinds by name.
 
-#![expect(clippy::disallowed_methods, reason = "a bench is where a clock is read")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 #[path = "../tests/engine/support/networks.rs"]
 mod networks;
@@ -29,7 +29,7 @@ const PACKET_BYTES: u32 = 1_500;
 const RATE_BPS: u64 = 10_000_000_000;
 const ACCEPTABLE_NS: f64 = 30.0;
 
-/// Every discipline, and the schedulers of the fair queue.
+/// Every discipline, and each scheduler of the fair queue.
 const QUEUES: &[&str] = &[
     r#"{"kind": "drop_tail"}"#,
     r#"{"kind": "drop_head"}"#,
@@ -48,7 +48,7 @@ const QUEUES: &[&str] = &[
 ];
 
 fn main() {
-    // Cargo passes `--bench`; anything else picks kinds by name.
+    // Cargo passes `--bench`; other arguments select kinds by name.
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     println!(
@@ -67,7 +67,7 @@ fn main() {
     }
 }
 
-/// The median over the passes, and the fastest of them.
+/// Returns the median and the minimum of the passes.
 fn measure(queue: &str, load: f64, flows: u32) -> String {
     let network = network(queue, flows);
     let arrivals = arrivals(load, flows);
@@ -85,7 +85,7 @@ fn measure(queue: &str, load: f64, flows: u32) -> String {
     format!("{:>6.1} ({:.1})", figures[PASSES / 2], figures[0])
 }
 
-/// What a simulation does with a link until `packet` has arrived.
+/// Drives the link as a simulation does until `packet` has arrived.
 fn pass(link: &mut Link, mut packet: Event) {
     while link.next_service() <= packet.time() {
         let now = link.next_service();
@@ -108,7 +108,7 @@ fn drop_all(link: &mut Link, now: Time) {
 fn network(queue: &str, flows: u32) -> Network {
     let mut config: serde_json::Value = serde_json::from_str(queue).expect("JSON");
     config["limit"] = "5000 packets".into();
-    let queue: QueueConfig = serde_json::from_value(config).expect("the rest has defaults");
+    let queue: QueueConfig = serde_json::from_value(config).expect("the other keys have defaults");
     let mut link = networks::link("link", RATE_BPS, Time::ZERO, Limit::Packets(1));
     link.queue = queue;
     let mut group = networks::bulk("flows", transport::reno());
@@ -125,7 +125,7 @@ fn network(queue: &str, flows: u32) -> Network {
     }
 }
 
-/// Poisson arrivals, each of any flow; every second flow is ECN-capable.
+/// Poisson arrivals of uniformly drawn flows; every second flow is ECN-capable.
 fn arrivals(load: f64, flows: u32) -> Vec<Event> {
     let mut random = stream(1, "arrivals");
     let mean_gap_s = f64::from(8 * PACKET_BYTES) / RATE_BPS as f64 / load;

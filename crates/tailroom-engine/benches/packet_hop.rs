@@ -1,12 +1,12 @@
-//! Nanoseconds per packet-hop: one packet through one shared link, everything on (SACK, RTO,
-//! statistics), in steady state.
+//! Nanoseconds per packet-hop, that is one packet through one shared link, with all features on
+//! (SACK, RTO, statistics), in steady state.
 //!
-//! `cargo bench` prints the median of five runs for each case; `cargo bench -- two_hops` picks cases by
-//! name. What is timed begins after the slow starts.
+//! `cargo bench` prints the median of five runs for each case; `cargo bench -- two_hops` selects
+//! cases by name. Timing begins after the slow starts.
 
 mod timing;
 
-/// A scenario, the simulated second at which timing begins, and the goal of the design in ns.
+/// A scenario, the simulated second at which timing begins, and the acceptable time in ns.
 struct Case {
     name: String,
     text: String,
@@ -15,7 +15,7 @@ struct Case {
 }
 
 fn main() {
-    // Cargo passes `--bench`; anything else picks cases by name.
+    // Cargo passes `--bench`; other arguments select cases by name.
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     println!(
@@ -46,7 +46,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The same with the random delay that senders have by default.
+/// Returns the case with the random delay that senders have by default.
 fn with_default_jitter(case: &Case) -> Case {
     Case {
         name: format!("{}, default jitter", case.name),
@@ -57,7 +57,8 @@ fn with_default_jitter(case: &Case) -> Case {
 
 const NO_JITTER: &str = "send_jitter = \"none\"\n";
 
-/// Every discipline with the buffer of the case; the goal is design.md's for a hop behind a scheduler.
+/// Every discipline, with the buffer of the case; the acceptable time is that of a hop with a
+/// scheduler.
 const QUEUES: &[&str] = &[
     r#"kind = "drop_tail""#,
     r#"kind = "random_drop""#,
@@ -75,7 +76,7 @@ const QUEUES: &[&str] = &[
     r#"kind = "fair", scheduler = "priority_fair""#,
 ];
 
-/// A discipline with 10 and with 10,000 flows.
+/// Returns the cases of a discipline, with 10 and with 10,000 flows.
 fn queue_cases(queue: &str) -> [Case; 2] {
     let name = |flows: &str| format!("{}, {flows}", queue.replace("kind = ", "").replace('"', ""));
     let put = |text: String| text.replace(r#"kind = "drop_tail""#, queue);

@@ -1,9 +1,9 @@
-//! A dumbbell built in Rust, without a scenario file. Demonstrates in particular: the types of
-//! `topology`, running a simulation in slices, reading its results.
+//! A dumbbell built in Rust, without a scenario file. Demonstrates the types of `network`, running
+//! a simulation in slices, and reading its results.
 //!
 //! `cargo run --release --example dumbbell` runs Barman et al. 2004, Figure 3, at a buffer of 10 %.
 
-#![expect(clippy::disallowed_methods, reason = "an example may read a clock")]
+#![expect(clippy::disallowed_methods, reason = "an example may read the clock")]
 
 use std::time::Instant;
 

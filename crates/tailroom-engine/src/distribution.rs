@@ -1,7 +1,8 @@
-//! Distributions that a scenario draws from: sizes, spans of time, rates.
+//! Distributions of the random values of a scenario: sizes, times, rates.
 //!
-//! A draw is the same on every machine: what is not plain arithmetic comes from `libm`, as do the
-//! tails of `rand_distr`'s exponential and normal samplers (ziggurat, Marsaglia and Tsang 2000).
+//! A draw is the same on every machine: all functions beyond plain arithmetic come from `libm`, as
+//! do the tails of `rand_distr`'s exponential and normal samplers (ziggurat, Marsaglia and Tsang
+//! 2000).
 
 mod steps;
 
@@ -14,13 +15,13 @@ use crate::random::uniform;
 
 /// A distribution of positive values in base units: bytes, picoseconds or bit/s.
 ///
-/// The parameters are those that a draw needs; the functions of the same names make them from a
-/// mean.
+/// The variants have the parameters that a draw needs; the functions with the same names compute
+/// them from a mean.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     /// Always the same value.
     Fixed(f64),
-    /// Any value of a range is as likely.
+    /// All values of a range are equally likely.
     Uniform {
         /// Lower bound.
         from: f64,
@@ -39,7 +40,7 @@ pub enum Distribution {
         /// Standard deviation of the logarithm.
         sigma: f64,
     },
-    /// A lognormal distribution, given that it stays between two bounds.
+    /// A lognormal distribution conditioned on a value between two bounds.
     BoundedLognormal {
         /// Mean of the logarithm without the bounds.
         log_mean: f64,
@@ -47,53 +48,54 @@ pub enum Distribution {
         sigma: f64,
         /// Smallest value.
         minimum: f64,
-        /// Largest value; much of the distribution lies between the two.
+        /// Largest value; draws are efficient only if the bounds enclose much of the distribution.
         maximum: f64,
     },
     /// P(X > x) = (minimum / x)^shape.
     Pareto {
-        /// Tail index, above 1, or there is no mean.
+        /// Tail index; above 1, or the mean is infinite.
         shape: f64,
         /// Smallest value.
         minimum: f64,
     },
-    /// A Pareto distribution, given that it stays below a maximum.
+    /// A Pareto distribution conditioned on a value below a maximum.
     BoundedPareto {
         /// Tail index of the distribution without the bound.
         shape: f64,
         /// Smallest value.
         minimum: f64,
-        /// Largest value, above the smallest.
+        /// Largest value; above the smallest.
         maximum: f64,
     },
     /// P(X > x) = exp(-(x / scale)^shape).
     Weibull {
-        /// Below 1 for a tail heavier than the exponential one.
+        /// Shape; below 1, the tail is heavier than exponential.
         shape: f64,
-        /// The quantile of 1 - 1/e.
+        /// Scale: the quantile of 1 - 1/e.
         scale: f64,
     },
-    /// Given by points of its distribution function.
+    /// A distribution given by points of its distribution function.
     Empirical(Empirical),
 }
 
 impl Distribution {
-    /// A lognormal distribution with this mean; `sigma` is the standard deviation of the logarithm.
+    /// Creates a lognormal distribution with this mean; `sigma` is the standard deviation of the
+    /// logarithm.
     pub fn lognormal(mean: f64, sigma: f64) -> Self {
         Distribution::Lognormal { log_mean: libm::log(mean) - sigma * sigma / 2.0, sigma }
     }
 
-    /// A Pareto distribution with this mean; `shape` is above 1.
+    /// Creates a Pareto distribution with this mean; `shape` must be above 1.
     pub fn pareto(shape: f64, mean: f64) -> Self {
         Distribution::Pareto { shape, minimum: mean * (shape - 1.0) / shape }
     }
 
-    /// A Weibull distribution with this mean.
+    /// Creates a Weibull distribution with this mean.
     pub fn weibull(shape: f64, mean: f64) -> Self {
         Distribution::Weibull { shape, scale: mean / libm::tgamma(1.0 + 1.0 / shape) }
     }
 
-    /// A draw.
+    /// Draws a value.
     pub fn sample(&self, random: &mut impl Rng) -> f64 {
         match self {
             Distribution::Fixed(value) => *value,
@@ -113,7 +115,7 @@ impl Distribution {
                 }
             }
             Distribution::Pareto { shape, minimum } => {
-                // The logarithm of a Pareto variable is exponential beyond that of its minimum.
+                // The logarithm of a Pareto variable over its minimum is exponential.
                 minimum * libm::exp(exponential(random) / shape)
             }
             Distribution::BoundedPareto { shape, minimum, maximum } => {
@@ -126,14 +128,15 @@ impl Distribution {
         }
     }
 
-    /// What is left of the span that is under way at a random instant, when spans drawn from this
+    /// Draws the rest of the current span at a random instant, if spans drawn from this
     /// distribution follow one another without end (the equilibrium distribution of renewal theory,
     /// density P(X > x) / mean).
     ///
-    /// The span under way is the likelier the longer it is; a uniform part of it is left.
+    /// The probability of the current span is proportional to its length; the rest is a uniform
+    /// fraction of it.
     pub fn sample_residual(&self, random: &mut impl Rng) -> f64 {
-        let under_way = match self {
-            // Without memory: what is left is as long as the whole.
+        let current = match self {
+            // Memoryless: the rest has the same distribution as the whole.
             Distribution::Exponential { .. } => return self.sample(random),
             Distribution::Fixed(value) => *value,
             Distribution::Uniform { from, to } => rising(*from, *to, uniform(random)),
@@ -153,17 +156,18 @@ impl Distribution {
                 bounded_pareto(shape - 1.0, *minimum, *maximum, uniform(random))
             }
             Distribution::Weibull { shape, scale } => {
-                // (x / scale)^shape has the density of a gamma variable of this shape.
+                // For the current span, (x / scale)^shape is a gamma variable of shape 1 + 1 /
+                // shape.
                 let gamma = Gamma::new(1.0 + 1.0 / shape, 1.0);
                 let power = gamma.map_or(1.0, |gamma| gamma.sample(random));
                 scale * libm::pow(power, 1.0 / shape)
             }
-            Distribution::Empirical(empirical) => empirical.sample_under_way(random),
+            Distribution::Empirical(empirical) => empirical.sample_by_size(random),
         };
-        under_way * uniform(random)
+        current * uniform(random)
     }
 
-    /// The mean; it is finite.
+    /// Returns the mean, which is finite.
     pub fn mean(&self) -> f64 {
         match self {
             Distribution::Fixed(value) => *value,
@@ -175,14 +179,14 @@ impl Distribution {
             Distribution::BoundedLognormal { log_mean, sigma, minimum, maximum } => {
                 let (low, high) = (libm::log(*minimum), libm::log(*maximum));
                 let share = |mean: f64| normal_between((low - mean) / sigma, (high - mean) / sigma);
-                // Weighted by its values a lognormal distribution is one of a higher mean.
+                // A lognormal distribution weighted by its values is lognormal with a higher mean.
                 libm::exp(log_mean + sigma * sigma / 2.0) * share(log_mean + sigma * sigma)
                     / share(*log_mean)
             }
             Distribution::Pareto { shape, minimum } => minimum * shape / (shape - 1.0),
             Distribution::BoundedPareto { shape, minimum, maximum } => {
                 let span = libm::log(maximum / minimum);
-                // As many powers of the range as a tail index has lost, over those it had.
+                // The ratio of the integrals for the tail index less 1 and for the tail index.
                 minimum * drop_over(shape - 1.0, span) / drop_over(*shape, span)
             }
             Distribution::Weibull { shape, scale } => scale * libm::tgamma(1.0 + 1.0 / shape),
@@ -190,13 +194,13 @@ impl Distribution {
         }
     }
 
-    /// The mean of a draw divided by `step` and rounded up, at least 1: how many packets with a
-    /// payload of `step` a flow has. To nine digits or more.
+    /// Returns the mean of a draw divided by `step` and rounded up, at least 1: the mean number of
+    /// packets of a flow with a payload of `step` per packet. Accurate to nine digits or more.
     pub fn mean_steps(&self, step: f64) -> f64 {
         steps::mean_steps(self, step)
     }
 
-    /// The greatest lower bound.
+    /// Returns the greatest lower bound of the values.
     pub fn minimum(&self) -> f64 {
         match self {
             Distribution::Fixed(value) => *value,
@@ -211,7 +215,7 @@ impl Distribution {
         }
     }
 
-    /// The least upper bound; infinite where there is none.
+    /// Returns the least upper bound of the values; infinite for an unbounded distribution.
     pub fn maximum(&self) -> f64 {
         match self {
             Distribution::Fixed(value) => *value,
@@ -231,18 +235,19 @@ fn exponential(random: &mut impl Rng) -> f64 {
     Exp1.sample(random)
 }
 
-/// Probability that a standard normal variable lies between two bounds.
+/// Returns the probability that a standard normal variable lies between two bounds.
 fn normal_between(from: f64, to: f64) -> f64 {
     let above = |bound: f64| 0.5 * libm::erfc(bound * std::f64::consts::FRAC_1_SQRT_2);
     above(from) - above(to)
 }
 
-/// The quantile of `probability` of a density that rises in proportion to x between two bounds.
+/// Returns the quantile of `probability` of a density that rises in proportion to x between two
+/// bounds.
 fn rising(from: f64, to: f64, probability: f64) -> f64 {
     libm::sqrt(from * from + probability * (to * to - from * from))
 }
 
-/// The quantile of `probability`; a shape of 0 or less, which a residual needs, is fine too.
+/// Returns the quantile of `probability`; the shape may be 0 or negative, as residuals require.
 fn bounded_pareto(shape: f64, minimum: f64, maximum: f64, probability: f64) -> f64 {
     let span = libm::log(maximum / minimum);
     let power = if shape == 0.0 {
@@ -250,17 +255,17 @@ fn bounded_pareto(shape: f64, minimum: f64, maximum: f64, probability: f64) -> f
     } else {
         -libm::log1p(probability * libm::expm1(-shape * span)) / shape
     };
-    // Rounding may lead past the bound.
+    // Rounding may exceed the bound.
     (minimum * libm::exp(power)).min(maximum)
 }
 
-/// P(X > x) of a bounded Pareto distribution, for an x between its bounds.
+/// Returns P(X > x) of a bounded Pareto distribution, for an x between its bounds.
 fn bounded_exceedance(shape: f64, minimum: f64, maximum: f64, x: f64) -> f64 {
     let whole = drop_over(shape, libm::log(maximum / minimum));
     libm::pow(minimum / x, shape) * drop_over(shape, libm::log(maximum / x)) / whole
 }
 
-/// The integral of exp(-rate * x) from 0 to `span`.
+/// Returns the integral of exp(-rate * x) from 0 to `span`.
 fn drop_over(rate: f64, span: f64) -> f64 {
     if rate == 0.0 { span } else { -libm::expm1(-rate * span) / rate }
 }
@@ -268,32 +273,33 @@ fn drop_over(rate: f64, span: f64) -> f64 {
 /// A distribution of whole numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Count {
-    /// Draws to the nearest whole number.
+    /// Draws from a distribution, rounded to the nearest whole number.
     Rounded(Distribution),
-    /// Each number comes up less often than the one before it, by the same factor.
+    /// A geometric distribution: each number is less likely than the number before it, by a
+    /// constant factor.
     Geometric {
         /// Smallest number.
         least: u64,
-        /// Mean, at least that.
+        /// Mean, at least the smallest number.
         mean: f64,
     },
 }
 
 impl Count {
-    /// A draw.
+    /// Draws a number.
     pub fn sample(&self, random: &mut impl Rng) -> u64 {
         match self {
             Count::Rounded(distribution) => libm::round(distribution.sample(random)) as u64,
             Count::Geometric { least, mean } => {
                 let more = mean - *least as f64;
-                // The whole part of an exponential variable is geometric.
+                // The integer part of an exponential variable is geometric.
                 let step = libm::log1p(1.0 / more);
                 least + if more > 0.0 { libm::floor(exponential(random) / step) as u64 } else { 0 }
             }
         }
     }
 
-    /// The mean, of numbers that need no rounding.
+    /// Returns the mean, without the effect of rounding.
     pub fn mean(&self) -> f64 {
         match self {
             Count::Rounded(distribution) => distribution.mean(),
@@ -311,31 +317,33 @@ pub struct CdfPoint {
     pub probability: f64,
 }
 
-/// A distribution given by points of its distribution function, straight lines between them.
+/// A distribution given by points of its distribution function, which is linear between them.
 ///
-/// A first point above probability 0 is a value with that probability, as are two points with the
-/// same value.
+/// A first point with a probability above 0 is a value with that probability, as are two points
+/// with the same value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Empirical {
     points: Arc<[CdfPoint]>,
 }
 
 impl Empirical {
-    /// From points whose values and probabilities do not fall, the last probability being 1.
+    /// Creates a distribution from points whose values and probabilities do not decrease; the last
+    /// probability must be 1.
     ///
     /// # Panics
-    /// If the points are no distribution function.
+    /// If the points do not form a distribution function.
     pub fn new(points: Vec<CdfPoint>) -> Self {
         let rises = |pair: &[CdfPoint]| {
             pair[0].value <= pair[1].value && pair[0].probability <= pair[1].probability
         };
-        assert!(points.windows(2).all(rises), "a distribution function falls nowhere");
+        assert!(points.windows(2).all(rises), "a distribution function must not decrease");
         assert!(points.first().is_some_and(|point| point.probability >= 0.0));
         assert!(points.last().is_some_and(|point| point.probability >= 1.0));
         Empirical { points: points.into() }
     }
 
-    /// From values, in ascending order, and the shares of them that come up.
+    /// Creates a distribution of the given values, in ascending order, with probabilities in
+    /// proportion to `weights`.
     pub fn mix(values: &[f64], weights: &[f64]) -> Self {
         let total: f64 = weights.iter().sum();
         let mut sum = 0.0;
@@ -348,7 +356,7 @@ impl Empirical {
         Empirical::new(points)
     }
 
-    /// The value that a draw stays at or below with `probability`, which is below 1.
+    /// Returns the value that a draw does not exceed with `probability`, which must be below 1.
     fn quantile(&self, probability: f64) -> f64 {
         // The last point has probability 1.
         let above = self.points.partition_point(|point| point.probability <= probability);
@@ -363,7 +371,8 @@ impl Empirical {
         }
     }
 
-    /// The pieces of the function as probability and bounds; the first may be a single value.
+    /// Returns the pieces of the function as probability and bounds; the first piece may be a
+    /// single value.
     fn pieces(&self) -> impl Iterator<Item = (f64, f64, f64)> + '_ {
         let first = self.points[0];
         let pieces = self
@@ -382,8 +391,8 @@ impl Empirical {
         self.points[first].value
     }
 
-    /// A draw in which a value is the likelier the larger it is.
-    fn sample_under_way(&self, random: &mut impl Rng) -> f64 {
+    /// Draws a value with a probability in proportion to its size.
+    fn sample_by_size(&self, random: &mut impl Rng) -> f64 {
         let mut rest = self.mean() * uniform(random);
         let mut chosen = (0.0, 0.0);
         for (weight, from, to) in self.pieces().filter(|piece| piece.0 > 0.0) {

@@ -1,11 +1,11 @@
-//! Random streams: one per component, so that adding a flow or a probe shifts no other draw.
+//! Random streams, one per component, so that adding a flow or a probe changes no other draw.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-/// The random stream of a component in a run.
+/// Returns the random stream of a component in a run.
 ///
-/// The component's name, hashed by 64-bit FNV-1a, is combined with the run's seed, mixed by
+/// The hash of the component's name (64-bit FNV-1a) is combined with the run's seed, mixed by
 /// [`SplitMix64`]; the result seeds a xoshiro256++ as its authors advise (again by `SplitMix64`).
 /// The same seed and name give the same stream on every machine and in every version.
 pub fn stream(seed: u64, component: &str) -> Xoshiro256PlusPlus {
@@ -13,24 +13,25 @@ pub fn stream(seed: u64, component: &str) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(mixed_seed ^ fnv1a(component))
 }
 
-/// The random stream of a component of which there may be millions, in 8 bytes instead of 32: a
-/// [`SplitMix64`] (Steele, Lea and Flood 2014) that the component's [`stream`] seeds. It is for draws
-/// that nothing else is made of, such as delays.
+/// Returns the random stream of a component that may exist in millions, in 8 bytes instead of 32: a
+/// [`SplitMix64`] (Steele, Lea and Flood 2014) seeded from the component's [`stream`]. Use it only
+/// for values that are not combined further, such as delays.
 pub fn small_stream(seed: u64, component: &str) -> SplitMix64 {
     SplitMix64::seed_from_u64(stream(seed, component).next_u64())
 }
 
-/// A draw from `[0, 1)`, a multiple of 2^-53.
+/// Draws a number from `[0, 1)`, a multiple of 2^-53.
 pub fn uniform(random: &mut impl Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// A draw from the whole numbers below `bound`, all but 2^-64 `bound` of them equally likely.
+/// Draws a whole number below `bound`; the probabilities are equal except for a bias of at most
+/// 2^-64 `bound`.
 pub fn below(random: &mut impl Rng, bound: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64
 }
 
-/// 64-bit FNV-1a (Fowler, Noll, Vo; offset basis and prime as in RFC 9923).
+/// Computes the 64-bit FNV-1a hash (Fowler, Noll, Vo; offset basis and prime as in RFC 9923).
 fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -42,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_as_published() {
+    fn hashes_match_the_published_test_vectors() {
         // Test vectors of the FNV authors.
         assert_eq!(fnv1a(""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a("a"), 0xaf63_dc4c_8601_ec8c);

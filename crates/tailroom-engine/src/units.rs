@@ -1,7 +1,7 @@
-//! Integer time, rates and sizes: the units that every station of the packet's journey shares.
+//! Integer time, rates and sizes, the units of the whole engine.
 //!
-//! Time is counted in picoseconds since the start of the run, so that a 40-byte packet at 400 Gbit/s
-//! still lasts 800 ticks; a `u64` holds 213 days of them.
+//! Time is counted in picoseconds since the start of the run, so that the transmission of a 40-byte
+//! packet at 400 Gbit/s still takes 800 units; a `u64` represents 213 days.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -9,7 +9,8 @@ use std::ops::{Add, AddAssign, Sub};
 /// Picoseconds in one second.
 pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// A count as a float. The way over a signed integer is one instruction and not six.
+/// Converts a count to a float. The conversion of a signed integer is one instruction instead of
+/// six.
 #[inline]
 pub fn float(count: u64) -> f64 {
     count.cast_signed() as f64
@@ -24,42 +25,44 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than any instant of a run: the deadline of a timer that is off.
     pub const NEVER: Time = Time(u64::MAX);
-    /// 53 days, later than the end of any run: what is due from here on does not happen. A span that a
-    /// scenario may name (30 days at most) can be added to any earlier time without an overflow.
+    /// 53 days, later than the end of any run: an event due from this time on does not happen. A
+    /// span that a scenario may contain (30 days at most) can be added to any earlier time without
+    /// an overflow.
     pub const AFTER_ALL_RUNS: Time = Time(1 << 62);
 
-    /// From whole picoseconds.
+    /// Creates a time from whole picoseconds.
     pub const fn from_picoseconds(picoseconds: u64) -> Self {
         Time(picoseconds)
     }
 
-    /// From whole milliseconds.
+    /// Creates a time from whole milliseconds.
     pub const fn from_milliseconds(milliseconds: u64) -> Self {
         Time(milliseconds * (PICOSECONDS_PER_SECOND / 1_000))
     }
 
-    /// From seconds, rounded to the nearest picosecond; negative values and NaN become zero.
+    /// Creates a time from seconds, rounded to the nearest picosecond; negative values and NaN
+    /// become zero.
     pub fn from_seconds(seconds: f64) -> Self {
         Time(libm::round(seconds * PICOSECONDS_PER_SECOND as f64) as u64)
     }
 
-    /// As whole picoseconds.
+    /// Returns the time in whole picoseconds.
     pub const fn picoseconds(self) -> u64 {
         self.0
     }
 
-    /// As seconds, for results; the engine itself computes in picoseconds.
+    /// Returns the time in seconds, for results; the engine itself computes in picoseconds.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / PICOSECONDS_PER_SECOND as f64
     }
 
-    /// The span since `earlier`, or zero when `earlier` is later.
+    /// Returns the span since `earlier`, or zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
     }
 
-    /// Adds without passing [`Time::NEVER`].
+    /// Adds `span`; the sum is at most [`Time::NEVER`].
     #[must_use]
     pub const fn saturating_add(self, span: Time) -> Time {
         Time(self.0.saturating_add(span.0))
@@ -97,17 +100,17 @@ impl fmt::Display for Time {
 pub struct Rate(u64);
 
 impl Rate {
-    /// From whole bits per second.
+    /// Creates a rate from whole bits per second.
     pub const fn from_bits_per_second(bits_per_second: u64) -> Self {
         Rate(bits_per_second)
     }
 
-    /// As whole bits per second.
+    /// Returns the rate in whole bits per second.
     pub const fn bits_per_second(self) -> u64 {
         self.0
     }
 
-    /// The whole bytes that this rate carries in `span`, rounded down.
+    /// Returns the whole bytes that this rate transmits in `span`, rounded down.
     pub fn bytes_in(self, span: Time) -> u64 {
         let bits = u128::from(self.0) * u128::from(span.picoseconds())
             / u128::from(PICOSECONDS_PER_SECOND);

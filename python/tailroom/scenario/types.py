@@ -30,38 +30,41 @@ Rate: TypeAlias = str
 in tc."""
 
 QueueLimit: TypeAlias = str
-"""How much may wait, the packet in transmission not counted: packets, bytes (B, kB, MB,
+"""Amount of waiting data, excluding the packet in transmission: packets, bytes (B, kB, MB,
 KiB, ...), time at the link's rate (us, ms, s), or bdp, rounded down."""
 
 
 class DropTailQueue(TypedDict):
-    """First in, first out; refuses what does not fit."""
+    """First in, first out; drops an arriving packet that does not fit."""
 
     kind: Literal["drop_tail"]
     limit: QueueLimit
-    """How much may wait."""
+    """Buffer size, excluding the packet in transmission."""
 
 
 RedMode: TypeAlias = Literal["packets", "bytes"]
-"""What the average of RED counts."""
+"""Unit of the average queue of RED."""
 
 
 class RedQueue(TypedDict):
-    """Random Early Detection: drops or marks at random, the more often the longer the queue."""
+    """Random Early Detection: drops or marks at random, more often at a longer queue."""
 
     kind: Literal["red"]
     limit: QueueLimit
-    """How much may wait. A packet that does not fit is dropped, whatever the average."""
+    """Buffer size, excluding the packet in transmission.
+
+    A packet that does not fit is dropped, whatever the average.
+    """
     min_threshold: NotRequired[QueueLimit]
     """Average queue from which packets are marked or dropped (`min_th`).
 
-    Left out, it is what the link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi,
+    Default: the amount that the link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi,
     Shenker 2001: half of a target delay of 5 ms).
     """
     max_threshold: NotRequired[QueueLimit]
     """Average queue at which the probability reaches `max_p` (`max_th`).
 
-    Left out, it is three times `min_threshold`.
+    Default: three times `min_threshold`.
     """
     max_p: NotRequired[float]
     """Probability at `max_threshold` (0.1, as in ns-2; Floyd and Jacobson used 0.02).
@@ -71,125 +74,131 @@ class RedQueue(TypedDict):
     weight: NotRequired[float]
     """Weight of a new sample in the average queue (`w_q`).
 
-    Left out, it is 1 - exp(-1/C), where C is how many packets of mean size the link sends in a
-    second: the average then remembers about a second (Floyd, Gummadi, Shenker 2001). Floyd and
-    Jacobson used 0.002; 1 takes the queue itself.
+    Default: 1 - exp(-1/C), where C is the number of packets of mean size that the link sends
+    per second; the time constant of the average is then one second (Floyd, Gummadi, Shenker
+    2001). Floyd and Jacobson used 0.002; with 1, the average is the queue itself.
     """
     mean_packet_size: NotRequired[Size]
-    """Typical packet: it converts between packets and bytes, and tells how many packets an idle
-    link could have sent.
+    """Mean packet size, used to convert between packets and bytes and to compute how many
+    packets an idle link could have sent.
 
-    Left out, it is the largest packet that crosses the link.
+    Default: the largest packet that crosses the link.
     """
     mode: NotRequired[RedMode]
-    """What the average counts: packets, or bytes; the probability is then in proportion to the
-    size of the arriving packet.
+    """Whether the average counts packets or bytes.
 
-    Default: 'packets'.
+    With bytes, the probability is proportional to the size of the arriving packet. Default:
+    'packets'.
     """
     gentle: NotRequired[bool]
-    """Between `max_threshold` and its double the probability grows from `max_p` to 1, instead
-    of jumping to 1 at `max_threshold` (Floyd 2000, "Recommendation on using the gentle variant
-    of RED").
+    """Let the probability grow from `max_p` to 1 between `max_threshold` and its double,
+    instead of jumping to 1 at `max_threshold` (Floyd 2000, "Recommendation on using the gentle
+    variant of RED").
 
     Default: True.
     """
     uniform: NotRequired[bool]
-    """Spread the drops evenly: the probability grows with the packets since the last drop, so
-    that the gaps between drops are uniform (Floyd and Jacobson sec. 7).
+    """Spread the drops evenly: the probability grows with the number of packets since the last
+    drop, so that the gaps between drops are uniformly distributed (Floyd and Jacobson sec. 7).
 
-    Otherwise each packet is dropped independently of the others. Default: True.
+    If false, each packet is dropped independently of the others. Default: True.
     """
     wait: NotRequired[bool]
-    """Let at least 1/p packets pass between two drops, where p is the probability at the
-    average queue, and at most 2/p (`wait_` of ns-2, on there by default).
+    """Accept at least 1/p and at most 2/p packets between two drops, where p is the probability
+    at the average queue (`wait_` of ns-2, on by default there).
 
-    Needs `uniform`. Default: False.
+    Requires `uniform`. Default: False.
     """
 
 
 class AdaptiveRedQueue(TypedDict):
-    """RED whose largest probability adapts to the load."""
+    """RED whose maximum probability adapts to the load."""
 
     kind: Literal["adaptive_red"]
     limit: QueueLimit
-    """How much may wait. A packet that does not fit is dropped, whatever the average."""
+    """Buffer size, excluding the packet in transmission.
+
+    A packet that does not fit is dropped, whatever the average.
+    """
     min_threshold: NotRequired[QueueLimit]
     """Average queue from which packets are marked or dropped (`min_th`).
 
-    Left out, it is what the link sends in 2.5 ms, but at least 5 packets (half of a target
+    Default: the amount that the link sends in 2.5 ms, but at least 5 packets (half of a target
     delay of 5 ms).
     """
     max_threshold: NotRequired[QueueLimit]
     """Average queue at which the probability reaches `max_p` (`max_th`).
 
-    Left out, it is three times `min_threshold`.
+    Default: three times `min_threshold`.
     """
     max_p: NotRequired[float]
-    """Probability at `max_threshold` in the beginning (0.1, as in ns-2). Default: 0.1."""
+    """Initial probability at `max_threshold` (0.1, as in ns-2). Default: 0.1."""
     lowest_max_p: NotRequired[float]
-    """`max_p` never falls below this (0.01).
+    """Lower bound of `max_p` (0.01).
 
-    On fast links it needs to be lower, or the queue settles below the target; ns-2 takes 80
-    kbit/s over the link's rate where that is less, as 8e-5 at 1 Gbit/s. Default: 0.01.
+    Fast links need a lower value, or the queue settles below the target; ns-2 takes 80 kbit/s
+    divided by the link's rate if that is less, for instance 8e-5 at 1 Gbit/s. Default: 0.01.
     """
     highest_max_p: NotRequired[float]
-    """`max_p` never grows above this (0.5). Default: 0.5."""
+    """Upper bound of `max_p` (0.5). Default: 0.5."""
     interval: NotRequired[PositiveDuration]
-    """Time from one change of `max_p` to the next (500 ms).
+    """Time between changes of `max_p` (500 ms).
 
-    Changes happen when packets arrive, one change a packet: a link that was silent for longer
-    makes no changes up. Default: '500 ms'.
+    A change happens at an arrival, at most one per packet: changes that a longer silence has
+    delayed are skipped. Default: '500 ms'.
     """
     weight: NotRequired[float]
     """Weight of a new sample in the average queue (`w_q`).
 
-    Left out, it is 1 - exp(-1/C), where C is how many packets of mean size the link sends in a
-    second.
+    Default: 1 - exp(-1/C), where C is the number of packets of mean size that the link sends
+    per second.
     """
     mean_packet_size: NotRequired[Size]
-    """Typical packet: it converts between packets and bytes, and tells how many packets an idle
-    link could have sent.
+    """Mean packet size, used to convert between packets and bytes and to compute how many
+    packets an idle link could have sent.
 
-    Left out, it is the largest packet that crosses the link.
+    Default: the largest packet that crosses the link.
     """
     mode: NotRequired[RedMode]
-    """What the average counts: packets, or bytes; the probability is then in proportion to the
-    size of the arriving packet.
+    """Whether the average counts packets or bytes.
 
-    Default: 'packets'.
+    With bytes, the probability is proportional to the size of the arriving packet. Default:
+    'packets'.
     """
     gentle: NotRequired[bool]
-    """Between `max_threshold` and its double the probability grows from `max_p` to 1, instead
-    of jumping to 1 at `max_threshold`.
+    """Let the probability grow from `max_p` to 1 between `max_threshold` and its double,
+    instead of jumping to 1 at `max_threshold`, as the authors recommend.
 
-    The authors ask for it. Default: True.
+    Default: True.
     """
     wait: NotRequired[bool]
-    """Let at least 1/p packets pass between two drops, where p is the probability at the
-    average queue, and at most 2/p (`wait_` of ns-2, on there by default).
+    """Accept at least 1/p and at most 2/p packets between two drops, where p is the probability
+    at the average queue (`wait_` of ns-2, on by default there).
 
     Default: False.
     """
 
 
 class StepMarkQueue(TypedDict):
-    """Marks every packet that finds a threshold waiting, as DCTCP asks of its switches."""
+    """Marks each packet that finds the queue at or above a threshold, as DCTCP asks."""
 
     kind: Literal["step_mark"]
     limit: QueueLimit
-    """How much may wait. A packet that does not fit is dropped."""
+    """Buffer size, excluding the packet in transmission.
+
+    A packet that does not fit is dropped.
+    """
     threshold: QueueLimit
-    """A packet that finds so much waiting, or more, is marked (K).
+    """Marking threshold (K): a packet that finds at least this much waiting is marked.
 
     The authors of DCTCP advise more than a seventh of the bandwidth-delay product, and room for
     bursts: 20 packets at 1 Gbit/s, 65 packets at 10 Gbit/s.
     """
     drop_others: NotRequired[bool]
-    """Drop the packets that cannot be marked, instead of letting them pass until the buffer is
-    full.
+    """Drop packets that are not ECN-capable at the threshold, instead of accepting them until
+    the buffer is full.
 
-    Otherwise a flow without ECN takes the buffer from the flows with it. Default: True.
+    If false, flows without ECN take the buffer from flows with ECN. Default: True.
     """
 
 
@@ -198,28 +207,29 @@ class DropHeadQueue(TypedDict):
 
     kind: Literal["drop_head"]
     limit: QueueLimit
-    """How much may wait."""
+    """Buffer size, excluding the packet in transmission."""
 
 
 class RandomDropQueue(TypedDict):
-    """First in, first out; a full buffer drops any of its packets."""
+    """First in, first out; a full buffer drops a randomly chosen packet."""
 
     kind: Literal["random_drop"]
     limit: QueueLimit
-    """How much may wait."""
+    """Buffer size, excluding the packet in transmission."""
 
 
 class CodelQueue(TypedDict):
-    """Controlled Delay (RFC 8289): drops or marks at departure what has waited too long."""
+    """Controlled Delay (RFC 8289): drops or marks packets at departure after long waits."""
 
     kind: Literal["codel"]
     limit: NotRequired[QueueLimit]
-    """How much may wait; what arrives beyond it is dropped.
+    """Buffer size; a full buffer drops arriving packets.
 
-    RFC 8289 gives no limit: the default is the 1000 packets of Linux. Default: '1000 packets'.
+    RFC 8289 specifies no limit: the default is the 1000 packets of Linux. Default: '1000
+    packets'.
     """
     target: NotRequired[PositiveDuration]
-    """Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3); best 5 to 10 % of the
+    """Queueing delay that may persist (5 ms: RFC 8289 sec. 4.3); best 5 to 10 % of the
     interval.
 
     Default: '5 ms'.
@@ -228,21 +238,23 @@ class CodelQueue(TypedDict):
     """How long the delay must stay above the target before the first drop; should be a little
     more than the round trip of most connections (100 ms: RFC 8289 sec. 4.2).
 
-    Drop n follows the one before after this time over the square root of n. Default: '100 ms'.
+    After drop n, the next drop follows after this time divided by the square root of n.
+    Default: '100 ms'.
     """
 
 
 class PieQueue(TypedDict):
-    """Proportional Integral controller Enhanced (RFC 8033): drops or marks at arrival."""
+    """Proportional Integral controller Enhanced (RFC 8033): drops or marks arriving packets."""
 
     kind: Literal["pie"]
     limit: NotRequired[QueueLimit]
-    """How much may wait; what arrives beyond it is dropped.
+    """Buffer size; a full buffer drops arriving packets.
 
-    RFC 8033 gives no limit: the default is the 1000 packets of Linux. Default: '1000 packets'.
+    RFC 8033 specifies no limit: the default is the 1000 packets of Linux. Default: '1000
+    packets'.
     """
     target: NotRequired[PositiveDuration]
-    """Queueing delay that the control loop aims at (15 ms: RFC 8033 sec. 4.2).
+    """Queueing delay that the control loop aims for (15 ms: RFC 8033 sec. 4.2).
 
     Default: '15 ms'.
     """
@@ -252,29 +264,29 @@ class PieQueue(TypedDict):
     Default: '15 ms'.
     """
     alpha: NotRequired[float]
-    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A).
+    """Gain for the difference between delay and target, in 1/s (0.125: RFC 8033 appendix A).
 
     Default: 0.125.
     """
     beta: NotRequired[float]
-    """Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix
+    """Gain for the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix
     A).
 
     Default: 1.25.
     """
     max_burst: NotRequired[Duration]
-    """How long a burst passes untouched after the queue was calm (150 ms: RFC 8033 sec. 4.4).
+    """How long a burst passes without drops after a calm period (150 ms: RFC 8033 sec. 4.4).
 
     Default: '150 ms'.
     """
     mark_up_to: NotRequired[float]
-    """Up to this drop probability packets that understand marks are marked instead; above it
-    they are dropped too (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1).
+    """Drop probability up to which ECN-capable packets are marked instead of dropped
+    (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1).
 
     Default: 0.1.
     """
     derandomize: NotRequired[bool]
-    """Keep drops from coming too close together or too far apart (true: RFC 8033 sec. 5.4).
+    """Prevent drops that are too close together or too far apart (true: RFC 8033 sec. 5.4).
 
     Default: True.
     """
@@ -285,173 +297,168 @@ class DualPi2Queue(TypedDict):
 
     kind: Literal["dual_pi2"]
     limit: NotRequired[QueueLimit]
-    """How much may wait in both queues together, at the rate that the link has at first (RFC
+    """Size of both queues together; a time is converted at the initial rate of the link (RFC
     9332 `limit`: 250 ms).
 
-    A limit in bytes or in time keeps room for the largest packet, so that small ones have no
-    advantage. Default: '250 ms'.
+    A limit in bytes or in time reserves room for the largest packet, so that small packets have
+    no advantage. Default: '250 ms'.
     """
     target: NotRequired[PositiveDuration]
-    """Queueing delay that the classic queue is held at (RFC 9332 target: 15 ms).
-
-    Default: '15 ms'.
-    """
+    """Target of the classic queue's delay (RFC 9332 target: 15 ms). Default: '15 ms'."""
     update_interval: NotRequired[PositiveDuration]
-    """Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: by its
-    formula 15 ms, here the 16 ms that its text has tested with these gains).
+    """Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: 15 ms by
+    its formula; the default is 16 ms, which its text has tested with these gains).
 
     Alpha should change in proportion. Default: '16 ms'.
     """
     alpha: NotRequired[float]
-    """Integral gain: what an update adds to the base probability for each second above the
-    target, in Hz (RFC 9332: 0.16 for a `Tupdate` of 16 ms).
+    """Integral gain in Hz: what an update adds to the base probability per second of delay
+    above the target (RFC 9332: 0.16 for a `Tupdate` of 16 ms).
 
     Default: 0.16.
     """
     beta: NotRequired[float]
-    """Proportional gain: what an update adds for each second that the delay has grown by, in Hz
-    (RFC 9332: 3.2).
+    """Proportional gain in Hz: what an update adds to the base probability per second by which
+    the delay has grown (RFC 9332: 3.2).
 
     Default: 3.2.
     """
     coupling: NotRequired[float]
-    """Coupling factor k: L4S packets are marked with k times the base probability, classic ones
-    marked or dropped with its square (RFC 9332 sec. 2.5.1: 2).
+    """Coupling factor k: L4S packets are marked with k times the base probability; classic
+    packets are marked or dropped with the square of the base probability (RFC 9332 sec. 2.5.1:
+    2).
 
     Default: 2.0.
     """
     l4s_threshold: NotRequired[PositiveDuration]
-    """Queueing delay from which on L4S packets are marked, if another one waits behind (RFC
-    9332 `minTh`: 800 us).
+    """Queueing delay from which L4S packets are marked if another L4S packet waits behind them
+    (RFC 9332 `minTh`: 800 us).
 
     Default: '800 us'.
     """
     ramp: NotRequired[Duration]
-    """Width of the ramp above `l4s_threshold` on which the marking probability rises from 0 to
-    1 (RFC 9332 `range`: 400 us).
+    """Width of the ramp above `l4s_threshold` over which the marking probability rises from 0
+    to 1 (RFC 9332 `range`: 400 us).
 
-    With 0 every packet is marked from the threshold on, as by Linux, whose threshold is 1 ms;
+    With 0, every packet is marked from the threshold on, as in Linux, whose threshold is 1 ms;
     RFC 9332 recommends the ramp. Default: '400 us'.
     """
     classic_share: NotRequired[float]
-    """Part of the link that classic packets get while L4S packets want all of it (RFC 9332 sec.
-    4.2.2: small, as 1/16; Linux: 0.1).
+    """Share of the link that classic packets get while L4S packets want all of it (RFC 9332
+    sec. 4.2.2: small, such as 1/16; Linux: 0.1).
 
     Default: 0.0625.
     """
 
 
 FairScheduler: TypeAlias = Literal["start_time", "deficit_round_robin", "priority_fair"]
-"""Whose packet leaves next."""
+"""Scheduling algorithm of a fair queue."""
 
 Length: TypeAlias = Literal["packets", "bytes"]
-"""What the length of a flow's queue counts."""
+"""Unit in which the length of a flow's queue is counted."""
 
 DropFrom: TypeAlias = Literal["front", "tail"]
 """Which packet of the longest queue is dropped."""
 
 
 class FairQueue(TypedDict):
-    """A queue a flow, each with its share of the link; a full buffer drops from the longest."""
+    """One queue per flow, each with its share of the link; a full buffer cuts the longest."""
 
     kind: Literal["fair"]
     limit: QueueLimit
-    """How much may wait, of all flows together."""
+    """Size of all queues together."""
     scheduler: NotRequired[FairScheduler]
-    """Whose packet leaves next (`start_time`). Default: 'start_time'."""
+    """Scheduling algorithm (`start_time`). Default: 'start_time'."""
     longest: NotRequired[Length]
-    """What the length of a queue counts when the longest must give way: `bytes` (ns-2's DRR;
-    RFC 8290 sec. 4.1) or `packets`.
+    """Unit in which the longest queue is determined: `bytes` (ns-2's DRR; RFC 8290 sec. 4.1) or
+    `packets`.
 
-    The packet that arrives is counted in. Of several that are longest the queue that it has
-    joined gives way, or else any of them, the same one in every run. Default: 'bytes'.
+    The arriving packet counts. In a tie, the queue of the arriving packet is taken if it is one
+    of the longest, otherwise any of them, the same one in every run. Default: 'bytes'.
     """
     drop_from: NotRequired[DropFrom]
-    """Which packet of the longest queue is dropped: the `front` one, as TCP then learns of it
-    sooner (Suter, Lakshman, Stiliadis, Choudhury 1998; so do ns-2's DRR, Cross-protect and RFC
-    8290), or the `tail`.
+    """Which packet of the longest queue is dropped: the one at the `front`, so that TCP learns
+    of the drop sooner (Suter, Lakshman, Stiliadis, Choudhury 1998; also ns-2's DRR, Cross-
+    protect and RFC 8290), or the one at the `tail`.
 
     Default: 'front'.
     """
     quantum: NotRequired[Size]
-    """Bytes that the flow with the smallest weight may send at its turn, of
-    `deficit_round_robin` only (the largest packet of the link; Shreedhar and Varghese 1996 sec.
-    III).
-
-    At least that packet.
-    """
+    """Bytes that the flow with the smallest weight may send per turn, at least the largest
+    packet; only for `deficit_round_robin` (default: the largest packet of the link; Shreedhar
+    and Varghese 1996 sec. III)."""
     buckets: NotRequired[int]
-    """Queues that the flows are spread over by a hash salted with the run's seed, as stochastic
-    fairness queueing does (Infocom 1990); flows that meet in one share it.
+    """Number of queues that flows are hashed to, as in stochastic fairness queueing (Infocom
+    1990); the run's seed salts the hash.
 
-    Without it every flow has its own.
+    Flows with the same hash share a queue. Default: one queue per flow.
     """
     weights: NotRequired[dict[str, float]]
-    """Weight of each flow of a group, by the group's name, 0.001 to 1000; a group that is not
-    named has weight 1.
+    """Weight of each flow of a group, by the name of the group, 0.001 to 1000; other groups
+    have weight 1.
 
-    Backlogged flows share the link in proportion.
+    Backlogged flows share the link in proportion to their weights.
     """
 
 
 class FqCodelQueue(TypedDict):
-    """Flow Queue CoDel (RFC 8290): a queue a flow, each under CoDel, new flows first."""
+    """Flow Queue CoDel (RFC 8290): one queue per flow, under CoDel; new flows go first."""
 
     kind: Literal["fq_codel"]
     limit: NotRequired[QueueLimit]
-    """How much may wait in all queues together (10240 packets: RFC 8290 sec. 5.2.3).
+    """Size of all queues together (10240 packets: RFC 8290 sec. 5.2.3).
 
-    Beyond it the queue with the most bytes loses half its packets, at most 64, from its head
-    (sec. 4.1). Default: '10240 packets'.
+    When the buffer is full, the queue with the most bytes loses half of its packets, at most
+    64, from its head (sec. 4.1). Default: '10240 packets'.
     """
     flows: NotRequired[int]
-    """Number of queues that flows are hashed into (1024: RFC 8290 sec. 5.2.5).
+    """Number of queues that flows are hashed to (1024: RFC 8290 sec. 5.2.5).
 
-    Flows whose hashes meet share a queue. Default: 1024.
+    Flows with the same hash share a queue. Default: 1024.
     """
     quantum: NotRequired[Size]
-    """Bytes that a flow may send in its turn; at least the largest packet (1514 B: RFC 8290
-    sec. 5.2.4).
+    """Bytes that a flow may send per turn; at least the largest packet (1514 B: RFC 8290 sec.
+    5.2.4).
 
     Default: '1514 B'.
     """
     target: NotRequired[PositiveDuration]
-    """Delay that a flow's packets may have all the time; at least the time that the link takes
-    for the largest packet (5 ms: RFC 8290 sec. 5.2.2).
+    """Queueing delay that may persist per flow; at least the time that the link takes for the
+    largest packet (5 ms: RFC 8290 sec. 5.2.2).
 
     Default: '5 ms'.
     """
     interval: NotRequired[PositiveDuration]
-    """How long a flow's delay must stay above the target before its first drop; should be about
-    the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1).
+    """How long the delay of a flow must stay above the target before its first drop; should be
+    about the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1).
 
     Default: '100 ms'.
     """
 
 
 class FqPieQueue(TypedDict):
-    """Flow Queue PIE: a queue a flow, each under PIE, new flows first."""
+    """Flow Queue PIE: one queue per flow, under PIE; new flows go first."""
 
     kind: Literal["fq_pie"]
     limit: NotRequired[QueueLimit]
-    """How much may wait in all queues together; what arrives beyond it is dropped (10240
-    packets: Linux, as RFC 8290 sec. 5.2.3).
+    """Size of all queues together; a full buffer drops arriving packets (10240 packets: Linux,
+    as RFC 8290 sec. 5.2.3).
 
     Default: '10240 packets'.
     """
     flows: NotRequired[int]
-    """Number of queues that flows are hashed into (1024: Linux, as RFC 8290 sec. 5.2.5).
+    """Number of queues that flows are hashed to (1024: Linux, as RFC 8290 sec. 5.2.5).
 
-    Flows whose hashes meet share a queue. Default: 1024.
+    Flows with the same hash share a queue. Default: 1024.
     """
     quantum: NotRequired[Size]
-    """Bytes that a flow may send in its turn; at least the largest packet (1514 B: Linux, as
-    RFC 8290 sec. 5.2.4).
+    """Bytes that a flow may send per turn; at least the largest packet (1514 B: Linux, as RFC
+    8290 sec. 5.2.4).
 
     Default: '1514 B'.
     """
     target: NotRequired[PositiveDuration]
-    """Queueing delay that a flow's control loop aims at (15 ms: RFC 8033 sec. 4.2).
+    """Queueing delay that the control loop of a flow aims for (15 ms: RFC 8033 sec. 4.2).
 
     Default: '15 ms'.
     """
@@ -461,30 +468,30 @@ class FqPieQueue(TypedDict):
     Default: '15 ms'.
     """
     alpha: NotRequired[float]
-    """Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A).
+    """Gain for the difference between delay and target, in 1/s (0.125: RFC 8033 appendix A).
 
     Default: 0.125.
     """
     beta: NotRequired[float]
-    """Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix
+    """Gain for the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix
     A).
 
     Default: 1.25.
     """
     max_burst: NotRequired[Duration]
-    """How long a burst of a flow passes untouched after its queue was calm (150 ms: RFC 8033
-    sec. 4.4).
+    """How long a burst of a flow passes without drops after a calm period of its queue (150 ms:
+    RFC 8033 sec. 4.4).
 
     Default: '150 ms'.
     """
     mark_up_to: NotRequired[float]
-    """Up to this drop probability packets that understand marks are marked instead; above it
-    they are dropped too (0.1: RFC 8033 sec. 5.1).
+    """Drop probability up to which ECN-capable packets are marked instead of dropped (0.1: RFC
+    8033 sec. 5.1).
 
     Default: 0.1.
     """
     derandomize: NotRequired[bool]
-    """Keep a flow's drops from coming too close together or too far apart (true: RFC 8033 sec.
+    """Prevent drops of a flow that are too close together or too far apart (true: RFC 8033 sec.
     5.4).
 
     Default: True.

@@ -1,16 +1,16 @@
-//! How many steps of one size a draw takes on average: the expectation of ceil(X / step).
+//! The mean number of steps of one size that a draw requires: the expectation of ceil(X / step).
 //!
-//! It is the sum of P(X > k step) over k = 0, 1, ...: in closed form where the distribution is
-//! uniform between points, or exponential; otherwise term by term where most of the distribution
-//! lies, and for the rest by the formula of Euler and Maclaurin, whose integral is the mean excess
-//! E[max(X - x, 0)].
+//! It is the sum of P(X > k step) over k = 0, 1, ...: in closed form if the distribution is uniform
+//! between points, or exponential; otherwise term by term where most of the distribution lies, and
+//! beyond by the Euler-Maclaurin formula, whose integral is the mean excess E[max(X - x, 0)].
 
 use super::{Distribution, bounded_exceedance, drop_over, normal_between};
 
-/// Terms that are summed one by one. Beyond them P(X > x) changes so little from step to step that
-/// what Euler and Maclaurin leave out, step^3 / 720 times the third derivative, is below 1e-12.
+/// Number of terms that are summed individually. Beyond them, P(X > x) changes so little from step
+/// to step that the remainder of the Euler-Maclaurin formula, step^3 / 720 times the third
+/// derivative, is below 1e-12.
 const TERMS: u64 = 4_096;
-/// What is less likely than this does not count.
+/// Probability that is neglected.
 const NEGLIGIBLE: f64 = 1e-18;
 
 pub(super) fn mean_steps(distribution: &Distribution, step: f64) -> f64 {
@@ -21,7 +21,7 @@ pub(super) fn mean_steps(distribution: &Distribution, step: f64) -> f64 {
             let pieces = empirical.pieces().filter(|(weight, ..)| *weight > 0.0);
             pieces.map(|(weight, from, to)| weight * steps_between(from, to, step)).sum()
         }
-        // The geometric series.
+        // A geometric series.
         Distribution::Exponential { mean } => -1.0 / libm::expm1(-step / mean),
         Distribution::Lognormal { .. }
         | Distribution::BoundedLognormal { .. }
@@ -31,13 +31,13 @@ pub(super) fn mean_steps(distribution: &Distribution, step: f64) -> f64 {
     }
 }
 
-/// The mean of a value that is uniform between two bounds, divided by `step` and rounded up, at
-/// least 1.
+/// Returns the mean of a value that is uniform between two bounds, divided by `step` and rounded
+/// up, at least 1.
 fn steps_between(from: f64, to: f64, step: f64) -> f64 {
     if to <= from {
         return libm::ceil(from / step).max(1.0);
     }
-    // What rounding up adds, in steps, integrated from 0.
+    // The integral from 0 of the increase by rounding up, in steps.
     let added = |to: f64| {
         let whole = libm::floor(to / step);
         let part = to / step - whole;
@@ -48,7 +48,7 @@ fn steps_between(from: f64, to: f64, step: f64) -> f64 {
 
 fn sum(distribution: &Distribution, step: f64) -> f64 {
     let exceeds = |k: f64| exceedance(distribution, k * step);
-    // Below this all terms are 1.
+    // All terms before this one are 1.
     let first = libm::floor(least(distribution) / step);
     let mut steps = first;
     let mut k = first;
@@ -63,18 +63,18 @@ fn sum(distribution: &Distribution, step: f64) -> f64 {
     steps + rest(distribution, step, k)
 }
 
-/// The sum of all terms from the `from`th on.
+/// Returns the sum of all terms from term `from` on.
 fn rest(distribution: &Distribution, step: f64, from: f64) -> f64 {
     let term = |k: f64| exceedance(distribution, k * step);
     let excess = |k: f64| mean_excess(distribution, k * step) / step;
-    // The slope times the step.
+    // The derivative times the step.
     let slope = |k: f64| (term(k + 1.0) - term(k - 1.0)) / 2.0;
     let begin = excess(from) + term(from) / 2.0 - slope(from) / 12.0;
     let maximum = distribution.maximum();
     if maximum.is_infinite() {
         return begin;
     }
-    // The last term but one, so that the slope lies below the maximum.
+    // The last term but one, so that the difference stays below the maximum.
     let last = libm::floor(maximum / step) - 1.0;
     if last <= from {
         return term(from) + term(from + 1.0);
@@ -83,7 +83,7 @@ fn rest(distribution: &Distribution, step: f64, from: f64) -> f64 {
     begin + end + term(last + 1.0)
 }
 
-/// A value that a draw passes as good as always.
+/// Returns a value that practically every draw exceeds.
 fn least(distribution: &Distribution) -> f64 {
     match distribution {
         Distribution::Lognormal { log_mean, sigma } => libm::exp(log_mean - 9.0 * sigma),
@@ -92,7 +92,7 @@ fn least(distribution: &Distribution) -> f64 {
     }
 }
 
-/// P(X > x) of a distribution that is neither uniform between points nor exponential.
+/// Returns P(X > x) of a distribution that is neither uniform between points nor exponential.
 fn exceedance(distribution: &Distribution, x: f64) -> f64 {
     if x < distribution.minimum() || x <= 0.0 {
         return 1.0;
@@ -117,12 +117,12 @@ fn exceedance(distribution: &Distribution, x: f64) -> f64 {
     }
 }
 
-/// E[max(X - x, 0)] for an x not below the minimum.
+/// Returns E[max(X - x, 0)] for an x not below the minimum.
 fn mean_excess(distribution: &Distribution, x: f64) -> f64 {
     let beyond = exceedance(distribution, x);
     match distribution {
         Distribution::Lognormal { log_mean, sigma } => {
-            // Weighted by its values a lognormal distribution is one of a higher mean.
+            // A lognormal distribution weighted by its values is lognormal with a higher mean.
             let weighted =
                 Distribution::Lognormal { log_mean: log_mean + sigma * sigma, sigma: *sigma };
             distribution.mean() * exceedance(&weighted, x) - x * beyond
@@ -138,7 +138,7 @@ fn mean_excess(distribution: &Distribution, x: f64) -> f64 {
         }
         Distribution::Pareto { shape, .. } => x * beyond / (shape - 1.0),
         Distribution::BoundedPareto { shape, maximum, .. } if x < *maximum => {
-            // What lies above x is a bounded Pareto distribution too.
+            // The part above x is a bounded Pareto distribution too.
             let span = libm::log(maximum / x);
             let mean = x * drop_over(shape - 1.0, span) / drop_over(*shape, span);
             (mean - x) * beyond
@@ -148,7 +148,7 @@ fn mean_excess(distribution: &Distribution, x: f64) -> f64 {
     }
 }
 
-/// Nodes and weights of the rule of Gauss and Legendre with eight points, for half of [-1, 1].
+/// Nodes and weights of Gauss-Legendre quadrature with eight points, for half of [-1, 1].
 const GAUSS: [(f64, f64); 4] = [
     (0.183_434_642_495_649_8, 0.362_683_783_378_362),
     (0.525_532_409_916_329, 0.313_706_645_877_887_3),
@@ -156,7 +156,7 @@ const GAUSS: [(f64, f64); 4] = [
     (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
 ];
 
-/// The integral of P(X > t) from x on, in pieces that are 1/32 of what is below them.
+/// Returns the integral of P(X > t) from x on, in pieces whose length is 1/32 of their lower bound.
 fn integral_beyond(distribution: &Distribution, x: f64) -> f64 {
     let (mut from, mut integral) = (x, 0.0);
     while exceedance(distribution, from) * from > NEGLIGIBLE * (x + integral) {
@@ -177,13 +177,16 @@ mod tests {
     #[track_caller]
     fn assert_steps(distribution: &Distribution, step: f64, expected: f64) {
         let found = distribution.mean_steps(step);
-        assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}: {distribution:?}");
+        assert!(
+            (found / expected - 1.0).abs() < 1e-9,
+            "{found}, expected {expected}: {distribution:?}"
+        );
     }
 
     /// P(X > k step) = (minimum / step)^shape / k^shape, whose sum is Riemann's zeta function:
     /// zeta(2) = pi^2 / 6, zeta(3/2) = 2.612375348685488, zeta(1.05) = 20.580844302036995.
     #[test]
-    fn of_a_pareto_distribution_they_are_a_zeta_function() {
+    fn the_mean_steps_of_a_pareto_distribution_are_a_zeta_function() {
         for (shape, zeta) in [
             (2.0, std::f64::consts::PI * std::f64::consts::PI / 6.0),
             (1.5, 2.612_375_348_685_488),
@@ -195,9 +198,9 @@ mod tests {
         }
     }
 
-    /// A geometric series, which a Weibull distribution of shape 1 takes term by term.
+    /// A geometric series; a Weibull distribution of shape 1 sums it term by term.
     #[test]
-    fn of_an_exponential_distribution_they_are_a_geometric_series() {
+    fn the_mean_steps_of_an_exponential_distribution_are_a_geometric_series() {
         for mean in [20.0, 1_460.0, 1e6, 1e9] {
             let expected = 1.0 / (1.0 - libm::exp(-1_460.0 / mean));
             assert_steps(&Distribution::Exponential { mean }, 1_460.0, expected);
@@ -205,9 +208,9 @@ mod tests {
         }
     }
 
-    /// Every term, one by one.
+    /// Compares with the sum of all terms.
     #[test]
-    fn they_are_the_sum_of_the_probabilities_to_pass_each_step() {
+    fn the_mean_steps_are_the_sum_of_the_probabilities_to_exceed_each_step() {
         let bounded_lognormal = Distribution::BoundedLognormal {
             log_mean: 9.0,
             sigma: 2.0,
@@ -230,10 +233,10 @@ mod tests {
         }
     }
 
-    /// 1 with a half, uniform from 1000 to 3000 with a half: 1 for 460 of 2000, 2 for 1460, 3 for
-    /// 80.
+    /// The value 1 has probability 1/2; values uniform from 1000 to 3000 have the other half. Of
+    /// these 2000, 460 take 1 step, 1460 take 2 steps and 80 take 3.
     #[test]
-    fn between_points_they_are_exact() {
+    fn the_mean_steps_between_points_are_exact() {
         let point = |value, probability| CdfPoint { value, probability };
         let points = vec![point(1.0, 0.5), point(1_000.0, 0.5), point(3_000.0, 1.0)];
         let expected = 0.5 + 0.5 * (460.0 + 2.0 * 1_460.0 + 3.0 * 80.0) / 2_000.0;

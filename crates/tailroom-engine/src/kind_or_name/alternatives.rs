@@ -1,20 +1,20 @@
-//! Reading a JSON Schema: references, unions and the kinds of a tagged union.
+//! Reads parts of a JSON Schema: references, unions and the kinds of a tagged union.
 
 use serde_json::Value;
 
-/// The schema that `schema` refers to, or itself.
+/// Returns the schema that `schema` refers to, or `schema` itself.
 pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
     let target = reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?));
     target.unwrap_or(schema)
 }
 
-/// The alternatives of a union, if the schema is one.
+/// Returns the alternatives of a union, or `None` if the schema is not a union.
 pub(crate) fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
     schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array)
 }
 
-/// The `kind` of an alternative of a tagged union.
+/// Returns the `kind` of an alternative of a tagged union.
 pub(crate) fn kind_of(alternative: &Value) -> Option<&str> {
     alternative.pointer("/properties/kind/const").and_then(Value::as_str)
 }

@@ -1,5 +1,5 @@
-//! One of several kinds, written as a table with its `kind` and parameters, or only by its name:
-//! `queue = "codel"` is short for `queue = { kind = "codel" }`.
+//! Values that are written either as a table with a `kind` and its parameters, or as the name of a
+//! kind: `queue = "codel"` is short for `queue = { kind = "codel" }`.
 
 pub(crate) mod alternatives;
 
@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use alternatives::{alternatives, follow, kind_of};
 
-/// Reads a kind with its parameters, or its name.
+/// Reads a kind with its parameters, or the name of a kind.
 pub(crate) fn read<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -21,7 +21,7 @@ pub(crate) fn read<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     T::deserialize(value).map_err(|error: toml::de::Error| D::Error::custom(error.message()))
 }
 
-/// Schema of a table of type `T`, or the name of one of its kinds all of whose parameters have
+/// Returns the schema of a table of type `T`, or of the name of a kind whose parameters all have
 /// defaults.
 pub(crate) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<T>();
@@ -35,7 +35,7 @@ pub(crate) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({ "anyOf": [table, { "oneOf": names }] })
 }
 
-/// The kinds of a schema that [`schema`] made, or `None` for another.
+/// Returns the kinds of a schema that [`schema`] made, or `None` for any other schema.
 pub(crate) fn kinds<'a>(root: &'a Json, options: &'a [Json]) -> Option<&'a [Json]> {
     let [table, names] = options else { return None };
     let kinds = alternatives(follow(root, table))?;
@@ -44,7 +44,7 @@ pub(crate) fn kinds<'a>(root: &'a Json, options: &'a [Json]) -> Option<&'a [Json
     (are_kinds && are_names).then_some(kinds)
 }
 
-/// The parameters of a kind that have no default.
+/// Returns the parameters of a kind that have no default.
 pub(crate) fn required(kind: &Json) -> impl Iterator<Item = &str> {
     let keys = kind["required"].as_array().into_iter().flatten();
     keys.filter_map(Json::as_str).filter(|key| *key != "kind")

@@ -4,8 +4,8 @@ use super::LinkSpec;
 use super::arrivals::Arrivals;
 use crate::packet::in_network::Event;
 use crate::probe::delays::Delays;
-use crate::probe::dispersion::Dispersion;
 use crate::probe::histogram::Histogram;
+use crate::probe::index_of_dispersion::IndexOfDispersion;
 use crate::probe::over_time::OverTime;
 use crate::queue::Gauge;
 use crate::queue::buffer::DropReason;
@@ -166,7 +166,7 @@ pub struct LinkProbe {
     pub log: Vec<LogEntry>,
     log_limit: usize,
     /// Arrivals by time scale, where they are asked for.
-    pub dispersion: Option<Box<Dispersion>>,
+    pub dispersion: Option<Box<IndexOfDispersion>>,
     /// Arrivals one by one, where they are asked for.
     pub arrivals: Option<Box<Arrivals>>,
     /// Whether arrivals and drops go to the log, to `dispersion` or to `arrivals`.
@@ -202,7 +202,7 @@ impl LinkProbe {
             samples: Vec::new(),
             log: Vec::new(),
             log_limit,
-            dispersion: spec.arrival_dispersion.map(|base| Box::new(Dispersion::new(base))),
+            dispersion: spec.arrival_dispersion.map(|base| Box::new(IndexOfDispersion::new(base))),
             arrivals: spec.arrival_log.map(|span| Box::new(Arrivals::new(span))),
             watches_packets: log_limit > 0
                 || spec.arrival_dispersion.is_some()

@@ -1,47 +1,50 @@
-//! An event: a packet, or an ACK, that reaches a link, or a flow that may have to wake up.
+//! Events: the arrival of a packet or an ACK at a link, or a wake-up of a flow.
 
 use super::{Ecn, Packet};
 use crate::units::Time;
 
-/// What happens when an event's time has come.
+/// What happens at the time of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// A packet (or an ACK) reaches the link at this position of its flow's circuit: the forward
-    /// path first, then the reverse path.
+    /// A packet (or an ACK) arrives at the link at this position of its flow's path; the links of
+    /// the reverse path follow those of the forward path.
     Arrival(u8),
-    /// A timer of a flow may be due.
+    /// A timer of the flow may be due.
     Wake,
 }
 
-/// One event in 24 bytes: at 100 Gbit/s and 100 ms a million of them are pending.
+/// An event, packed into 24 bytes: at 100 Gbit/s and 100 ms, a million events are pending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Event {
     pub(crate) time: u64,
     /// Age of the packet (47 bits), retransmission (1 bit), bytes (16 bits).
     age_and_size: u64,
-    /// Flow (24 bits), stage (8 bits), low bits of the sequence number (29 bits), CWR (1 bit), ECN field
-    /// (2 bits). One word: a processor waits for two halves that it has just written to come back as one.
+    /// Flow (24 bits), stage (8 bits), low bits of the sequence number (29 bits), CWR (1 bit), ECN
+    /// field (2 bits). They share one word because a load of 64 bits stalls after two stores of 32
+    /// bits.
     place_and_sequence: u64,
 }
 
-/// The age, 140 s, that stands for itself and for all above, and for an age that is kept elsewhere:
-/// [`Event::is_kept`].
+/// The largest age, 140 s. It stands for all greater ages and for an age that is stored elsewhere;
+/// see [`Event::is_kept`].
 const MAX_AGE: u64 = (1 << 47) - 1;
-/// Bits below the sequence number, and what they hold.
+/// Number of bits below the sequence number, and masks for these bits.
 const SEQUENCE_SHIFT: u32 = 3;
 const CWR_BIT: u32 = 0b100;
 const ECN_BITS: u32 = 0b011;
-/// Most links of a path and its reverse path together: 8 bits hold a wake-up and these hops.
+/// Largest number of links of a path and its reverse path together: the 8 bits of the stage
+/// represent a wake-up or one of these hops.
 pub const MAX_HOPS: usize = 255;
-/// Below the flow, and the stage beside it.
+/// Positions of stage and flow in the word.
 const STAGE_SHIFT: u32 = 32;
 const FLOW_SHIFT: u32 = 40;
-/// Before the arrivals, which have their hop + 1: a wake-up may cause arrivals at its own instant.
+/// Stage of a wake-up. Arrivals have their hop + 1, so a wake-up precedes the arrivals of its flow
+/// at the same instant, which it may cause.
 const WAKE: u64 = 0;
 
 impl Event {
-    /// `packet` of `flow` (below 2^24) reaches the link at position `hop` (below [`MAX_HOPS`]) of its
-    /// circuit.
+    /// Creates the arrival of `packet` of `flow` (below 2^24) at the link at position `hop` (below
+    /// [`MAX_HOPS`]) of the flow's path.
     #[inline]
     pub fn arrival(time: Time, flow: u32, hop: u8, packet: &Packet) -> Self {
         let age = time.since(packet.sent).picoseconds().min(MAX_AGE);
@@ -58,7 +61,7 @@ impl Event {
         }
     }
 
-    /// The ACK that is stored in `slot` reaches a link.
+    /// Creates the arrival at a link of the ACK that is stored in `slot`.
     pub fn ack_arrival(time: Time, flow: u32, hop: u8, bytes: u32, slot: u32) -> Self {
         let sequence = u64::from(slot);
         // Pure ACKs are not ECN-capable (RFC 3168 sec. 6.1.4).
@@ -66,7 +69,7 @@ impl Event {
         Event::arrival(time, flow, hop, &packet)
     }
 
-    /// A timer of `flow` may be due.
+    /// Creates a wake-up of `flow`.
     pub fn wake(time: Time, flow: u32) -> Self {
         Event {
             time: time.picoseconds(),
@@ -75,7 +78,7 @@ impl Event {
         }
     }
 
-    /// The same packet at the next link of its circuit.
+    /// Returns the arrival of the same packet at the next link of its path, at `time`.
     #[inline]
     #[must_use]
     pub fn at_next_link(self, time: Time) -> Self {
@@ -87,51 +90,52 @@ impl Event {
         }
     }
 
-    /// The same packet, stuck on a link.
+    /// Returns the same packet with an arrival that never happens, on a link that has stopped.
     #[must_use]
     pub fn never(self) -> Self {
         Event { time: u64::MAX, ..self }
     }
 
-    /// When it happens.
+    /// Returns the time of the event.
     #[inline]
     pub fn time(self) -> Time {
         Time::from_picoseconds(self.time)
     }
 
-    /// Whose it is.
+    /// Returns the number of the flow.
     #[inline]
     pub fn flow(self) -> u32 {
         (self.place_and_sequence >> FLOW_SHIFT) as u32
     }
 
-    /// What it is.
+    /// Returns what happens at the event.
     #[inline]
     pub fn stage(self) -> Stage {
         let stage = self.place_and_sequence >> STAGE_SHIFT & 0xff;
         if stage == WAKE { Stage::Wake } else { Stage::Arrival((stage - 1) as u8) }
     }
 
-    /// Whether the packet's age does not stand here: it is too old for that, or more of it is kept
-    /// elsewhere. [`Event::sent`] does not tell then.
+    /// Returns whether the event does not contain the packet's age, because the packet is too old
+    /// or because more of its data is stored elsewhere. [`Event::sent`] is then meaningless.
     #[inline]
     pub fn is_kept(self) -> bool {
         self.age_and_size >> 17 == MAX_AGE
     }
 
-    /// When the packet left its sender, unless it is [kept](Event::is_kept).
+    /// Returns when the packet left its sender, unless the packet is [kept](Event::is_kept)
+    /// elsewhere.
     #[inline]
     pub fn sent(self) -> Time {
         Time::from_picoseconds(self.time - (self.age_and_size >> 17))
     }
 
-    /// Size on the wire.
+    /// Returns the size on the wire, in bytes.
     #[inline]
     pub fn bytes(self) -> u32 {
         (self.age_and_size & 0xffff) as u32
     }
 
-    /// Whether both are the same arrival of the same packet, whatever has marked it since.
+    /// Returns whether both are the same arrival of the same packet, regardless of marks.
     pub fn is_same_packet(self, other: Event) -> bool {
         let unmarked = |event: Event| {
             let place_and_sequence = event.place_and_sequence & !u64::from(ECN_BITS);
@@ -140,15 +144,15 @@ impl Event {
         unmarked(self) == unmarked(other)
     }
 
-    /// The same as that of a [kept](Event::is_kept) packet, which the place `slot` (below 2^29) keeps.
+    /// Returns the event of a [kept](Event::is_kept) packet, whose data is in `slot` (below 2^29).
     #[inline]
     #[must_use]
     pub fn kept_in(self, slot: u32) -> Self {
         Event { age_and_size: self.age_and_size | MAX_AGE << 17, ..self }.with_slot(slot)
     }
 
-    /// The same with the slot (below 2^29) of an ACK, or of a kept packet, in place of the sequence
-    /// number.
+    /// Returns the event with the slot (below 2^29) of an ACK or of a kept packet in place of the
+    /// sequence number.
     #[inline]
     #[must_use]
     pub fn with_slot(self, slot: u32) -> Self {
@@ -158,13 +162,14 @@ impl Event {
         Event { place_and_sequence, ..self }
     }
 
-    /// The slot (below 2^29) of the ACK or of the kept packet; the low bits of any other sequence number.
+    /// Returns the slot (below 2^29) of an ACK or of a kept packet; for other packets, the low bits
+    /// of the sequence number.
     #[inline]
     pub fn slot(self) -> u32 {
         self.sequence_and_ecn() >> SEQUENCE_SHIFT
     }
 
-    /// The packet's ECN field.
+    /// Returns the packet's ECN field.
     #[inline]
     pub fn ecn(self) -> Ecn {
         Ecn::from_bits(self.sequence_and_ecn() & ECN_BITS)
@@ -176,8 +181,9 @@ impl Event {
         self.place_and_sequence |= Ecn::Ce as u64;
     }
 
-    /// The data packet that arrives; of its sequence number the nearest to `expected` that has the
-    /// right low bits. When it was sent is wrong if the packet is [kept](Event::is_kept).
+    /// Returns the data packet that arrives. Its sequence number is the number nearest to
+    /// `expected` with the same low bits. Its send time is meaningless if the packet is
+    /// [kept](Event::is_kept).
     #[inline]
     pub fn packet(self, expected: u64) -> Packet {
         let sequence = self.sequence_and_ecn() & !(CWR_BIT | ECN_BITS);
@@ -197,7 +203,7 @@ impl Event {
         self.place_and_sequence as u32
     }
 
-    /// Of two events of one instant the smaller comes first.
+    /// Returns the order of events at the same instant: the smaller value comes first.
     #[inline]
     pub(crate) fn flow_and_stage(self) -> u32 {
         (self.place_and_sequence >> STAGE_SHIFT) as u32
@@ -209,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_survives_packing() {
+    fn packing_and_unpacking_preserve_a_packet() {
         let sequence = 5 << 32 | 0xffff_fff0;
         let sent = Time::from_milliseconds(1);
         let packet = Packet {
@@ -234,9 +240,10 @@ mod tests {
         assert_eq!(size_of::<Event>(), 24);
     }
 
-    /// 2^47 - 1 ps and more are no age; a slot and back leave the rest as it is.
+    /// Ages of 2^47 - 1 ps and more are not stored; replacing the slot and restoring it leaves the
+    /// rest unchanged.
     #[test]
-    fn a_packet_is_kept_elsewhere_from_140_seconds_on() {
+    fn a_packet_older_than_140_seconds_is_kept_elsewhere() {
         let packet = Packet { sequence: 77, bytes: 1_500, is_cwr: true, ..Packet::default() };
         let at = |picoseconds| Event::arrival(Time::from_picoseconds(picoseconds), 9, 3, &packet);
         assert!(!at((1 << 47) - 2).is_kept());
@@ -248,7 +255,7 @@ mod tests {
         assert_eq!((kept.slot(), event.slot()), (slot, 77));
         assert_eq!((kept.flow(), kept.stage(), kept.bytes()), (9, Stage::Arrival(3), 1_500));
         assert!(kept.is_kept() && kept.with_slot(77) == event);
-        // A young packet too, with all but its age as it was.
+        // A young packet can be kept elsewhere too; only its age changes.
         let young = at(1_000).kept_in(slot);
         assert!(young.is_kept() && young.at_next_link(Time::from_picoseconds(2_000)).is_kept());
         assert_eq!(

@@ -1,28 +1,28 @@
-//! Plain data that travels: data packets, acknowledgements, ranges of sequence numbers.
+//! Plain data: data packets, acknowledgements, ranges of sequence numbers.
 //!
-//! Sequence numbers count packets, not bytes: every data packet of a flow is of one size, so byte
-//! arithmetic would only add rounding.
+//! Sequence numbers count packets, not bytes: all data packets of a flow have the same size, so
+//! byte arithmetic would only add rounding.
 
 pub mod in_network;
 
 use crate::units::Time;
 
-/// The ECN field of the IP header (RFC 3168 sec. 5), its two bits as the value.
+/// The ECN field of the IP header (RFC 3168 sec. 5), with its two bits as the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// The transport cannot be told of congestion by a mark.
+    /// Not ECN-capable: a queue must drop the packet instead of marking it.
     #[default]
     NotEct = 0b00,
-    /// Capable; RFC 9331 makes it the mark of a scalable (L4S) control.
+    /// ECN-capable; in RFC 9331, the identifier of scalable (L4S) congestion controls.
     Ect1 = 0b01,
-    /// Capable.
+    /// ECN-capable.
     Ect0 = 0b10,
-    /// Congestion was experienced.
+    /// Congestion experienced: a queue has marked the packet.
     Ce = 0b11,
 }
 
 impl Ecn {
-    /// From the two bits of the field.
+    /// Converts the two bits of the field.
     #[inline]
     pub fn from_bits(bits: u32) -> Self {
         match bits & 0b11 {
@@ -33,7 +33,7 @@ impl Ecn {
         }
     }
 
-    /// Whether a queue may mark the packet instead of dropping it.
+    /// Returns whether a queue may mark the packet instead of dropping it.
     #[inline]
     pub fn is_capable(self) -> bool {
         self != Ecn::NotEct
@@ -46,71 +46,72 @@ pub const MAX_PACKET_BYTES: u32 = 65_535;
 /// A data packet on its way to the receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Position in the flow, from 0.
+    /// Position in the flow, starting at 0.
     pub sequence: u64,
-    /// Size on the wire.
+    /// Size on the wire, in bytes.
     pub bytes: u32,
     /// When the sender handed it to its access link: the timestamp of RFC 7323.
     pub sent: Time,
-    /// Whether it has been sent before.
+    /// Whether the packet has been sent before.
     pub is_retransmission: bool,
-    /// What queues may do, or have done, instead of dropping it.
+    /// ECN field: whether queues may mark the packet, or have marked it.
     pub ecn: Ecn,
-    /// Congestion Window Reduced: the sender has answered the echo (RFC 3168 sec. 6.1.2).
+    /// Congestion Window Reduced: the sender has responded to ECN-Echo (RFC 3168 sec. 6.1.2).
     pub is_cwr: bool,
 }
 
 /// The half-open range of sequence numbers `[start, end)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Range {
-    /// First sequence number inside.
+    /// First sequence number in the range.
     pub start: u64,
-    /// First sequence number behind.
+    /// First sequence number after the range.
     pub end: u64,
 }
 
 impl Range {
-    /// How many sequence numbers of this range lie below `edge`.
+    /// Returns how many sequence numbers of this range are below `edge`.
     #[inline]
     pub fn count_below(self, edge: u64) -> u64 {
         self.end.min(edge).saturating_sub(self.start)
     }
 
-    /// How many sequence numbers it holds.
+    /// Returns the number of sequence numbers.
     #[inline]
     pub fn len(self) -> u64 {
         self.end - self.start
     }
 
-    /// Whether it holds none.
+    /// Returns whether the range is empty.
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
 }
 
-/// The most SACK blocks in an ACK: three, because timestamps take room too (RFC 2018 sec. 3).
+/// Largest number of SACK blocks in an ACK: three, because timestamps take space too (RFC 2018 sec.
+/// 3).
 pub const MAX_SACK_BLOCKS: usize = 3;
 
-/// An acknowledgement, its SACK blocks borrowed from whoever holds them.
+/// An acknowledgement with borrowed SACK blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack<'a> {
     /// The next sequence number that the receiver expects.
     pub cumulative: u64,
-    /// `sent` of the packet that the timestamp rule of RFC 7323 sec. 4.3 picks.
+    /// `sent` of the packet that the timestamp rule of RFC 7323 sec. 4.3 selects.
     pub echo: Time,
-    /// Whether that packet was a retransmission (Karn's rule needs to know).
+    /// Whether that packet was a retransmission, for Karn's algorithm.
     pub echoes_retransmission: bool,
-    /// ECN-Echo (RFC 3168 sec. 6.1.3): a mark has arrived that the sender has not answered yet. Never
-    /// set with accurate feedback.
+    /// ECN-Echo (RFC 3168 sec. 6.1.3): a mark has arrived to which the sender has not yet
+    /// responded. Never set with accurate feedback.
     pub ece: bool,
-    /// With accurate feedback (RFC 9768), the marked packets that have arrived so far; its counter of
-    /// three bits never wraps here. Zero without.
+    /// With accurate feedback (RFC 9768), the number of marked packets that have arrived; unlike
+    /// the counter of three bits on the wire, it never wraps. Zero without accurate feedback.
     pub marked_packets: u64,
     /// SACK blocks, the most recent first; at most [`MAX_SACK_BLOCKS`].
     pub blocks: &'a [Range],
 }
 
-/// An [`Ack`] that owns its blocks, for the time it spends in a shared queue.
+/// An [`Ack`] that owns its blocks while it waits in a shared queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StoredAck {
     cumulative: u64,
@@ -123,7 +124,7 @@ pub struct StoredAck {
 }
 
 impl StoredAck {
-    /// The acknowledgement that is stored.
+    /// Returns the stored acknowledgement.
     pub fn ack(&self) -> Ack<'_> {
         Ack {
             cumulative: self.cumulative,

@@ -1,12 +1,12 @@
-//! What a flow measures, in the flow's own time.
+//! The measurements of a flow, in the flow's own time.
 //!
-//! A flow's state runs ahead of the links' clock by up to a round trip, so nothing may look at it
-//! "now". Instead the flow itself passes marks (the window's edges, series samples) before it takes a
-//! step at or after them, and records its state as of the mark.
+//! The state of a flow is ahead of the links' clock by up to a round trip, so the engine cannot
+//! sample it at the links' time. Instead, before a flow takes a step at or after a checkpoint (an
+//! edge of the window or a sample of the series), it records its state as of that checkpoint.
 
 use crate::units::Time;
 
-/// When every flow of a run records its state.
+/// The times at which every flow of a run records its state.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     /// Start of the measured window.
@@ -15,13 +15,13 @@ pub struct Marks {
     pub duration: Time,
     /// Interval of the time series; [`Time::NEVER`] for none.
     pub series_interval: Time,
-    /// Interval at which deliveries are noted for the convergence time.
+    /// Interval at which deliveries are recorded for the convergence time.
     pub progress_interval: Time,
-    /// The most reductions whose times are kept.
+    /// Largest number of reductions whose times are recorded.
     pub reductions_kept: usize,
 }
 
-/// What a flow shows at a mark.
+/// The state of a flow at a checkpoint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowState {
     /// Window in packets.
@@ -32,7 +32,7 @@ pub struct FlowState {
     pub srtt: Time,
     /// New packets delivered since the start of the run.
     pub delivered: u64,
-    /// Payload bytes of those.
+    /// Payload bytes of these packets.
     pub delivered_bytes: u64,
 }
 
@@ -41,9 +41,9 @@ pub struct FlowState {
 pub struct FlowCounters {
     /// Packets sent, retransmissions included.
     pub sent: u64,
-    /// Their bytes on the wire.
+    /// Bytes of these packets on the wire.
     pub sent_bytes: u64,
-    /// Packets sent again.
+    /// Retransmissions.
     pub retransmissions: u64,
     /// Sum of the RTT samples, in picoseconds.
     pub rtt_sum: u128,
@@ -55,9 +55,9 @@ pub struct FlowCounters {
     pub reductions: u64,
     /// Timeouts.
     pub timeouts: u64,
-    /// New packets delivered; filled in at marks.
+    /// New packets delivered; filled in at checkpoints.
     pub delivered: u64,
-    /// Payload bytes of those; filled in at marks.
+    /// Payload bytes of these packets; filled in at checkpoints.
     pub delivered_bytes: u64,
 }
 
@@ -76,7 +76,7 @@ impl FlowCounters {
         self.delivered_bytes += other.delivered_bytes;
     }
 
-    /// What was counted since `before`.
+    /// Returns the counts since `before`.
     #[must_use]
     pub fn since(&self, before: &FlowCounters) -> FlowCounters {
         FlowCounters {
@@ -94,25 +94,25 @@ impl FlowCounters {
     }
 }
 
-/// Where the packets of a flow went.
+/// What became of the packets of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowAccount {
     /// Packets that left the last shared link.
     pub received: u64,
     /// Packets dropped by a queue or lost on a wire.
     pub lost: u64,
-    /// Those of them that were sent inside the measured window.
+    /// Lost packets that were sent inside the measured window.
     pub lost_measured: u64,
     /// Packets sent inside the measured window that left the last shared link with a mark.
     pub marked_measured: u64,
-    /// ACKs that are on the shared links of a reverse path.
+    /// ACKs on the shared links of the reverse path.
     pub acks_on_the_way: u64,
 }
 
 /// One row of a flow's time series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
-    /// When.
+    /// Time.
     pub time: Time,
     /// Window in packets.
     pub cwnd_packets: f64,
@@ -120,16 +120,16 @@ pub struct FlowSample {
     pub ssthresh_packets: f64,
     /// Smoothed RTT.
     pub srtt: Time,
-    /// Payload bytes delivered since the sample before.
+    /// Payload bytes delivered since the previous sample.
     pub delivered_bytes: u64,
 }
 
 /// A window reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduction {
-    /// When.
+    /// Time.
     pub time: Time,
-    /// Packets the flow had sent by then.
+    /// Packets that the flow had sent by then.
     pub sent: u64,
 }
 
@@ -143,7 +143,7 @@ pub struct FlowProbe {
     record: Box<FlowRecord>,
 }
 
-/// The part that is touched at marks only.
+/// The part of the measurements that is accessed only at checkpoints.
 #[derive(Debug)]
 pub struct FlowRecord {
     marks: Marks,
@@ -152,18 +152,18 @@ pub struct FlowRecord {
     last_sampled_bytes: u64,
     /// Counts at the start of the measured window.
     pub before: Option<FlowCounters>,
-    /// Counts at its end.
+    /// Counts at the end of the measured window.
     pub after: Option<FlowCounters>,
     /// Time series.
     pub samples: Vec<FlowSample>,
     /// Packets delivered by each multiple of the progress interval.
     pub progress: Vec<u64>,
-    /// Reductions inside the measured window, the first ones if there are too many.
+    /// Reductions inside the measured window; only the first ones if there are too many.
     pub reductions: Vec<Reduction>,
 }
 
 impl FlowProbe {
-    /// A probe that records at `marks`.
+    /// Creates a probe that records at the checkpoints in `marks`.
     pub fn new(marks: Marks) -> Self {
         let mut probe = FlowProbe {
             next_mark: Time::ZERO,
@@ -185,23 +185,24 @@ impl FlowProbe {
         probe
     }
 
-    /// Whether the mark at the end of the run is still to come.
+    /// Returns whether the checkpoint at the end of the run is still to come.
     pub fn is_open(&self) -> bool {
         self.record.after.is_none()
     }
 
-    /// Whether the marks that have been passed lead into the measured window.
+    /// Returns whether the last checkpoint passed is inside the measured window.
     pub fn is_measuring(&self) -> bool {
         self.record.before.is_some() && self.is_open()
     }
 
-    /// Whether a mark lies at or before `now`.
+    /// Returns whether a checkpoint is at or before `now`.
     #[inline]
     pub fn is_mark_due(&self, now: Time) -> bool {
         now >= self.next_mark
     }
 
-    /// Counts inside the measured window; up to `now`, where the flow has ended before the window.
+    /// Returns the counts inside the measured window; up to `now` if the flow has ended in the
+    /// window.
     pub fn window(&self, now: &FlowState) -> FlowCounters {
         let counters = FlowCounters {
             delivered: now.delivered,
@@ -213,11 +214,13 @@ impl FlowProbe {
         after.since(&record.before.unwrap_or(after))
     }
 
-    /// Records `state` at every mark up to `now`; call before the step at `now` is taken.
+    /// Records `state` at every checkpoint up to `now`; must be called before the flow takes its
+    /// step at `now`.
     pub fn pass_marks(&mut self, now: Time, state: &FlowState) {
         while self.next_mark <= now {
             let mark = self.next_mark;
-            // Read, not summed up: a mark must leave no trace in the rounding of what comes after.
+            // Computed without storing the sum, so that a checkpoint does not change how later sums
+            // are rounded.
             let counters = FlowCounters {
                 cwnd_area: self.cwnd_area_at(mark, state.cwnd_packets),
                 delivered: state.delivered,
@@ -229,21 +232,23 @@ impl FlowProbe {
         }
     }
 
-    /// The window was `cwnd_packets` up to `now`.
+    /// Records that the window was `cwnd_packets` up to `now`.
     #[inline]
     pub fn on_window(&mut self, now: Time, cwnd_packets: f64) {
         self.counters.cwnd_area = self.cwnd_area_at(now, cwnd_packets);
         self.changed_at = now;
     }
 
-    /// The area under the window at `now`, the window having been `cwnd_packets` since it changed.
+    /// Returns the integral of the window up to `now`, if it was `cwnd_packets` since its last
+    /// change.
     #[inline]
     fn cwnd_area_at(&self, now: Time, cwnd_packets: f64) -> f64 {
-        let span = now.since(self.changed_at).picoseconds().cast_signed(); // signed converts faster
+        // A signed integer converts to a float faster.
+        let span = now.since(self.changed_at).picoseconds().cast_signed();
         self.counters.cwnd_area + cwnd_packets * span as f64
     }
 
-    /// A packet left the sender; returns how many left it before.
+    /// Records that a packet left the sender; returns the number of packets sent before it.
     #[inline]
     pub fn on_sent(&mut self, bytes: u32, is_retransmission: bool) -> u64 {
         let sent_before = self.counters.sent;
@@ -253,14 +258,14 @@ impl FlowProbe {
         sent_before
     }
 
-    /// An RTT sample.
+    /// Records an RTT sample.
     #[inline]
     pub fn on_rtt(&mut self, sample: Time) {
         self.counters.rtt_sum += u128::from(sample.picoseconds());
         self.counters.rtt_count += 1;
     }
 
-    /// The window was reduced.
+    /// Records a reduction of the window.
     pub fn on_reduction(&mut self, now: Time, is_timeout: bool) {
         self.counters.reductions += 1;
         self.counters.timeouts += u64::from(is_timeout);
@@ -271,7 +276,7 @@ impl FlowProbe {
         }
     }
 
-    /// What was recorded at the marks.
+    /// Returns the data recorded at the checkpoints.
     pub fn record(&self) -> &FlowRecord {
         &self.record
     }

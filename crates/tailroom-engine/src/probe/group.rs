@@ -1,4 +1,4 @@
-//! What the packets of a group of flows meet on their whole way.
+//! Delays of a group's packets over their whole path.
 
 use super::delays::Delays;
 use crate::units::Time;
@@ -6,26 +6,28 @@ use crate::units::Time;
 /// The delays of a group's packets in the measured window.
 #[derive(Clone, Debug, Default)]
 pub struct GroupProbe {
-    /// What packets waited in total before their transmissions at the links of their path, of those that
-    /// the last link has sent. Empty where the group's wait at one link says the same: see
+    /// Total queueing delays of the packets that the last link of their path has sent. Empty if the
+    /// group's delays at one link are the same: see
     /// [`only_queue`](crate::network::GroupSpec::only_queue).
     pub waits: Delays,
-    /// From the sender to the receiver, of packets that nothing controls.
+    /// One-way delays of the packets of unresponsive flows, from sender to receiver.
     pub one_way: Delays,
-    /// Of picoseconds, so that the order in which flows receive leaves no trace.
+    /// In picoseconds: an integer, so that the result does not depend on the order in which flows
+    /// receive packets.
     variation_sum: u128,
     variations: u64,
 }
 
 impl GroupProbe {
-    /// The last link of its path sends a packet that has waited for `delay` in total.
+    /// Records that the last link of the path sends a packet with a total queueing delay of
+    /// `delay`.
     #[inline(never)]
     pub fn on_wait(&mut self, delay: Time) {
         self.waits.add(delay);
     }
 
-    /// A packet of a flow that nothing controls has arrived after `delay`; the packet of the flow that
-    /// arrived before it took `before`.
+    /// Records that a packet of an unresponsive flow has arrived after `delay`; `before` is the
+    /// delay of the flow's previous packet to arrive.
     pub fn on_arrival(&mut self, delay: Time, before: Option<Time>) {
         self.one_way.add(delay);
         if let Some(before) = before {
@@ -34,9 +36,9 @@ impl GroupProbe {
         }
     }
 
-    /// Mean absolute difference between the one-way delays of consecutive packets of a flow, in seconds:
-    /// the mean of |D(i-1, i)|, of which RFC 3550 sec. 6.4.1 keeps a moving average, and of the absolute
-    /// ipdv of RFC 3393. `None` if no flow has received two packets.
+    /// Returns the mean absolute difference between the one-way delays of consecutive packets of a
+    /// flow, in seconds: the mean of |D(i-1, i)|, of which RFC 3550 sec. 6.4.1 defines a moving
+    /// average, and of the absolute ipdv of RFC 3393. `None` if no flow has received two packets.
     pub fn jitter_s(&self) -> Option<f64> {
         let mean = || 1e-12 * self.variation_sum as f64 / self.variations as f64;
         (self.variations > 0).then(mean)

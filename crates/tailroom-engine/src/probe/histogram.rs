@@ -1,7 +1,7 @@
 //! Weighted histograms of non-negative integers in bounded memory.
 
-/// Bins exact up to `2^(PRECISION + 1)`, then `2^PRECISION` bins an octave: a percentile is off by
-/// less than one part in `2^PRECISION`.
+/// A histogram whose bins are exact up to `2^(PRECISION + 1)`; above, there are `2^PRECISION` bins
+/// per octave. The relative error of a percentile is less than `2^-PRECISION`.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram<const PRECISION: u32> {
     weights: Vec<u64>,
@@ -14,7 +14,7 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         self.add_to_bin(Self::bin(value), weight);
     }
 
-    /// Adds `weight` to a bin, which may serve several histograms of one value.
+    /// Adds `weight` to a bin, which [`Histogram::bin`] returns for a value.
     #[inline]
     pub fn add_to_bin(&mut self, bin: usize, weight: u64) {
         match self.weights.get_mut(bin) {
@@ -29,17 +29,17 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         self.weights[bin] = weight;
     }
 
-    /// Takes away what another one holds, all of which has been added here too.
+    /// Subtracts `other`, all of whose weights must have been added to this histogram too.
     pub fn subtract(&mut self, other: &Self) {
         for (weight, part) in self.weights.iter_mut().zip(&other.weights) {
             *weight -= part;
         }
     }
 
-    /// The bin that `value` falls into.
+    /// Returns the bin of `value`.
     #[inline]
     pub fn bin(value: u64) -> usize {
-        // Queue lengths nearly always stay in the exact part.
+        // Queue lengths are nearly always in the exact part.
         if value < 2 << PRECISION {
             return value as usize;
         }
@@ -47,43 +47,44 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         ((u64::from(octave) << PRECISION) + (value >> octave)) as usize
     }
 
-    /// Whether a bin is that of a single value.
+    /// Returns whether a bin contains a single value.
     #[inline]
     pub fn is_exact(bin: usize) -> bool {
         bin < 2 << PRECISION
     }
 
-    /// Sum of the values times their weights, over the bins of single values.
+    /// Returns the sum of value times weight over the bins with a single value.
     pub fn exact_sum(&self) -> u128 {
         let exact = self.weights.iter().take(2 << PRECISION).zip(0_u128..);
         exact.map(|(&weight, value)| value * u128::from(weight)).sum()
     }
 
-    /// Middle of a bin.
+    /// Returns the middle of a bin.
     fn value(bin: usize) -> f64 {
         let octave = (bin >> PRECISION).saturating_sub(1) as u32;
         let low = (bin as u64 - (u64::from(octave) << PRECISION)) << octave;
         low as f64 + ((1_u64 << octave) - 1) as f64 / 2.0
     }
 
-    /// Forgets everything.
+    /// Sets all weights to zero.
     pub fn clear(&mut self) {
         self.weights.fill(0);
     }
 
-    /// Sum of all weights.
+    /// Returns the sum of all weights.
     pub fn total(&self) -> u128 {
         self.weights.iter().map(|&weight| u128::from(weight)).sum()
     }
 
-    /// Values and their weights, the smallest value first; where bins are wide, their middles.
+    /// Returns values and their weights in ascending order of values; a wide bin has its middle as
+    /// the value.
     pub fn entries(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         let bins = self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0);
         bins.map(|(bin, &weight)| (Self::value(bin), weight))
     }
 
-    /// The smallest value that at least the share `quantile` of the weight does not exceed; `None`
-    /// when nothing was added.
+    /// Returns the smallest value such that at least the fraction `quantile` of the weight is at or
+    /// below it; `None` if the histogram is empty.
     pub fn quantile(&self, quantile: f64) -> Option<f64> {
         let total = self.total();
         if total == 0 {
@@ -98,12 +99,13 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         bin.map(Self::value)
     }
 
-    /// The largest value added, to the precision of its bin.
+    /// Returns the largest value added, to the precision of its bin; `None` if the histogram is
+    /// empty.
     pub fn max(&self) -> Option<f64> {
         self.weights.iter().rposition(|&weight| weight > 0).map(Self::value)
     }
 
-    /// The mean, to the precision of the bins; `None` when nothing was added.
+    /// Returns the mean, to the precision of the bins; `None` if the histogram is empty.
     pub fn mean(&self) -> Option<f64> {
         let total = self.total();
         if total == 0 {
@@ -119,13 +121,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_values_are_exact_and_large_ones_within_the_precision() {
+    fn small_values_are_exact_and_large_values_within_the_precision() {
         for value in (0..5_000).chain([1 << 20, (1 << 40) + 12_345, u64::MAX / 3]) {
             let mut histogram = Histogram::<9>::default();
             histogram.add(value, 3);
-            let back = histogram.quantile(0.5).expect("one value");
+            let found = histogram.quantile(0.5).expect("one value");
             let tolerance = if value < 1_024 { 0.0 } else { value as f64 / 512.0 };
-            assert!((back - value as f64).abs() <= tolerance, "{value} came back as {back}");
+            assert!((found - value as f64).abs() <= tolerance, "{found}, expected {value}");
         }
     }
 

@@ -1,18 +1,18 @@
-//! A count over time: its distribution and its integral.
+//! The distribution and the integral of a count over time.
 
 use crate::probe::histogram::Histogram;
 use crate::units::Time;
 
-/// How long a count had which value.
+/// The time for which a count had each value.
 #[derive(Clone, Debug, Default)]
 pub struct OverTime<const PRECISION: u32> {
     histogram: Histogram<PRECISION>,
-    /// The integral where the bins are wide; elsewhere they tell it exactly, at no cost a change.
+    /// Integral over the wide bins; the histogram gives the integral over the exact bins.
     wide_integral: u128,
 }
 
 impl<const PRECISION: u32> OverTime<PRECISION> {
-    /// The count was `value` for `span`; returns the bin of the value.
+    /// Records that the count was `value` for `span`; returns the bin of `value`.
     #[inline]
     pub fn add(&mut self, value: u64, span: Time) -> usize {
         let span = span.picoseconds();
@@ -24,17 +24,17 @@ impl<const PRECISION: u32> OverTime<PRECISION> {
         bin
     }
 
-    /// The values, weighted by picoseconds.
+    /// Returns the histogram of the values, weighted by time in picoseconds.
     pub fn histogram(&self) -> &Histogram<PRECISION> {
         &self.histogram
     }
 
-    /// The integral of the count over time, in picoseconds; exact.
+    /// Returns the exact integral of the count over time, in picoseconds.
     pub fn integral(&self) -> u128 {
         self.histogram.exact_sum() + self.wide_integral
     }
 
-    /// Forgets everything.
+    /// Discards all values.
     pub fn clear(&mut self) {
         self.histogram.clear();
         self.wide_integral = 0;
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_integral_is_exact_however_wide_the_bins() {
+    fn the_integral_is_exact_for_bins_of_any_width() {
         let mut counts = OverTime::<4>::default();
         let mut expected = 0;
         for value in (0..200).chain([1_000_003, u64::MAX / 7]) {

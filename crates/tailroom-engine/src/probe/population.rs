@@ -1,32 +1,32 @@
-//! What a group of flows that come and go measures: totals of all of them, and how long those took
-//! that arrived in the measured window.
+//! Measurements of a group of dynamic flows: totals over all flows, and the completion times of
+//! those that arrived in the measured window.
 
 use super::flow::FlowCounters;
 use super::histogram::Histogram;
 use crate::units::Time;
 
-/// Upper bounds of the classes of flow sizes, in bytes of payload; the last class has none.
+/// Upper bounds of the classes of flow sizes, in bytes of payload; the last class is unbounded.
 pub const SIZE_CLASSES: [u64; 6] = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, u64::MAX];
 
-/// Slowdowns are kept in thousandths.
+/// Slowdowns are stored in thousandths.
 const SLOWDOWN_UNIT: f64 = 1e3;
 
-/// A flow that comes and goes, as it began.
+/// The start of a dynamic flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit {
-    /// When it arrived.
+    /// Arrival time of the flow.
     pub start: Time,
-    /// Its payload.
+    /// Payload in bytes.
     pub bytes: u64,
-    /// What it would take alone: its bits at its peak rate or the slowest link's, whichever is less,
-    /// and a round trip for the last acknowledgement.
+    /// Completion time of the flow if it were alone: its bits divided by its peak rate or the rate
+    /// of the slowest link, whichever is less, plus a round trip for the last acknowledgement.
     pub ideal: Time,
 }
 
-/// What is known of a flow when it has ended, or when the run has.
+/// The end of a dynamic flow, or its state at the end of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// When its last byte was acknowledged; `None` if that is to come.
+    /// When the last byte was acknowledged; `None` if the flow has not completed.
     pub completed_at: Option<Time>,
     /// Counts inside the measured window.
     pub window: FlowCounters,
@@ -36,18 +36,19 @@ pub struct Departure {
     pub marked: u64,
 }
 
-/// The flows of one class of sizes.
+/// The flows of one size class.
 #[derive(Clone, Debug, Default)]
 pub struct SizeClass {
     /// Flows that arrived inside the measured window and completed before its end.
     pub completed: u64,
-    /// Those that did not complete.
+    /// Flows that arrived inside the measured window and did not complete.
     pub unfinished: u64,
-    /// Packets that those of both kinds sent, and how many of them were lost.
+    /// Packets sent by the completed and the unfinished flows.
     pub sent: u64,
-    /// See `sent`.
+    /// Number of these packets that were lost.
     pub lost: u64,
-    /// Integers, so that the order in which flows end leaves no trace: picoseconds and billionths.
+    /// In picoseconds. The sums are integers, so that the results do not depend on the order in
+    /// which flows end.
     duration_sum: u128,
     slowdown_sum: u128,
     /// Completion times in picoseconds.
@@ -56,17 +57,18 @@ pub struct SizeClass {
 }
 
 impl SizeClass {
-    /// Mean time from arrival to completion, in seconds; `None` if none has completed.
+    /// Returns the mean time from arrival to completion, in seconds; `None` if no flow has
+    /// completed.
     pub fn mean_duration_s(&self) -> Option<f64> {
         (self.completed > 0).then(|| 1e-12 * self.duration_sum as f64 / self.completed as f64)
     }
 
-    /// Mean of completion time over ideal time; `None` if none has completed.
+    /// Returns the mean of completion time over ideal time; `None` if no flow has completed.
     pub fn mean_slowdown(&self) -> Option<f64> {
         (self.completed > 0).then(|| 1e-9 * self.slowdown_sum as f64 / self.completed as f64)
     }
 
-    /// Quantile of completion time over ideal time.
+    /// Returns a quantile of completion time over ideal time; `None` if no flow has completed.
     pub fn slowdown_quantile(&self, quantile: f64) -> Option<f64> {
         self.slowdown.quantile(quantile).map(|value| value / SLOWDOWN_UNIT)
     }
@@ -91,13 +93,13 @@ impl SizeClass {
 /// One completed flow, for the flow log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowLogEntry {
-    /// When it arrived.
+    /// Arrival time of the flow.
     pub start: Time,
-    /// Its payload.
+    /// Payload in bytes.
     pub bytes: u64,
-    /// From its arrival until its last byte was acknowledged.
+    /// Time from arrival until the last byte was acknowledged.
     pub duration: Time,
-    /// What it would have taken alone.
+    /// Completion time of the flow if it had been alone.
     pub ideal: Time,
 }
 
@@ -108,27 +110,30 @@ pub struct PopulationProbe {
     end: Time,
     /// Flows that arrived inside the measured window.
     pub arrived: u64,
-    /// Of those, flows that were refused.
+    /// Flows that arrived inside the measured window and were refused.
     pub refused: u64,
-    /// Bytes on the wire of all that arrived, without retransmissions.
+    /// Bytes on the wire of the flows that arrived inside the measured window, without
+    /// retransmissions.
     pub arrived_wire_bytes: u128,
-    /// Sum of the counts inside the window, of every flow.
+    /// Sum of the counts of every flow inside the window.
     pub totals: FlowCounters,
     /// Packets sent inside the window that were lost.
     pub lost: u64,
     /// Packets sent inside the window that arrived with a mark.
     pub marked: u64,
-    /// By size, bounded by [`SIZE_CLASSES`]; flows that arrived inside the window.
+    /// Flows that arrived inside the window, by size; the bounds are [`SIZE_CLASSES`].
     pub classes: [SizeClass; SIZE_CLASSES.len()],
-    /// The same, of all sizes.
+    /// Flows of all sizes that arrived inside the window.
     pub all: SizeClass,
-    /// The completed flows, in the order in which they left; the first ones if there are too many.
+    /// The completed flows in the order of their departure; only the first ones if there are too
+    /// many.
     pub log: Vec<FlowLogEntry>,
     log_limit: usize,
 }
 
 impl PopulationProbe {
-    /// A probe that measures from `measure_from` to `end` and keeps so many flows one by one.
+    /// Creates a probe that measures from `measure_from` to `end` and logs at most `log_limit`
+    /// flows.
     pub fn new(measure_from: Time, end: Time, log_limit: usize) -> Self {
         PopulationProbe {
             measure_from,
@@ -146,12 +151,12 @@ impl PopulationProbe {
         }
     }
 
-    /// Whether a flow that starts then counts.
+    /// Returns whether a flow that starts at `start` counts.
     fn is_measured(&self, start: Time) -> bool {
         (self.measure_from..self.end).contains(&start)
     }
 
-    /// A flow arrives.
+    /// Records the arrival of a flow.
     pub fn on_arrival(&mut self, visit: &Visit, wire_bytes: u128) {
         if self.is_measured(visit.start) {
             self.arrived += 1;
@@ -159,12 +164,12 @@ impl PopulationProbe {
         }
     }
 
-    /// The flow that has arrived is refused.
+    /// Records that a flow that has arrived is refused.
     pub fn on_refusal(&mut self, visit: &Visit) {
         self.refused += u64::from(self.is_measured(visit.start));
     }
 
-    /// A flow has ended, or the run has while it was in progress.
+    /// Records that a flow has ended, or that the run has ended while the flow was in progress.
     pub fn on_departure(&mut self, visit: &Visit, departure: &Departure) {
         self.totals.add(&departure.window);
         self.lost += departure.lost;
@@ -172,7 +177,7 @@ impl PopulationProbe {
         if !self.is_measured(visit.start) {
             return;
         }
-        // A flow that runs ahead of the links may know of its end beyond that of the run.
+        // A flow is ahead of the links' clock, so its completion may be after the end of the run.
         let completed_at = departure.completed_at.filter(|&at| at < self.end);
         let departure = Departure { completed_at, ..*departure };
         let class = SIZE_CLASSES.partition_point(|&bound| bound <= visit.bytes);

@@ -7,25 +7,25 @@ pub(crate) struct Decimal {
     exponent: i32,
 }
 
-/// A decimal times a whole number.
+/// The product of a decimal and a whole number or a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Product {
     /// Rounded to the nearest integer, halves up.
     pub(crate) nearest: u128,
     /// Rounded down.
     pub(crate) floor: u128,
-    /// Whether nothing was rounded.
+    /// Whether the product is exact without rounding.
     pub(crate) is_exact: bool,
 }
 
-/// Significant digits that a number may have: more than a float prints, and few enough that its
-/// product with the largest unit (3.6e15) fits in 128 bits.
+/// Largest number of significant digits: more than a float prints, and few enough that the product
+/// with the largest unit (3.6e15) fits in 128 bits.
 const MAX_DIGITS: usize = 22;
 
 impl Decimal {
-    /// Reads an unsigned decimal (`12`, `0.5`, `1e-5`) from the start of `text`; returns it with
-    /// what follows. `None` if `text` does not start with a number, and a sentence's end if it
-    /// starts with one that cannot be used.
+    /// Reads an unsigned decimal (`12`, `0.5`, `1e-5`) from the start of `text`; returns the
+    /// decimal and the rest of the text. Returns `None` if `text` does not start with a number, and
+    /// the end of a message ("is negative") if the number is not allowed.
     pub(crate) fn read(text: &str) -> Option<Result<(Decimal, &str), &'static str>> {
         if text.strip_prefix('-').is_some_and(|rest| Self::read(rest).is_some()) {
             return Some(Err("is negative"));
@@ -57,12 +57,12 @@ impl Decimal {
         self.mantissa == 0
     }
 
-    /// Times `factor`; `None` if that is too large to hold.
+    /// Multiplies by `factor`; `None` on overflow.
     pub(crate) fn times(self, factor: u64) -> Option<Product> {
         self.times_ratio(u128::from(factor), 1)
     }
 
-    /// Times `numerator / denominator`; `None` if that is too large to hold.
+    /// Multiplies by `numerator / denominator`; `None` on overflow.
     pub(crate) fn times_ratio(self, numerator: u128, denominator: u128) -> Option<Product> {
         if self.is_zero() || numerator == 0 {
             return Some(Product { nearest: 0, floor: 0, is_exact: true });
@@ -75,7 +75,7 @@ impl Decimal {
         let divisor = 10_u128
             .checked_pow(self.exponent.unsigned_abs())
             .and_then(|power| power.checked_mul(denominator));
-        // A divisor beyond 128 bits is larger than any product.
+        // A divisor that exceeds 128 bits exceeds any product.
         Some(divisor.map_or(Product { nearest: 0, floor: 0, is_exact: false }, |divisor| {
             divide(product, divisor)
         }))
@@ -110,7 +110,8 @@ fn split_digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// Splits `e-5` off; the power is 0 without one and `None` beyond what an `i32` holds.
+/// Splits off an exponent such as `e-5`; the power is 0 without an exponent and `None` if it does
+/// not fit in an `i32`.
 fn split_power(text: &str) -> (Option<i32>, &str) {
     let Some(power) = text.strip_prefix(['e', 'E']) else {
         return (Some(0), text);
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_unsigned_number() {
+    fn refuses_text_that_is_not_an_unsigned_number() {
         for text in ["", "ms", ".5 s", "nan s", "inf s", "1. s", "+1 s"] {
             assert!(Decimal::read(text).is_none(), "{text}");
         }
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_only_where_it_must() {
+    fn rounds_only_inexact_products() {
         let third = read("0.3333").0.times(1000).unwrap();
         assert_eq!((third.floor, third.nearest, third.is_exact), (333, 333, false));
         let half = read("0.5").0.times(1).unwrap();
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn prints_what_it_reads() {
+    fn prints_the_text_that_it_reads() {
         for text in ["0.1", "12", "0.05", "1249", "100"] {
             assert_eq!(read(text).0.to_string(), text);
         }

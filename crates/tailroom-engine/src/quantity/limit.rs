@@ -1,4 +1,4 @@
-//! How much may wait in a buffer, as a scenario writes it and as the engine counts it.
+//! Amounts of data in a buffer, as a scenario writes them and as the engine counts them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,21 +10,22 @@ use super::decimal::Decimal;
 use super::{BadQuantity, Dimension, Unit, schema_of, split};
 use crate::units::{Rate, Time};
 
-/// A queue limit in packets, bytes, time at link rate, or bandwidth-delay products.
+/// An amount of data in a buffer, in packets, bytes, time at the link's rate, or bandwidth-delay
+/// products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimit(Amount);
 
-/// How much may wait in a buffer, the packet in transmission not counted.
+/// The amount of data that may wait in a buffer, excluding the packet in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// At most this many packets wait.
+    /// At most this number of packets.
     Packets(u64),
-    /// The packets that wait hold at most this many bytes.
+    /// At most this number of bytes.
     Bytes(u64),
 }
 
 impl Limit {
-    /// Whether so much may wait.
+    /// Returns whether `packets` with `bytes` in total may wait.
     #[inline]
     pub fn holds(self, packets: u64, bytes: u64) -> bool {
         match self {
@@ -33,7 +34,7 @@ impl Limit {
         }
     }
 
-    /// In bytes, for packets of this size.
+    /// Returns the limit in bytes, for packets of this size.
     pub fn in_bytes(self, packet_bytes: u32) -> u64 {
         match self {
             Limit::Packets(packets) => packets.saturating_mul(u64::from(packet_bytes)),
@@ -41,7 +42,7 @@ impl Limit {
         }
     }
 
-    /// In packets of this size; a fraction where the limit is in bytes.
+    /// Returns the limit in packets of this size; a fraction if the limit is in bytes.
     pub fn in_packets(self, packet_bytes: u32) -> f64 {
         match self {
             Limit::Packets(packets) => packets as f64,
@@ -59,12 +60,12 @@ impl From<Limit> for QueueLimit {
     }
 }
 
-/// What a [`QueueLimit`] counts.
+/// The amount of a [`QueueLimit`] in its own unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Amount {
     Packets(u64),
     Bytes(u64),
-    /// At the link's rate.
+    /// Time at the link's rate.
     Span(Time),
     /// Bandwidth-delay products.
     Bdp(Decimal),
@@ -73,9 +74,9 @@ pub(crate) enum Amount {
 const PACKETS: &[Unit] = &[("packets", 1), ("packet", 1)];
 const BDP: Unit = ("bdp", 1);
 const EXAMPLES: &[&str] = &["1249 packets", "1.25 MB", "20 ms", "0.1 bdp"];
-/// Parts of a byte in which a bandwidth-delay product is counted before it is multiplied.
+/// Fractions of a byte in which a bandwidth-delay product is counted before the multiplication.
 const BDP_PARTS: u128 = 1 << 20;
-/// Beyond any buffer that fits in memory.
+/// More packets than fit in any memory.
 const MAX_PACKETS: u64 = 1_000_000_000_000;
 
 pub(super) fn units() -> Vec<Unit> {
@@ -83,24 +84,24 @@ pub(super) fn units() -> Vec<Unit> {
 }
 
 impl QueueLimit {
-    /// So many packets.
+    /// Creates an amount in packets.
     pub const fn packets(packets: u64) -> Self {
         QueueLimit(Amount::Packets(packets))
     }
 
-    /// So many bytes.
+    /// Creates an amount in bytes.
     pub const fn bytes(bytes: u64) -> Self {
         QueueLimit(Amount::Bytes(bytes))
     }
 
-    /// What the link sends in this time.
+    /// Creates the amount that the link sends in `span`.
     pub const fn span(span: Time) -> Self {
         QueueLimit(Amount::Span(span))
     }
 
-    /// What it holds at a link of this rate and bandwidth-delay product, rounded down. A scenario has
-    /// turned bandwidth-delay products into bytes before, exactly; at a link whose product is 0 they
-    /// hold nothing.
+    /// Returns the amount at a link with this rate and bandwidth-delay product, rounded down. The
+    /// scenario has already converted bandwidth-delay products to exact bytes; at a link whose
+    /// product is 0, they are 0 bytes.
     pub fn at_link(self, rate: Rate, bdp_bytes: f64) -> Limit {
         match self.0 {
             Amount::Packets(packets) => Limit::Packets(packets),
@@ -118,14 +119,15 @@ impl QueueLimit {
     /// Reads a number with a unit.
     ///
     /// # Errors
-    /// Says what is wrong and which units are accepted. Zero is refused: a limit counts the packets
-    /// that wait, and a queue where none may wait is a link that drops whatever finds it busy.
+    /// Returns what is wrong and which units are accepted. Zero is refused: a limit counts the
+    /// waiting packets, and a link without waiting room drops every packet that finds it busy.
     pub(crate) fn read(text: &str) -> Result<Self, BadQuantity> {
         let (number, unit) = split(text, &units(), EXAMPLES[0])?;
         if number.is_zero() {
             return Err(BadQuantity {
-                problem: format!("\"{text}\" lets no packet wait"),
-                remedy: "write at least \"1 packet\" (the packet being sent does not count)".into(),
+                problem: format!("\"{text}\" is zero, so that no packet could wait"),
+                remedy: "write at least \"1 packet\" (the packet in transmission does not count)"
+                    .into(),
             });
         }
         let amount = if unit == BDP {
@@ -192,8 +194,8 @@ impl JsonSchema for QueueLimit {
     }
 
     fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
-        let meaning = "How much may wait, the packet in transmission not counted: packets, bytes \
-                       (B, kB, MB, KiB, ...), time at the link's rate (us, ms, s), or bdp, \
+        let meaning = "Amount of waiting data, excluding the packet in transmission: packets, \
+                       bytes (B, kB, MB, KiB, ...), time at the link's rate (us, ms, s), or bdp, \
                        rounded down";
         schema_of("queue_limit", meaning, &units(), EXAMPLES)
     }
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_in_the_unit_that_is_written() {
+    fn an_amount_keeps_the_unit_that_is_written() {
         let amount = |text: &str| QueueLimit::read(text).unwrap().amount();
         assert_eq!(amount("1249 packets"), Amount::Packets(1249));
         assert_eq!(amount("1 packet"), Amount::Packets(1));
@@ -217,9 +219,9 @@ mod tests {
         assert_eq!(amount("20 Packets"), Amount::Packets(20));
     }
 
-    /// 1 Gbit/s and 100 ms hold 12.5 MB.
+    /// The product of 1 Gbit/s and 100 ms is 12.5 MB.
     #[test]
-    fn a_limit_in_bdp_is_that_share_of_the_links_product() {
+    fn a_limit_in_bdp_is_a_multiple_of_the_links_product() {
         let at_link = |text: &str, bdp_bytes: f64| {
             QueueLimit::read(text).unwrap().at_link(Rate::from_bits_per_second(1), bdp_bytes)
         };
@@ -230,10 +232,10 @@ mod tests {
     }
 
     #[test]
-    fn refuses_limits_that_hold_nothing() {
+    fn refuses_limits_of_zero() {
         for text in ["0 packets", "0 B", "0 s", "0.0 bdp"] {
             let bad = QueueLimit::read(text).unwrap_err();
-            assert_eq!(bad.problem, format!("\"{text}\" lets no packet wait"));
+            assert!(bad.problem.contains(text) && bad.remedy.contains("1 packet"), "{bad}");
         }
     }
 
@@ -246,7 +248,7 @@ mod tests {
             if let Ok(limit) = QueueLimit::read(&format!("{number} {unit}")) {
                 let again = QueueLimit::read(&limit.to_string()).unwrap();
                 let value = |limit: QueueLimit| match limit.amount() {
-                    // 1.0 and 1 are the same number.
+                    // 1.0 and 1 are equal numbers.
                     Amount::Bdp(number) => number.times(1_000_000_000_000_000),
                     _ => None,
                 };

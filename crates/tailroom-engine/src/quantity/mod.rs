@@ -1,7 +1,7 @@
 //! Quantities as a scenario writes them: a number and a unit in one string, read exactly.
 //!
-//! Decimals are never floats on the way: `"0.1 ms"` is 10^8 ps. Times and rates are rounded to the
-//! nearest whole picosecond or bit/s; sizes must be whole bytes.
+//! Decimals are never converted to floats: `"0.1 ms"` is 10^8 ps. Times and rates are rounded to
+//! the nearest whole picosecond or bit/s; sizes must be whole bytes.
 
 pub mod limit;
 
@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::units::{Rate, Time};
 use decimal::Decimal;
 
-/// What is wrong with a quantity, and what to do.
+/// An error about a quantity: the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadQuantity {
     /// What is wrong.
@@ -32,20 +32,20 @@ impl fmt::Display for BadQuantity {
     }
 }
 
-/// A unit and how many base units it holds.
+/// Name of a unit, and its size in base units.
 pub type Unit = (&'static str, u64);
 
-/// Time, rate or size: its units and its range.
+/// A dimension (time, rate or size) with its units and its range.
 pub struct Dimension {
     /// Accepted units; the first is the base unit.
     units: &'static [Unit],
-    /// Units to print in, largest first, each a power of ten of the base.
+    /// Units used in output, largest first; each is a power of ten of the base unit.
     printed: &'static [Unit],
     example: &'static str,
-    /// What a number without a unit counts in a table of numbers.
+    /// Unit of a number without a unit in a table of numbers.
     bare: &'static str,
     maximum: u64,
-    /// Whether a fraction of the base unit is an error rather than rounded.
+    /// Whether a fraction of the base unit is an error instead of being rounded.
     is_whole: bool,
 }
 
@@ -83,7 +83,7 @@ const RATE: Dimension = Dimension {
         ("Mbps", 1_000_000),
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
-        // As tc writes them.
+        // The units of tc.
         ("bit", 1),
         ("kbit", 1_000),
         ("Mbit", 1_000_000),
@@ -128,7 +128,7 @@ impl Dimension {
         self.units
     }
 
-    /// Reads `number` of `unit` in base units.
+    /// Converts `number` of `unit` to base units; `text` is for messages.
     pub(crate) fn convert(
         &self,
         text: &str,
@@ -167,10 +167,10 @@ impl Dimension {
         Ok(value)
     }
 
-    /// Writes base units so that reading them again gives the same value.
+    /// Formats base units so that reading the text gives the same value.
     pub(crate) fn print(&self, value: u64) -> String {
         let fits = self.printed.iter().find(|(_, scale)| value >= *scale);
-        // Zero is below every unit; it reads best in the dimension's large one.
+        // Zero is below every unit; print it in the largest one.
         let (unit, scale) = fits.copied().unwrap_or(self.printed[0]);
         let (whole, rest) = (value / scale, value % scale);
         if rest == 0 {
@@ -182,8 +182,8 @@ impl Dimension {
     }
 }
 
-/// Units of tc that are bytes per second there and bits per second elsewhere, with what they are
-/// likely to mean.
+/// Units that mean bytes per second to tc and bits per second elsewhere: the unit, its meaning to
+/// tc, and the unit for bits.
 const AMBIGUOUS: &[(&str, &str, &str)] = &[
     ("kbps", "kilobytes", "kbit/s"),
     ("mbps", "megabytes", "Mbit/s"),
@@ -191,20 +191,20 @@ const AMBIGUOUS: &[(&str, &str, &str)] = &[
     ("tbps", "terabytes", "Tbit/s"),
 ];
 
-/// Whether small and large letters mean the same in a unit: in those of tc, whose bytes are not
-/// bits, and in words.
-fn is_written_anyhow(unit: &str) -> bool {
+/// Returns whether a unit is case-insensitive: units of tc that end in "bit", which have no other
+/// meaning in another case, and words.
+fn is_case_insensitive(unit: &str) -> bool {
     let word = unit.strip_suffix("/s").unwrap_or(unit);
     word.ends_with("bit") || word.starts_with("packet") || word == "bdp"
 }
 
-/// Lists units, as a message does.
+/// Returns a list of units for a message.
 pub(crate) fn unit_names(units: &[Unit]) -> String {
     let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
     names.join(", ")
 }
 
-/// Splits a quantity into number and unit.
+/// Splits a quantity into its number and its unit.
 pub(crate) fn split<'a>(
     text: &'a str,
     units: &[Unit],
@@ -222,7 +222,7 @@ pub(crate) fn split<'a>(
         return Err(bad(format!("\"{text}\" has no unit")));
     }
     let is_meant =
-        |name: &str| name == unit || (is_written_anyhow(name) && name.eq_ignore_ascii_case(unit));
+        |name: &str| name == unit || (is_case_insensitive(name) && name.eq_ignore_ascii_case(unit));
     if let Some(known) = units.iter().find(|(name, _)| is_meant(name)) {
         return Ok((number, *known));
     }
@@ -230,24 +230,24 @@ pub(crate) fn split<'a>(
     let ambiguous = AMBIGUOUS.iter().find(|(name, ..)| is_rate && *name == unit);
     Err(match ambiguous {
         Some((_, bytes, bits)) => BadQuantity {
-            problem: format!("\"{unit}\" is ambiguous: tc means {bytes} per second by it"),
+            problem: format!("\"{unit}\" is ambiguous: to tc it means {bytes} per second"),
             remedy: format!(
                 "write \"{number} {bits}\" for bits per second, or 8 times the number for bytes per \
                  second; the units are {}",
                 unit_names(units)
             ),
         },
-        None => bad(format!("\"{unit}\" is not a unit known here")),
+        None => bad(format!("\"{unit}\" is not a known unit")),
     })
 }
 
-/// One use of a [`Dimension`]: its name in the schema and whether zero makes sense.
+/// A kind of quantity: a [`Dimension`] with a name in the schema, with or without zero.
 pub trait Kind {
-    /// Name in the schema, and key of the check that belongs to it.
+    /// Name in the schema, which also selects the check of the kind.
     const NAME: &'static str;
-    /// What a reader of the schema must know.
+    /// Description in the schema.
     const MEANING: &'static str;
-    /// Whether zero makes sense.
+    /// Whether zero is allowed.
     const ALLOWS_ZERO: bool;
     /// Units and range.
     const DIMENSION: &'static Dimension;
@@ -257,7 +257,7 @@ macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident / $quantity:ident = $name:literal, $dimension:ident,
        zero: $zero:literal, $meaning:literal;)+) => {
         $(
-            /// Marks a quantity's kind.
+            /// Marks the kind of a quantity.
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]
             pub struct $kind;
 
@@ -272,7 +272,7 @@ macro_rules! kinds {
             pub type $quantity = Quantity<$kind>;
         )+
 
-        /// The units of the kind of quantity that the schema calls `name`.
+        /// Returns the units of the kind of quantity that the schema calls `name`.
         pub(crate) fn units_of(name: &str) -> Vec<Unit> {
             match name {
                 $($name => <$kind>::DIMENSION.units.to_vec(),)+
@@ -280,7 +280,7 @@ macro_rules! kinds {
             }
         }
 
-        /// Reads `text` as the kind of quantity that the schema calls `name`, to see what is wrong.
+        /// Checks that `text` is a quantity of the kind that the schema calls `name`.
         pub(crate) fn verify(name: &str, text: &str) -> Result<(), BadQuantity> {
             match name {
                 $($name => Quantity::<$kind>::read(text).map(drop),)+
@@ -288,11 +288,11 @@ macro_rules! kinds {
             }
         }
 
-        /// Reads `text` as the kind of quantity that the schema calls `name`, in base units:
-        /// picoseconds, bit/s or bytes. `None` if there is no such kind.
+        /// Reads `text` as a quantity of the kind that the schema calls `name`, in base units:
+        /// picoseconds, bit/s or bytes. Returns `None` if there is no such kind.
         ///
         /// # Errors
-        /// Says what is wrong and which units are accepted.
+        /// Returns what is wrong and which units are accepted.
         pub fn read_base_units(name: &str, text: &str) -> Option<Result<u64, BadQuantity>> {
             match name {
                 $($name => Some(Quantity::<$kind>::read(text).map(Quantity::base_units)),)+
@@ -303,19 +303,19 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A span of time that may be empty.
+    /// A span of time that may be zero.
     DurationKind / Duration = "duration", TIME, zero: true,
         "Time with its unit: ps, ns, us, ms, s, min or h";
-    /// A span of time that may not be empty.
+    /// A span of time above zero.
     PositiveDurationKind / PositiveDuration = "positive_duration", TIME, zero: false,
         "Time above zero with its unit: ps, ns, us, ms, s, min or h";
     /// A rate above zero.
     BitRateKind / BitRate = "rate", RATE, zero: false,
         "Rate above zero with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or Mbps, or mbit as in tc";
-    /// A rate that may be zero, for a link that stands still.
+    /// A rate that may be zero, for a link that is stopped.
     BitRateOrZeroKind / BitRateOrZero = "rate_or_zero", RATE, zero: true,
         "Rate with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or Mbps, or mbit as in tc";
-    /// A number of bytes above zero.
+    /// A size in bytes above zero.
     SizeKind / Size = "size", SIZE, zero: false,
         "Size above zero with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB";
 }
@@ -324,7 +324,7 @@ kinds! {
 pub struct Quantity<K>(u64, PhantomData<K>);
 
 impl<K: Kind> Quantity<K> {
-    /// From base units: picoseconds, bit/s or bytes.
+    /// Creates a quantity from base units: picoseconds, bit/s or bytes.
     pub const fn new(base_units: u64) -> Self {
         Quantity(base_units, PhantomData)
     }
@@ -332,14 +332,14 @@ impl<K: Kind> Quantity<K> {
     /// Reads a number with a unit.
     ///
     /// # Errors
-    /// Says what is wrong and which units are accepted.
+    /// Returns what is wrong and which units are accepted.
     pub(crate) fn read(text: &str) -> Result<Self, BadQuantity> {
         let (number, unit) = split(text, K::DIMENSION.units, K::DIMENSION.example)?;
         K::DIMENSION.convert(text, number, unit, K::ALLOWS_ZERO).map(Self::new)
     }
 
-    /// Reads an entry of a table of numbers: without a unit it is in bytes, seconds or bit/s; it
-    /// may be zero.
+    /// Reads an entry of a table of numbers, which may be zero; without a unit it is in bytes,
+    /// seconds or bit/s.
     pub(crate) fn read_in_table(text: &str) -> Result<Self, BadQuantity> {
         let is_bare = text.ends_with(|letter: char| letter.is_ascii_digit());
         let bare = if is_bare { K::DIMENSION.bare } else { "" };
@@ -348,14 +348,14 @@ impl<K: Kind> Quantity<K> {
         K::DIMENSION.convert(&text, number, unit, true).map(Self::new)
     }
 
-    /// In base units: picoseconds, bit/s or bytes.
+    /// Returns the quantity in base units: picoseconds, bit/s or bytes.
     pub const fn base_units(self) -> u64 {
         self.0
     }
 }
 
 impl Duration {
-    /// As engine time.
+    /// Converts to the engine's time.
     pub const fn time(self) -> Time {
         Time::from_picoseconds(self.0)
     }
@@ -368,39 +368,39 @@ impl From<Time> for Duration {
 }
 
 impl PositiveDuration {
-    /// So many milliseconds.
+    /// Creates a duration from milliseconds.
     pub const fn from_milliseconds(milliseconds: u64) -> Self {
         Self::new(Time::from_milliseconds(milliseconds).picoseconds())
     }
 
-    /// As engine time.
+    /// Converts to the engine's time.
     pub const fn time(self) -> Time {
         Time::from_picoseconds(self.0)
     }
 }
 
 impl BitRate {
-    /// As an engine rate.
+    /// Converts to the engine's rate.
     pub const fn rate(self) -> Rate {
         Rate::from_bits_per_second(self.0)
     }
 }
 
 impl BitRateOrZero {
-    /// As an engine rate.
+    /// Converts to the engine's rate.
     pub const fn rate(self) -> Rate {
         Rate::from_bits_per_second(self.0)
     }
 }
 
 impl Size {
-    /// As whole bytes.
+    /// Returns the size in bytes.
     pub const fn bytes(self) -> u64 {
         self.0
     }
 }
 
-// Derived impls would ask the same of `K`, which is only a name.
+// Derived impls would require `K` to implement the traits too, although it is only a marker.
 impl<K> Clone for Quantity<K> {
     fn clone(&self) -> Self {
         *self
@@ -450,7 +450,7 @@ impl<K: Kind> JsonSchema for Quantity<K> {
     }
 }
 
-/// A regular expression for a unit.
+/// Returns a regular expression that matches a unit.
 fn unit_pattern(unit: &str) -> String {
     let either = |letter: char| {
         if letter.is_ascii_alphabetic() {
@@ -459,10 +459,10 @@ fn unit_pattern(unit: &str) -> String {
             letter.to_string()
         }
     };
-    if is_written_anyhow(unit) { unit.chars().map(either).collect() } else { unit.to_owned() }
+    if is_case_insensitive(unit) { unit.chars().map(either).collect() } else { unit.to_owned() }
 }
 
-/// Schema of a string that holds a number and one of `units`.
+/// Returns the schema of a string that contains a number and one of `units`.
 pub(crate) fn schema_of(name: &str, meaning: &str, units: &[Unit], examples: &[&str]) -> Schema {
     let names: Vec<String> = units.iter().map(|(unit, _)| unit_pattern(unit)).collect();
     let pattern = format!(r"^\s*[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*({})\s*$", names.join("|"));
@@ -486,29 +486,29 @@ mod tests {
     }
 
     #[test]
-    fn decimals_are_exact() {
+    fn decimals_are_read_exactly() {
         let picoseconds = |text: &str| Duration::read(text).unwrap().base_units();
         assert_eq!(picoseconds("0.1 ms"), 100_000_000);
         assert_eq!(picoseconds("115.5ms"), 115_500_000_000);
         assert_eq!(picoseconds(" 2 min "), 120_000_000_000_000);
         assert_eq!(picoseconds("1.5 h"), 5_400_000_000_000_000);
         assert_eq!(picoseconds("0 s"), 0);
-        // What a float prints when 0.3 was meant is rounded to the nearest picosecond.
+        // The text of the float nearest to 0.3 is rounded to the nearest picosecond.
         assert_eq!(picoseconds("0.30000000000000004 s"), 300_000_000_000);
         assert_eq!(picoseconds("1e-05 s"), 10_000_000);
     }
 
     #[test]
-    fn both_ways_to_write_a_rate_agree() {
+    fn both_notations_of_a_rate_agree() {
         let rate = |text: &str| BitRate::read(text).unwrap().rate();
         assert_eq!(rate("2.5 Gbit/s"), rate("2500 Mbps"));
         assert_eq!(rate("64 kbit/s"), Rate::from_bits_per_second(64_000));
         assert_eq!(BitRateOrZero::read("0 bit/s").unwrap().rate(), Rate::from_bits_per_second(0));
     }
 
-    /// `rate 10mbit` of tc, and rates without a space. Defect 12.
+    /// The notation of tc (`rate 10mbit`), and rates without a space. Defect 12.
     #[test]
-    fn rates_are_written_as_tc_writes_them_too() {
+    fn rates_may_be_written_as_for_tc() {
         let rate = |text: &str| BitRate::read(text).unwrap().base_units();
         for text in ["10Mbit", "10mbit", "10MBIT", "10 Mbit", "10Mbit/s", "10mbit/s", "10Mbps"] {
             assert_eq!(rate(text), 10_000_000, "{text}");
@@ -523,7 +523,7 @@ mod tests {
     #[test]
     fn a_rate_that_tc_reads_as_bytes_is_refused() {
         let bad = BitRate::read("10mbps").unwrap_err();
-        assert_eq!(bad.problem, "\"mbps\" is ambiguous: tc means megabytes per second by it");
+        assert_eq!(bad.problem, "\"mbps\" is ambiguous: to tc it means megabytes per second");
         assert_eq!(
             bad.remedy,
             "write \"10 Mbit/s\" for bits per second, or 8 times the number for bytes per second; \
@@ -532,11 +532,11 @@ mod tests {
         );
         assert!(problem::<BitRateKind>("64 kbps").starts_with("\"kbps\" is ambiguous"));
         assert!(problem::<BitRateKind>("1gbps").starts_with("\"gbps\" is ambiguous"));
-        assert_eq!(problem::<DurationKind>("1 mbps"), "\"mbps\" is not a unit known here");
+        assert_eq!(problem::<DurationKind>("1 mbps"), "\"mbps\" is not a known unit");
     }
 
     #[test]
-    fn no_unit_needs_a_space() {
+    fn the_space_before_a_unit_is_optional() {
         assert_eq!(Duration::read("5ms").unwrap(), Duration::new(5_000_000_000));
         assert_eq!(Size::read("1500B").unwrap().bytes(), 1500);
         assert_eq!(Size::read("1.5KiB").unwrap().bytes(), 1536);
@@ -550,17 +550,17 @@ mod tests {
     }
 
     #[test]
-    fn refuses_zero_only_where_it_makes_no_sense() {
+    fn refuses_zero_only_for_positive_kinds() {
         assert_eq!(problem::<PositiveDurationKind>("0 s"), "\"0 s\" must not be zero");
         assert_eq!(problem::<BitRateKind>("0 bps"), "\"0 bps\" must not be zero");
         assert!(Duration::read("0.000 s").is_ok());
     }
 
     #[test]
-    fn refuses_what_is_not_a_number_with_a_unit_of_its_kind() {
+    fn refuses_text_that_is_not_a_number_with_a_unit_of_the_kind() {
         assert_eq!(problem::<DurationKind>("10"), "\"10\" has no unit");
-        assert_eq!(problem::<DurationKind>("10 MB"), "\"MB\" is not a unit known here");
-        assert_eq!(problem::<DurationKind>("10 S"), "\"S\" is not a unit known here");
+        assert_eq!(problem::<DurationKind>("10 MB"), "\"MB\" is not a known unit");
+        assert_eq!(problem::<DurationKind>("10 S"), "\"S\" is not a known unit");
         assert_eq!(problem::<DurationKind>("inf s"), "\"inf s\" is not a number with a unit");
         assert_eq!(problem::<DurationKind>("-3 s"), "\"-3 s\" is negative");
         assert_eq!(problem::<DurationKind>("1e400 s"), "\"1e400 s\" is too large");
@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn prints_in_the_unit_that_reads_best() {
+    fn prints_in_the_largest_unit_that_fits() {
         let printed = |text: &str| Duration::read(text).unwrap().to_string();
         assert_eq!(printed("160000 ms"), "160 s");
         assert_eq!(printed("0.1155 s"), "115.5 ms");

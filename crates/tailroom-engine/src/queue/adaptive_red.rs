@@ -1,5 +1,5 @@
 //! Adaptive RED (Floyd, Gummadi, Shenker 2001, "Adaptive RED: an algorithm for increasing the
-//! robustness of RED's active queue management"): RED whose `max_p` follows the load, slowly, so
+//! robustness of RED's active queue management"): RED whose `max_p` slowly follows the load, so
 //! that the average queue stays halfway between the thresholds.
 
 use schemars::JsonSchema;
@@ -16,54 +16,55 @@ use crate::units::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdaptiveRedParams {
-    /// How much may wait. A packet that does not fit is dropped, whatever the average.
+    /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,
+    /// whatever the average.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
-    /// Average queue from which packets are marked or dropped (`min_th`). Left out, it is what the
-    /// link sends in 2.5 ms, but at least 5 packets (half of a target delay of 5 ms).
+    /// Average queue from which packets are marked or dropped (`min_th`). Default: the amount that
+    /// the link sends in 2.5 ms, but at least 5 packets (half of a target delay of 5 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<QueueLimit>,
-    /// Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three
-    /// times `min_threshold`.
+    /// Average queue at which the probability reaches `max_p` (`max_th`). Default: three times
+    /// `min_threshold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<QueueLimit>,
-    /// Probability at `max_threshold` in the beginning (0.1, as in ns-2).
+    /// Initial probability at `max_threshold` (0.1, as in ns-2).
     #[serde(default = "default_max_p")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub max_p: f64,
-    /// `max_p` never falls below this (0.01). On fast links it needs to be lower, or the queue
-    /// settles below the target; ns-2 takes 80 kbit/s over the link's rate where that is less, as
-    /// 8e-5 at 1 Gbit/s.
+    /// Lower bound of `max_p` (0.01). Fast links need a lower value, or the queue settles below the
+    /// target; ns-2 takes 80 kbit/s divided by the link's rate if that is less, for instance 8e-5
+    /// at 1 Gbit/s.
     #[serde(default = "default_lowest_max_p")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub lowest_max_p: f64,
-    /// `max_p` never grows above this (0.5).
+    /// Upper bound of `max_p` (0.5).
     #[serde(default = "default_highest_max_p")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub highest_max_p: f64,
-    /// Time from one change of `max_p` to the next (500 ms). Changes happen when packets arrive,
-    /// one change a packet: a link that was silent for longer makes no changes up.
+    /// Time between changes of `max_p` (500 ms). A change happens at an arrival, at most one per
+    /// packet: changes that a longer silence has delayed are skipped.
     #[serde(default = "default_interval")]
     pub interval: PositiveDuration,
-    /// Weight of a new sample in the average queue (`w_q`). Left out, it is 1 - exp(-1/C), where C
-    /// is how many packets of mean size the link sends in a second.
+    /// Weight of a new sample in the average queue (`w_q`). Default: 1 - exp(-1/C), where C is the
+    /// number of packets of mean size that the link sends per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub weight: Option<f64>,
-    /// Typical packet: it converts between packets and bytes, and tells how many packets an idle
-    /// link could have sent. Left out, it is the largest packet that crosses the link.
+    /// Mean packet size, used to convert between packets and bytes and to compute how many packets
+    /// an idle link could have sent. Default: the largest packet that crosses the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_packet_size: Option<Size>,
-    /// What the average counts: packets, or bytes; the probability is then in proportion to the
-    /// size of the arriving packet.
+    /// Whether the average counts packets or bytes. With bytes, the probability is proportional to
+    /// the size of the arriving packet.
     #[serde(default)]
     pub mode: RedMode,
-    /// Between `max_threshold` and its double the probability grows from `max_p` to 1, instead of
-    /// jumping to 1 at `max_threshold`. The authors ask for it.
+    /// Let the probability grow from `max_p` to 1 between `max_threshold` and its double, instead
+    /// of jumping to 1 at `max_threshold`, as the authors recommend.
     #[serde(default = "yes")]
     pub gentle: bool,
-    /// Let at least 1/p packets pass between two drops, where p is the probability at the average
-    /// queue, and at most 2/p (`wait_` of ns-2, on there by default).
+    /// Accept at least 1/p and at most 2/p packets between two drops, where p is the probability at
+    /// the average queue (`wait_` of ns-2, on by default there).
     #[serde(default)]
     pub wait: bool,
 }
@@ -80,18 +81,18 @@ fn default_interval() -> PositiveDuration {
     PositiveDuration::new(Time::from_milliseconds(500).picoseconds())
 }
 
-/// The largest increase (alpha); a quarter of `max_p` where that is less (sec. 4 of the paper).
+/// Largest increase (alpha); a quarter of `max_p` if that is less (sec. 4 of the paper).
 const INCREASE: f64 = 0.01;
 /// See [`INCREASE`].
 const RELATIVE_INCREASE: f64 = 0.25;
-/// The decrease (beta, sec. 4 of the paper).
+/// Factor of a decrease (beta, sec. 4 of the paper).
 const DECREASE: f64 = 0.9;
-/// The target: the average should lie in the fifth of the way from `min_th` to `max_th` that begins
-/// and ends so far from either.
+/// Distance of the target range from each threshold, as a fraction of the distance between the
+/// thresholds: the target is the middle fifth.
 const TARGET_MARGIN: f64 = 0.4;
 
 impl AdaptiveRedParams {
-    /// RED before the first change.
+    /// Returns the parameters of RED before the first change.
     fn red(&self) -> RedParams {
         RedParams {
             limit: self.limit,
@@ -124,14 +125,14 @@ impl Parameters for AdaptiveRedParams {
         self.red().validate(link)?;
         let (lowest, highest) = (self.lowest_max_p, self.highest_max_p);
         if lowest > highest {
-            let problem = format!("{lowest} is more than highest_max_p, which is {highest}");
+            let problem = format!("{lowest} is greater than highest_max_p, which is {highest}");
             let remedy = format!("lower it to at most {highest}, or raise highest_max_p");
             return Err(BadParameter::new("lowest_max_p", problem, remedy));
         }
         if !(lowest..=highest).contains(&self.max_p) {
             let start = self.max_p;
-            let problem = format!("{start} lies outside of lowest_max_p to highest_max_p");
-            let remedy = format!("write {lowest} to {highest}, or move the bounds");
+            let problem = format!("{start} is outside the range of lowest_max_p to highest_max_p");
+            let remedy = format!("write a value from {lowest} to {highest}, or change the bounds");
             return Err(BadParameter::new("max_p", problem, remedy));
         }
         Ok(())
@@ -151,7 +152,7 @@ pub struct AdaptiveRed {
 }
 
 impl AdaptiveRed {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &AdaptiveRedParams, link: &LinkFacts) -> Self {
         let core = RedCore::new(&params.red(), link);
         let margin = TARGET_MARGIN * (core.max_threshold - core.min_threshold);
@@ -167,7 +168,7 @@ impl AdaptiveRed {
         }
     }
 
-    /// Moves `max_p` once. Unlike ns-2, which may pass a bound by one step, it stops there.
+    /// Changes `max_p` by one step, within its bounds; in ns-2, a step may pass a bound.
     fn adapt(&mut self) {
         let max_p = self.core.max_p;
         if self.core.average > self.target_high {
@@ -210,14 +211,14 @@ mod tests {
             "max_threshold": "20 packets",
             "weight": 1.0
         }"#;
-        serde_json::from_str(json).expect("the rest has defaults")
+        serde_json::from_str(json).expect("the other keys have defaults")
     }
 
     fn start(params: &AdaptiveRedParams) -> AdaptiveRed {
         AdaptiveRed::new(params, &script::link(8_000_000))
     }
 
-    /// A packet at this time that finds these packets waiting at a busy link.
+    /// A packet that arrives at `milliseconds` and finds `waiting_packets` packets at a busy link.
     fn packet(milliseconds: u64, waiting_packets: u64) -> EnqueueEvent {
         let now = Time::from_milliseconds(milliseconds);
         EnqueueEvent {
@@ -230,7 +231,7 @@ mod tests {
         }
     }
 
-    /// `max_p` after each of so many intervals, the queue held at `waiting`.
+    /// Returns `max_p` after each of `intervals` intervals in which `waiting` packets wait.
     fn held(params: &AdaptiveRedParams, waiting: u64, intervals: u64) -> Vec<f64> {
         let mut queue = start(params);
         let mut after = |interval| {
@@ -245,13 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn max_p_grows_by_a_hundredth_at_most_while_the_average_is_high() {
+    fn max_p_grows_by_at_most_a_hundredth_while_the_average_is_high() {
         let grown = held(&params(), 18, 60);
         for (index, found) in grown.iter().enumerate() {
             assert_near(*found, (0.1 + 0.01 * (index + 1) as f64).min(0.5));
         }
         assert_eq!(grown[39..], [0.5; 21]);
-        // A quarter of it where that is less: 0.02 * 1.25^k while below 0.04, then 0.01 more.
+        // A step is a quarter of `max_p` if that is less: 0.02 * 1.25^k while below 0.04, then +
+        // 0.01.
         let small = held(&AdaptiveRedParams { max_p: 0.02, ..params() }, 18, 5);
         let by_hand = [0.025, 0.031_25, 0.039_062_5, 0.048_828_125, 0.058_828_125];
         small.iter().zip(by_hand).for_each(|(found, expected)| assert_near(*found, expected));
@@ -273,14 +275,14 @@ mod tests {
     }
 
     #[test]
-    fn max_p_stays_while_the_average_is_on_target() {
+    fn max_p_does_not_change_while_the_average_is_on_target() {
         for waiting in [14, 15, 16] {
-            assert_eq!(held(&params(), waiting, 5), [0.1; 5], "{waiting} wait");
+            assert_eq!(held(&params(), waiting, 5), [0.1; 5], "{waiting} packets wait");
         }
     }
 
     #[test]
-    fn changes_once_an_interval_and_makes_no_changes_up() {
+    fn changes_once_per_interval_and_skips_missed_changes() {
         let mut queue = start(&params());
         let steps = [(100, 0.1), (499, 0.1), (500, 0.11), (999, 0.11), (1_000, 0.12)];
         let late = [(9_999, 0.13), (10_000, 0.13), (10_498, 0.13), (10_499, 0.14)];
@@ -290,9 +292,9 @@ mod tests {
         }
     }
 
-    /// At `max_th` p is `max_p`; at 0.5 the gap after a drop is uniform on 1 to 1/p - 1 = 1.
+    /// At `max_th`, p is `max_p`; at 0.5, the gap after a drop is uniform on 1 to 1/p - 1 = 1.
     #[test]
-    fn drops_with_the_probability_it_has_adapted_to() {
+    fn drops_with_the_adapted_probability() {
         let mut queue = start(&params());
         for interval in 0..=40 {
             queue.on_enqueue(&packet(500 * interval, 18));

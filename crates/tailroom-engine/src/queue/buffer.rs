@@ -1,5 +1,5 @@
-//! The memory of a buffer whose packets a scheduler orders: it stores, counts, marks and drops, so
-//! that a new discipline cannot get the counting wrong.
+//! The packets that wait at a link with a scheduler. The buffer stores, counts, marks and drops
+//! them, so that a discipline cannot count them wrongly.
 
 use std::num::NonZeroU32;
 
@@ -9,29 +9,29 @@ use crate::packet::in_network::Event;
 /// Why a queue discipline dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
-    /// The buffer was full: the arriving packet, or one that had to make room.
+    /// The buffer was full: the arriving packet, or a packet dropped to make room for it.
     Overflow,
-    /// At arrival, though there was room: congestion to come.
+    /// Dropped at arrival although there was room, to signal incipient congestion.
     Early,
-    /// At the head of its queue, for having waited too long.
+    /// Dropped at the head of its queue, because it had waited too long.
     Head,
 }
 
 impl DropReason {
-    /// How many reasons there are.
+    /// Number of reasons.
     pub const COUNT: usize = 3;
 }
 
-/// A packet that was dropped. It is the event of its arrival at the link.
+/// A dropped packet, represented by the event of its arrival at the link.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropped {
-    /// Which.
+    /// The packet.
     pub packet: Event,
-    /// Why.
+    /// The reason for the drop.
     pub reason: DropReason,
 }
 
-/// Packets in the order in which they will leave, linked through the nodes of a [`Buffer`].
+/// A list of packets, the first to leave at the front, linked through the nodes of a [`Buffer`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PacketList {
     head: u32,
@@ -40,34 +40,34 @@ pub struct PacketList {
     bytes: u64,
 }
 
-/// No packet: the node here holds none, so that what follows nothing may be written to it, which
-/// spares a branch that nobody can predict.
+/// Index of a node that never contains a packet. It stands for the end of a list; writing links to
+/// it does no harm, which saves a branch that is hard to predict.
 const NONE: u32 = 0;
-/// In `previous` of a node that holds no packet.
+/// Value of `previous` in a node without a packet.
 const FREE: u32 = u32::MAX;
 
 impl PacketList {
-    /// How many packets it holds.
+    /// Returns the number of packets.
     #[inline]
     pub fn packets(&self) -> u64 {
         u64::from(self.packets)
     }
 
-    /// How many bytes they have.
+    /// Returns the sum of the packet sizes, in bytes.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether it holds none.
+    /// Returns whether the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.packets == 0
     }
 }
 
-/// A packet that is in no list any more, and waits for what a scheduler makes of it: sent or dropped.
-/// It stays where it lies until then, as a number passes from hand to hand faster than a packet.
+/// A handle to a stored packet that has left its list and must now be sent or dropped. The packet
+/// stays in its node, because passing a number is faster than passing a packet.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a packet must be sent or dropped"]
 pub struct Unlisted(NonZeroU32);
@@ -79,19 +79,20 @@ impl Unlisted {
     }
 }
 
-/// A place for one packet: 32 bytes.
+/// Storage for one packet: 32 bytes.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     packet: Event,
     next: u32,
-    /// Of the first in a list this is not kept up: taking it out touches no other node.
+    /// Not maintained for the first node of a list, so that its removal touches no other node.
     previous: u32,
 }
 
-/// The packets that wait at a link, whatever lists a scheduler keeps them in.
+/// The packets that wait at a link, in the lists of its scheduler.
 ///
-/// Packets and bytes lie apart: side by side, the compiler counts both at once where packets come and one
-/// by one where they leave, and to read as a whole what has been written in parts takes 1 to 2 ns.
+/// The fields `packets` and `bytes` are separated on purpose. If they were adjacent, the compiler
+/// would update both with one vector instruction at an arrival but with two scalar ones at a
+/// departure; a vector load after scalar stores defeats store forwarding and costs 1 to 2 ns.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Buffer {
@@ -117,19 +118,19 @@ impl Default for Buffer {
 }
 
 impl Buffer {
-    /// Packets that wait.
+    /// Returns the number of waiting packets.
     #[inline]
     pub fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Bytes that wait.
+    /// Returns the number of waiting bytes.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Puts a packet at the end of `list`.
+    /// Appends a packet to `list`.
     #[inline]
     pub fn push_back(&mut self, list: &mut PacketList, packet: Event) {
         let index = self.allocate(packet, list.tail);
@@ -143,30 +144,30 @@ impl Buffer {
         self.bytes += bytes;
     }
 
-    /// The first packet of `list`.
+    /// Returns the first packet of `list`, or `None` if the list is empty.
     #[inline]
     pub fn front(&self, list: &PacketList) -> Option<&Event> {
         (list.head != NONE).then(|| &self.nodes[list.head as usize].packet)
     }
 
-    /// Takes the first packet of `list`.
+    /// Removes the first packet from `list`.
     #[inline]
     pub fn pop_front(&mut self, list: &mut PacketList) -> Option<Unlisted> {
         let first = NonZeroU32::new(list.head)?;
         let (index, tail) = (list.head, list.tail);
         list.head = self.nodes[index as usize].next;
-        // Written in any case, which takes no branch.
+        // Written unconditionally, to avoid a branch.
         list.tail = if index == tail { NONE } else { tail };
-        Some(self.discount(list, first))
+        Some(self.subtract(list, first))
     }
 
-    /// Takes the last packet of `list`.
+    /// Removes the last packet from `list`.
     pub fn pop_back(&mut self, list: &mut PacketList) -> Option<Unlisted> {
         self.unlink(list, list.tail)
     }
 
-    /// Takes a packet out of the only list that there is, each with the same probability; `draw(n)`
-    /// gives a number below `n`.
+    /// Removes a packet from `list`, which must be the only list in the buffer, each packet with
+    /// equal probability. `draw(n)` must return a random number below `n`.
     pub fn take_any(
         &mut self,
         list: &mut PacketList,
@@ -175,7 +176,7 @@ impl Buffer {
         if list.is_empty() {
             return None;
         }
-        // A buffer that drops is full, so that nearly every place holds a packet.
+        // The buffer is full when it drops packets, so nearly every node contains one.
         loop {
             let index = 1 + draw(self.nodes.len() as u64 - 1) as u32;
             if self.nodes[index as usize].previous != FREE {
@@ -184,45 +185,45 @@ impl Buffer {
         }
     }
 
-    /// A packet that is in no list any more.
+    /// Returns a packet that has left its list.
     #[inline]
     pub fn packet(&self, unlisted: &Unlisted) -> &Event {
         &self.nodes[unlisted.index()].packet
     }
 
-    /// Takes a packet out of the buffer, to be sent.
+    /// Removes a packet from the buffer, to be sent.
     #[inline]
     pub fn take(&mut self, Unlisted(index): Unlisted) -> Event {
         let index = index.get();
-        let place = &mut self.nodes[index as usize];
-        (place.next, place.previous) = (self.free, FREE);
+        let node = &mut self.nodes[index as usize];
+        (node.next, node.previous) = (self.free, FREE);
         self.free = index;
-        place.packet
+        node.packet
     }
 
-    /// Drops a packet that was in a list.
+    /// Drops a packet that has left its list.
     pub fn drop(&mut self, unlisted: Unlisted, reason: DropReason) {
         let packet = self.take(unlisted);
         self.refuse(packet, reason);
     }
 
-    /// Drops a packet that has been in no list.
+    /// Drops a packet that was never in a list.
     pub fn refuse(&mut self, packet: Event, reason: DropReason) {
         self.dropped.push(Dropped { packet, reason });
     }
 
-    /// Marks a packet on its way into a list, if its transport understands marks.
+    /// Marks an arriving packet if it is ECN-capable.
     pub fn mark_arriving(&mut self, packet: &mut Event) {
         mark(packet, &mut self.marks);
     }
 
-    /// Marks a packet whose transport understands marks; false if it does not.
+    /// Marks a packet if it is ECN-capable; returns false otherwise.
     #[inline]
     pub fn mark(&mut self, unlisted: &Unlisted) -> bool {
         mark(&mut self.nodes[unlisted.index()].packet, &mut self.marks)
     }
 
-    /// Marks a packet and returns it if its transport understands marks; drops it if not.
+    /// Marks and returns an ECN-capable packet; drops any other packet.
     pub fn mark_or_drop(&mut self, unlisted: Unlisted, reason: DropReason) -> Option<Unlisted> {
         if self.mark(&unlisted) {
             return Some(unlisted);
@@ -231,29 +232,29 @@ impl Buffer {
         None
     }
 
-    /// How many packets have been marked since the last call.
+    /// Returns the number of packets marked since the last call.
     #[inline]
     pub fn take_marks(&mut self) -> u64 {
         std::mem::take(&mut self.marks)
     }
 
-    /// Hands over what has been dropped since the last call.
+    /// Removes and returns the packets dropped since the last call.
     pub fn drain_dropped(&mut self) -> std::vec::Drain<'_, Dropped> {
         self.dropped.drain(..)
     }
 
-    /// Whether something has been dropped since [`Buffer::drain_dropped`].
+    /// Returns whether packets have been dropped since the last [`Buffer::drain_dropped`].
     #[inline]
     pub fn has_dropped(&self) -> bool {
         !self.dropped.is_empty()
     }
 
-    /// Every packet that waits, in no particular order.
+    /// Returns every waiting packet, in no particular order.
     pub fn waiting(&self) -> impl Iterator<Item = Event> + '_ {
         self.nodes.iter().filter(|node| node.previous != FREE).map(|node| node.packet)
     }
 
-    /// Memory that the packets take.
+    /// Returns the memory allocated for packets, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         (self.nodes.capacity() * size_of::<Node>()) as u64
     }
@@ -264,7 +265,8 @@ impl Buffer {
         if index == NONE {
             return self.grow(Node { packet, next: NONE, previous });
         }
-        // Field by field: a whole node would be put together in memory first, and waited for.
+        // Written field by field: a whole node would be assembled in memory first, and its copy
+        // would wait for those stores.
         let node = &mut self.nodes[index as usize];
         self.free = node.next;
         node.packet = packet;
@@ -275,7 +277,7 @@ impl Buffer {
     #[cold]
     fn grow(&mut self, node: Node) -> u32 {
         if self.nodes.len() == self.nodes.capacity() {
-            // An eighth more, not twice as much: large buffers are most of a run's memory.
+            // Grow by an eighth instead of doubling: large buffers are most of a run's memory.
             self.nodes.reserve_exact(64 + self.nodes.len() / 8);
         }
         self.nodes.push(node);
@@ -293,12 +295,12 @@ impl Buffer {
         } else {
             self.nodes[next as usize].previous = previous;
         }
-        NonZeroU32::new(index).map(|index| self.discount(list, index))
+        NonZeroU32::new(index).map(|index| self.subtract(list, index))
     }
 
-    /// Counts a packet out that `list` no longer links.
+    /// Subtracts a packet that has been unlinked from `list` from all counts.
     #[inline]
-    fn discount(&mut self, list: &mut PacketList, index: NonZeroU32) -> Unlisted {
+    fn subtract(&mut self, list: &mut PacketList, index: NonZeroU32) -> Unlisted {
         let unlisted = Unlisted(index);
         let bytes = u64::from(self.packet(&unlisted).bytes());
         list.packets -= 1;
@@ -309,12 +311,12 @@ impl Buffer {
     }
 }
 
-/// Marks a packet whose transport understands marks, and counts it; false if it does not.
+/// Marks and counts a packet if it is ECN-capable; returns false otherwise.
 #[inline]
 fn mark(packet: &mut Event, marks: &mut u64) -> bool {
     match packet.ecn() {
         Ecn::NotEct => return false,
-        Ecn::Ce => {} // marked at a link before this one
+        Ecn::Ce => {} // already marked by another link
         Ecn::Ect0 | Ecn::Ect1 => {
             packet.set_congestion_experienced();
             *marks += 1;
@@ -333,15 +335,15 @@ mod tests {
     }
 
     #[test]
-    fn lists_keep_their_order_and_the_buffer_its_counts() {
+    fn lists_keep_their_order_and_the_buffer_counts_all_packets() {
         let mut buffer = Buffer::default();
         let mut lists = [PacketList::default(), PacketList::default()];
         for number in 0..10 {
             buffer.push_back(&mut lists[number as usize % 2], packet(number));
         }
-        let first = buffer.pop_front(&mut lists[0]).expect("five wait");
+        let first = buffer.pop_front(&mut lists[0]).expect("five packets wait");
         assert_eq!(buffer.take(first), packet(0));
-        let last = buffer.pop_back(&mut lists[0]).expect("four wait");
+        let last = buffer.pop_back(&mut lists[0]).expect("four packets wait");
         assert_eq!(buffer.take(last), packet(8));
         buffer.push_back(&mut lists[0], packet(10));
         let next = || buffer.pop_front(&mut lists[0]).map(|next| buffer.take(next).slot());
@@ -354,16 +356,16 @@ mod tests {
     }
 
     #[test]
-    fn takes_any_packet_with_the_same_probability() {
+    fn take_any_chooses_each_packet_with_equal_probability() {
         let mut random = crate::random::stream(1, "buffer");
         let mut taken = [0; 5];
         for _ in 0..10_000 {
             let (mut buffer, mut list) = (Buffer::default(), PacketList::default());
             (0..6).for_each(|number| buffer.push_back(&mut list, packet(number)));
-            let first = buffer.pop_front(&mut list).expect("six wait");
+            let first = buffer.pop_front(&mut list).expect("six packets wait");
             buffer.take(first);
             let draw = |below| crate::random::below(&mut random, below);
-            let any = buffer.take_any(&mut list, draw).expect("five wait");
+            let any = buffer.take_any(&mut list, draw).expect("five packets wait");
             taken[buffer.take(any).slot() as usize - 1] += 1;
         }
         // Binomial with mean 2,000 and standard deviation 40.

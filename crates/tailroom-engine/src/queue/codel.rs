@@ -1,9 +1,9 @@
-//! Controlled Delay (RFC 8289): a packet that has waited long is dropped as it leaves, and the
-//! longer the delay stays above its target, the more often.
+//! Controlled Delay (RFC 8289): drops packets that have waited too long as they leave, the more
+//! often the longer the delay stays above its target.
 //!
-//! The pseudo-code of RFC 8289 sec. 5. The RFC leaves marking to others: as in Linux, and so in
-//! FQ-CoDel (RFC 8290 sec. 5.2.6), a packet that can be marked is marked where it would be dropped,
-//! and ends the loop of sec. 5.5, as it is the packet to send.
+//! Follows the pseudocode of RFC 8289 sec. 5. The RFC does not specify marking: as in Linux and
+//! FQ-CoDel (RFC 8290 sec. 5.2.6), an ECN-capable packet is marked where it would be dropped. It is
+//! then the packet to send, which ends the loop of sec. 5.5.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,26 +16,25 @@ use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::units::Time;
 
-/// The delay that may persist (RFC 8289 sec. 4.3: 5 ms, a twentieth of the interval).
+/// Queueing delay that may persist (RFC 8289 sec. 4.3: 5 ms, a twentieth of the interval).
 pub(super) const TARGET: PositiveDuration = PositiveDuration::new(5_000_000_000);
-/// The round trip that a queue must have time to react in (RFC 8289 sec. 4.2: 100 ms).
+/// Time that senders need to react, a round trip (RFC 8289 sec. 4.2: 100 ms).
 pub(super) const INTERVAL: PositiveDuration = PositiveDuration::new(100_000_000_000);
-/// In intervals: how long a drop rate is worth remembering (RFC 8289 sec. 5.5, as Linux).
+/// How long the last drop rate remains useful, in intervals (RFC 8289 sec. 5.5, as Linux).
 const MEMORY: u64 = 16;
 
 /// Parameters of a CoDel buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodelParams {
-    /// How much may wait; what arrives beyond it is dropped. RFC 8289 gives no limit: the default
+    /// Buffer size; a full buffer drops arriving packets. RFC 8289 specifies no limit: the default
     /// is the 1000 packets of Linux.
     pub limit: QueueLimit,
-    /// Delay that packets may have all the time (5 ms: RFC 8289 sec. 4.3); best 5 to 10 % of the
-    /// interval.
+    /// Queueing delay that may persist (5 ms: RFC 8289 sec. 4.3); best 5 to 10 % of the interval.
     pub target: PositiveDuration,
     /// How long the delay must stay above the target before the first drop; should be a little more
-    /// than the round trip of most connections (100 ms: RFC 8289 sec. 4.2). Drop n follows the one
-    /// before after this time over the square root of n.
+    /// than the round trip of most connections (100 ms: RFC 8289 sec. 4.2). After drop n, the next
+    /// drop follows after this time divided by the square root of n.
     pub interval: PositiveDuration,
 }
 
@@ -63,7 +62,7 @@ impl Parameters for CodelParams {
     }
 }
 
-/// Refuses a target that the interval cannot hold.
+/// Refuses a target that is not below the interval.
 pub(super) fn check_target(
     target: PositiveDuration,
     interval: PositiveDuration,
@@ -76,7 +75,7 @@ pub(super) fn check_target(
     Err(BadParameter::new("target", problem, remedy))
 }
 
-/// What CoDel goes by, the same for every queue under its control.
+/// The parameters of CoDel at a link, which all its queues share.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     target: Time,
@@ -85,7 +84,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// CoDel with these times at `link`.
+    /// Creates the settings for `link`.
     pub fn new(target: PositiveDuration, interval: PositiveDuration, link: &LinkFacts) -> Self {
         Settings {
             target: target.time(),
@@ -94,29 +93,29 @@ impl Settings {
         }
     }
 
-    /// When the drop after the one at `from` is due (RFC 8289 sec. 5.6).
+    /// Returns when the drop after the drop at `from` is due (RFC 8289 sec. 5.6).
     fn control_law(&self, from: Time, count: u32) -> Time {
         let pause = self.interval.seconds() / libm::sqrt(f64::from(count));
         from.saturating_add(Time::from_seconds(pause))
     }
 }
 
-/// The state of CoDel over one queue (RFC 8289 sec. 5.2).
+/// The state of CoDel for one queue (RFC 8289 sec. 5.2).
 #[derive(Clone, Copy, Debug)]
-pub struct Control {
+pub struct CodelState {
     /// When the delay will have been above the target for an interval; never while it is below.
     first_above: Time,
     drop_next: Time,
-    /// Drops since the dropping began, or as many as its rate amounts to.
+    /// Number of drops in the dropping state, including the initial count; sets the drop rate.
     count: u32,
-    /// `count` as the dropping began.
+    /// `count` at the start of the dropping state.
     last_count: u32,
     is_dropping: bool,
 }
 
-impl Default for Control {
+impl Default for CodelState {
     fn default() -> Self {
-        Control {
+        CodelState {
             first_above: Time::NEVER,
             drop_next: Time::ZERO,
             count: 0,
@@ -126,47 +125,47 @@ impl Default for Control {
     }
 }
 
-impl Control {
-    /// The packet of `line` to send at `now`; packets before it that are due are dropped, or the
-    /// first of them is marked and sent (RFC 8289 sec. 5.5).
+impl CodelState {
+    /// Returns the packet of `queue` to send at `now`. Drops the packets before it that are due, or
+    /// marks and returns the first of them (RFC 8289 sec. 5.5).
     #[inline]
     pub fn dequeue(
         &mut self,
         settings: &Settings,
         now: Time,
-        line: &mut PacketList,
+        queue: &mut PacketList,
         buffer: &mut Buffer,
     ) -> Option<Unlisted> {
-        let (packet, may_drop) = self.take(settings, now, line, buffer)?;
+        let (packet, may_drop) = self.take(settings, now, queue, buffer)?;
         if !may_drop {
             self.is_dropping = false;
             return Some(packet);
         }
         if !self.is_dropping {
-            return self.begin_dropping(packet, settings, now, line, buffer);
+            return self.begin_dropping(packet, settings, now, queue, buffer);
         }
         if now < self.drop_next {
             return Some(packet);
         }
-        self.go_on_dropping(packet, settings, now, line, buffer)
+        self.continue_dropping(packet, settings, now, queue, buffer)
     }
 
-    /// Takes the first packet of `line`; says whether the delay has been above the target for an
-    /// interval (RFC 8289 sec. 5.6, `dodequeue`).
+    /// Removes the first packet from `queue`; also returns whether the delay has been above the
+    /// target for an interval (RFC 8289 sec. 5.6, `dodequeue`).
     #[inline]
     fn take(
         &mut self,
         settings: &Settings,
         now: Time,
-        line: &mut PacketList,
+        queue: &mut PacketList,
         buffer: &mut Buffer,
     ) -> Option<(Unlisted, bool)> {
-        let Some(packet) = buffer.pop_front(line) else {
-            self.rest();
+        let Some(packet) = buffer.pop_front(queue) else {
+            self.on_empty_queue();
             return None;
         };
-        // A link that has one packet left must not lose it, however slow it is. What waits in any
-        // queue of the link keeps it busy (RFC 8289 sec. 4.1 and 4.4).
+        // A slow link must not lose its last packet. Packets in any queue of the link keep it busy
+        // (RFC 8289 sec. 4.1 and 4.4).
         let is_short = buffer.bytes() <= settings.packet_bytes;
         if now - buffer.packet(&packet).time() < settings.target || is_short {
             self.first_above = Time::NEVER;
@@ -179,9 +178,9 @@ impl Control {
         Some((packet, now >= self.first_above))
     }
 
-    /// Its queue has been found empty (RFC 8289 sec. 5.6).
+    /// Resets the state when the queue is found empty (RFC 8289 sec. 5.6).
     #[inline]
-    pub fn rest(&mut self) {
+    pub fn on_empty_queue(&mut self) {
         (self.first_above, self.is_dropping) = (Time::NEVER, false);
     }
 
@@ -190,14 +189,14 @@ impl Control {
         packet: Unlisted,
         settings: &Settings,
         now: Time,
-        line: &mut PacketList,
+        queue: &mut PacketList,
         buffer: &mut Buffer,
     ) -> Option<Unlisted> {
         let next = match buffer.mark_or_drop(packet, DropReason::Head) {
             Some(marked) => Some(marked),
-            None => self.take(settings, now, line, buffer).map(|(next, _)| next),
+            None => self.take(settings, now, queue, buffer).map(|(next, _)| next),
         };
-        // The rate that held the queue a short while ago is a good one to begin with.
+        // If the last dropping state is recent, resume with its drop rate.
         let gained = self.count - self.last_count;
         let memory = Time::from_picoseconds(settings.interval.picoseconds().saturating_mul(MEMORY));
         let is_recent = now.since(self.drop_next) < memory;
@@ -208,13 +207,13 @@ impl Control {
         next
     }
 
-    /// Drops what has become due since the last packet left.
-    fn go_on_dropping(
+    /// Drops the packets that have become due since the last departure.
+    fn continue_dropping(
         &mut self,
         mut packet: Unlisted,
         settings: &Settings,
         now: Time,
-        line: &mut PacketList,
+        queue: &mut PacketList,
         buffer: &mut Buffer,
     ) -> Option<Unlisted> {
         while now >= self.drop_next {
@@ -223,7 +222,7 @@ impl Control {
                 self.drop_next = settings.control_law(self.drop_next, self.count);
                 return Some(marked);
             }
-            let (next, may_drop) = self.take(settings, now, line, buffer)?;
+            let (next, may_drop) = self.take(settings, now, queue, buffer)?;
             packet = next;
             if !may_drop {
                 self.is_dropping = false;
@@ -240,19 +239,19 @@ impl Control {
 pub struct Codel {
     limit: Limit,
     settings: Settings,
-    control: Control,
-    line: PacketList,
+    aqm_state: CodelState,
+    queue: PacketList,
     emptying: Emptying,
 }
 
 impl Codel {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &CodelParams, link: &LinkFacts) -> Self {
         Codel {
             limit: link.limit(params.limit),
             settings: Settings::new(params.target, params.interval, link),
-            control: Control::default(),
-            line: PacketList::default(),
+            aqm_state: CodelState::default(),
+            queue: PacketList::default(),
             emptying: Emptying::for_target(params.delay_target()),
         }
     }
@@ -261,10 +260,10 @@ impl Codel {
 impl Scheduler for Codel {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
-        self.emptying.on_arrival(packet.time(), self.line.is_empty());
+        self.emptying.on_arrival(packet.time(), self.queue.is_empty());
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if self.limit.holds(buffer.packets() + 1, bytes) {
-            buffer.push_back(&mut self.line, packet);
+            buffer.push_back(&mut self.queue, packet);
         } else {
             buffer.refuse(packet, DropReason::Overflow);
         }
@@ -272,20 +271,20 @@ impl Scheduler for Codel {
 
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        let packet = self.control.dequeue(&self.settings, now, &mut self.line, buffer);
-        if self.line.is_empty() {
+        let packet = self.aqm_state.dequeue(&self.settings, now, &mut self.queue, buffer);
+        if self.queue.is_empty() {
             self.emptying.on_empty(now);
         }
         packet
     }
 
-    /// Whether it is dropping (1) or not (0), the count that sets how often, and how often the queue
-    /// empties.
+    /// Reports whether CoDel is dropping (1) or not (0), the count that sets the drop rate, and how
+    /// often the queue empties.
     fn gauges(&self, now: Time) -> Vec<Gauge> {
-        let is_dropping = f64::from(u8::from(self.control.is_dropping));
+        let is_dropping = f64::from(u8::from(self.aqm_state.is_dropping));
         vec![
             ("dropping_state", is_dropping),
-            ("drop_count", f64::from(self.control.count)),
+            ("drop_count", f64::from(self.aqm_state.count)),
             (EMPTIED_INTERVALS, self.emptying.fraction(now)),
         ]
     }
@@ -305,9 +304,9 @@ mod tests {
         Time::from_picoseconds(count * 100_000_000)
     }
 
-    /// A control over packets of 1,000 bytes, asked every tenth of a millisecond.
+    /// CoDel over packets of 1,000 bytes, called every tenth of a millisecond.
     struct Bench {
-        control: Control,
+        aqm_state: CodelState,
         settings: Settings,
         waiting: u64,
         ecn: Ecn,
@@ -316,18 +315,18 @@ mod tests {
     impl Bench {
         fn new(waiting: u64, ecn: Ecn) -> Self {
             let settings = Settings::new(TARGET, INTERVAL, &script::link(8_000_000));
-            Bench { control: Control::default(), settings, waiting, ecn }
+            Bench { aqm_state: CodelState::default(), settings, waiting, ecn }
         }
 
-        /// Takes a packet from a queue all of whose packets have waited for `sojourn`: how many
-        /// were dropped or marked.
-        fn ask(&mut self, now: Time, sojourn: Time) -> usize {
-            let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
+        /// Removes a packet from a queue in which all packets have waited for `sojourn`; returns
+        /// how many packets were dropped or marked.
+        fn dequeue_after(&mut self, now: Time, sojourn: Time) -> usize {
+            let (mut buffer, mut queue) = (Buffer::default(), PacketList::default());
             for sequence in 0..self.waiting {
                 let packet = script::packet(now.since(sojourn), 0, sequence, 1_000, self.ecn);
-                buffer.push_back(&mut line, packet);
+                buffer.push_back(&mut queue, packet);
             }
-            let sent = self.control.dequeue(&self.settings, now, &mut line, &mut buffer);
+            let sent = self.aqm_state.dequeue(&self.settings, now, &mut queue, &mut buffer);
             let sent = sent.map(|sent| buffer.take(sent));
             let sent = sent.expect("packets wait");
             let dropped = script::dropped(&mut buffer);
@@ -337,16 +336,16 @@ mod tests {
             dropped.len() + marked
         }
 
-        /// When packets are dropped or marked from `from` to before `until`, in tenths of a
+        /// Returns when packets are dropped or marked from `from` to before `until`, in tenths of a
         /// millisecond.
         fn hits(&mut self, from: u64, until: u64, sojourn_ms: u64) -> Vec<u64> {
             let sojourn = Time::from_milliseconds(sojourn_ms);
-            let hits = |now| vec![now; self.ask(tenths(now), sojourn)];
+            let hits = |now| vec![now; self.dequeue_after(tenths(now), sojourn)];
             (from..until).flat_map(hits).collect()
         }
     }
 
-    // The schedule of a queue whose delay is above 5 ms from 1 s on, in ms after 1 s. The first
+    // The drop times of a queue whose delay is above 5 ms from 1 s on, in ms after 1 s. The first
     // drop is due after an interval, 100; drop n + 1 is due 100 / sqrt(n) after drop n:
     // 100 -> 200 -> + 70.7107 = 270.7107 -> + 57.7350 = 328.4457 -> + 50 = 378.4457
     // -> + 44.7214 = 423.1671 -> + 40.8248 = 463.9919 -> + 37.7964 = 501.7883,
@@ -354,12 +353,12 @@ mod tests {
     const SCHEDULE: [u64; 8] = [11_000, 12_000, 12_708, 13_285, 13_785, 14_232, 14_640, 15_018];
 
     #[test]
-    fn drops_at_the_interval_over_the_square_root_of_the_count() {
+    fn the_time_between_drops_is_the_interval_over_the_square_root_of_the_count() {
         assert_eq!(Bench::new(5, Ecn::NotEct).hits(10_000, 15_200, 10), SCHEDULE);
     }
 
     #[test]
-    fn marks_where_it_would_drop() {
+    fn marks_ecn_capable_packets_instead_of_dropping_them() {
         for ecn in [Ecn::Ect0, Ecn::Ect1] {
             assert_eq!(Bench::new(5, ecn).hits(10_000, 15_200, 10), SCHEDULE);
         }
@@ -369,69 +368,70 @@ mod tests {
     fn drops_nothing_below_the_target() {
         let mut bench = Bench::new(5, Ecn::NotEct);
         assert_eq!(bench.hits(10_000, 20_000, 4), [0_u64; 0]);
-        // One packet below the target in every interval is enough.
+        // One packet per interval below the target prevents drops.
         for start in (20_000..40_000).step_by(1_000) {
             assert_eq!(bench.hits(start, start + 999, 10), [0_u64; 0]);
             assert_eq!(bench.hits(start + 999, start + 1_000, 4), [0_u64; 0]);
         }
-        // At the target it is not below.
+        // A delay equal to the target is not below it.
         assert_eq!(bench.hits(40_000, 41_001, 5), [41_000]);
     }
 
     #[test]
     fn drops_nothing_from_a_backlog_of_one_packet() {
-        // One is taken, one is left.
+        // One packet is sent, one is left.
         assert_eq!(Bench::new(2, Ecn::NotEct).hits(10_000, 20_000, 50), [0_u64; 0]);
         assert_eq!(Bench::new(3, Ecn::NotEct).hits(10_000, 11_001, 50), [11_000]);
     }
 
     #[test]
-    fn a_slow_link_drops_all_that_has_become_due() {
-        // Due at 1.1 s, 1.2 s, 1.270711 s and 1.328446 s; the link asks at 1.1 s and 1.3 s.
+    fn a_slow_link_drops_all_packets_that_are_due() {
+        // Drops are due at 1.1 s, 1.2 s, 1.270711 s and 1.328446 s; the link is free at 1.1 s and
+        // 1.3 s.
         let mut bench = Bench::new(9, Ecn::NotEct);
         bench.hits(10_000, 10_001, 10);
-        assert_eq!(bench.ask(tenths(11_000), tenths(100)), 1);
-        assert_eq!(bench.ask(tenths(13_000), tenths(100)), 2);
-        assert_eq!(bench.ask(tenths(13_001), tenths(100)), 0);
-        // A mark is a packet that is sent, so what is due waits for the next packet.
+        assert_eq!(bench.dequeue_after(tenths(11_000), tenths(100)), 1);
+        assert_eq!(bench.dequeue_after(tenths(13_000), tenths(100)), 2);
+        assert_eq!(bench.dequeue_after(tenths(13_001), tenths(100)), 0);
+        // A marked packet is sent, so the next mark that is due waits for the next packet.
         let mut bench = Bench::new(9, Ecn::Ect0);
         bench.hits(10_000, 10_001, 10);
         let times = [11_000, 13_000, 13_001, 13_002];
-        assert_eq!(times.map(|now| bench.ask(tenths(now), tenths(100))), [1, 1, 1, 0]);
+        assert_eq!(times.map(|now| bench.dequeue_after(tenths(now), tenths(100))), [1, 1, 1, 0]);
     }
 
     #[test]
-    fn a_packet_below_the_target_ends_the_dropping() {
-        // Two drops are due at 1.3 s, but behind the first packet are only fresh ones.
+    fn a_packet_below_the_target_ends_dropping() {
+        // Two drops are due at 1.3 s, but the packets behind the first have only just arrived.
         let mut bench = Bench::new(9, Ecn::NotEct);
         bench.hits(10_000, 10_001, 10);
-        assert_eq!(bench.ask(tenths(11_000), tenths(100)), 1);
-        let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
+        assert_eq!(bench.dequeue_after(tenths(11_000), tenths(100)), 1);
+        let (mut buffer, mut queue) = (Buffer::default(), PacketList::default());
         for (sequence, arrival) in [(0, 12_000), (1, 12_990), (2, 12_990), (3, 12_990)] {
             let packet = script::packet(tenths(arrival), 0, sequence, 1_000, Ecn::NotEct);
-            buffer.push_back(&mut line, packet);
+            buffer.push_back(&mut queue, packet);
         }
-        let Bench { control, settings, .. } = &mut bench;
-        let sent = control.dequeue(settings, tenths(13_000), &mut line, &mut buffer);
+        let Bench { aqm_state, settings, .. } = &mut bench;
+        let sent = aqm_state.dequeue(settings, tenths(13_000), &mut queue, &mut buffer);
         let sent = buffer.take(sent.expect("packets wait"));
         assert_eq!(sent.packet(0).sequence, 1);
         assert_eq!(script::dropped(&mut buffer), [(0, 0, DropReason::Head)]);
-        // The next drop takes another interval above the target.
+        // The next drop requires another interval above the target.
         assert_eq!(bench.hits(13_001, 14_002, 10), [14_001]);
     }
 
     #[test]
-    fn an_empty_queue_ends_the_dropping() {
+    fn an_empty_queue_ends_dropping() {
         let mut bench = Bench::new(5, Ecn::NotEct);
         assert_eq!(bench.hits(10_000, 11_001, 10), [11_000]);
-        let (mut buffer, mut line) = (Buffer::default(), PacketList::default());
-        let Bench { control, settings, .. } = &mut bench;
-        assert_eq!(control.dequeue(settings, tenths(11_001), &mut line, &mut buffer), None);
+        let (mut buffer, mut queue) = (Buffer::default(), PacketList::default());
+        let Bench { aqm_state, settings, .. } = &mut bench;
+        assert_eq!(aqm_state.dequeue(settings, tenths(11_001), &mut queue, &mut buffer), None);
         assert_eq!(bench.hits(11_002, 12_003, 10), [12_002]);
     }
 
-    /// Leaves after the drops at 1.1, 1.2, 1.2708 and 1.3285 s with a count of 4, so that 3 have
-    /// been gained and the next was due at 1.3784457 s.
+    /// Leaves the dropping state after the drops at 1.1, 1.2, 1.2708 and 1.3285 s with a count of
+    /// 4, so that the count has grown by 3 and the next drop was due at 1.3784457 s.
     fn left_with_a_count_of_four() -> Bench {
         let mut bench = Bench::new(5, Ecn::NotEct);
         assert_eq!(bench.hits(10_000, 13_500, 10), SCHEDULE[..4]);
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_return_within_sixteen_intervals_begins_with_the_count_gained() {
+    fn dropping_resumes_with_the_gained_count_within_sixteen_intervals() {
         // An interval above the target ends at 1.45 s; + 100 / sqrt(3) = 57.7350 ms; + 100 / 2.
         let hits = left_with_a_count_of_four().hits(13_501, 15_600, 10);
         assert_eq!(hits, [14_501, 15_079, 15_579]);
@@ -450,13 +450,13 @@ mod tests {
     }
 
     #[test]
-    fn a_return_after_sixteen_intervals_begins_with_one() {
+    fn dropping_restarts_with_one_after_sixteen_intervals() {
         let hits = left_with_a_count_of_four().hits(28_785, 31_000, 10);
         assert_eq!(hits, [29_785, 30_785]);
     }
 
     #[test]
-    fn a_return_after_a_gain_of_one_begins_with_one() {
+    fn dropping_restarts_with_one_after_a_gain_of_one() {
         let mut bench = Bench::new(5, Ecn::NotEct);
         assert_eq!(bench.hits(10_000, 12_500, 10), SCHEDULE[..2]);
         assert_eq!(bench.hits(12_500, 12_501, 1), [0_u64; 0]);
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_is_dropped_at_the_limit_and_the_head_by_the_law() {
+    fn overflow_drops_the_tail_and_the_control_law_drops_the_head() {
         let params = CodelParams { limit: QueueLimit::packets(400), ..CodelParams::default() };
         let mut queue = Codel::new(&params, &script::link(8_000_000));
         let mut buffer = Buffer::default();
@@ -474,8 +474,8 @@ mod tests {
         }
         let overflow = DropReason::Overflow;
         assert_eq!(script::dropped(&mut buffer), [(0, 400, overflow), (0, 401, overflow)]);
-        // One packet a millisecond: above the target from 5 ms on, so a drop at 105 ms, before
-        // which numbers 0 to 104 have left.
+        // One packet leaves per millisecond. The delay is above the target from 5 ms on, so a drop
+        // is due at 105 ms, after packets 0 to 104 have left.
         for millisecond in 0..=105 {
             assert_eq!(script::dropped(&mut buffer), []);
             let sent = script::sent(&mut queue, Time::from_milliseconds(millisecond), &mut buffer);

@@ -1,5 +1,5 @@
-//! Drop from the front: a full buffer makes room by dropping the packet that has waited longest, so
-//! that its sender learns of the congestion a queueing delay earlier (Lakshman, Neidhardt, Ott 1996,
+//! Drop from front: a full buffer drops the packet that has waited longest to make room, so that
+//! its sender learns of the congestion one queueing delay earlier (Lakshman, Neidhardt, Ott 1996,
 //! "The drop from front strategy in TCP and in TCP over ATM").
 
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ use crate::units::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropHeadParams {
-    /// How much may wait.
+    /// Buffer size, excluding the packet in transmission.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
 }
@@ -34,22 +34,22 @@ impl Parameters for DropHeadParams {
 #[derive(Debug)]
 pub struct DropHead {
     limit: Limit,
-    line: PacketList,
+    queue: PacketList,
 }
 
 impl DropHead {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &DropHeadParams, link: &LinkFacts) -> Self {
-        DropHead { limit: link.limit(params.limit), line: PacketList::default() }
+        DropHead { limit: link.limit(params.limit), queue: PacketList::default() }
     }
 }
 
 impl Scheduler for DropHead {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
-        buffer.push_back(&mut self.line, packet);
+        buffer.push_back(&mut self.queue, packet);
         while !self.limit.holds(buffer.packets(), buffer.bytes())
-            && let Some(first) = buffer.pop_front(&mut self.line)
+            && let Some(first) = buffer.pop_front(&mut self.queue)
         {
             buffer.drop(first, DropReason::Overflow);
         }
@@ -57,7 +57,7 @@ impl Scheduler for DropHead {
 
     #[inline]
     fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        buffer.pop_front(&mut self.line)
+        buffer.pop_front(&mut self.queue)
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
     use crate::queue::script;
 
     #[test]
-    fn the_oldest_packet_makes_room() {
+    fn a_full_buffer_drops_the_oldest_packet() {
         let params = DropHeadParams { limit: QueueLimit::packets(3) };
         let mut queue = DropHead::new(&params, &script::link(1_000_000));
         let mut buffer = Buffer::default();
@@ -78,7 +78,7 @@ mod tests {
         }
         let dropped = script::dropped(&mut buffer);
         assert_eq!(dropped, [(0, 0, DropReason::Overflow), (0, 1, DropReason::Overflow)]);
-        let next = script::sent(&mut queue, Time::ZERO, &mut buffer).expect("three wait");
+        let next = script::sent(&mut queue, Time::ZERO, &mut buffer).expect("three packets wait");
         assert_eq!(next.packet(0).sequence, 2);
     }
 }

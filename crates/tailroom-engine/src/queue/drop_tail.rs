@@ -1,5 +1,6 @@
-//! DropTail: a packet that does not fit is dropped. The limit counts what waits, not what is being
-//! sent, as Linux's pfifo and bfifo do; ns-2's DropTail limit B is our B - 1 packets.
+//! DropTail: a packet that does not fit is dropped. The limit counts the waiting packets but not
+//! the packet in transmission, as Linux's pfifo and bfifo do; a limit of B in ns-2's DropTail
+//! corresponds to B - 1 packets here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use crate::quantity::limit::{Limit, QueueLimit};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropTailParams {
-    /// How much may wait.
+    /// Buffer size, excluding the packet in transmission.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
 }
@@ -34,7 +35,7 @@ pub struct DropTail {
 }
 
 impl DropTail {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &DropTailParams, link: &LinkFacts) -> Self {
         DropTail { limit: link.limit(params.limit) }
     }

@@ -1,14 +1,15 @@
-//! `DualPI2` (RFC 9332): two coupled queues, so that scalable (L4S) flows have a short delay beside
-//! classic ones and a like share of the link.
+//! `DualPI2` (RFC 9332): two coupled queues, which give scalable (L4S) flows a short delay beside
+//! classic flows and a similar share of the link.
 //!
-//! The pseudo-code of appendix A.2 of the RFC, with these choices:
+//! Follows the pseudocode of appendix A.2 of the RFC, with these choices:
 //!
-//! - Delays are sojourn times (note a of appendix A.1), in the L4S queue of the packet that leaves.
-//! - The scheduler is a weighted round robin by bytes, which the RFC recommends.
-//! - A probability of 1 marks every packet: `recur()` of the RFC lets the first one pass.
-//! - `Th_len` counts the packet that leaves, so that the last one of a burst is not marked, as the
-//!   note on Linux says; line 5a alone would exempt the last two.
-//! - Not taken over from Linux: no coupled marks while less than two packets wait.
+//! - Delays are sojourn times (note a of appendix A.1); in the L4S queue, that of the packet that
+//!   leaves.
+//! - The scheduler is a weighted round robin by bytes, as the RFC recommends.
+//! - A probability of 1 marks every packet; `recur()` of the RFC does not mark the first one.
+//! - `Th_len` includes the packet that leaves, so that the last packet of a burst is not marked, as
+//!   the note on Linux says; line 5a alone would exempt the last two.
+//! - Coupled marks apply even while fewer than two packets wait, unlike in Linux.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,56 +24,57 @@ use crate::units::Time;
 
 const PICOSECONDS_PER_MICROSECOND: u64 = 1_000_000;
 const PICOSECONDS_PER_MILLISECOND: u64 = 1_000_000_000;
-/// Shortest interval between updates: each costs a step, however little happens at the link.
+/// Shortest interval between updates; each update costs computing time, even at a quiet link.
 const MIN_UPDATE_INTERVAL: Time = Time::from_picoseconds(1_000_000);
-/// The L4S queue is saturated when every packet is marked (RFC 9332 appendix A.2).
+/// Probability at which the L4S queue is saturated: every packet is marked (RFC 9332 appendix A.2).
 const P_LMAX: f64 = 1.0;
-/// Shares of the link are counted in parts of a million.
+/// The whole link, in the unit of shares: parts per million.
 const WHOLE: i64 = 1_000_000;
 
-/// Parameters of `DualPI2`; defaults as RFC 9332 appendix A.1 has them for round trips up to 100 ms.
+/// Parameters of `DualPI2`, with the defaults of RFC 9332 appendix A.1 for round trips up to 100
+/// ms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DualPi2Params {
-    /// How much may wait in both queues together, at the rate that the link has at first (RFC 9332
-    /// `limit`: 250 ms). A limit in bytes or in time keeps room for the largest packet, so that small
-    /// ones have no advantage.
+    /// Size of both queues together; a time is converted at the initial rate of the link (RFC 9332
+    /// `limit`: 250 ms). A limit in bytes or in time reserves room for the largest packet, so that
+    /// small packets have no advantage.
     #[serde(default = "default_limit")]
     pub limit: QueueLimit,
-    /// Queueing delay that the classic queue is held at (RFC 9332 target: 15 ms).
+    /// Target of the classic queue's delay (RFC 9332 target: 15 ms).
     #[serde(default = "default_target")]
     pub target: PositiveDuration,
-    /// Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: by its formula
-    /// 15 ms, here the 16 ms that its text has tested with these gains). Alpha should change in
-    /// proportion.
+    /// Time between updates of the probabilities, at least 1 us (RFC 9332 `Tupdate`: 15 ms by its
+    /// formula; the default is 16 ms, which its text has tested with these gains). Alpha should
+    /// change in proportion.
     #[serde(default = "default_update_interval")]
     pub update_interval: PositiveDuration,
-    /// Integral gain: what an update adds to the base probability for each second above the target,
-    /// in Hz (RFC 9332: 0.16 for a `Tupdate` of 16 ms).
+    /// Integral gain in Hz: what an update adds to the base probability per second of delay above
+    /// the target (RFC 9332: 0.16 for a `Tupdate` of 16 ms).
     #[serde(default = "default_alpha")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub alpha: f64,
-    /// Proportional gain: what an update adds for each second that the delay has grown by, in Hz
-    /// (RFC 9332: 3.2).
+    /// Proportional gain in Hz: what an update adds to the base probability per second by which the
+    /// delay has grown (RFC 9332: 3.2).
     #[serde(default = "default_beta")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub beta: f64,
-    /// Coupling factor k: L4S packets are marked with k times the base probability, classic ones
-    /// marked or dropped with its square (RFC 9332 sec. 2.5.1: 2).
+    /// Coupling factor k: L4S packets are marked with k times the base probability; classic packets
+    /// are marked or dropped with the square of the base probability (RFC 9332 sec. 2.5.1: 2).
     #[serde(default = "default_coupling")]
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub coupling: f64,
-    /// Queueing delay from which on L4S packets are marked, if another one waits behind (RFC 9332
-    /// `minTh`: 800 us).
+    /// Queueing delay from which L4S packets are marked if another L4S packet waits behind them
+    /// (RFC 9332 `minTh`: 800 us).
     #[serde(default = "default_l4s_threshold")]
     pub l4s_threshold: PositiveDuration,
-    /// Width of the ramp above `l4s_threshold` on which the marking probability rises from 0 to 1
-    /// (RFC 9332 `range`: 400 us). With 0 every packet is marked from the threshold on, as by
+    /// Width of the ramp above `l4s_threshold` over which the marking probability rises from 0 to 1
+    /// (RFC 9332 `range`: 400 us). With 0, every packet is marked from the threshold on, as in
     /// Linux, whose threshold is 1 ms; RFC 9332 recommends the ramp.
     #[serde(default = "default_ramp")]
     pub ramp: Duration,
-    /// Part of the link that classic packets get while L4S packets want all of it (RFC 9332
-    /// sec. 4.2.2: small, as 1/16; Linux: 0.1).
+    /// Share of the link that classic packets get while L4S packets want all of it (RFC 9332 sec.
+    /// 4.2.2: small, such as 1/16; Linux: 0.1).
     #[serde(default = "default_classic_share")]
     #[schemars(range(min = 0.01, max = 0.99))]
     pub classic_share: f64,
@@ -132,11 +134,10 @@ impl Parameters for DualPi2Params {
         if top >= self.target.time() {
             let end = PositiveDuration::new(top.picoseconds());
             let problem = format!(
-                "L4S packets are marked up to {end}, not before the target {}",
+                "the marking ramp ends at {end}, which is not below the target of {}",
                 self.target
             );
-            let remedy =
-                "lower l4s_threshold or ramp, or raise target: L4S packets are to wait less";
+            let remedy = "lower l4s_threshold or ramp, or raise target: L4S packets must wait less";
             return Err(BadParameter::new("l4s_threshold", problem, remedy));
         }
         Ok(())
@@ -145,18 +146,17 @@ impl Parameters for DualPi2Params {
 
 /// One of the two queues.
 #[derive(Debug, Default)]
-struct Line {
+struct CoupledQueue {
     list: PacketList,
-    /// `count` of RFC 9332 `recur()`: the probabilities that have added up since the last mark or
-    /// drop.
+    /// `count` of RFC 9332 `recur()`: the sum of the probabilities since the last mark or drop.
     likelihood: f64,
     sent: u64,
     waited: u128,
 }
 
-impl Line {
-    /// True for a part `probability` of the calls, evenly spread: the deterministic form of RFC 9332
-    /// appendix A.1, which varies less than random draws.
+impl CoupledQueue {
+    /// Returns true for a fraction `probability` of the calls, evenly spread: the deterministic
+    /// form of RFC 9332 appendix A.1, which varies less than random draws.
     #[inline]
     fn recurs(&mut self, probability: f64) -> bool {
         self.likelihood += probability;
@@ -166,12 +166,12 @@ impl Line {
     }
 
     #[inline]
-    fn note_sent(&mut self, waited: Time) {
+    fn record_sent(&mut self, waited: Time) {
         self.sent += 1;
         self.waited += u128::from(waited.picoseconds());
     }
 
-    /// Mean wait of the packets sent, in seconds; 0 if there were none.
+    /// Returns the mean delay of the packets sent, in seconds; 0 if no packet was sent.
     fn mean_wait_s(&self) -> f64 {
         1e-12 * self.waited as f64 / self.sent.max(1) as f64
     }
@@ -185,9 +185,9 @@ struct Controller {
     alpha: f64,
     beta: f64,
     coupling: f64,
-    /// p'.
+    /// Base probability (p').
     base: f64,
-    /// The delay at the update before.
+    /// Delay at the previous update, in seconds.
     previous_s: f64,
     next_update: Time,
 }
@@ -207,27 +207,27 @@ impl Controller {
         }
     }
 
-    /// `p_C`.
+    /// Returns `p_C`, the probability for classic packets.
     #[inline]
     fn classic(&self) -> f64 {
         self.base * self.base
     }
 
-    /// `p_CL`.
+    /// Returns `p_CL`, the coupled probability for L4S packets.
     #[inline]
     fn l4s(&self) -> f64 {
         (self.coupling * self.base).min(P_LMAX)
     }
 
-    /// Whether classic packets are dropped even if they could be marked: `p_C` has reached
+    /// Returns whether classic packets are dropped even if they are ECN-capable: `p_C` has reached
     /// `p_Cmax`, the square of 1 / k, at which every L4S packet is marked (RFC 9332 appendix A.2).
     #[inline]
     fn is_saturated(&self) -> bool {
         self.coupling * self.base >= 1.0 || self.base >= 1.0
     }
 
-    /// Makes the updates that were due up to `now`, while the packet that has waited longest in
-    /// either queue was the one that came at `oldest`.
+    /// Performs the updates that were due by `now`. `oldest` is the arrival time of the packet that
+    /// has waited longest in either queue; `None` if both were empty.
     #[cold]
     fn catch_up(&mut self, now: Time, oldest: Option<Time>) {
         while self.next_update <= now {
@@ -235,7 +235,7 @@ impl Controller {
             self.update(delay.seconds());
             self.next_update = self.next_update.saturating_add(self.interval);
             if oldest.is_none() {
-                self.rest(now);
+                self.catch_up_empty(now);
             }
         }
     }
@@ -247,9 +247,9 @@ impl Controller {
         self.previous_s = delay_s;
     }
 
-    /// Makes the updates up to `now` at once, both queues having been empty at the last one: each
-    /// takes the same off.
-    fn rest(&mut self, now: Time) {
+    /// Performs the updates due by `now` at once, if both queues were empty at the last update:
+    /// each update subtracts the same amount.
+    fn catch_up_empty(&mut self, now: Time) {
         if self.next_update > now {
             return;
         }
@@ -267,24 +267,25 @@ pub struct DualPi2 {
     controller: Controller,
     threshold: Time,
     ramp_s: f64,
-    classic: Line,
-    l4s: Line,
-    /// Parts of the link in millionths.
+    classic: CoupledQueue,
+    l4s: CoupledQueue,
+    /// Shares of the link in parts per million.
     classic_weight: i64,
     l4s_weight: i64,
-    /// Bytes times weight that the classic queue lags behind its share.
+    /// How far the classic queue lags behind its share, in bytes times weight.
     credit: i64,
-    /// The credit after a turn of the classic queue.
+    /// Credit after a turn of the classic queue.
     first_credit: i64,
     largest_packet: u64,
 }
 
 impl DualPi2 {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &DualPi2Params, link: &LinkFacts) -> Self {
         let classic_weight = (params.classic_share * WHOLE as f64) as i64;
         let l4s_weight = WHOLE - classic_weight;
-        // Its turn comes when it lags by an L4S packet, and costs a classic one.
+        // The turn of the classic queue comes when it lags by an L4S packet, and costs a classic
+        // packet.
         let after_a_turn = (classic_weight - l4s_weight).min(0);
         let first_credit = after_a_turn * i64::from(link.packet_bytes);
         DualPi2 {
@@ -292,8 +293,8 @@ impl DualPi2 {
             controller: Controller::new(params),
             threshold: params.l4s_threshold.time(),
             ramp_s: params.ramp.time().seconds(),
-            classic: Line::default(),
-            l4s: Line::default(),
+            classic: CoupledQueue::default(),
+            l4s: CoupledQueue::default(),
             classic_weight,
             l4s_weight,
             credit: first_credit,
@@ -302,18 +303,18 @@ impl DualPi2 {
         }
     }
 
-    /// Lets the controller see the queues as they have been up to `now`.
+    /// Updates the controller with the state of the queues up to `now`.
     #[inline]
     fn keep_up(&mut self, now: Time, buffer: &Buffer) {
         if now < self.controller.next_update {
             return;
         }
-        let arrival = |line: &Line| buffer.front(&line.list).map(|packet| packet.time());
+        let arrival = |queue: &CoupledQueue| buffer.front(&queue.list).map(|packet| packet.time());
         let oldest = [arrival(&self.classic), arrival(&self.l4s)].into_iter().flatten().min();
         self.controller.catch_up(now, oldest);
     }
 
-    /// RFC 9332 `laqm()`: what the L4S queue's own delay asks for.
+    /// Returns the marking probability that the L4S queue's own delay requires (RFC 9332 `laqm()`).
     #[inline]
     fn native_probability(&self, delay: Time) -> f64 {
         if delay < self.threshold {
@@ -323,9 +324,9 @@ impl DualPi2 {
         if above_s < self.ramp_s { above_s / self.ramp_s } else { 1.0 }
     }
 
-    /// Whether the next packet is an L4S one. While only one queue has packets nobody owes anything
-    /// (appendix A.1, but there it is forgotten when the link is idle): the first L4S packets of a
-    /// burst then pass what waits, 15 at a share of 1/16 (sec. 4.2.2).
+    /// Returns whether the next packet is an L4S packet. While only one queue has packets, the
+    /// credit is reset (in appendix A.1, only when the link is idle): the first L4S packets of a
+    /// burst then pass the waiting classic packets, 15 of them at a share of 1/16 (sec. 4.2.2).
     #[inline]
     fn is_l4s_next(&mut self) -> bool {
         if self.is_contended() {
@@ -340,20 +341,21 @@ impl DualPi2 {
         !self.classic.list.is_empty() && !self.l4s.list.is_empty()
     }
 
-    /// Charges a packet that the other queue had to wait for.
+    /// Charges for a packet that was sent while the other queue had packets.
     #[inline]
     fn charge(&mut self, is_l4s: bool, bytes: u32) {
         let weight = if is_l4s { self.classic_weight } else { -self.l4s_weight };
         self.credit += weight * i64::from(bytes);
     }
 
-    /// RFC 9332 appendix A.2, `dualpi2_dequeue`, the L4S branch; `None` if the packet is dropped.
+    /// Removes the first L4S packet (RFC 9332 appendix A.2, `dualpi2_dequeue`, the L4S branch);
+    /// returns `None` if it is dropped.
     #[inline]
     fn take_l4s(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         let packet = buffer.pop_front(&mut self.l4s.list)?;
         let delay = now.since(buffer.packet(&packet).time());
         if self.controller.l4s() < P_LMAX {
-            // RFC 9332 `Th_len`: a queue of one packet is as short as it can be.
+            // RFC 9332 `Th_len`: a queue of one packet cannot be shorter.
             let is_alone = self.l4s.list.is_empty();
             let native = if is_alone { 0.0 } else { self.native_probability(delay) };
             if self.l4s.recurs(native.max(self.controller.l4s())) {
@@ -365,11 +367,11 @@ impl DualPi2 {
         } else {
             buffer.mark(&packet); // line 8h, where p_CL is 1
         }
-        self.l4s.note_sent(delay);
+        self.l4s.record_sent(delay);
         Some(packet)
     }
 
-    /// The classic branch.
+    /// Removes the first classic packet (the classic branch); returns `None` if it is dropped.
     #[inline]
     fn take_classic(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         let mut packet = buffer.pop_front(&mut self.classic.list)?;
@@ -380,7 +382,7 @@ impl DualPi2 {
             }
             packet = buffer.mark_or_drop(packet, DropReason::Head)?;
         }
-        self.classic.note_sent(now.since(buffer.packet(&packet).time()));
+        self.classic.record_sent(now.since(buffer.packet(&packet).time()));
         Some(packet)
     }
 }
@@ -395,12 +397,12 @@ impl Scheduler for DualPi2 {
             buffer.refuse(packet, DropReason::Overflow);
             return;
         }
-        // RFC 9331 sec. 5.1, RFC 9332 figure 3: a packet that is marked already counts as L4S.
-        let line = match packet.ecn() {
+        // RFC 9331 sec. 5.1, RFC 9332 figure 3: a packet that is already marked counts as L4S.
+        let queue = match packet.ecn() {
             Ecn::Ect1 | Ecn::Ce => &mut self.l4s,
             Ecn::NotEct | Ecn::Ect0 => &mut self.classic,
         };
-        buffer.push_back(&mut line.list, packet);
+        buffer.push_back(&mut queue.list, packet);
     }
 
     #[inline]
@@ -431,8 +433,8 @@ impl Scheduler for DualPi2 {
     }
 
     fn restart_gauges(&mut self, _now: Time) {
-        for line in [&mut self.classic, &mut self.l4s] {
-            (line.sent, line.waited) = (0, 0);
+        for queue in [&mut self.classic, &mut self.l4s] {
+            (queue.sent, queue.waited) = (0, 0);
         }
     }
 }

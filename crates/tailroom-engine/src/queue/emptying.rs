@@ -1,36 +1,36 @@
-//! How often a queue empties: the share of the intervals of a fixed length in which it was empty at
-//! least once, among those in which packets arrived.
+//! How often a queue empties: among the intervals of a fixed length in which packets arrived, the
+//! fraction in which the queue was empty at least once.
 
 use super::DelayTarget;
 use crate::units::Time;
 
-/// The name of a gauge: of the intervals in which packets arrived, the share in which the queue was
-/// empty at least once.
+/// Name of the gauge: among the intervals in which packets arrived, the fraction in which the queue
+/// was empty at least once.
 pub const EMPTIED_INTERVALS: &str = "emptied_intervals_fraction";
 
-/// Counts the intervals since its last restart.
+/// Counts the intervals with arrivals since the last restart, and those in which the queue emptied.
 #[derive(Debug)]
 pub struct Emptying {
     interval: Time,
-    /// Where the intervals begin.
+    /// Start of the first interval.
     start: Time,
-    /// The end of the interval that is open.
+    /// End of the current interval.
     end: Time,
     has_arrivals: bool,
     has_emptied: bool,
-    /// Closed intervals with arrivals.
+    /// Number of completed intervals with arrivals.
     busy: u64,
-    /// Those of them in which the queue was empty.
+    /// Number of completed intervals with arrivals in which the queue was empty.
     emptied: u64,
 }
 
 impl Emptying {
-    /// The intervals of a discipline with a delay target; one without has an endless one.
+    /// Creates a counter with the interval of `target`; without a target, the interval never ends.
     pub fn for_target(target: Option<DelayTarget>) -> Self {
         Self::new(target.map_or(Time::NEVER, |target| target.interval))
     }
 
-    /// Intervals of this length, the first from time zero on.
+    /// Creates a counter with intervals of the given length; the first starts at time zero.
     pub fn new(interval: Time) -> Self {
         Emptying {
             interval,
@@ -43,7 +43,7 @@ impl Emptying {
         }
     }
 
-    /// A packet arrives at `now`, at a queue that is empty or not.
+    /// Records an arrival at `now` at a queue that is empty if `is_empty`.
     #[inline]
     pub fn on_arrival(&mut self, now: Time, is_empty: bool) {
         self.advance(now);
@@ -51,14 +51,14 @@ impl Emptying {
         self.has_emptied |= is_empty;
     }
 
-    /// The last packet that waited leaves the queue at `now`.
+    /// Records that the last waiting packet leaves the queue at `now`.
     #[inline]
     pub fn on_empty(&mut self, now: Time) {
         self.advance(now);
         self.has_emptied = true;
     }
 
-    /// Forgets what it has counted; the first interval begins at `now`.
+    /// Discards all counts and starts the first interval at `now`.
     pub fn restart(&mut self, now: Time) {
         *self = Emptying {
             start: now,
@@ -67,14 +67,15 @@ impl Emptying {
         };
     }
 
-    /// The share of the intervals that have ended by `now`; 0 if no packet arrived in any.
+    /// Returns the fraction of the intervals completed by `now` in which the queue was empty; 0 if
+    /// packets arrived in none of them.
     pub fn fraction(&self, now: Time) -> f64 {
         let (emptied, busy) = self.counts(now);
         if busy == 0 { 0.0 } else { emptied as f64 / busy as f64 }
     }
 
-    /// Of the intervals that have ended by `now`, those in which the queue was empty, and all with
-    /// arrivals.
+    /// Returns two numbers of intervals with arrivals completed by `now`: those in which the queue
+    /// was empty, and all of them.
     fn counts(&self, now: Time) -> (u64, u64) {
         let is_over = now >= self.end && self.has_arrivals;
         (self.emptied + u64::from(is_over && self.has_emptied), self.busy + u64::from(is_over))
@@ -87,7 +88,7 @@ impl Emptying {
         }
     }
 
-    /// Closes the open interval and opens the one that holds `now`.
+    /// Closes the current interval and opens the interval that contains `now`.
     #[cold]
     fn close(&mut self, now: Time) {
         self.busy += u64::from(self.has_arrivals);
@@ -114,13 +115,13 @@ mod tests {
         emptying.on_arrival(ms(11), false); // never empty
         emptying.on_arrival(ms(21), false);
         emptying.on_empty(ms(29)); // emptied by a departure
-        emptying.on_arrival(ms(55), true); // and two intervals without arrivals
+        emptying.on_arrival(ms(55), true); // after two intervals without arrivals
         assert_eq!(emptying.counts(ms(59)), (2, 3));
         assert_eq!(emptying.counts(ms(60)), (3, 4));
     }
 
     #[test]
-    fn an_interval_holds_its_beginning_and_not_its_end() {
+    fn an_interval_includes_its_start_but_not_its_end() {
         let mut emptying = Emptying::new(ms(10));
         emptying.on_arrival(ms(0), false);
         emptying.on_empty(ms(10));
@@ -130,17 +131,20 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_empties_without_an_arrival_does_not_count() {
+    fn an_interval_without_arrivals_does_not_count() {
         let mut emptying = Emptying::new(ms(10));
         emptying.on_arrival(ms(5), false);
         emptying.on_empty(ms(15));
         assert_eq!(emptying.counts(ms(30)), (0, 1));
         assert_eq!(Emptying::new(ms(10)).counts(ms(30)), (0, 0));
-        assert!(Emptying::new(ms(10)).fraction(ms(30)) < f64::MIN_POSITIVE, "not 0 / 0");
+        assert!(
+            Emptying::new(ms(10)).fraction(ms(30)) < f64::MIN_POSITIVE,
+            "without arrivals the fraction is 0, not NaN"
+        );
     }
 
     #[test]
-    fn a_restart_forgets_and_begins_an_interval() {
+    fn a_restart_discards_the_counts_and_starts_an_interval() {
         let mut emptying = Emptying::new(ms(10));
         emptying.on_arrival(ms(1), true);
         emptying.restart(ms(14));

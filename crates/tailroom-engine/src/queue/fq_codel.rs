@@ -1,12 +1,12 @@
-//! Flow Queue CoDel (RFC 8290): every flow has a queue of its own under CoDel; new flows go first.
+//! Flow Queue CoDel (RFC 8290): each flow has its own queue under CoDel; new flows go first.
 //!
-//! The CE threshold of RFC 8290 sec. 5.2.7, off by default there, is left out.
+//! The CE threshold of RFC 8290 sec. 5.2.7, off by default there, is not implemented.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, Unlisted};
-use super::codel::{Control, INTERVAL, Settings, TARGET, check_target};
+use super::codel::{CodelState, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::packet::in_network::Event;
@@ -14,28 +14,29 @@ use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{PositiveDuration, Size};
 use crate::units::Time;
 
-/// A full buffer drops at most so many packets at once (RFC 8290 sec. 4.1).
+/// Largest number of packets that a full buffer drops at once (RFC 8290 sec. 4.1).
 const DROP_BATCH: u64 = 64;
 
 /// Parameters of an FQ-CoDel buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FqCodelParams {
-    /// How much may wait in all queues together (10240 packets: RFC 8290 sec. 5.2.3). Beyond it the
-    /// queue with the most bytes loses half its packets, at most 64, from its head (sec. 4.1).
+    /// Size of all queues together (10240 packets: RFC 8290 sec. 5.2.3). When the buffer is full,
+    /// the queue with the most bytes loses half of its packets, at most 64, from its head (sec.
+    /// 4.1).
     pub limit: QueueLimit,
-    /// Number of queues that flows are hashed into (1024: RFC 8290 sec. 5.2.5). Flows whose hashes
-    /// meet share a queue.
+    /// Number of queues that flows are hashed to (1024: RFC 8290 sec. 5.2.5). Flows with the same
+    /// hash share a queue.
     #[schemars(range(min = 1, max = 65_536))]
     pub flows: u32,
-    /// Bytes that a flow may send in its turn; at least the largest packet (1514 B: RFC 8290
-    /// sec. 5.2.4).
+    /// Bytes that a flow may send per turn; at least the largest packet (1514 B: RFC 8290 sec.
+    /// 5.2.4).
     pub quantum: Size,
-    /// Delay that a flow's packets may have all the time; at least the time that the link takes for
-    /// the largest packet (5 ms: RFC 8290 sec. 5.2.2).
+    /// Queueing delay that may persist per flow; at least the time that the link takes for the
+    /// largest packet (5 ms: RFC 8290 sec. 5.2.2).
     pub target: PositiveDuration,
-    /// How long a flow's delay must stay above the target before its first drop; should be about
-    /// the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1).
+    /// How long the delay of a flow must stay above the target before its first drop; should be
+    /// about the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1).
     pub interval: PositiveDuration,
 }
 
@@ -71,27 +72,27 @@ impl Parameters for FqCodelParams {
 pub struct FqCodel {
     limit: Limit,
     settings: Settings,
-    queues: FlowQueues<Control>,
+    queues: FlowQueues<CodelState>,
 }
 
 impl FqCodel {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &FqCodelParams, link: &LinkFacts) -> Self {
         let (flows, quantum) = (params.flows, params.quantum);
         FqCodel {
             limit: link.limit(params.limit),
             settings: Settings::new(params.target, params.interval, link),
-            queues: FlowQueues::new(flows, quantum, Control::default(), &mut link.random()),
+            queues: FlowQueues::new(flows, quantum, CodelState::default(), &mut link.random()),
         }
     }
 
-    /// Drops half of the largest queue, but not too much of it, from its head: several at once, as
-    /// the search for the queue takes time (RFC 8290 sec. 4.1).
+    /// Drops half of the largest queue, at most [`DROP_BATCH`] packets, from its head: several
+    /// packets at once, because the search for the queue takes time (RFC 8290 sec. 4.1).
     #[cold]
     fn make_room(&mut self, buffer: &mut Buffer) {
-        self.queues.cut_fattest(|line| {
-            for _ in 0..line.packets().div_ceil(2).min(DROP_BATCH) {
-                if let Some(packet) = buffer.pop_front(line) {
+        self.queues.cut_fattest(|list| {
+            for _ in 0..list.packets().div_ceil(2).min(DROP_BATCH) {
+                if let Some(packet) = buffer.pop_front(list) {
                     buffer.drop(packet, DropReason::Overflow);
                 }
             }
@@ -103,7 +104,7 @@ impl Scheduler for FqCodel {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
         let index = self.queues.index_of(packet.flow());
-        self.queues.push(index, packet, buffer, Control::rest);
+        self.queues.push(index, packet, buffer, CodelState::on_empty_queue);
         while !self.limit.holds(buffer.packets(), buffer.bytes()) {
             self.make_room(buffer);
         }
@@ -112,9 +113,9 @@ impl Scheduler for FqCodel {
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         loop {
-            let index = self.queues.next(Control::rest)?;
+            let index = self.queues.next(CodelState::on_empty_queue)?;
             let queue = self.queues.at(index);
-            let packet = queue.control.dequeue(&self.settings, now, &mut queue.line, buffer);
+            let packet = queue.aqm_state.dequeue(&self.settings, now, &mut queue.list, buffer);
             let bytes = packet.as_ref().map_or(0, |packet| buffer.packet(packet).bytes());
             self.queues.on_service(index, bytes);
             if packet.is_some() {
@@ -123,7 +124,7 @@ impl Scheduler for FqCodel {
         }
     }
 
-    /// How many queues have packets.
+    /// Reports the number of queues that have packets.
     fn gauges(&self, _now: Time) -> Vec<Gauge> {
         vec![("backlogged_flows", self.queues.active().count() as f64)]
     }
@@ -163,16 +164,18 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_halves_the_flow_with_the_most_bytes() {
+    fn a_full_buffer_halves_the_queue_with_the_most_bytes() {
         let (mut queue, mut buffer) = start(200);
         arrive(&mut queue, &mut buffer, 0, 0..150, 100); // 15,000 bytes
         arrive(&mut queue, &mut buffer, 1, 0..50, 1_000); // 50,000 bytes
         assert!(!buffer.has_dropped());
-        // The packet that does not fit is of flow 0; flow 1 pays, 25 of its 50 from the head.
+        // The packet that does not fit belongs to flow 0; flow 1 loses 25 of its 50 packets, from
+        // the head.
         arrive(&mut queue, &mut buffer, 0, 150..151, 100);
         assert_eq!(numbers_dropped(&mut buffer, 1), (0..25).collect::<Vec<_>>());
         assert_eq!(buffer.packets(), 151 + 25);
-        // 24 fit; then 25 of flow 1 are 25,000 bytes against 17,500: 13 go.
+        // 24 more packets fit. Flow 1 then has 25 packets and 25,000 bytes, more than flow 0: it
+        // loses 13.
         arrive(&mut queue, &mut buffer, 0, 151..175, 100);
         assert!(!buffer.has_dropped());
         arrive(&mut queue, &mut buffer, 0, 175..176, 100);
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_drops_at_most_64_at_once() {
+    fn a_full_buffer_drops_at_most_64_packets_at_once() {
         let (mut queue, mut buffer) = start(200);
         arrive(&mut queue, &mut buffer, 1, 0..201, 1_000);
         assert_eq!(numbers_dropped(&mut buffer, 1), (0..64).collect::<Vec<_>>());
@@ -188,24 +191,24 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_of_one_packet_keeps_the_newest() {
+    fn a_buffer_of_one_packet_keeps_the_newest_packet() {
         let (mut queue, mut buffer) = start(1);
         arrive(&mut queue, &mut buffer, 1, 0..3, 1_000);
         assert_eq!(numbers_dropped(&mut buffer, 1), [0, 1]);
-        let sent = script::sent(&mut queue, Time::ZERO, &mut buffer).expect("one waits");
+        let sent = script::sent(&mut queue, Time::ZERO, &mut buffer).expect("one packet waits");
         assert_eq!(sent.packet(0).sequence, 2);
         assert_eq!(script::sent(&mut queue, Time::ZERO, &mut buffer), None);
     }
 
     #[test]
-    fn counts_the_flows_that_wait() {
+    fn reports_the_number_of_backlogged_flows() {
         let (mut queue, mut buffer) = start(200);
         for flow in 0..5 {
             arrive(&mut queue, &mut buffer, flow, 0..2, 100);
         }
         let active = |queue: &FqCodel| queue.gauges(Time::ZERO);
         assert_eq!(active(&queue), [("backlogged_flows", 5.0)]);
-        // All 200 bytes of a flow are less than a quantum, so flows leave one after the other.
+        // The 200 bytes of a flow are less than a quantum, so the flows leave one after the other.
         assert_eq!(
             (0..4).filter_map(|_| script::sent(&mut queue, Time::ZERO, &mut buffer)).count(),
             4
@@ -213,8 +216,8 @@ mod tests {
         assert_eq!(active(&queue), [("backlogged_flows", 3.0)]);
     }
 
-    /// A flow with a standing queue against one that sends a packet every 10 ms: when which packets
-    /// of the first are dropped or marked, and how many of the second leave.
+    /// A flow with a standing queue beside a flow that sends a packet every 10 ms. Returns when
+    /// packets of the first are dropped or marked, and how many packets of the second leave.
     fn standing_and_sparse(ecn: Ecn) -> (Vec<u64>, u64) {
         let (mut queue, mut buffer) = start(10_240);
         for number in 0..2_000 {
@@ -237,9 +240,10 @@ mod tests {
     }
 
     #[test]
-    fn every_flow_has_a_codel_of_its_own() {
-        // Flow 0 is above 5 ms from 5 ms on, so its first drop is due at 105 ms, then at 205,
-        // 275.71, 333.45 and 383.45 ms (see the tests of CoDel), each at the next millisecond.
+    fn each_flow_has_its_own_codel_state() {
+        // The delay of flow 0 is above 5 ms from 5 ms on, so its first drop is due at 105 ms, then
+        // at 205, 275.71, 333.45 and 383.45 ms (see the tests of CoDel), each at the next
+        // millisecond.
         for ecn in [Ecn::NotEct, Ecn::Ect0] {
             let (hits, sparse) = standing_and_sparse(ecn);
             assert_eq!(hits, [105, 205, 276, 334, 384]);
@@ -247,19 +251,19 @@ mod tests {
         }
     }
 
-    /// Queues with a quantum of one packet of 1,000 bytes, so that each turn is one packet.
+    /// Queues with a quantum of one packet of 1,000 bytes, so that each turn sends one packet.
     fn start_with_turns_of_one() -> (FqCodel, Buffer) {
         let params = FqCodelParams { quantum: Size::new(1_000), ..Default::default() };
         (FqCodel::new(&params, &script::link(8_000_000)), Buffer::default())
     }
 
-    /// RFC 8289 sec. 4.4: before a drop, what waits in the other queues counts too. Flow f of 0 to
-    /// 10 is served at f, f + 11, f + 22 ms and so on, flow 10 with never more than one packet
-    /// waiting. Flows 5 to 10 are at or above 5 ms at their first turn, so that their first turn
-    /// 100 ms later or more drops: at f + 110. Flow 0 is above 5 ms at 11 ms and has the turn at
-    /// 120 ms too, as flow 10 has nothing left to send.
+    /// RFC 8289 sec. 4.4: the backlog that allows a drop includes the other queues. Flow f of 0 to
+    /// 10 is served at f, f + 11, f + 22 ms and so on; flow 10 never has more than one packet
+    /// waiting. Flows 5 to 10 have a delay of 5 ms or more at their first turn, so they drop at
+    /// their first turn at least 100 ms later: at f + 110. Flow 0 is above 5 ms at 11 ms and also
+    /// has the turn at 120 ms, as flow 10 has no packet left to send.
     #[test]
-    fn a_queue_of_one_packet_is_long_while_others_wait() {
+    fn the_other_queues_count_as_backlog_of_a_queue_of_one_packet() {
         let (mut queue, mut buffer) = start_with_turns_of_one();
         for flow in 0..10 {
             arrive(&mut queue, &mut buffer, flow, 0..100, 1_000);
@@ -278,8 +282,8 @@ mod tests {
         assert_eq!(drops, expected);
     }
 
-    /// Flow 0 leaves at 0, 3, 6, 9 and 12 ms, above 5 ms from 6 ms on, flows 1 and 2 after it; then
-    /// nothing waits. A packet that waits for 10 ms later on begins a new interval.
+    /// Flow 0 sends at 0, 3, 6, 9 and 12 ms, with a delay above 5 ms from 6 ms on, flows 1 and 2
+    /// after it; then no packet waits. A later packet that waits for 10 ms begins a new interval.
     #[test]
     fn an_idle_link_ends_the_intervals_of_all_queues() {
         let (mut queue, mut buffer) = start_with_turns_of_one();

@@ -1,7 +1,7 @@
-//! Flow Queue PIE: every flow has a queue of its own under PIE, with a drop probability of its own
-//! (RFC 8033 sec. 6); the turns are those of FQ-CoDel (RFC 8290 sec. 4). As in Linux and in
-//! draft-tahiliani-tsvwg-fq-pie, delays are measured by timestamps and a full buffer refuses what
-//! arrives: PIE drops early enough, so no flow's queue needs to be cut.
+//! Flow Queue PIE: each flow has its own queue under PIE, with its own drop probability (RFC 8033
+//! sec. 6); the turns are those of FQ-CoDel (RFC 8290 sec. 4). As in Linux and in
+//! draft-tahiliani-tsvwg-fq-pie, delays are measured with timestamps and a full buffer drops
+//! arriving packets: PIE drops early enough that no queue needs to be cut.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason, Unlisted};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::pie::{
-    ALPHA, BETA, Control, MARK_UP_TO, MAX_BURST, PieParams, Settings, TARGET, UPDATE_INTERVAL,
+    ALPHA, BETA, MARK_UP_TO, MAX_BURST, PieParams, PieState, Settings, TARGET, UPDATE_INTERVAL,
     check_update_interval,
 };
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
@@ -23,35 +23,35 @@ use crate::units::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FqPieParams {
-    /// How much may wait in all queues together; what arrives beyond it is dropped (10240 packets:
-    /// Linux, as RFC 8290 sec. 5.2.3).
+    /// Size of all queues together; a full buffer drops arriving packets (10240 packets: Linux, as
+    /// RFC 8290 sec. 5.2.3).
     pub limit: QueueLimit,
-    /// Number of queues that flows are hashed into (1024: Linux, as RFC 8290 sec. 5.2.5). Flows
-    /// whose hashes meet share a queue.
+    /// Number of queues that flows are hashed to (1024: Linux, as RFC 8290 sec. 5.2.5). Flows with
+    /// the same hash share a queue.
     #[schemars(range(min = 1, max = 65_536))]
     pub flows: u32,
-    /// Bytes that a flow may send in its turn; at least the largest packet (1514 B: Linux, as
-    /// RFC 8290 sec. 5.2.4).
+    /// Bytes that a flow may send per turn; at least the largest packet (1514 B: Linux, as RFC 8290
+    /// sec. 5.2.4).
     pub quantum: Size,
-    /// Queueing delay that a flow's control loop aims at (15 ms: RFC 8033 sec. 4.2).
+    /// Queueing delay that the control loop of a flow aims for (15 ms: RFC 8033 sec. 4.2).
     pub target: PositiveDuration,
     /// Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2).
     pub update_interval: PositiveDuration,
-    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A).
+    /// Gain for the difference between delay and target, in 1/s (0.125: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
-    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix A).
+    /// Gain for the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub beta: f64,
-    /// How long a burst of a flow passes untouched after its queue was calm (150 ms: RFC 8033
-    /// sec. 4.4).
+    /// How long a burst of a flow passes without drops after a calm period of its queue (150 ms:
+    /// RFC 8033 sec. 4.4).
     pub max_burst: Duration,
-    /// Up to this drop probability packets that understand marks are marked instead; above it they
-    /// are dropped too (0.1: RFC 8033 sec. 5.1).
+    /// Drop probability up to which ECN-capable packets are marked instead of dropped (0.1: RFC
+    /// 8033 sec. 5.1).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub mark_up_to: f64,
-    /// Keep a flow's drops from coming too close together or too far apart (true: RFC 8033
-    /// sec. 5.4).
+    /// Prevent drops of a flow that are too close together or too far apart (true: RFC 8033 sec.
+    /// 5.4).
     pub derandomize: bool,
 }
 
@@ -73,8 +73,8 @@ impl Default for FqPieParams {
 }
 
 impl FqPieParams {
-    /// What holds for each of the queues.
-    fn of_a_queue(&self) -> PieParams {
+    /// Returns the parameters of each queue.
+    fn per_queue(&self) -> PieParams {
         PieParams {
             limit: self.limit,
             target: self.target,
@@ -108,20 +108,20 @@ impl Parameters for FqPieParams {
 pub struct FqPie {
     limit: Limit,
     settings: Settings,
-    queues: FlowQueues<Control>,
+    queues: FlowQueues<PieState>,
     random: Xoshiro256PlusPlus,
 }
 
 impl FqPie {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &FqPieParams, link: &LinkFacts) -> Self {
-        let settings = Settings::new(&params.of_a_queue(), link);
+        let settings = Settings::new(&params.per_queue(), link);
         let mut random = link.random();
-        let control = Control::new(&settings);
+        let aqm_state = PieState::new(&settings);
         FqPie {
             limit: link.limit(params.limit),
             settings,
-            queues: FlowQueues::new(params.flows, params.quantum, control, &mut random),
+            queues: FlowQueues::new(params.flows, params.quantum, aqm_state, &mut random),
             random,
         }
     }
@@ -132,15 +132,15 @@ impl Scheduler for FqPie {
     fn enqueue(&mut self, mut packet: Event, buffer: &mut Buffer) {
         let index = self.queues.index_of(packet.flow());
         let queue = self.queues.at(index);
-        queue.control.advance(&self.settings, packet.time());
+        queue.aqm_state.advance(&self.settings, packet.time());
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if !self.limit.holds(buffer.packets() + 1, bytes) {
-            queue.control.on_overflow();
+            queue.aqm_state.on_overflow();
             buffer.refuse(packet, DropReason::Overflow);
             return;
         }
-        let (backlog, ecn) = (queue.line.bytes(), packet.ecn());
-        match queue.control.on_arrival(&self.settings, backlog, ecn, &mut self.random) {
+        let (backlog, ecn) = (queue.list.bytes(), packet.ecn());
+        match queue.aqm_state.on_arrival(&self.settings, backlog, ecn, &mut self.random) {
             Verdict::Drop(reason) => return buffer.refuse(packet, reason),
             Verdict::Mark => buffer.mark_arriving(&mut packet),
             Verdict::Accept => {}
@@ -152,22 +152,22 @@ impl Scheduler for FqPie {
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
         let index = self.queues.next(|_| ())?;
         let queue = self.queues.at(index);
-        let packet = buffer.pop_front(&mut queue.line)?;
-        queue.control.advance(&self.settings, now);
+        let packet = buffer.pop_front(&mut queue.list)?;
+        queue.aqm_state.advance(&self.settings, now);
         let sent = *buffer.packet(&packet);
-        queue.control.on_departure(now, sent.time(), &queue.line);
+        queue.aqm_state.on_departure(now, sent.time(), &queue.list);
         self.queues.on_service(index, sent.bytes());
         Some(packet)
     }
 
-    /// How many queues have packets, and the largest drop probability among them.
+    /// Reports the number of queues that have packets, and the largest drop probability among them.
     fn gauges(&self, now: Time) -> Vec<Gauge> {
         let (mut active, mut largest) = (0_u32, 0.0_f64);
         for queue in self.queues.active() {
-            let mut control = queue.control;
-            control.advance(&self.settings, now);
+            let mut aqm_state = queue.aqm_state;
+            aqm_state.advance(&self.settings, now);
             active += 1;
-            largest = largest.max(control.probability());
+            largest = largest.max(aqm_state.probability());
         }
         vec![("backlogged_flows", f64::from(active)), ("largest_drop_probability", largest)]
     }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_refuses_what_arrives() {
+    fn a_full_buffer_drops_arriving_packets() {
         let (mut queue, mut buffer) = start(3);
         for (flow, number) in [(0, 0), (0, 1), (0, 2), (1, 0), (0, 3)] {
             let packet = script::packet(Time::ZERO, flow, number, 1_000, Ecn::NotEct);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flow_has_a_probability_of_its_own() {
+    fn each_flow_has_its_own_drop_probability() {
         let (mut queue, mut buffer) = start(10_240);
         for (flow, count) in [(0, 100), (1, 1), (2, 100)] {
             for number in 0..count {
@@ -206,31 +206,33 @@ mod tests {
                 queue.enqueue(packet, &mut buffer);
             }
         }
-        // A turn is two packets, as 1,000 bytes leave 514 of the first quantum. Flow 0 at 40 ms,
-        // flow 1 at 42 ms with nothing behind it, flow 2 at 43 and 44 ms.
+        // A turn is two packets, as a packet of 1,000 bytes leaves 514 of the first quantum. Flow 0
+        // sends at 40 and 41 ms, flow 1 its only packet at 42 ms, flow 2 at 43 and 44 ms.
         for (now, flow) in [(40, 0), (41, 0), (42, 1), (43, 2), (44, 2)] {
             let sent = script::sent(&mut queue, MS(now), &mut buffer).expect("packets wait");
             assert_eq!(sent.flow(), flow);
         }
-        // First updates, at 15 and 30 ms, without delay: zero. At 45 ms, of flow 2, as 44 > 41:
-        // (0.125 (44 - 15) ms + 1.25 * 44 ms) / 2048 = 0.058625 / 2048.
+        // The updates at 15 and 30 ms see no delay: the probability stays zero. The update of flow
+        // 2 at 45 ms gives the largest one, as 44 > 41: (0.125 (44 - 15) ms + 1.25 * 44 ms) / 2048
+        // = 0.058625 / 2048.
         let [(_, active), (_, largest)] = queue.gauges(MS(45))[..] else { panic!("two gauges") };
         assert!((active - 2.0).abs() < 1e-9);
         assert!((largest - 0.058_625 / 2_048.0).abs() < 1e-15, "{largest}");
-        // Alone: (0.125 (41 - 15) ms + 1.25 * 41 ms) / 2048 = 0.0545 / 2048.
+        // Flow 0: (0.125 (41 - 15) ms + 1.25 * 41 ms) / 2048 = 0.0545 / 2048.
         let probability = |queue: &mut FqPie, flow| {
             let settings = queue.settings;
             let index = queue.queues.index_of(flow);
-            let mut control = queue.queues.at(index).control;
-            control.advance(&settings, MS(45));
-            control.probability()
+            let mut aqm_state = queue.queues.at(index).aqm_state;
+            aqm_state.advance(&settings, MS(45));
+            aqm_state.probability()
         };
         assert!((probability(&mut queue, 0) - 0.054_5 / 2_048.0).abs() < 1e-15);
         assert!(probability(&mut queue, 1).abs() < 1e-15);
     }
 
-    /// A flow that sends twice the link's rate and one that sends a tenth of it, for six seconds:
-    /// early drops and marks of each, and how many packets of the second left within 3 ms.
+    /// A flow that sends at twice the link's rate beside a flow that sends at a tenth of it, for
+    /// six seconds. Returns the early drops of each, the marks, and how many packets of the second
+    /// left within 3 ms.
     fn greedy_and_modest(ecn: Ecn) -> ([u64; 2], u64, u64) {
         let (mut queue, mut buffer) = start(10_240);
         let (mut drops, mut marks, mut quick) = ([0; 2], 0, 0);
@@ -253,16 +255,16 @@ mod tests {
     }
 
     #[test]
-    fn only_the_flow_with_a_queue_is_dropped() {
+    fn only_the_flow_with_a_standing_queue_loses_packets() {
         let (drops, marks, quick) = greedy_and_modest(Ecn::NotEct);
         assert!(drops[0] > 0);
         assert_eq!((drops[1], marks, quick), (0, 0, 600));
     }
 
     #[test]
-    fn a_backlog_of_two_packets_is_left_alone_however_long_the_others_are() {
-        // Twenty flows send twice the link's rate; flow 20 always has two packets waiting, which
-        // take a round each: far more than the target.
+    fn a_backlog_of_two_packets_is_not_dropped_however_long_the_other_queues_are() {
+        // Twenty flows send at twice the link's rate. Flow 20 always has two packets waiting, which
+        // wait for a round each: far longer than the target.
         let (mut queue, mut buffer) = start(10_240);
         let mut drops = [0; 21];
         let (mut number, mut longest) = (0, Time::ZERO);
@@ -289,16 +291,16 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_stands_still_goes_on_to_drop() {
+    fn a_stalled_link_drops_more_and_more_packets() {
         let (mut queue, mut buffer) = start(10_240);
         let arrive = |queue: &mut FqPie, buffer: &mut Buffer, now, number| {
             queue.enqueue(script::packet(MS(now), 0, number, 1_000, Ecn::NotEct), buffer);
         };
         (0..100).for_each(|number| arrive(&mut queue, &mut buffer, 0, number));
         assert!(script::sent(&mut queue, MS(200), &mut buffer).is_some());
-        // The delay stays at 200 ms. The first update makes 0.273 / 2048 = 1.3e-4, then steps of
-        // 0.023125 over 32, 8, 2 and at last capped at 0.02 come to 1 within 2 + 4 + 8 + 46
-        // updates: 1.2 s at the latest. From then on every packet is dropped.
+        // The delay stays at 200 ms. The first update gives 0.273 / 2048 = 1.3e-4; then steps of
+        // 0.023125, divided by 32, 8 and 2 and finally capped at 0.02, reach 1 within 2 + 4 + 8 +
+        // 46 updates: at 1.2 s at the latest. From then on every packet is dropped.
         (201..1_200).for_each(|now| arrive(&mut queue, &mut buffer, now, now));
         script::dropped(&mut buffer);
         (1_200..1_300).for_each(|now| arrive(&mut queue, &mut buffer, now, now));
@@ -306,9 +308,9 @@ mod tests {
     }
 
     #[test]
-    fn marks_come_before_drops() {
-        // Marks do not slow this flow, so that its probability grows beyond a tenth, from where
-        // packets that understand marks are dropped too.
+    fn marks_precede_drops() {
+        // Marks do not slow this flow down, so its probability grows beyond a tenth, above which
+        // ECN-capable packets are dropped too.
         let (drops, marks, quick) = greedy_and_modest(Ecn::Ect0);
         assert!(marks > 0 && drops[0] > 0, "{marks} {drops:?}");
         assert_eq!((drops[1], quick), (0, 600));

@@ -1,12 +1,13 @@
-//! The buffer under study: what may enter, what is dropped or marked, which packet leaves next.
+//! Queue disciplines: which packets a buffer accepts, marks or drops, and which packet leaves next.
 //!
-//! There are two shapes of queue discipline. An [`Admission`] rule decides when a packet arrives;
-//! who is in is served first come, first served and never dropped, so that the link knows every
-//! departure at once. A [`Scheduler`] holds the packets in a [`Buffer`], chooses which leaves next
-//! and may drop any of them at any time. Use an admission rule where it suffices: it is faster.
+//! A queue discipline has one of two forms. An [`Admission`] rule decides about each packet when it
+//! arrives; accepted packets are served first come, first served and are never dropped, so the link
+//! can compute each departure at the arrival. A [`Scheduler`] stores the packets in a [`Buffer`],
+//! selects the packet to send next and may drop any stored packet at any time. Prefer an admission
+//! rule where it suffices, because it is faster.
 //!
-//! A discipline decides; the link and the buffer count, time and transmit. Adding one takes a file
-//! here and a line in the registry at the end of this file.
+//! A discipline only decides; the link and the buffer count, time and transmit packets. To add a
+//! discipline, add one file here and one line to the registry at the end of this file.
 
 pub mod buffer;
 pub mod emptying;
@@ -27,175 +28,175 @@ use crate::random::stream;
 use crate::units::{Rate, Time};
 use buffer::{Buffer, DropReason, Unlisted};
 
-/// A packet at the entrance of a buffer, and what stands in it.
+/// An arriving packet and the state of the buffer at its arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct EnqueueEvent {
-    /// When it arrives.
+    /// Arrival time.
     pub now: Time,
-    /// Its size on the wire.
+    /// Size on the wire, in bytes.
     pub bytes: u32,
-    /// Whether it may be marked.
+    /// ECN field, which tells whether the packet may be marked.
     pub ecn: Ecn,
-    /// When the link has sent all that it has taken in so far; the past when it is idle.
+    /// When the link finishes sending the packets accepted so far; in the past if the link is idle.
     pub free_at: Time,
-    /// Packets that wait, the one in transmission not counted.
+    /// Number of waiting packets, excluding the packet in transmission.
     pub waiting_packets: u64,
-    /// Bytes that wait, the packet in transmission not counted.
+    /// Number of waiting bytes, excluding the packet in transmission.
     pub waiting_bytes: u64,
 }
 
 impl EnqueueEvent {
-    /// Whether the link is idle, so that the packet need not wait.
+    /// Returns whether the link is idle, so that the packet need not wait.
     #[inline]
     pub fn is_link_idle(&self) -> bool {
         self.free_at <= self.now
     }
 
-    /// Whether the packet fits into a buffer of this size. One that finds the link idle never
-    /// waits, so no limit applies to it.
+    /// Returns whether the packet fits into a buffer of size `limit`. A packet that finds the link
+    /// idle does not wait, so no limit applies to it.
     #[inline]
     pub fn fits(&self, limit: Limit) -> bool {
         let bytes = self.waiting_bytes + u64::from(self.bytes);
         limit.holds(self.waiting_packets + 1, bytes) || self.is_link_idle()
     }
 
-    /// Tells the transport of congestion to come: by a mark if it understands one, else by a drop.
+    /// Signals incipient congestion: marks the packet if it is ECN-capable, otherwise drops it.
     #[inline]
     pub fn mark_or_drop(&self) -> Verdict {
         if self.ecn.is_capable() { Verdict::Mark } else { Verdict::Drop(DropReason::Early) }
     }
 }
 
-/// What an admission rule decides about a packet.
+/// The decision of an admission rule about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It enters.
+    /// The packet is accepted.
     Accept,
-    /// It enters, marked; only for a packet whose transport understands marks.
+    /// The packet is accepted and marked; allowed only for ECN-capable packets.
     Mark,
-    /// It is dropped.
+    /// The packet is dropped.
     Drop(DropReason),
 }
 
-/// A quantity that a discipline reports of itself, by name.
+/// Name and value of an internal quantity that a discipline reports.
 pub type Gauge = (&'static str, f64);
 
-/// A rule that decides at arrival, over a buffer that is served first come, first served.
+/// A rule that accepts, marks or drops each packet at its arrival at a FIFO queue.
 pub trait Admission {
-    /// Decides about an arriving packet.
+    /// Decides about an arriving packet. Called once per packet, in order of arrival time.
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict;
 
-    /// What it reports of itself at `now`; always the same names in the same order.
+    /// Returns the internal quantities to report at `now`. Their names and order never change.
     fn gauges(&self, _now: Time) -> Vec<Gauge> {
         Vec::new()
     }
 }
 
-/// A rule that orders the packets of a buffer and may drop any of them.
+/// A discipline that stores the packets of a link in an order of its own and may drop any of them.
 ///
-/// A packet is the event of its arrival: its time is when it came.
+/// A packet is represented by the event of its arrival; the event's time is the arrival time.
 pub trait Scheduler {
-    /// Takes in a packet that arrives at `packet.time()`: puts it into a list of its own in
-    /// `buffer`, or drops it there. Others may be dropped to make room.
+    /// Adds a packet that arrives at `packet.time()` to one of the scheduler's lists in `buffer`,
+    /// or drops it there. May drop other packets to make room.
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer);
 
-    /// The packet to send now, if any; it may drop some on the way to it. It must find one if any
-    /// waits, unless it drops all.
+    /// Returns the packet to send at `now`, or `None` if no packet is left. May drop packets before
+    /// it. If packets wait, it returns one of them or drops them all.
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted>;
 
-    /// What it reports of itself at `now`, over the time since [`Scheduler::restart_gauges`] where it
-    /// is a mean; always the same names in the same order.
+    /// Returns the internal quantities to report at `now`; means cover the time since
+    /// [`Scheduler::restart_gauges`]. Their names and order never change.
     fn gauges(&self, _now: Time) -> Vec<Gauge> {
         Vec::new()
     }
 
-    /// Starts the means of [`Scheduler::gauges`] afresh.
+    /// Restarts the means that [`Scheduler::gauges`] returns, at the start of the measured window.
     fn restart_gauges(&mut self, _now: Time) {}
 }
 
-/// What a discipline may know about the link that it guards.
+/// The properties of a link that its queue discipline may use.
 #[derive(Clone, Debug)]
 pub struct LinkFacts {
-    /// Name of the link, which names its random stream.
+    /// Name of the link, after which the discipline's random stream is named.
     pub name: String,
-    /// Root of every random stream.
+    /// Seed of the run.
     pub seed: u64,
-    /// Rate until the first change.
+    /// Rate of the link until its first rate change.
     pub rate: Rate,
-    /// Bandwidth-delay product in bytes, 0 where no flow under congestion control crosses the link.
+    /// Bandwidth-delay product in bytes; 0 if no congestion-controlled flow crosses the link.
     pub bdp_bytes: f64,
-    /// Size of the largest data packet that crosses the link.
+    /// Size of the largest data packet that crosses the link, in bytes.
     pub packet_bytes: u32,
-    /// The groups of flows that cross the link, by name.
+    /// The groups of flows that cross the link: name and flow numbers.
     pub groups: Vec<(String, Range<u32>)>,
 }
 
 impl LinkFacts {
-    /// What an amount of a discipline comes to at this link.
+    /// Converts a parameter of the discipline to packets or bytes at this link.
     pub fn limit(&self, amount: QueueLimit) -> Limit {
         amount.at_link(self.rate, self.bdp_bytes)
     }
 
-    /// The discipline's own stream of random numbers.
+    /// Returns the discipline's own random stream.
     pub fn random(&self) -> Xoshiro256PlusPlus {
         stream(self.seed, &format!("queue of {}", self.name))
     }
 }
 
-/// A parameter that contradicts another one, or the link.
+/// An error about a parameter that contradicts another parameter or the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadParameter {
-    /// Which.
+    /// Key of the parameter in a scenario.
     pub key: &'static str,
     /// What is wrong.
     pub problem: String,
-    /// What to do: the allowed range.
+    /// What to do, with the allowed range.
     pub remedy: String,
 }
 
 impl BadParameter {
-    /// A fault of the parameter `key`.
+    /// Creates an error about the parameter `key`.
     pub fn new(key: &'static str, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         BadParameter { key, problem: problem.into(), remedy: remedy.into() }
     }
 }
 
-/// What a discipline with one queue for all packets promises of their delay.
+/// The delay target of a discipline with a single queue for all packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayTarget {
-    /// The delay that it allows to persist.
+    /// Queueing delay that may persist.
     pub target: Time,
-    /// Bursts shorter than this are let through.
+    /// Bursts shorter than this may exceed the target.
     pub interval: Time,
 }
 
-/// Parameters of a discipline, as a scenario gives them.
+/// The parameters of a discipline, as a scenario gives them.
 pub trait Parameters {
-    /// How much may wait.
+    /// Returns the buffer size.
     fn limit(&self) -> QueueLimit;
 
-    /// Every parameter that is an amount in the buffer, by its key, so that a scenario can turn
-    /// bandwidth-delay products into bytes.
+    /// Returns every parameter that is an amount of data in the buffer, with its key. A scenario
+    /// uses these to convert bandwidth-delay products to bytes.
     fn amounts(&mut self) -> Vec<(&'static str, &mut QueueLimit)>;
 
-    /// Says what is wrong with parameters that contradict one another or the link. What lies out of
-    /// its own range, as the schema gives it, has been refused before.
+    /// Checks the parameters against one another and against the link. The schema has already
+    /// refused values outside their own ranges.
     ///
     /// # Errors
-    /// The parameter, and its allowed range.
+    /// Returns the wrong parameter, the problem and the allowed range.
     fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
         Ok(())
     }
 
-    /// Its delay target, if it has one for all packets together. Such a discipline reports the gauge
-    /// [`EMPTIED_INTERVALS`](emptying::EMPTIED_INTERVALS).
+    /// Returns the delay target, if the discipline has one for all packets together. Such a
+    /// discipline reports the gauge [`EMPTIED_INTERVALS`](emptying::EMPTIED_INTERVALS).
     fn delay_target(&self) -> Option<DelayTarget> {
         None
     }
 }
 
 /// Expands to the modules, the configuration enum (`kind = "..."` in a scenario) and the two state
-/// enums that dispatch on the packet path without a virtual call.
+/// enums, which dispatch without virtual calls on the packet path.
 macro_rules! registry {
     (
         admission { $($(#[$admission_doc:meta])*
@@ -224,14 +225,14 @@ macro_rules! registry {
 
         /// A running scheduler.
         #[derive(Debug)]
-        #[allow(clippy::large_enum_variant, reason = "one a link, in a box as a whole")]
-        #[repr(u32)] // a number of its own to jump by, rather than one to be worked out of a field
+        #[allow(clippy::large_enum_variant, reason = "one instance per link, boxed")]
+        #[repr(u32)] // an explicit tag: one in a field's niche must be decoded at each dispatch
         pub enum SchedulerQueue {
             $($(#[$scheduler_doc])* $scheduler($scheduler_module::$scheduler),)+
         }
 
         impl Queue {
-            /// Starts the discipline that `config` describes at the link of `facts`.
+            /// Creates the discipline that `config` describes, at the link that `facts` describes.
             pub fn new(config: &QueueConfig, facts: &LinkFacts) -> Self {
                 match config {
                     $(QueueConfig::$admission(params) => Queue::Admission(
@@ -288,7 +289,7 @@ macro_rules! registry {
         }
 
         impl QueueConfig {
-            /// The name that a scenario and the results use.
+            /// Returns the name that scenarios and results use.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(QueueConfig::$admission(_) => $admission_name,)+
@@ -296,7 +297,7 @@ macro_rules! registry {
                 }
             }
 
-            /// Its parameters.
+            /// Returns the parameters.
             pub fn parameters(&self) -> &dyn Parameters {
                 match self {
                     $(QueueConfig::$admission(params) => params,)+
@@ -304,7 +305,7 @@ macro_rules! registry {
                 }
             }
 
-            /// The same, to be changed.
+            /// Returns the parameters for modification.
             pub fn parameters_mut(&mut self) -> &mut dyn Parameters {
                 match self {
                     $(QueueConfig::$admission(params) => params,)+
@@ -318,39 +319,39 @@ macro_rules! registry {
 /// A running queue discipline.
 #[derive(Debug)]
 pub enum Queue {
-    /// It decides at arrival.
+    /// Decides about packets when they arrive.
     Admission(AdmissionQueue),
-    /// It holds the packets.
+    /// Stores and orders the packets.
     Scheduler(Box<SchedulerQueue>),
 }
 
 registry! {
     admission {
-        /// First in, first out; refuses what does not fit.
+        /// First in, first out; drops an arriving packet that does not fit.
         drop_tail::DropTail(DropTailParams) = "drop_tail",
-        /// Random Early Detection: drops or marks at random, the more often the longer the queue.
+        /// Random Early Detection: drops or marks at random, more often at a longer queue.
         red::Red(RedParams) = "red",
-        /// RED whose largest probability adapts to the load.
+        /// RED whose maximum probability adapts to the load.
         adaptive_red::AdaptiveRed(AdaptiveRedParams) = "adaptive_red",
-        /// Marks every packet that finds a threshold waiting, as DCTCP asks of its switches.
+        /// Marks each packet that finds the queue at or above a threshold, as DCTCP asks.
         step_mark::StepMark(StepMarkParams) = "step_mark",
     }
     schedulers {
         /// First in, first out; a full buffer drops the packet that has waited longest.
         drop_head::DropHead(DropHeadParams) = "drop_head",
-        /// First in, first out; a full buffer drops any of its packets.
+        /// First in, first out; a full buffer drops a randomly chosen packet.
         random_drop::RandomDrop(RandomDropParams) = "random_drop",
-        /// Controlled Delay (RFC 8289): drops or marks at departure what has waited too long.
+        /// Controlled Delay (RFC 8289): drops or marks packets at departure after long waits.
         codel::Codel(CodelParams) = "codel",
-        /// Proportional Integral controller Enhanced (RFC 8033): drops or marks at arrival.
+        /// Proportional Integral controller Enhanced (RFC 8033): drops or marks arriving packets.
         pie::Pie(PieParams) = "pie",
         /// Two coupled queues, one of them short for L4S traffic (RFC 9332).
         dual_pi2::DualPi2(DualPi2Params) = "dual_pi2",
-        /// A queue a flow, each with its share of the link; a full buffer drops from the longest.
+        /// One queue per flow, each with its share of the link; a full buffer cuts the longest.
         fair::Fair(FairParams) = "fair",
-        /// Flow Queue CoDel (RFC 8290): a queue a flow, each under CoDel, new flows first.
+        /// Flow Queue CoDel (RFC 8290): one queue per flow, under CoDel; new flows go first.
         fq_codel::FqCodel(FqCodelParams) = "fq_codel",
-        /// Flow Queue PIE: a queue a flow, each under PIE, new flows first.
+        /// Flow Queue PIE: one queue per flow, under PIE; new flows go first.
         fq_pie::FqPie(FqPieParams) = "fq_pie",
     }
 }

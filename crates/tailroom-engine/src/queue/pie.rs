@@ -1,11 +1,12 @@
-//! Proportional Integral controller Enhanced (RFC 8033): arriving packets are dropped with a
-//! probability that a control loop sets so that the queueing delay comes to its target.
+//! Proportional Integral controller Enhanced (RFC 8033): drops arriving packets with a probability
+//! that a control loop adjusts to bring the queueing delay to its target.
 //!
-//! As appendix A, with marks, derandomization and the cap of sec. 5, but without its activation: a
-//! buffer that never fills to a third would have no control. Delays are timestamps (sec. 4.3), zero
-//! while nothing waits, like the estimate of sec. 5.2. The probability decays without delay, not
-//! below half the target, and packets of a burst do not bring the next drop closer (appendix B
-//! differs in both). `MEAN_PKTSIZE` is the link's largest packet.
+//! Follows appendix A, with marks, derandomization and the cap of sec. 5, but without its
+//! activation: a buffer that never fills to a third would not be controlled. Delays are measured
+//! with timestamps (sec. 4.3) and are zero while no packet waits, like the estimate of sec. 5.2.
+//! The probability decays while there is no delay, not while the delay is below half of the target,
+//! and packets of a burst do not bring the next drop closer (appendix B differs in both).
+//! `MEAN_PKTSIZE` is the link's largest packet.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -28,14 +29,14 @@ pub(super) const TARGET: PositiveDuration = PositiveDuration::new(15_000_000_000
 pub(super) const UPDATE_INTERVAL: PositiveDuration = PositiveDuration::new(15_000_000_000);
 /// `MAX_BURST` (RFC 8033 sec. 4.4).
 pub(super) const MAX_BURST: Duration = Duration::new(150_000_000_000);
-/// RFC 8033 appendix A, in 1/s.
+/// Default `alpha` in 1/s (RFC 8033 appendix A).
 pub(super) const ALPHA: f64 = 0.125;
-/// RFC 8033 appendix A, in 1/s.
+/// Default `beta` in 1/s (RFC 8033 appendix A).
 pub(super) const BETA: f64 = 1.25;
 /// `mark_ecnth` (RFC 8033 sec. 5.1).
 pub(super) const MARK_UP_TO: f64 = 0.1;
 
-/// Below such a probability a step is divided by this much (RFC 8033 sec. 4.2).
+/// Probabilities, and the divisors of a step below them (RFC 8033 sec. 4.2).
 const SCALES: [(f64, f64); 6] = [
     (0.000_001, 2_048.0),
     (0.000_01, 512.0),
@@ -44,49 +45,49 @@ const SCALES: [(f64, f64); 6] = [
     (0.01, 8.0),
     (0.1, 2.0),
 ];
-/// From this probability on steps up are capped (RFC 8033 sec. 5.5), to the one below.
+/// Probability from which upward steps are capped (RFC 8033 sec. 5.5), to [`STEP_CAP`].
 const CAPPED_FROM: f64 = 0.1;
 const STEP_CAP: f64 = 0.02;
-/// What is left of the probability after an update without delay (RFC 8033 sec. 4.2).
+/// Factor of the probability at an update without delay (RFC 8033 sec. 4.2).
 const DECAY: f64 = 0.98;
-/// Below this probability a short delay is left alone (RFC 8033 sec. 4.1).
+/// Probability below which no packet is dropped at short delays (RFC 8033 sec. 4.1).
 const HARMLESS: f64 = 0.2;
-/// In packets: a backlog that is left alone (RFC 8033 sec. 4.1).
+/// Backlog in packets up to which no packet is dropped (RFC 8033 sec. 4.1).
 const SHORT_BACKLOG: u64 = 2;
-/// No packet is dropped before the probabilities since the last drop sum to this (sec. 5.4).
+/// Sum of the probabilities since the last drop below which no packet is dropped (sec. 5.4).
 const SUM_BEFORE_DROP: f64 = 0.85;
-/// The packet that brings the sum to this is dropped (sec. 5.4).
+/// Sum from which a packet is dropped for certain (sec. 5.4).
 const SUM_OF_CERTAIN_DROP: f64 = 8.5;
-/// In targets: the intervals over which it is counted whether the queue empties, as many targets as the
-/// burst allowance has (RFC 8033 sec. 4.2 and 4.4: 150 and 15 ms).
-const TARGETS_OF_AN_INTERVAL: u64 = 10;
-/// Shorter periods would only cost time.
+/// Length of the intervals in which the queue should empty, in targets: the ratio of burst
+/// allowance to target (RFC 8033 sec. 4.2 and 4.4: 150 and 15 ms).
+const TARGETS_PER_INTERVAL: u64 = 10;
+/// Shorter periods would only cost computing time.
 const MIN_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
 
 /// Parameters of a PIE buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PieParams {
-    /// How much may wait; what arrives beyond it is dropped. RFC 8033 gives no limit: the default
+    /// Buffer size; a full buffer drops arriving packets. RFC 8033 specifies no limit: the default
     /// is the 1000 packets of Linux.
     pub limit: QueueLimit,
-    /// Queueing delay that the control loop aims at (15 ms: RFC 8033 sec. 4.2).
+    /// Queueing delay that the control loop aims for (15 ms: RFC 8033 sec. 4.2).
     pub target: PositiveDuration,
     /// Time between updates of the drop probability (15 ms: RFC 8033 sec. 4.2).
     pub update_interval: PositiveDuration,
-    /// Gain of the distance from the target, in 1/s (0.125: RFC 8033 appendix A).
+    /// Gain for the difference between delay and target, in 1/s (0.125: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub alpha: f64,
-    /// Gain of the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix A).
+    /// Gain for the change of the delay since the last update, in 1/s (1.25: RFC 8033 appendix A).
     #[schemars(range(min = 0.0))]
     pub beta: f64,
-    /// How long a burst passes untouched after the queue was calm (150 ms: RFC 8033 sec. 4.4).
+    /// How long a burst passes without drops after a calm period (150 ms: RFC 8033 sec. 4.4).
     pub max_burst: Duration,
-    /// Up to this drop probability packets that understand marks are marked instead; above it they
-    /// are dropped too (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1).
+    /// Drop probability up to which ECN-capable packets are marked instead of dropped
+    /// (`mark_ecnth`, 0.1: RFC 8033 sec. 5.1).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub mark_up_to: f64,
-    /// Keep drops from coming too close together or too far apart (true: RFC 8033 sec. 5.4).
+    /// Prevent drops that are too close together or too far apart (true: RFC 8033 sec. 5.4).
     pub derandomize: bool,
 }
 
@@ -120,21 +121,21 @@ impl Parameters for PieParams {
 
     fn delay_target(&self) -> Option<DelayTarget> {
         let target = self.target.time();
-        let interval = target.picoseconds().saturating_mul(TARGETS_OF_AN_INTERVAL);
+        let interval = target.picoseconds().saturating_mul(TARGETS_PER_INTERVAL);
         Some(DelayTarget { target, interval: Time::from_picoseconds(interval) })
     }
 }
 
-/// Refuses a period so short that a run would only update.
+/// Refuses a period so short that the updates would dominate the run time.
 pub(super) fn check_update_interval(interval: PositiveDuration) -> Result<(), BadParameter> {
     if interval.time() >= MIN_UPDATE.time() {
         return Ok(());
     }
-    let problem = format!("an update every {interval} is too often");
+    let problem = format!("an update every {interval} is too frequent");
     Err(BadParameter::new("update_interval", problem, format!("write at least \"{MIN_UPDATE}\"")))
 }
 
-/// What PIE goes by, the same for every queue under its control.
+/// The parameters of PIE at a link, which all its queues share.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     target: Time,
@@ -149,7 +150,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// PIE with these parameters (their limit aside) at `link`.
+    /// Creates the settings for `link`; ignores the limit of `params`.
     pub fn new(params: &PieParams, link: &LinkFacts) -> Self {
         let target = params.target.time();
         Settings {
@@ -166,23 +167,23 @@ impl Settings {
     }
 }
 
-/// The state of PIE over one queue.
+/// The state of PIE for one queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Control {
+pub struct PieState {
     probability: f64,
     /// Sum of the probabilities of the packets since the last drop.
     sum: f64,
     burst_allowance: Time,
     delay: Time,
-    /// The delay as of the last update.
+    /// The delay at the last update.
     delay_before: Time,
     next_update: Time,
 }
 
-impl Control {
-    /// The control of a queue that is empty at the start of the run.
+impl PieState {
+    /// Creates the state of a queue that is empty at the start of the run.
     pub fn new(settings: &Settings) -> Self {
-        Control {
+        PieState {
             probability: 0.0,
             sum: 0.0,
             burst_allowance: settings.max_burst,
@@ -192,13 +193,13 @@ impl Control {
         }
     }
 
-    /// The probability with which it drops.
+    /// Returns the drop probability.
     pub fn probability(&self) -> f64 {
         self.probability
     }
 
-    /// Makes the updates up to `now`. Nothing else has happened to the queue since the last of
-    /// them, so that they find what they would have found at their own times.
+    /// Performs the updates that are due by `now`. The queue has not changed since they were due,
+    /// so a late update sees the same delay as a punctual one.
     #[inline]
     pub fn advance(&mut self, settings: &Settings, now: Time) {
         if self.next_update <= now {
@@ -212,14 +213,14 @@ impl Control {
             self.update(settings);
             self.pass(settings, 1);
             if before == (self.probability, self.delay_before) && self.next_update <= now {
-                // All further updates change nothing but the burst allowance.
+                // Further updates change only the burst allowance.
                 let rest = now.since(self.next_update).picoseconds();
                 self.pass(settings, rest / settings.update_interval.picoseconds() + 1);
             }
         }
     }
 
-    /// The time of so many updates passes.
+    /// Advances the time by `updates` update intervals.
     fn pass(&mut self, settings: &Settings, updates: u64) {
         let period = settings.update_interval.picoseconds();
         let span = Time::from_picoseconds(period.saturating_mul(updates));
@@ -227,7 +228,7 @@ impl Control {
         self.next_update = self.next_update.saturating_add(span);
     }
 
-    /// RFC 8033 sec. 4.2, with the cap of sec. 5.5.
+    /// Updates the probability (RFC 8033 sec. 4.2, with the cap of sec. 5.5).
     fn update(&mut self, settings: &Settings) {
         let delay = self.delay.seconds();
         let from_target = delay - settings.target.seconds();
@@ -246,7 +247,7 @@ impl Control {
         self.delay_before = self.delay;
     }
 
-    /// Decides about a packet that finds so many bytes in its queue.
+    /// Decides about a packet that finds `backlog_bytes` in its queue.
     #[inline]
     pub fn on_arrival(
         &mut self,
@@ -264,14 +265,16 @@ impl Control {
             return Verdict::Accept;
         }
         self.sum = 0.0;
-        // RFC 8033 sec. 5.1: dropped if it "exceeds" the bound; the pseudo-code adds equality.
+        // RFC 8033 sec. 5.1: dropped if the probability "exceeds" the bound; by the pseudocode,
+        // also if it equals the bound.
         if ecn.is_capable() && self.probability <= settings.mark_up_to {
             return Verdict::Mark;
         }
         Verdict::Drop(DropReason::Early)
     }
 
-    /// RFC 8033 sec. 4.1 and 5.4 (`drop_early` of appendix B).
+    /// Draws whether a packet is marked or dropped (RFC 8033 sec. 4.1 and 5.4, `drop_early` of
+    /// appendix B).
     fn hits(&mut self, settings: &Settings, backlog_bytes: u64, random: &mut impl Rng) -> bool {
         let is_harmless = self.delay_before < settings.half_target && self.probability < HARMLESS;
         if is_harmless || backlog_bytes <= settings.short_backlog {
@@ -290,12 +293,12 @@ impl Control {
         self.sum >= SUM_OF_CERTAIN_DROP || uniform(random) < self.probability
     }
 
-    /// A packet did not fit into the buffer: the next drop should not follow at once.
+    /// Records that a packet did not fit into the buffer: the next drop should not follow at once.
     pub fn on_overflow(&mut self) {
         self.sum = 0.0;
     }
 
-    /// A packet left at `now` that had arrived at `arrival`.
+    /// Records that a packet that arrived at `arrival` leaves `queue` at `now`.
     #[inline]
     pub fn on_departure(&mut self, now: Time, arrival: Time, queue: &PacketList) {
         self.delay = if queue.is_empty() { Time::ZERO } else { now.since(arrival) };
@@ -307,21 +310,21 @@ impl Control {
 pub struct Pie {
     limit: Limit,
     settings: Settings,
-    control: Control,
-    line: PacketList,
+    aqm_state: PieState,
+    queue: PacketList,
     random: Xoshiro256PlusPlus,
     emptying: Emptying,
 }
 
 impl Pie {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &PieParams, link: &LinkFacts) -> Self {
         let settings = Settings::new(params, link);
         Pie {
             limit: link.limit(params.limit),
             settings,
-            control: Control::new(&settings),
-            line: PacketList::default(),
+            aqm_state: PieState::new(&settings),
+            queue: PacketList::default(),
             random: link.random(),
             emptying: Emptying::for_target(params.delay_target()),
         }
@@ -331,41 +334,41 @@ impl Pie {
 impl Scheduler for Pie {
     #[inline]
     fn enqueue(&mut self, mut packet: Event, buffer: &mut Buffer) {
-        self.control.advance(&self.settings, packet.time());
-        self.emptying.on_arrival(packet.time(), self.line.is_empty());
+        self.aqm_state.advance(&self.settings, packet.time());
+        self.emptying.on_arrival(packet.time(), self.queue.is_empty());
         let bytes = buffer.bytes() + u64::from(packet.bytes());
         if !self.limit.holds(buffer.packets() + 1, bytes) {
-            self.control.on_overflow();
+            self.aqm_state.on_overflow();
             buffer.refuse(packet, DropReason::Overflow);
             return;
         }
-        let backlog = self.line.bytes();
+        let backlog = self.queue.bytes();
         let verdict =
-            self.control.on_arrival(&self.settings, backlog, packet.ecn(), &mut self.random);
+            self.aqm_state.on_arrival(&self.settings, backlog, packet.ecn(), &mut self.random);
         match verdict {
             Verdict::Drop(reason) => return buffer.refuse(packet, reason),
             Verdict::Mark => buffer.mark_arriving(&mut packet),
             Verdict::Accept => {}
         }
-        buffer.push_back(&mut self.line, packet);
+        buffer.push_back(&mut self.queue, packet);
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        self.control.advance(&self.settings, now);
-        let packet = buffer.pop_front(&mut self.line)?;
-        self.control.on_departure(now, buffer.packet(&packet).time(), &self.line);
-        if self.line.is_empty() {
+        self.aqm_state.advance(&self.settings, now);
+        let packet = buffer.pop_front(&mut self.queue)?;
+        self.aqm_state.on_departure(now, buffer.packet(&packet).time(), &self.queue);
+        if self.queue.is_empty() {
             self.emptying.on_empty(now);
         }
         Some(packet)
     }
 
     fn gauges(&self, now: Time) -> Vec<Gauge> {
-        let mut control = self.control;
-        control.advance(&self.settings, now);
+        let mut aqm_state = self.aqm_state;
+        aqm_state.advance(&self.settings, now);
         vec![
-            ("drop_probability", control.probability),
+            ("drop_probability", aqm_state.probability),
             (EMPTIED_INTERVALS, self.emptying.fraction(now)),
         ]
     }

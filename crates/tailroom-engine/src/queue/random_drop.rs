@@ -1,6 +1,6 @@
-//! Random drop: a full buffer makes room by dropping any of its packets, the arriving one included,
-//! each with the same probability, so that a flow loses in proportion to its share of the queue
-//! (Mankin 1990, "Random drop congestion control"; Hashem 1989).
+//! Random drop: a full buffer drops one of its packets, including the arriving one, each with equal
+//! probability, so that a flow's share of the drops is its share of the queue (Mankin 1990, "Random
+//! drop congestion control"; Hashem 1989).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use crate::units::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomDropParams {
-    /// How much may wait.
+    /// Buffer size, excluding the packet in transmission.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
 }
@@ -36,25 +36,25 @@ impl Parameters for RandomDropParams {
 #[derive(Debug)]
 pub struct RandomDrop {
     limit: Limit,
-    line: PacketList,
+    queue: PacketList,
     random: Xoshiro256PlusPlus,
 }
 
 impl RandomDrop {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &RandomDropParams, link: &LinkFacts) -> Self {
         let limit = link.limit(params.limit);
-        RandomDrop { limit, line: PacketList::default(), random: link.random() }
+        RandomDrop { limit, queue: PacketList::default(), random: link.random() }
     }
 }
 
 impl Scheduler for RandomDrop {
     #[inline]
     fn enqueue(&mut self, packet: Event, buffer: &mut Buffer) {
-        buffer.push_back(&mut self.line, packet);
+        buffer.push_back(&mut self.queue, packet);
         while !self.limit.holds(buffer.packets(), buffer.bytes())
             && let Some(any) =
-                buffer.take_any(&mut self.line, |bound| below(&mut self.random, bound))
+                buffer.take_any(&mut self.queue, |bound| below(&mut self.random, bound))
         {
             buffer.drop(any, DropReason::Overflow);
         }
@@ -62,7 +62,7 @@ impl Scheduler for RandomDrop {
 
     #[inline]
     fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
-        buffer.pop_front(&mut self.line)
+        buffer.pop_front(&mut self.queue)
     }
 }
 
@@ -72,9 +72,8 @@ mod tests {
     use crate::packet::Ecn;
     use crate::queue::script;
 
-    /// A flow with a fraction of the queue has that fraction of the drops.
     #[test]
-    fn a_flow_loses_in_proportion_to_its_share_of_the_queue() {
+    fn the_drops_of_a_flow_are_proportional_to_its_share_of_the_queue() {
         let params = RandomDropParams { limit: QueueLimit::packets(9) };
         let mut drops = [0, 0];
         let mut queue = RandomDrop::new(&params, &script::link(1_000_000));

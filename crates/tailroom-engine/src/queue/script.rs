@@ -1,4 +1,4 @@
-//! What the tests of the disciplines build their scripts from.
+//! Building blocks of the scripts in the tests of the disciplines.
 
 use super::buffer::{Buffer, DropReason};
 use super::{LinkFacts, Scheduler};
@@ -6,7 +6,7 @@ use crate::packet::in_network::Event;
 use crate::packet::{Ecn, Packet};
 use crate::units::{Rate, Time};
 
-/// A link of this rate that packets of 1,000 bytes cross.
+/// A link with the given rate that is crossed by packets of 1,000 bytes.
 pub(super) fn link(bits_per_second: u64) -> LinkFacts {
     LinkFacts {
         name: "link".into(),
@@ -24,12 +24,12 @@ pub(super) fn packet(now: Time, flow: u32, sequence: u64, bytes: u32, ecn: Ecn) 
     Event::arrival(now, flow, 0, &packet)
 }
 
-/// The packet that `queue` sends at `now`.
+/// Removes and returns the packet that `queue` sends at `now`.
 pub(super) fn sent(queue: &mut impl Scheduler, now: Time, buffer: &mut Buffer) -> Option<Event> {
     queue.dequeue(now, buffer).map(|packet| buffer.take(packet))
 }
 
-/// Flow, sequence number and reason of what has been dropped since the last call.
+/// Returns flow, sequence number and reason of each packet dropped since the last call.
 pub(super) fn dropped(buffer: &mut Buffer) -> Vec<(u32, u64, DropReason)> {
     let dropped = buffer.drain_dropped();
     dropped.map(|drop| (drop.packet.flow(), drop.packet.packet(0).sequence, drop.reason)).collect()

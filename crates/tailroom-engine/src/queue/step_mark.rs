@@ -1,5 +1,5 @@
-//! Marking at a threshold of the queue itself, without an average: the switch of DCTCP (Alizadeh et
-//! al. 2010, "Data center TCP"; RFC 8257 sec. 3.1).
+//! Marking at a threshold of the instantaneous queue, without an average: the switch of DCTCP
+//! (Alizadeh et al. 2010, "Data center TCP"; RFC 8257 sec. 3.1).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,20 +8,20 @@ use super::buffer::DropReason;
 use super::{Admission, BadParameter, EnqueueEvent, LinkFacts, Parameters, Verdict};
 use crate::quantity::limit::{Limit, QueueLimit};
 
-/// Parameters of a threshold that marks.
+/// Parameters of threshold marking.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepMarkParams {
-    /// How much may wait. A packet that does not fit is dropped.
+    /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
-    /// A packet that finds so much waiting, or more, is marked (K). The authors of DCTCP advise
-    /// more than a seventh of the bandwidth-delay product, and room for bursts: 20 packets at 1
-    /// Gbit/s, 65 packets at 10 Gbit/s.
+    /// Marking threshold (K): a packet that finds at least this much waiting is marked. The authors
+    /// of DCTCP advise more than a seventh of the bandwidth-delay product, and room for bursts: 20
+    /// packets at 1 Gbit/s, 65 packets at 10 Gbit/s.
     #[schemars(example = "65 packets")]
     pub threshold: QueueLimit,
-    /// Drop the packets that cannot be marked, instead of letting them pass until the buffer is
-    /// full. Otherwise a flow without ECN takes the buffer from the flows with it.
+    /// Drop packets that are not ECN-capable at the threshold, instead of accepting them until the
+    /// buffer is full. If false, flows without ECN take the buffer from flows with ECN.
     #[serde(default = "yes")]
     pub drop_others: bool,
 }
@@ -44,7 +44,7 @@ impl Parameters for StepMarkParams {
         if threshold.in_bytes(link.packet_bytes) >= limit.in_bytes(link.packet_bytes) {
             let problem = format!("{} is not below the limit of {}", self.threshold, self.limit);
             let remedy = format!(
-                "lower it below {}; a packet that finds a full buffer is dropped",
+                "lower it below {}; a full buffer drops packets instead of marking them",
                 self.limit
             );
             return Err(BadParameter::new("threshold", problem, remedy));
@@ -62,7 +62,7 @@ pub struct StepMark {
 }
 
 impl StepMark {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &StepMarkParams, link: &LinkFacts) -> Self {
         StepMark {
             limit: link.limit(params.limit),
@@ -71,9 +71,10 @@ impl StepMark {
         }
     }
 
-    /// Whether K or more waits. The paper and RFC 8257 mark when the occupancy of the buffer is
-    /// "greater than" K; a switch's occupancy counts the packet in transmission, and ours does not. ns-2's DCTCP,
-    /// a RED queue with both thresholds at K and weight 1, compares in this way too.
+    /// Returns whether at least K waits. The paper and RFC 8257 mark when the occupancy of the
+    /// buffer is "greater than" K; the occupancy of a switch includes the packet in transmission,
+    /// while the counts here exclude it. ns-2's DCTCP, a RED queue with both thresholds at K and
+    /// weight 1, compares in the same way.
     #[inline]
     fn is_reached(&self, event: &EnqueueEvent) -> bool {
         match self.threshold {
@@ -108,7 +109,8 @@ mod tests {
         StepMarkParams { limit: read(limit), threshold: read(threshold), drop_others: true }
     }
 
-    /// What becomes of a packet of 1,000 bytes that finds these packets waiting at a busy link.
+    /// Returns the verdict about a packet of 1,000 bytes that finds `waiting_packets` packets at a
+    /// busy link.
     fn verdict(params: &StepMarkParams, waiting_packets: u64, ecn: Ecn) -> Verdict {
         let event = EnqueueEvent {
             now: Time::ZERO,
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_a_packet_that_finds_the_threshold_waiting() {
+    fn marks_a_packet_that_finds_the_queue_at_the_threshold() {
         // 5 ms at 8 Mbit/s are 5,000 bytes.
         for threshold in ["5 packets", "5 kB", "5 ms"] {
             let params = params("10 packets", threshold);
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_there_what_cannot_be_marked_unless_told_to_let_it_pass() {
+    fn drops_packets_without_ecn_at_the_threshold_unless_disabled() {
         let strict = params("10 packets", "5 packets");
         assert_eq!(verdict(&strict, 4, Ecn::NotEct), Verdict::Accept);
         assert_eq!(verdict(&strict, 5, Ecn::NotEct), Verdict::Drop(DropReason::Early));
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_drops_all() {
+    fn a_full_buffer_drops_every_packet() {
         for ecn in [Ecn::NotEct, Ecn::Ect0] {
             let full = verdict(&params("10 packets", "5 packets"), 10, ecn);
             assert_eq!(full, Verdict::Drop(DropReason::Overflow));

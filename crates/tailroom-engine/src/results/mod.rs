@@ -363,7 +363,7 @@ pub struct ArrivalLog {
 }
 
 /// Index of dispersion of arrivals: a row for each link and time scale. See
-/// [`crate::probe::dispersion`].
+/// [`crate::probe::index_of_dispersion`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArrivalDispersion {
     /// Index of the link.

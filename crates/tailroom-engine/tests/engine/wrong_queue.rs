@@ -334,7 +334,7 @@ fn wrong_parameters_of_fair_are_refused() {
             ("weights = { tcp = 1000.1 }", "weights", &["0.001", "1000"]),
             ("weights = { tcp = nan }", "weights.tcp", &["finite number"]),
             (r#"weights = { tcp = "2" }"#, "weights.tcp", &["number"]),
-            ("buckets = 8, weights = { tcp = 2.0 }", "weights", &["remove one of the two"]),
+            ("buckets = 8, weights = { tcp = 2.0 }", "weights", &["`weights`", "`buckets`"]),
             (r#"longest = "packet""#, "longest", &["`packets`"]),
             (r#"drop_from = "head""#, "drop_from", &["front, tail"]),
         ],

@@ -1,15 +1,15 @@
-//! Deficit round robin (Shreedhar, Varghese 1996): flows take turns; at its turn a flow is granted
-//! its quantum and sends what that and the rest of its last turn cover.
+//! Deficit round robin (Shreedhar, Varghese 1996): flows take turns; a turn grants a flow its
+//! quantum, and the flow sends the packets that the quantum and the rest of its last turn cover.
 
 use super::flows::{Flow, Flows};
 use crate::packet::in_network::Event;
 use crate::queue::buffer::Buffer;
 
-/// The round. The marker in it stands for a flow of weight 1 that always waits: its grants are the
-/// virtual time.
+/// The round. The marker in it stands for a flow of weight 1 that is always backlogged: its grants
+/// are the virtual time.
 #[derive(Debug)]
 pub(super) struct DeficitRoundRobin {
-    /// Whose turn it is; it has been granted its quantum.
+    /// The flow whose turn it is; its quantum has been granted.
     first: u32,
     marker: u32,
     /// Turns of the marker since the restart.
@@ -24,19 +24,19 @@ impl DeficitRoundRobin {
         DeficitRoundRobin { first: marker, marker, rounds: 0, quantum }
     }
 
-    /// What the marker has been granted since the restart, in bytes.
+    /// Returns the bytes granted to the marker since the restart.
     pub(super) fn advance_bytes(&self) -> f64 {
         self.rounds as f64 * self.quantum
     }
 
-    /// Counts the advance afresh.
+    /// Restarts the count of the advance.
     pub(super) fn restart_advance(&mut self) {
         self.rounds = 0;
     }
 
-    /// A flow that waits joins the end of the round.
+    /// Adds a flow that becomes backlogged to the end of the round.
     pub(super) fn join(&mut self, flows: &mut Flows, slot: u32) {
-        // Alone it need not wait for the marker, which sends nothing.
+        // A flow that is alone need not wait for the marker, which sends nothing.
         let is_alone = flows.first(self.marker).is_none();
         flows.link(slot, self.first);
         flows[slot].tag = 0;
@@ -45,14 +45,14 @@ impl DeficitRoundRobin {
         }
     }
 
-    /// The first packet of `flow` leaves, which has so many bytes.
+    /// Records that the first packet of `flow`, of `bytes` bytes, leaves.
     #[inline]
     pub(super) fn on_service(flow: &mut Flow, bytes: u32) {
         flow.tag -= u64::from(bytes);
     }
 
-    /// A flow that waits no more leaves, and what is left of its grants lapses. False: nothing need
-    /// be known of it any longer.
+    /// Removes a flow that is no longer backlogged; the rest of its grants lapses. Returns false:
+    /// the flow is no longer active and can be forgotten.
     pub(super) fn leave(&mut self, flows: &mut Flows, slot: u32) -> bool {
         flows.unlink(slot);
         if self.first == slot {
@@ -69,15 +69,15 @@ impl DeficitRoundRobin {
         flow.tag += flow.share;
     }
 
-    /// The flow whose first packet is the next of the buffer, which holds one at least.
+    /// Returns the flow whose first packet leaves next; the buffer must not be empty.
     #[inline]
     pub(super) fn next(&mut self, flows: &mut Flows, buffer: &Buffer) -> u32 {
         loop {
             let slot = self.first;
             let flow = &flows[slot];
             let covers = |packet: &Event| u64::from(packet.bytes()) <= flow.tag;
-            // Most have spent all of it, which takes no look at the packet.
-            if flow.tag > 0 && buffer.front(&flow.line).is_some_and(covers) {
+            // Most flows have used up their grants; the packet is then not read.
+            if flow.tag > 0 && buffer.front(&flow.queue).is_some_and(covers) {
                 return slot;
             }
             if slot == self.marker {

@@ -1,43 +1,44 @@
-//! The flows that a fair queue knows: those that wait, and those ahead of the virtual time.
+//! The flows known to a fair queue: backlogged flows, and flows ahead of the virtual time.
 
 use crate::queue::buffer::PacketList;
 
-/// No slot.
+/// No slot, in place of an index.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// One flow, or one bucket of flows: a cache line.
+/// A flow, or a bucket of flows: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flow {
-    /// Its number: the flow's, or the bucket's.
+    /// Number of the flow or of the bucket.
     pub(super) number: u32,
-    /// How many of its first packets go with priority.
+    /// Number of packets at the front of the queue that have priority.
     pub(super) express: u32,
-    /// Its packets.
-    pub(super) line: PacketList,
-    /// Start tag of its first packet, or of the next one to arrive; the deficit under round robin.
+    /// The waiting packets.
+    pub(super) queue: PacketList,
+    /// Start tag of the first packet, or of the next packet to arrive; the deficit under round
+    /// robin.
     pub(super) tag: u64,
-    /// Virtual time that a byte takes; the quantum under round robin.
+    /// Virtual time per byte; the quantum under round robin.
     pub(super) share: u64,
-    /// Bytes that went with priority since it became active.
+    /// Bytes sent with priority since the flow became active.
     pub(super) credit: u32,
-    /// Neighbours in a ring; of a free slot `next` is the next free one.
+    /// Neighbours in a ring; in a free slot, `next` is the next free slot.
     pub(super) next: u32,
     pub(super) previous: u32,
 }
 
 impl Flow {
-    /// Whether packets of it wait.
+    /// Returns whether packets of the flow wait.
     #[inline]
-    pub(super) fn waits(&self) -> bool {
-        !self.line.is_empty()
+    pub(super) fn is_backlogged(&self) -> bool {
+        !self.queue.is_empty()
     }
 }
 
-/// Flows by number, in slots that are used again.
+/// Flows by number, in slots that are reused.
 #[derive(Debug)]
 pub(super) struct Flows {
     slots: Vec<Flow>,
-    /// The slot of each number that ever came: four bytes a flow, and nothing to hash.
+    /// The slot of each number seen so far: four bytes per flow, and no hashing.
     by_number: Vec<u32>,
     known: usize,
     free: u32,
@@ -50,33 +51,33 @@ impl Default for Flows {
 }
 
 impl Flows {
-    /// How many it knows.
+    /// Returns the number of known flows.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.known
     }
 
-    /// Every slot, free ones included; nothing waits in those.
+    /// Returns all slots, including free ones, in which no packets wait.
     pub(super) fn slots(&self) -> &[Flow] {
         &self.slots
     }
 
-    /// Where the flow with this number is, if it is known.
+    /// Returns the slot of the flow with this number, if the flow is known.
     #[inline]
     pub(super) fn find(&self, number: u32) -> Option<u32> {
         self.by_number.get(number as usize).copied().filter(|&slot| slot != NONE)
     }
 
-    /// Takes in a flow; returns its slot.
+    /// Adds a flow; returns its slot.
     #[inline]
     pub(super) fn insert(&mut self, number: u32, share: u64) -> u32 {
         let slot = self.allocate();
-        // Field by field, as most are right in a slot that is used again.
+        // Written field by field: most fields of a reused slot are already right.
         let flow = &mut self[slot];
         (flow.number, flow.express, flow.credit) = (number, 0, 0);
         (flow.tag, flow.share) = (0, share);
         match self.by_number.get_mut(number as usize) {
-            Some(place) => *place = slot,
+            Some(entry) => *entry = slot,
             None => self.grow(number, slot),
         }
         self.known += 1;
@@ -89,8 +90,8 @@ impl Flows {
         self.by_number[number as usize] = slot;
     }
 
-    /// Begins a ring of flows: a slot that stands for its end, in which nothing ever waits. As every
-    /// neighbour is a slot, linking has no cases to tell apart.
+    /// Creates a ring of flows; returns the slot that stands for its end, in which no packet ever
+    /// waits. Every neighbour is a slot, so linking needs no special cases.
     pub(super) fn begin_ring(&mut self) -> u32 {
         let slot = self.allocate();
         (self[slot].next, self[slot].previous) = (slot, slot);
@@ -108,7 +109,7 @@ impl Flows {
         slot
     }
 
-    /// Forgets a flow, of which nothing waits.
+    /// Forgets a flow without waiting packets.
     #[inline]
     pub(super) fn remove(&mut self, slot: u32) {
         let flow = &mut self.slots[slot as usize];
@@ -118,7 +119,8 @@ impl Flows {
         self.known -= 1;
     }
 
-    /// Puts a flow into a ring, before the one in slot `next`: before its end, behind all others.
+    /// Inserts a flow into a ring before the slot `next`; if that is the end of the ring, the flow
+    /// becomes the last one.
     #[inline]
     pub(super) fn link(&mut self, slot: u32, next: u32) {
         let previous = std::mem::replace(&mut self[next].previous, slot);
@@ -127,7 +129,7 @@ impl Flows {
         (flow.next, flow.previous) = (next, previous);
     }
 
-    /// Takes a flow out of its ring.
+    /// Removes a flow from its ring.
     #[inline]
     pub(super) fn unlink(&mut self, slot: u32) {
         let Flow { next, previous, .. } = self[slot];
@@ -135,14 +137,14 @@ impl Flows {
         self[next].previous = previous;
     }
 
-    /// The first flow of the ring that ends at `end`.
+    /// Returns the first flow of the ring that ends at `end`, or `None` if the ring is empty.
     #[inline]
     pub(super) fn first(&self, end: u32) -> Option<u32> {
         let first = self[end].next;
         (first != end).then_some(first)
     }
 
-    /// The flows of the ring that ends at `end`.
+    /// Returns the flows of the ring that ends at `end`.
     pub(super) fn iter(&self, end: u32) -> impl Iterator<Item = &Flow> {
         let mut next = self[end].next;
         std::iter::from_fn(move || {
@@ -152,7 +154,7 @@ impl Flows {
         })
     }
 
-    /// Empties the ring that ends at `end`, and hands `take` its flows.
+    /// Empties the ring that ends at `end`, and calls `take` with each of its flows.
     #[inline]
     pub(super) fn drain(&mut self, end: u32, mut take: impl FnMut(&mut Flows, u32)) {
         let mut slot = self[end].next;

@@ -1,4 +1,4 @@
-//! What a fair queue measures of itself.
+//! The gauges of a fair queue.
 
 use crate::probe::over_time::OverTime;
 use crate::queue::Gauge;
@@ -9,16 +9,16 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 pub(super) struct Gauges {
     rate: Rate,
     window_start: Time,
-    /// Up to when `active` has been counted.
+    /// Time up to which `active` has been counted.
     counted: Time,
     active: u64,
     active_over_time: OverTime<9>,
     active_max: u64,
     backlogged: u64,
-    /// The integral of `backlogged` less `backlogged` times the time: a change adds or takes away its
-    /// instant, whatever the count is.
+    /// The time integral of `backlogged`, less `backlogged` times the current time: a change only
+    /// adds or subtracts its instant, whatever the count is.
     backlogged_integral: i128,
-    /// When the last packet has left, where no other waits.
+    /// When the transmission of the last packet ends, if no other packet waits.
     free_at: Time,
     idle: Time,
     priority_bytes: u64,
@@ -41,21 +41,21 @@ impl Gauges {
         }
     }
 
-    /// A flow begins to wait at `now`.
+    /// Records that a flow becomes backlogged at `now`.
     #[inline]
     pub(super) fn begin_backlog(&mut self, now: Time) {
         self.backlogged += 1;
         self.backlogged_integral -= i128::from(now.picoseconds());
     }
 
-    /// A flow waits no more from `now` on.
+    /// Records that a flow is no longer backlogged from `now` on.
     #[inline]
     pub(super) fn end_backlog(&mut self, now: Time) {
         self.backlogged -= 1;
         self.backlogged_integral += i128::from(now.picoseconds());
     }
 
-    /// From `now` on so many flows are active.
+    /// Records that `active` flows are active from `now` on.
     #[inline]
     pub(super) fn set_active(&mut self, now: Time, active: u64) {
         if active != self.active {
@@ -75,15 +75,16 @@ impl Gauges {
         self.priority_bytes += u64::from(bytes);
     }
 
-    /// The last packet of the buffer begins transmission at `now`. The link's rate may have
-    /// changed; the end is then wrong by less than the difference, which only the idle time feels.
+    /// Records that the transmission of the buffer's last packet begins at `now`. If the link's
+    /// rate has changed, the computed end of the transmission is inexact, which affects only the
+    /// idle time.
     pub(super) fn on_empty(&mut self, now: Time, bytes: u32) {
         let seconds = 8.0 * f64::from(bytes) / self.rate.bits_per_second().max(1) as f64;
         let span = Time::from_picoseconds((seconds * PICOSECONDS_PER_SECOND as f64) as u64);
         self.free_at = now.saturating_add(span);
     }
 
-    /// The link has been idle since the last packet left, until `now`.
+    /// Records that the link has been idle from the end of the last transmission until `now`.
     pub(super) fn end_idle(&mut self, now: Time) {
         self.set_active(self.free_at.min(now), 0);
         self.idle += now.since(self.free_at.max(self.window_start));
@@ -98,8 +99,9 @@ impl Gauges {
         (self.idle, self.priority_bytes) = (Time::ZERO, 0);
     }
 
-    /// Names and values at `now`, of the window since [`Gauges::restart`], in which the virtual
-    /// time went on by `virtual_bytes`. A packet that `is_alone` may find the link idle.
+    /// Returns names and values at `now`, over the window since [`Gauges::restart`], in which the
+    /// virtual time advanced by `virtual_bytes`. If `is_alone`, the only waiting packet may have
+    /// found the link idle.
     pub(super) fn report(&self, now: Time, virtual_bytes: f64, is_alone: bool) -> Vec<Gauge> {
         let mut whole = self.clone();
         if (self.backlogged == 0 || is_alone) && self.free_at <= now {
@@ -107,14 +109,14 @@ impl Gauges {
         }
         whole.count(now);
         let span = now.since(self.window_start);
-        // An empty window has no means.
+        // The mean over an empty window is undefined; report 0.
         let mean = |sum: f64| if span == Time::ZERO { 0.0 } else { sum / span.seconds() };
         let flows = |time: u128| mean(time as f64 / PICOSECONDS_PER_SECOND as f64);
         let waiting = i128::from(self.backlogged) * i128::from(now.picoseconds());
         let backlogged_time = (self.backlogged_integral + waiting).cast_unsigned();
         let capacity = self.rate.bits_per_second() as f64;
         let served = (whole.idle.seconds() * capacity).max(virtual_bytes * 8.0);
-        // Turns in which little is sent would give more than the link has.
+        // Rounds in which little is sent would give more than the capacity.
         let served = served.min(span.seconds() * capacity);
         let priority_bits = whole.priority_bytes as f64 * 8.0;
         let priority = if capacity > 0.0 { priority_bits / capacity } else { 0.0 };

@@ -1,23 +1,23 @@
-//! Per-flow fair queueing over a shared buffer with drop from the longest queue.
+//! Per-flow fair queueing over a shared buffer that drops from the longest queue.
 //!
-//! Every flow has its own queue; a scheduler shares the link among those that wait; a full buffer
-//! drops from the longest queue, the packet that arrives counted in. Nothing is marked.
+//! Each flow has its own queue, and a scheduler shares the link among the backlogged flows. A full
+//! buffer drops from the longest queue; the arriving packet counts. Packets are never marked.
 //!
 //! A flow is *backlogged* while packets of it wait, and *active* while it is backlogged or its last
-//! finish tag lies beyond the virtual time (under deficit round robin: while it is backlogged).
-//! Flows that are not active are not known, and cost four bytes each. When the link has been idle
-//! no flow is active.
+//! finish tag is beyond the virtual time (under deficit round robin: while it is backlogged). An
+//! inactive flow takes four bytes. After an idle time of the link, no flow is active.
 //!
-//! What is measured, over the window since the warm-up:
-//! - `active_flows`: how many are active now; `_mean`, `_p99`, `_max` over time.
-//! - `backlogged_flows_mean`: how many wait, over time.
-//! - `fair_rate_bps`, what a flow of weight 1 that always waits would get (Kortebi, Oueslati,
-//!   Roberts 2004 sec. III): max(S C, 8 V) / T, with S the idle time of the window T, C the link's
-//!   rate at the start, and V the advance of the virtual time in bytes at weight 1; under deficit
-//!   round robin V is the quantum of weight 1 times the rounds begun while packets waited; never
-//!   more than C.
-//! - `priority_load` (same source): 8 P / (C T), with P the bytes that arrived with priority; under
-//!   the schedulers without priority those of packets that found their flow not active.
+//! The gauges, over the measured window:
+//! - `active_flows`: number of active flows now; `_mean`, `_p99` and `_max` over time.
+//! - `backlogged_flows_mean`: mean number of backlogged flows over time.
+//! - `fair_rate_bps`: the rate that a flow of weight 1 would get if it were always backlogged
+//!   (Kortebi, Oueslati, Roberts 2004 sec. III): max(S C, 8 V) / T, at most C, where S is the idle
+//!   time in the window T, C the initial rate of the link, and V the advance of the virtual time in
+//!   bytes at weight 1; under deficit round robin, V is the quantum of weight 1 times the number of
+//!   rounds begun while packets waited.
+//! - `priority_load` (same source): 8 P / (C T), where P is the number of bytes that arrived with
+//!   priority; under the schedulers without priority, the bytes of packets whose flow was not
+//!   active.
 
 mod deficit_round_robin;
 mod flows;
@@ -53,15 +53,15 @@ pub struct Fair {
     limit: Limit,
     drop_from: DropFrom,
     buckets: Option<Buckets>,
-    /// Flows of each group of another weight than 1 and their share (see `Flow`), in order of the
-    /// flows. None with buckets, whose numbers mean no flows.
+    /// The flows of each group whose weight is not 1, and their share (see `Flow`), in order of
+    /// flow number. Empty with buckets, whose numbers are not flow numbers.
     shares: Vec<(Range<u32>, u64)>,
-    /// That of the other flows.
+    /// The share of the other flows.
     other_share: u64,
     flows: Flows,
     order: Order,
     longest: Longest,
-    /// The packet that came into the empty buffer, until it is clear whether the link was idle.
+    /// The packet that arrived at the empty buffer, until it is known whether the link was idle.
     alone: Option<Alone>,
     gauges: Gauges,
 }
@@ -74,7 +74,7 @@ struct Alone {
     has_priority: bool,
 }
 
-/// A hash of flows to buckets.
+/// A hash from flow numbers to buckets.
 #[derive(Clone, Copy, Debug)]
 struct Buckets {
     count: u32,
@@ -82,7 +82,8 @@ struct Buckets {
 }
 
 impl Buckets {
-    /// Mixes as the finalizer of `SplitMix64` does (Steele, Lea, Flood 2014).
+    /// Returns the bucket of `flow`, mixed as in the finalizer of `SplitMix64` (Steele, Lea, Flood
+    /// 2014).
     fn of(self, flow: u32) -> u32 {
         let mut hash = self.salt ^ u64::from(flow);
         hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -92,16 +93,16 @@ impl Buckets {
     }
 }
 
-/// Whose packet leaves next.
+/// The scheduler, which selects the flow to serve next.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "one a link")]
+#[allow(clippy::large_enum_variant, reason = "one instance per link")]
 enum Order {
     StartTime(StartTime),
     DeficitRoundRobin(DeficitRoundRobin),
 }
 
 impl Fair {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &FairParams, link: &LinkFacts) -> Self {
         let quantum = params.quantum.map_or(u64::from(link.packet_bytes), Size::bytes);
         let per_weight = quantum as f64 / params.smallest_weight(link);
@@ -140,7 +141,7 @@ impl Fair {
         }
     }
 
-    /// The slot of the queue that packets of `flow` go to, and whether it is new.
+    /// Returns the slot of the queue for packets of `flow`, and whether the slot is new.
     #[inline]
     fn slot(&mut self, flow: u32) -> (u32, bool) {
         let number = self.buckets.map_or(flow, |buckets| buckets.of(flow));
@@ -166,21 +167,22 @@ impl Fair {
         group.map_or(self.other_share, |&(_, share)| share)
     }
 
-    /// Drops from the longest queue at `now`; `arrived` is the slot of the packet that has just come.
+    /// Drops a packet from the longest queue at `now`; `arrived` is the slot of the packet that has
+    /// just arrived.
     fn make_room(&mut self, now: Time, arrived: u32, buffer: &mut Buffer) -> Option<()> {
         let slot = self.longest.find(&self.flows, arrived)?;
         let flow = &mut self.flows[slot];
         let packet = match self.drop_from {
-            DropFrom::Front => buffer.pop_front(&mut flow.line),
-            DropFrom::Tail => buffer.pop_back(&mut flow.line),
+            DropFrom::Front => buffer.pop_front(&mut flow.queue),
+            DropFrom::Tail => buffer.pop_back(&mut flow.queue),
         }?;
         buffer.drop(packet, DropReason::Overflow);
-        // The packets with priority are the first ones.
+        // The packets with priority are at the front.
         flow.express = match self.drop_from {
             DropFrom::Front => flow.express.saturating_sub(1),
-            DropFrom::Tail => flow.express.min(flow.line.packets() as u32),
+            DropFrom::Tail => flow.express.min(flow.queue.packets() as u32),
         };
-        if flow.waits() {
+        if flow.is_backlogged() {
             return Some(());
         }
         self.gauges.end_backlog(now);
@@ -194,7 +196,8 @@ impl Fair {
         Some(())
     }
 
-    /// Whether the link was idle until the only packet that waits came is known when it is served.
+    /// Decides whether the link was idle when the packet in `alone` arrived, which is known when
+    /// that packet is served or the next one arrives.
     fn settle(&mut self, now: Time, buffer: &Buffer) {
         let Some(alone) = self.alone.take() else { return };
         if buffer.packets() != 1 || alone.arrival != now {
@@ -205,7 +208,7 @@ impl Fair {
             order.begin_busy_period(&mut self.flows, alone.slot, buffer, Flows::remove);
         }
         if !alone.has_priority {
-            self.gauges.add_priority(self.flows[alone.slot].line.bytes() as u32);
+            self.gauges.add_priority(self.flows[alone.slot].queue.bytes() as u32);
         }
     }
 
@@ -220,15 +223,15 @@ impl Fair {
             Order::DeficitRoundRobin(order) => order.next(flows, buffer),
         };
         let flow = &mut flows[slot];
-        let packet = buffer.pop_front(&mut flow.line)?;
+        let packet = buffer.pop_front(&mut flow.queue)?;
         let bytes = buffer.packet(&packet).bytes();
-        let still_waits = flow.waits();
-        if !still_waits {
+        let is_still_backlogged = flow.is_backlogged();
+        if !is_still_backlogged {
             self.gauges.end_backlog(now);
         }
         match &mut self.order {
             Order::StartTime(order) => order.on_service(flows, slot, bytes),
-            Order::DeficitRoundRobin(_) if still_waits => {
+            Order::DeficitRoundRobin(_) if is_still_backlogged => {
                 DeficitRoundRobin::on_service(flow, bytes);
             }
             Order::DeficitRoundRobin(order) => {
@@ -249,7 +252,7 @@ impl Scheduler for Fair {
         }
         let (slot, is_new) = self.slot(packet.flow());
         let flow = &mut self.flows[slot];
-        let starts = flow.line.is_empty();
+        let starts = flow.queue.is_empty();
         let has_priority = match &mut self.order {
             Order::StartTime(order) => order.admit(flow, slot, &packet).unwrap_or(is_new),
             Order::DeficitRoundRobin(_) => is_new,
@@ -257,7 +260,7 @@ impl Scheduler for Fair {
         if has_priority {
             self.gauges.add_priority(packet.bytes());
         }
-        buffer.push_back(&mut flow.line, packet);
+        buffer.push_back(&mut flow.queue, packet);
         if starts {
             self.gauges.begin_backlog(packet.time());
             if let Order::DeficitRoundRobin(order) = &mut self.order {

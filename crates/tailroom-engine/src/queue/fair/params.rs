@@ -1,4 +1,4 @@
-//! The parameters of a fair queue.
+//! Parameters of a fair queue.
 
 use std::collections::BTreeMap;
 
@@ -13,58 +13,60 @@ use crate::queue::{BadParameter, LinkFacts, Parameters};
 
 /// Parameters of per-flow fair queueing.
 ///
-/// Only overflow tells of congestion: it drops, and marks nothing, whatever the packets' ECN field.
+/// Overflow is the only congestion signal: packets are dropped and never marked, whatever their ECN
+/// field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FairParams {
-    /// How much may wait, of all flows together.
+    /// Size of all queues together.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
-    /// Whose packet leaves next (`start_time`).
+    /// Scheduling algorithm (`start_time`).
     #[serde(default)]
     pub scheduler: FairScheduler,
-    /// What the length of a queue counts when the longest must give way: `bytes` (ns-2's DRR; RFC
-    /// 8290 sec. 4.1) or `packets`. The packet that arrives is counted in. Of several that are
-    /// longest the queue that it has joined gives way, or else any of them, the same one in every
-    /// run.
+    /// Unit in which the longest queue is determined: `bytes` (ns-2's DRR; RFC 8290 sec. 4.1) or
+    /// `packets`. The arriving packet counts. In a tie, the queue of the arriving packet is taken
+    /// if it is one of the longest, otherwise any of them, the same one in every run.
     #[serde(default)]
     pub longest: Length,
-    /// Which packet of the longest queue is dropped: the `front` one, as TCP then learns of it
-    /// sooner (Suter, Lakshman, Stiliadis, Choudhury 1998; so do ns-2's DRR, Cross-protect and RFC
-    /// 8290), or the `tail`.
+    /// Which packet of the longest queue is dropped: the one at the `front`, so that TCP learns of
+    /// the drop sooner (Suter, Lakshman, Stiliadis, Choudhury 1998; also ns-2's DRR, Cross-protect
+    /// and RFC 8290), or the one at the `tail`.
     #[serde(default)]
     pub drop_from: DropFrom,
-    /// Bytes that the flow with the smallest weight may send at its turn, of `deficit_round_robin`
-    /// only (the largest packet of the link; Shreedhar and Varghese 1996 sec. III). At least that
-    /// packet.
+    /// Bytes that the flow with the smallest weight may send per turn, at least the largest packet;
+    /// only for `deficit_round_robin` (default: the largest packet of the link; Shreedhar and
+    /// Varghese 1996 sec. III).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Size>,
-    /// Queues that the flows are spread over by a hash salted with the run's seed, as stochastic
-    /// fairness queueing does (Infocom 1990); flows that meet in one share it. Without it every
-    /// flow has its own.
+    /// Number of queues that flows are hashed to, as in stochastic fairness queueing (Infocom
+    /// 1990); the run's seed salts the hash. Flows with the same hash share a queue. Default: one
+    /// queue per flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_048_576))]
     pub buckets: Option<u32>,
-    /// Weight of each flow of a group, by the group's name, 0.001 to 1000; a group that is not
-    /// named has weight 1. Backlogged flows share the link in proportion.
+    /// Weight of each flow of a group, by the name of the group, 0.001 to 1000; other groups have
+    /// weight 1. Backlogged flows share the link in proportion to their weights.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub weights: BTreeMap<String, f64>,
 }
 
-/// Whose packet leaves next.
+/// Scheduling algorithm of a fair queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FairScheduler {
-    /// Start-time fair queueing (Goyal, Vin, Cheng 1996): the packet with the smallest start tag;
-    /// of equal tags the one whose tag was set first. It is set when its flow becomes active, or
-    /// when the packet before it leaves.
+    /// Start-time fair queueing (Goyal, Vin, Cheng 1996): the packet with the smallest start tag
+    /// leaves next; among equal tags, the packet whose tag was set first. A tag is set when its
+    /// flow becomes active, or when the previous packet of the flow leaves.
     #[default]
     StartTime,
-    /// Deficit round robin (Shreedhar, Varghese 1996): flows in turn, each with a quantum of bytes.
+    /// Deficit round robin (Shreedhar, Varghese 1996): flows take turns, each with a quantum of
+    /// bytes.
     DeficitRoundRobin,
     /// Priority fair queueing (Kortebi, Oueslati, Roberts 2004, "Cross-protect"): start-time fair
-    /// queueing, except that a flow that becomes active goes first until it has sent as much as the
-    /// largest packet of the link. Packets with priority are served first come, first served.
+    /// queueing, except that a flow that becomes active has priority until it has sent as many
+    /// bytes as the largest packet of the link. Packets with priority are served first come, first
+    /// served.
     PriorityFair,
 }
 
@@ -72,18 +74,18 @@ pub enum FairScheduler {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DropFrom {
-    /// The one that came first.
+    /// The packet that arrived first.
     #[default]
     Front,
-    /// The one that came last.
+    /// The packet that arrived last.
     Tail,
 }
 
-/// Smallest and largest weight: what the fixed-point tags have room for.
+/// Range of weights that the fixed-point tags can represent.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 0.001..=1_000.0;
 
 impl FairParams {
-    /// The defaults, with this limit.
+    /// Returns the default parameters with the given limit.
     pub fn with_limit(limit: QueueLimit) -> Self {
         FairParams {
             limit,
@@ -96,12 +98,12 @@ impl FairParams {
         }
     }
 
-    /// The weight of a group.
+    /// Returns the weight of a group.
     pub(super) fn weight(&self, group: &str) -> f64 {
         self.weights.get(group).copied().unwrap_or(1.0)
     }
 
-    /// The smallest weight of the link's groups.
+    /// Returns the smallest weight of the groups that cross the link.
     pub(super) fn smallest_weight(&self, link: &LinkFacts) -> f64 {
         let weights = link.groups.iter().map(|(name, _)| self.weight(name));
         weights.reduce(f64::min).unwrap_or(1.0)
@@ -109,8 +111,8 @@ impl FairParams {
 
     fn validate_weights(&self, link: &LinkFacts) -> Result<(), BadParameter> {
         if !self.weights.is_empty() && self.buckets.is_some() {
-            let problem = "weigh flows, but `buckets` gives flows a queue together";
-            return Err(BadParameter::new("weights", problem, "remove one of the two"));
+            let problem = "apply to single flows, but `buckets` lets flows share queues";
+            return Err(BadParameter::new("weights", problem, "remove `weights` or `buckets`"));
         }
         for (name, weight) in &self.weights {
             if !link.groups.iter().any(|(group, _)| group == name) {
@@ -120,14 +122,14 @@ impl FairParams {
                 return Err(BadParameter::new("weights", problem, remedy));
             }
             if link.groups.iter().any(|(group, members)| group == name && members.is_empty()) {
-                let problem = format!("the flows of \"{name}\" come and go");
-                let remedy = "weigh groups of permanent flows only";
+                let problem = format!("\"{name}\" is a group of dynamic flows");
+                let remedy = "name groups of permanent flows only";
                 return Err(BadParameter::new("weights", problem, remedy));
             }
             if !WEIGHTS.contains(weight) {
                 let problem = format!("the weight {weight} of \"{name}\" is out of range");
                 let (least, most) = (WEIGHTS.start(), WEIGHTS.end());
-                let remedy = format!("write {least} to {most}");
+                let remedy = format!("write a weight from {least} to {most}");
                 return Err(BadParameter::new("weights", problem, remedy));
             }
         }

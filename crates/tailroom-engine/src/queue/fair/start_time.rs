@@ -1,10 +1,10 @@
 //! Start-time fair queueing (Goyal, Vin, Cheng 1996) and its variant with priority (Kortebi,
 //! Oueslati, Roberts 2004).
 //!
-//! A packet that finds others of its flow waiting starts where the one before it finishes, so that
-//! of each flow only the start tag of its first packet is kept: service moves it on by the packet's
-//! length over the weight. A drop moves nothing, so the packets behind the dropped one get the tags
-//! that they would have if it had never come.
+//! A packet that finds other packets of its flow waiting starts where the packet before it
+//! finishes, so only the start tag of the first packet per flow is stored: service advances it by
+//! the packet's length divided by the weight. A drop changes no tag, so the packets behind the
+//! dropped one get the tags that they would have without it.
 
 use std::collections::VecDeque;
 
@@ -14,48 +14,48 @@ use crate::packet::in_network::Event;
 use crate::queue::buffer::Buffer;
 use crate::units::Time;
 
-/// Virtual time that a byte takes at weight 1. Tags wrap around: those of one time span less than
-/// 2^63, the largest packet (2^16 bytes) at the smallest weight (1e-3) being 2^58.
+/// Virtual time per byte at weight 1. Tags wrap around: at any time they span less than 2^63, since
+/// the largest packet (2^16 bytes) at the smallest weight (1e-3) takes 2^58.
 pub(super) const BYTE: u64 = 1 << 32;
 
 /// The flows in the order of their start tags.
 #[derive(Debug)]
 pub(super) struct StartTime {
-    /// Bytes that a flow sends with priority; none without it.
+    /// Bytes that a flow sends with priority; 0 without priority.
     credit: u32,
-    /// The flow and the arrival of every packet with priority, of those dropped too: the packet at
-    /// the front of the flow did not come then.
+    /// Flow and arrival time of every packet with priority. Dropped packets remain: their arrival
+    /// time is not that of the packet at the front of the flow.
     express: VecDeque<(u32, Time)>,
     tags: TagQueue,
-    /// How far the virtual time has gone since [`StartTime::restart_advance`].
+    /// Advance of the virtual time since [`StartTime::restart_advance`].
     advance: u128,
 }
 
 impl StartTime {
-    /// Flows go with priority until they have sent `credit` bytes.
+    /// Creates a scheduler under which flows have priority until they have sent `credit` bytes.
     pub(super) fn new(flows: &mut Flows, credit: u32) -> Self {
         StartTime { credit, express: VecDeque::new(), tags: TagQueue::new(flows), advance: 0 }
     }
 
-    /// How far the virtual time has gone since the restart, in bytes at weight 1.
+    /// Returns the advance of the virtual time since the restart, in bytes at weight 1.
     pub(super) fn advance_bytes(&self) -> f64 {
         self.advance as f64 / BYTE as f64
     }
 
-    /// Counts the advance afresh.
+    /// Restarts the count of the advance.
     pub(super) fn restart_advance(&mut self) {
         self.advance = 0;
     }
 
-    /// A flow becomes active.
+    /// Adds a flow that becomes active.
     #[inline]
     pub(super) fn join(&mut self, flows: &mut Flows, slot: u32) {
         flows[slot].tag = self.tags.virtual_time();
         self.tags.insert(flows, slot);
     }
 
-    /// A packet of the flow in `slot` arrives: whether it goes with priority; `None` where there is
-    /// none.
+    /// Returns whether an arriving packet of the flow in `slot` has priority; `None` under a
+    /// scheduler without priority.
     #[inline]
     pub(super) fn admit(&mut self, flow: &mut Flow, slot: u32, packet: &Event) -> Option<bool> {
         if self.credit == 0 {
@@ -70,8 +70,8 @@ impl StartTime {
         Some(is_express)
     }
 
-    /// The last packet of a flow that waited has been dropped. False if nothing need be known of
-    /// the flow any longer.
+    /// Records that the last waiting packet of a flow was dropped. Returns whether the flow is
+    /// still active; if not, it can be forgotten.
     pub(super) fn empty(&mut self, flows: &mut Flows, slot: u32) -> bool {
         let is_known = is_beyond(flows[slot].tag, self.tags.virtual_time());
         if !is_known {
@@ -80,8 +80,8 @@ impl StartTime {
         is_known
     }
 
-    /// The flow whose first packet is the next of the buffer, which holds one at least. Tells `forget`
-    /// of flows that the virtual time has reached.
+    /// Returns the flow whose first packet leaves next; the buffer must not be empty. Calls
+    /// `forget` with the flows that the virtual time has reached.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -98,7 +98,7 @@ impl StartTime {
         slot
     }
 
-    /// The first packet of the flow in `slot` has left, which has so many bytes.
+    /// Records that the first packet of the flow in `slot`, of `bytes` bytes, has left.
     #[inline]
     pub(super) fn on_service(&mut self, flows: &mut Flows, slot: u32, bytes: u32) {
         flows.unlink(slot);
@@ -108,12 +108,12 @@ impl StartTime {
         self.tags.insert(flows, slot);
     }
 
-    /// The flow whose packet with priority came first.
+    /// Returns the flow whose packet with priority arrived first.
     #[inline]
     fn next_express(&mut self, flows: &Flows, buffer: &Buffer) -> Option<u32> {
         while let Some((slot, arrival)) = self.express.pop_front() {
             let flow = &flows[slot];
-            let front = buffer.front(&flow.line).filter(|_| flow.express > 0);
+            let front = buffer.front(&flow.queue).filter(|_| flow.express > 0);
             if front.is_some_and(|packet| packet.time() == arrival) {
                 return Some(slot);
             }
@@ -121,8 +121,8 @@ impl StartTime {
         None
     }
 
-    /// The link was idle until a packet of the flow in `slot` arrived: the virtual time is that of
-    /// the last finish tag, and nobody is ahead of it.
+    /// Begins a busy period with a packet of the flow in `slot`, after the link was idle: the
+    /// virtual time becomes the last finish tag, and no flow is ahead of it.
     pub(super) fn begin_busy_period(
         &mut self,
         flows: &mut Flows,
@@ -136,7 +136,7 @@ impl StartTime {
         self.express.clear();
         let flow = &mut flows[slot];
         (flow.express, flow.credit) = (0, 0);
-        if let Some(first) = buffer.front(&flow.line) {
+        if let Some(first) = buffer.front(&flow.queue) {
             self.admit(flow, slot, first);
         }
     }

@@ -7,22 +7,22 @@ fn settings() -> Settings {
     Settings::new(&PieParams::default(), &script::link(8_000_000))
 }
 
-/// A control after its burst allowance, in the middle of congestion.
-fn control(probability: f64, delay_ms: u64, delay_before_ms: u64) -> Control {
-    Control {
+/// The state of a congested queue whose burst allowance is used up.
+fn state(probability: f64, delay_ms: u64, delay_before_ms: u64) -> PieState {
+    PieState {
         probability,
         burst_allowance: Time::ZERO,
         delay: MS(delay_ms),
         delay_before: MS(delay_before_ms),
-        ..Control::new(&settings())
+        ..PieState::new(&settings())
     }
 }
 
-/// The probability after one update.
+/// Returns the probability after one update.
 fn updated(probability: f64, delay_ms: u64, delay_before_ms: u64) -> f64 {
-    let mut control = control(probability, delay_ms, delay_before_ms);
-    control.advance(&settings(), MS(15));
-    control.probability
+    let mut state = state(probability, delay_ms, delay_before_ms);
+    state.advance(&settings(), MS(15));
+    state.probability
 }
 
 fn is_near(value: f64, expected: f64) -> bool {
@@ -30,9 +30,9 @@ fn is_near(value: f64, expected: f64) -> bool {
 }
 
 #[test]
-fn steps_shrink_with_the_probability() {
-    // 0.125 (35 ms - 15 ms) + 1.25 (35 ms - 25 ms) = 0.0025 + 0.0125 = 0.015, over the divisor
-    // of the band; a bound belongs to the band above it.
+fn steps_are_smaller_at_lower_probabilities() {
+    // 0.125 (35 ms - 15 ms) + 1.25 (35 ms - 25 ms) = 0.0025 + 0.0125 = 0.015, divided by the
+    // divisor of the band; a bound belongs to the band above it.
     let steps = [
         ([0.0, 0.000_000_9], 0.000_007_324_218_75),  // / 2048
         ([0.000_001, 0.000_009], 0.000_029_296_875), // / 512
@@ -56,7 +56,7 @@ fn a_delay_below_the_target_lowers_the_probability() {
 }
 
 #[test]
-fn caps_the_step_up_from_a_tenth_on() {
+fn caps_upward_steps_from_a_tenth_on() {
     // 0.125 (100 ms - 15 ms) + 1.25 (100 ms) = 0.010625 + 0.125 = 0.135625
     assert!(is_near(updated(0.1, 100, 0), 0.12));
     assert!(is_near(updated(0.09, 100, 0), 0.09 + 0.067_812_5));
@@ -66,17 +66,17 @@ fn caps_the_step_up_from_a_tenth_on() {
 }
 
 #[test]
-fn decays_while_there_is_no_delay() {
+fn decays_without_delay() {
     // (0.5 - 0.125 * 15 ms) * 0.98 = 0.498125 * 0.98
     assert!(is_near(updated(0.5, 0, 0), 0.488_162_5));
-    // One delay that is not zero: 0.125 (1 ms - 15 ms) + 1.25 * 1 ms = -0.0005
+    // One of the delays is not zero: 0.125 (1 ms - 15 ms) + 1.25 * 1 ms = -0.0005
     assert!(is_near(updated(0.5, 1, 0), 0.499_5));
 }
 
 #[test]
-fn late_updates_are_those_that_were_due() {
+fn late_updates_equal_punctual_updates() {
     for (probability, delay, before) in [(0.9, 0, 0), (0.0, 40, 0), (0.3, 10, 90)] {
-        let mut late = control(probability, delay, before);
+        let mut late = state(probability, delay, before);
         late.burst_allowance = MS(150);
         let mut punctual = late;
         for update in 1..=300 {
@@ -90,36 +90,38 @@ fn late_updates_are_those_that_were_due() {
 }
 
 #[test]
-fn months_of_silence_pass_at_once() {
+fn months_of_silence_take_few_steps() {
     for probability in [0.0, 1.0] {
         for delay in [0, 40] {
-            let mut control = control(probability, delay, 0);
+            let mut state = state(probability, delay, 0);
             let days = MS(17_280_000_000); // 200 days: 1,152,000,000 updates
-            control.advance(&settings(), days);
-            assert_eq!(control.next_update, days + MS(15));
-            assert!(is_near(control.probability, if delay == 0 { 0.0 } else { 1.0 }));
+            state.advance(&settings(), days);
+            assert_eq!(state.next_update, days + MS(15));
+            assert!(is_near(state.probability, if delay == 0 { 0.0 } else { 1.0 }));
         }
     }
 }
 
 #[test]
-fn a_burst_passes_for_as_long_as_it_is_allowed() {
+fn a_burst_passes_until_its_allowance_is_used_up() {
     let (settings, mut random) = (settings(), script::link(8_000_000).random());
-    let mut control = Control { burst_allowance: MS(150), ..control(1.0, 100, 100) };
-    let mut verdict = |control: &mut Control, picoseconds| {
-        control.advance(&settings, Time::from_picoseconds(picoseconds));
-        control.on_arrival(&settings, 50_000, Ecn::NotEct, &mut random)
+    let mut state = PieState { burst_allowance: MS(150), ..state(1.0, 100, 100) };
+    let mut verdict = |state: &mut PieState, picoseconds| {
+        state.advance(&settings, Time::from_picoseconds(picoseconds));
+        state.on_arrival(&settings, 50_000, Ecn::NotEct, &mut random)
     };
-    // Ten updates of 15 ms; every packet after them is dropped, as the probability is one.
-    assert_eq!(verdict(&mut control, 1), Verdict::Accept);
-    assert_eq!(verdict(&mut control, 149_999_999_999), Verdict::Accept);
-    assert_eq!(verdict(&mut control, 150_000_000_000), Verdict::Drop(DropReason::Early));
-    // Calm gives the allowance back; a probability or a delay of half the target does not.
+    // The allowance covers ten updates of 15 ms. Every later packet is dropped, as the probability
+    // is one.
+    assert_eq!(verdict(&mut state, 1), Verdict::Accept);
+    assert_eq!(verdict(&mut state, 149_999_999_999), Verdict::Accept);
+    assert_eq!(verdict(&mut state, 150_000_000_000), Verdict::Drop(DropReason::Early));
+    // A calm queue regains the allowance; a nonzero probability or a delay of half the target
+    // prevents this.
     let allowance = |probability, delay, before| {
-        let mut control = self::control(probability, delay, before);
+        let mut state = self::state(probability, delay, before);
         let mut random = script::link(8_000_000).random();
-        control.on_arrival(&settings, 0, Ecn::NotEct, &mut random);
-        control.burst_allowance
+        state.on_arrival(&settings, 0, Ecn::NotEct, &mut random);
+        state.burst_allowance
     };
     assert_eq!(allowance(0.0, 7, 7), MS(150));
     assert_eq!(allowance(0.0, 8, 7), Time::ZERO);
@@ -127,21 +129,21 @@ fn a_burst_passes_for_as_long_as_it_is_allowed() {
     assert_eq!(allowance(0.001, 7, 7), Time::ZERO);
 }
 
-/// The verdict about a packet that is dropped if nothing keeps it.
+/// Returns the verdict about a packet that is dropped unless an exception applies.
 fn verdict(probability: f64, delay_before_ms: u64, backlog: u64, ecn: Ecn) -> Verdict {
-    let mut control = control(probability, 100, delay_before_ms);
-    control.sum = SUM_OF_CERTAIN_DROP;
-    control.on_arrival(&settings(), backlog, ecn, &mut script::link(8_000_000).random())
+    let mut state = state(probability, 100, delay_before_ms);
+    state.sum = SUM_OF_CERTAIN_DROP;
+    state.on_arrival(&settings(), backlog, ecn, &mut script::link(8_000_000).random())
 }
 
 #[test]
-fn leaves_short_delays_and_backlogs_alone() {
+fn short_delays_and_backlogs_prevent_drops() {
     let early = Verdict::Drop(DropReason::Early);
-    // The half of the target is 7.5 ms.
+    // Half of the target is 7.5 ms.
     assert_eq!(verdict(0.199, 7, 50_000, Ecn::NotEct), Verdict::Accept);
     assert_eq!(verdict(0.199, 8, 50_000, Ecn::NotEct), early);
     assert_eq!(verdict(0.2, 7, 50_000, Ecn::NotEct), early);
-    // Two packets of 1,000 bytes.
+    // A backlog of two packets of 1,000 bytes is short.
     assert_eq!(verdict(0.9, 100, 2_000, Ecn::NotEct), Verdict::Accept);
     assert_eq!(verdict(0.9, 100, 2_001, Ecn::NotEct), early);
 }
@@ -156,15 +158,15 @@ fn marks_up_to_a_tenth_and_drops_above() {
     assert_eq!(verdict(0.05, 100, 50_000, Ecn::NotEct), early);
 }
 
-/// Numbers of packets from one drop to the next at a drop probability of 1/16.
+/// Returns the numbers of packets from one drop to the next at a drop probability of 1/16.
 fn gaps(derandomize: bool) -> Vec<u32> {
     let params = PieParams { derandomize, ..PieParams::default() };
     let link = script::link(8_000_000);
     let settings = Settings::new(&params, &link);
-    let (mut control, mut random) = (control(1.0 / 16.0, 100, 100), link.random());
+    let (mut state, mut random) = (state(1.0 / 16.0, 100, 100), link.random());
     let mut gap = || {
         let accepts = |_: &u32| {
-            control.on_arrival(&settings, 50_000, Ecn::NotEct, &mut random) == Verdict::Accept
+            state.on_arrival(&settings, 50_000, Ecn::NotEct, &mut random) == Verdict::Accept
         };
         1 + (0..1_000).take_while(accepts).count() as u32
     };
@@ -172,7 +174,7 @@ fn gaps(derandomize: bool) -> Vec<u32> {
 }
 
 #[test]
-fn drops_come_neither_too_close_nor_too_far_apart() {
+fn drops_are_neither_too_close_nor_too_far_apart() {
     let mean = |gaps: &[u32]| f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
     // 13 / 16 < 0.85 <= 14 / 16, and 136 / 16 = 8.5.
     let regular = gaps(true);
@@ -180,61 +182,61 @@ fn drops_come_neither_too_close_nor_too_far_apart() {
     assert!(regular.iter().all(|gap| *gap <= 136));
     // 13 + 16 (1 - (15 / 16)^123) = 28.99; standard deviation of the mean 15.5 / 100.
     assert!((mean(&regular) - 28.99).abs() < 0.7, "{}", mean(&regular));
-    // Independent coins: geometric, mean 16, standard deviation of the mean 15.5 / 100.
+    // Independent draws: geometric, mean 16, standard deviation of the mean 15.5 / 100.
     let random = gaps(false);
     assert_eq!(random.iter().min(), Some(&1));
     assert!((mean(&random) - 16.0).abs() < 0.7, "{}", mean(&random));
-    // The packet at which the sum comes to 8.5 is dropped whatever the draw.
-    let mut control = control(1e-3, 100, 100);
-    control.sum = 8.499_5;
+    // The packet with which the sum reaches 8.5 is dropped whatever the draw.
+    let mut state = state(1e-3, 100, 100);
+    state.sum = 8.499_5;
     let mut random = script::link(8_000_000).random();
-    let verdict = control.on_arrival(&settings(), 50_000, Ecn::NotEct, &mut random);
-    assert_eq!((verdict, control.sum), (Verdict::Drop(DropReason::Early), 0.0));
+    let verdict = state.on_arrival(&settings(), 50_000, Ecn::NotEct, &mut random);
+    assert_eq!((verdict, state.sum), (Verdict::Drop(DropReason::Early), 0.0));
 }
 
 #[test]
-fn the_delay_is_that_of_the_packet_that_left_last() {
+fn the_delay_is_that_of_the_last_departure() {
     let params = PieParams { limit: QueueLimit::packets(3), ..PieParams::default() };
     let mut queue = Pie::new(&params, &script::link(8_000_000));
     let mut buffer = Buffer::default();
     for (sequence, millisecond) in [(0, 0), (1, 1), (2, 2), (3, 3)] {
         let packet = script::packet(MS(millisecond), 0, sequence, 1_000, Ecn::NotEct);
-        queue.control.sum = 0.5;
+        queue.aqm_state.sum = 0.5;
         queue.enqueue(packet, &mut buffer);
     }
     assert_eq!(script::dropped(&mut buffer), [(0, 3, DropReason::Overflow)]);
-    assert!(is_near(queue.control.sum, 0.0));
+    assert!(is_near(queue.aqm_state.sum, 0.0));
     assert!(script::sent(&mut queue, MS(40), &mut buffer).is_some());
-    assert_eq!(queue.control.delay, MS(40));
-    // At 45 ms, unless another packet leaves before: (0.125 * 25 ms + 1.25 * 40 ms) / 2048.
+    assert_eq!(queue.aqm_state.delay, MS(40));
+    // The update at 45 ms, if no other packet leaves before: (0.125 * 25 ms + 1.25 * 40 ms) / 2048.
     let (name, probability) = queue.gauges(MS(45))[0];
     assert_eq!(name, "drop_probability");
     assert!(is_near(probability, 0.053_125 / 2_048.0));
     assert!(script::sent(&mut queue, MS(41), &mut buffer).is_some());
-    assert_eq!(queue.control.delay, MS(40));
+    assert_eq!(queue.aqm_state.delay, MS(40));
     assert!(script::sent(&mut queue, MS(42), &mut buffer).is_some());
-    assert_eq!(queue.control.delay, Time::ZERO); // nothing waits
+    assert_eq!(queue.aqm_state.delay, Time::ZERO); // no packet waits
     assert_eq!(queue.gauges(MS(45))[0], ("drop_probability", 0.0));
 }
 
 #[test]
-fn an_arrival_finds_the_updates_before_it() {
+fn an_arrival_sees_the_updates_due_before_it() {
     let mut queue = Pie::new(&PieParams::default(), &script::link(8_000_000));
-    queue.control = Control { burst_allowance: MS(15), ..control(1.0, 100, 100) };
+    queue.aqm_state = PieState { burst_allowance: MS(15), ..state(1.0, 100, 100) };
     let mut buffer = Buffer::default();
     for (number, millisecond) in [0, 0, 0, 14, 15].into_iter().enumerate() {
         let packet = script::packet(MS(millisecond), 0, number as u64, 1_000, Ecn::NotEct);
         queue.enqueue(packet, &mut buffer);
     }
     assert_eq!(script::dropped(&mut buffer), [(0, 4, DropReason::Early)]);
-    // Without a probability the sum begins anew, so that nothing is dropped.
-    queue.control = Control { sum: 9.0, ..control(0.0, 100, 100) };
+    // At probability zero the sum is reset, so no packet is dropped.
+    queue.aqm_state = PieState { sum: 9.0, ..state(0.0, 100, 100) };
     queue.enqueue(script::packet(MS(1), 0, 5, 1_000, Ecn::NotEct), &mut buffer);
     assert!(!buffer.has_dropped());
 }
 
 #[test]
-fn an_update_may_not_be_too_often() {
+fn refuses_too_frequent_updates() {
     let link = script::link(8_000_000);
     assert_eq!(PieParams::default().validate(&link), Ok(()));
     let update_interval = PositiveDuration::new(9_999_999);

@@ -1,9 +1,9 @@
 //! Random Early Detection (Floyd and Jacobson 1993, "Random early detection gateways for congestion
 //! avoidance"): an arriving packet is marked or dropped with a probability that grows with the
-//! average queue. [`Red`] keeps `max_p` fixed; [`super::adaptive_red`] adapts it.
+//! average queue. [`Red`] has a fixed `max_p`; [`super::adaptive_red`] adapts it.
 //!
-//! As in ns-2, the queue that is averaged does not count the packet in transmission, and nothing is
-//! dropped early while fewer than two packets wait.
+//! As in ns-2, the averaged queue excludes the packet in transmission, and no packet is dropped
+//! early while fewer than two packets wait.
 
 pub(super) mod rule;
 
@@ -20,61 +20,62 @@ use rule::RedCore;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedParams {
-    /// How much may wait. A packet that does not fit is dropped, whatever the average.
+    /// Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,
+    /// whatever the average.
     #[schemars(example = "1 bdp")]
     pub limit: QueueLimit,
-    /// Average queue from which packets are marked or dropped (`min_th`). Left out, it is what the
-    /// link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi, Shenker 2001: half of a target
-    /// delay of 5 ms).
+    /// Average queue from which packets are marked or dropped (`min_th`). Default: the amount that
+    /// the link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi, Shenker 2001: half of a
+    /// target delay of 5 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<QueueLimit>,
-    /// Average queue at which the probability reaches `max_p` (`max_th`). Left out, it is three
-    /// times `min_threshold`.
+    /// Average queue at which the probability reaches `max_p` (`max_th`). Default: three times
+    /// `min_threshold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<QueueLimit>,
     /// Probability at `max_threshold` (0.1, as in ns-2; Floyd and Jacobson used 0.02).
     #[serde(default = "default_max_p")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub max_p: f64,
-    /// Weight of a new sample in the average queue (`w_q`). Left out, it is 1 - exp(-1/C), where C
-    /// is how many packets of mean size the link sends in a second: the average then remembers
-    /// about a second (Floyd, Gummadi, Shenker 2001). Floyd and Jacobson used 0.002; 1 takes the
-    /// queue itself.
+    /// Weight of a new sample in the average queue (`w_q`). Default: 1 - exp(-1/C), where C is the
+    /// number of packets of mean size that the link sends per second; the time constant of the
+    /// average is then one second (Floyd, Gummadi, Shenker 2001). Floyd and Jacobson used 0.002;
+    /// with 1, the average is the queue itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub weight: Option<f64>,
-    /// Typical packet: it converts between packets and bytes, and tells how many packets an idle
-    /// link could have sent. Left out, it is the largest packet that crosses the link.
+    /// Mean packet size, used to convert between packets and bytes and to compute how many packets
+    /// an idle link could have sent. Default: the largest packet that crosses the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_packet_size: Option<Size>,
-    /// What the average counts: packets, or bytes; the probability is then in proportion to the
-    /// size of the arriving packet.
+    /// Whether the average counts packets or bytes. With bytes, the probability is proportional to
+    /// the size of the arriving packet.
     #[serde(default)]
     pub mode: RedMode,
-    /// Between `max_threshold` and its double the probability grows from `max_p` to 1, instead of
-    /// jumping to 1 at `max_threshold` (Floyd 2000, "Recommendation on using the gentle variant of
-    /// RED").
+    /// Let the probability grow from `max_p` to 1 between `max_threshold` and its double, instead
+    /// of jumping to 1 at `max_threshold` (Floyd 2000, "Recommendation on using the gentle variant
+    /// of RED").
     #[serde(default = "yes")]
     pub gentle: bool,
-    /// Spread the drops evenly: the probability grows with the packets since the last drop, so that
-    /// the gaps between drops are uniform (Floyd and Jacobson sec. 7). Otherwise each packet is
-    /// dropped independently of the others.
+    /// Spread the drops evenly: the probability grows with the number of packets since the last
+    /// drop, so that the gaps between drops are uniformly distributed (Floyd and Jacobson sec. 7).
+    /// If false, each packet is dropped independently of the others.
     #[serde(default = "yes")]
     pub uniform: bool,
-    /// Let at least 1/p packets pass between two drops, where p is the probability at the average
-    /// queue, and at most 2/p (`wait_` of ns-2, on there by default). Needs `uniform`.
+    /// Accept at least 1/p and at most 2/p packets between two drops, where p is the probability at
+    /// the average queue (`wait_` of ns-2, on by default there). Requires `uniform`.
     #[serde(default)]
     pub wait: bool,
 }
 
-/// What the average of RED counts.
+/// Unit of the average queue of RED.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RedMode {
-    /// Packets that wait.
+    /// Waiting packets.
     #[default]
     Packets,
-    /// Bytes that wait.
+    /// Waiting bytes.
     Bytes,
 }
 
@@ -86,11 +87,11 @@ pub(super) fn yes() -> bool {
     true
 }
 
-/// Half of the target delay of Floyd, Gummadi and Shenker 2001 sec. 6, 5 ms.
+/// Half of the target delay of 5 ms (Floyd, Gummadi and Shenker 2001 sec. 6).
 const HALF_TARGET_DELAY_S: f64 = 2.5e-3;
-/// The least automatic `min_th` in packets (there too).
+/// Smallest automatic `min_th` in packets (same source).
 const LEAST_MIN_THRESHOLD: f64 = 5.0;
-/// Automatic `max_th` in `min_th` (there too).
+/// Automatic `max_th` divided by `min_th` (same source).
 const MAX_OVER_MIN: f64 = 3.0;
 
 impl RedParams {
@@ -98,12 +99,12 @@ impl RedParams {
         self.mean_packet_size.map_or(u64::from(link.packet_bytes), Size::bytes).max(1)
     }
 
-    /// Packets of mean size that the link sends in a second: C.
+    /// Returns C, the number of packets of mean size that the link sends per second.
     fn packets_per_second(&self, link: &LinkFacts) -> f64 {
         link.rate.bits_per_second() as f64 / (8.0 * self.mean_packet_bytes(link) as f64)
     }
 
-    /// In what the average counts.
+    /// Converts an amount to the unit of the average.
     fn counted(&self, amount: QueueLimit, link: &LinkFacts) -> f64 {
         let mean = self.mean_packet_bytes(link) as f64;
         match (link.limit(amount), self.mode) {
@@ -114,7 +115,7 @@ impl RedParams {
         }
     }
 
-    /// `min_th` and `max_th`, in what the average counts.
+    /// Returns `min_th` and `max_th` in the unit of the average.
     pub(super) fn thresholds(&self, link: &LinkFacts) -> (f64, f64) {
         let automatic = || {
             let packets = self.packets_per_second(link) * HALF_TARGET_DELAY_S;
@@ -125,12 +126,12 @@ impl RedParams {
         (min, max)
     }
 
-    /// `w_q`.
+    /// Returns `w_q`.
     pub(super) fn weight(&self, link: &LinkFacts) -> f64 {
         self.weight.unwrap_or_else(|| -libm::expm1(-1.0 / self.packets_per_second(link)))
     }
 
-    /// For a message.
+    /// Formats a number in the unit of the average, for a message.
     fn written(&self, counted: f64) -> String {
         let unit = match self.mode {
             RedMode::Packets => "packets",
@@ -153,8 +154,8 @@ impl Parameters for RedParams {
         amounts
     }
 
-    /// A `max_threshold` above the limit is no fault: the limit then cuts the slope off. Nor are
-    /// automatic thresholds above a small limit: the buffer is then a tail-drop one.
+    /// A `max_threshold` above the limit is allowed: the limit then cuts the slope off. Automatic
+    /// thresholds above a small limit are allowed too: the buffer is then a tail-drop buffer.
     fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
         let (min, max) = self.thresholds(link);
         let low = self.written(min);
@@ -168,11 +169,11 @@ impl Parameters for RedParams {
         if self.min_threshold.is_some() && min >= limit {
             let limit = self.written(limit);
             let problem = format!("{low} is not below the limit, which is {limit}");
-            let remedy = format!("lower it below {limit}; the average never gets there");
+            let remedy = format!("lower it below {limit}; the average never exceeds the limit");
             return Err(BadParameter::new("min_threshold", problem, remedy));
         }
         if self.wait && !self.uniform {
-            let problem = "a gap after each drop contradicts independent drops";
+            let problem = "a minimum gap between drops contradicts independent drops";
             return Err(BadParameter::new("wait", problem, "remove `wait` or `uniform = false`"));
         }
         Ok(())
@@ -186,7 +187,7 @@ pub struct Red {
 }
 
 impl Red {
-    /// Starts the discipline.
+    /// Creates the discipline for `link`.
     pub fn new(params: &RedParams, link: &LinkFacts) -> Self {
         Red { core: RedCore::new(params, link) }
     }
@@ -214,13 +215,13 @@ mod tests {
             "min_threshold": "10 packets",
             "max_threshold": "20 packets"
         }"#;
-        serde_json::from_str(json).expect("the rest has defaults")
+        serde_json::from_str(json).expect("the other keys have defaults")
     }
 
-    /// Floyd, Gummadi and Shenker 2001: C = 125,000 packets of 1,000 bytes a second at 1 Gbit/s, so
-    /// `min_th` = C 2.5 ms = 312.5, `max_th` = 937.5, `w_q` = 1 - exp(-x) with x = 8e-6.
+    /// Floyd, Gummadi and Shenker 2001: C = 125,000 packets of 1,000 bytes per second at 1 Gbit/s,
+    /// so `min_th` = C 2.5 ms = 312.5, `max_th` = 937.5, `w_q` = 1 - exp(-x) with x = 8e-6.
     #[test]
-    fn automatic_parameters_are_those_of_the_authors() {
+    fn automatic_parameters_are_those_of_the_paper() {
         let automatic = RedParams { min_threshold: None, max_threshold: None, ..params() };
         let fast = script::link(1_000_000_000);
         assert_eq!(automatic.thresholds(&fast), (312.5, 937.5));
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_contradicts_itself() {
+    fn refuses_parameters_that_contradict_one_another() {
         let link = script::link(1_000_000_000);
         let packets = |count| Some(QueueLimit::packets(count));
         let key = |params: RedParams| params.validate(&link).unwrap_err().key;

@@ -1,4 +1,5 @@
-//! What RED and Adaptive RED share: the average queue, the probability, and the gaps between drops.
+//! The part that RED and Adaptive RED share: the average queue, the probability, and the gaps
+//! between drops.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -9,7 +10,7 @@ use crate::queue::{EnqueueEvent, Gauge, LinkFacts, Verdict};
 use crate::random::uniform;
 use crate::units::Rate;
 
-/// RED as it runs.
+/// The state of RED.
 #[derive(Debug)]
 pub(in crate::queue) struct RedCore {
     limit: Limit,
@@ -21,16 +22,16 @@ pub(in crate::queue) struct RedCore {
     weight: f64,
     pub(in crate::queue) min_threshold: f64,
     pub(in crate::queue) max_threshold: f64,
-    /// From here on everything is dropped.
+    /// Average queue from which every packet is dropped.
     forced_threshold: f64,
     pub(in crate::queue) max_p: f64,
     pub(in crate::queue) average: f64,
-    /// Packets since the last drop; in byte mode in packets of mean size.
+    /// Packets since the last drop; in byte mode, in packets of mean size.
     count: f64,
     random: Xoshiro256PlusPlus,
 }
 
-/// `count` of Floyd and Jacobson below `min_th`: the next packet becomes number 0.
+/// `count` of Floyd and Jacobson below `min_th`; the next packet gets number 0.
 const NOT_COUNTING: f64 = -1.0;
 
 impl RedCore {
@@ -54,17 +55,18 @@ impl RedCore {
         }
     }
 
-    /// Takes a packet into the average and decides about it.
+    /// Updates the average with the queue that a packet finds, and decides about the packet.
     #[inline]
     pub(in crate::queue) fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
         self.update_average(event);
         self.decide(event)
     }
 
-    /// Takes the queue that a packet finds into the average.
+    /// Updates the average with the queue that a packet finds.
     ///
-    /// An idle link counts as if m packets had found it empty, those that it could have sent
-    /// meanwhile. Like ns-2, and unlike the paper, the arriving packet is a sample of its own then.
+    /// The idle time of a link counts as m packets that found the queue empty, where m is the
+    /// number of packets that the link could have sent in that time. As in ns-2 and unlike the
+    /// paper, the arriving packet is then one more sample.
     #[inline]
     pub(in crate::queue) fn update_average(&mut self, event: &EnqueueEvent) {
         if event.is_link_idle() {
@@ -79,21 +81,23 @@ impl RedCore {
         self.average += self.weight * (queue as f64 - self.average);
     }
 
-    /// Decides about a packet, once it is in the average.
+    /// Decides about a packet; the average must have been updated before.
     #[inline]
     pub(in crate::queue) fn decide(&mut self, event: &EnqueueEvent) -> Verdict {
         if !event.fits(self.limit) {
-            self.count = 0.0; // as in ns-2; the paper knows no full buffer
+            self.count = 0.0; // as in ns-2; the paper does not treat full buffers
             return Verdict::Drop(DropReason::Overflow);
         }
-        // ns-2 counts on below min_th, sets the count to 1 at the first packet above and lets that
-        // one pass. The paper makes that packet number 0, which may be dropped.
+        // Below min_th, ns-2 continues to count; it sets the count to 1 at the first packet above
+        // min_th and accepts that packet. In the paper, that packet has number 0 and may be
+        // dropped.
         if self.average < self.min_threshold || event.waiting_packets < 2 {
             self.count = NOT_COUNTING;
             return Verdict::Accept;
         }
         if self.average >= self.forced_threshold {
-            // Marks have not helped: ns-2 drops all here, and so does Linux with `harddrop`.
+            // Marks have had no effect: ns-2 drops every packet here, and so does Linux with
+            // `harddrop`.
             self.count = 0.0;
             return Verdict::Drop(DropReason::Early);
         }
@@ -108,7 +112,7 @@ impl RedCore {
         Verdict::Accept
     }
 
-    /// The probability that the average alone gives: `p_b`.
+    /// Returns `p_b`, the probability that the average alone determines.
     #[inline]
     fn probability(&self) -> f64 {
         if self.average < self.max_threshold {
@@ -118,12 +122,12 @@ impl RedCore {
         self.max_p + (1.0 - self.max_p) * (self.average - self.max_threshold) / self.max_threshold
     }
 
-    /// Whether this packet is marked or dropped, with probability `p_b` / (1 - `p_b` count),
-    /// and 2 in place of 1 where gaps must last. `share` is its size in packets of mean size.
+    /// Draws whether this packet is marked or dropped, with probability `p_b` / (1 - `p_b` count),
+    /// where `wait` replaces the 1 by 2. `share` is the packet's size in packets of mean size.
     ///
-    /// Here the paper contradicts itself, and code has followed its figure since (ns-2, Linux): the
+    /// The paper contradicts itself here, and implementations follow its figure (ns-2, Linux): the
     /// count is 0 at the packet that enters the region, but 1 at the packet after a drop. A gap
-    /// after a drop is thus uniform on 1 to 1/p - 1, not to 1/p as its text derives.
+    /// after a drop is therefore uniform on 1 to 1/p - 1, not on 1 to 1/p as the text derives.
     #[inline]
     fn draw(&mut self, share: f64) -> bool {
         let probability = self.probability();
@@ -137,7 +141,7 @@ impl RedCore {
             return false;
         }
         let rest = if self.wait { 2.0 - counted } else { 1.0 - counted };
-        // drawn < share * p / rest; where nothing is left, the packet goes.
+        // drawn < share * p / rest; if `rest` is zero, the packet is dropped.
         drawn * rest < share * probability
     }
 
@@ -150,7 +154,8 @@ impl RedCore {
     }
 }
 
-/// `base` to the power of `exponent`, by repeated squaring: the same on every machine.
+/// Computes `base` to the power of `exponent` by repeated squaring: the result is the same on every
+/// machine.
 fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut product = 1.0;
     while exponent > 0 {
@@ -192,12 +197,12 @@ mod tests {
         RedParams { uniform: false, ..params() }
     }
 
-    /// A link whose packets of 1,000 bytes take 1 ms.
+    /// Starts RED at a link that sends a packet of 1,000 bytes in 1 ms.
     fn start(params: &RedParams) -> RedCore {
         RedCore::new(params, &script::link(8_000_000))
     }
 
-    /// A packet of 1,000 bytes that finds these packets waiting at a busy link.
+    /// A packet of 1,000 bytes that finds `waiting_packets` packets at a busy link.
     fn finds(waiting_packets: u64) -> EnqueueEvent {
         EnqueueEvent {
             now: Time::ZERO,
@@ -211,7 +216,7 @@ mod tests {
 
     const EARLY: Verdict = Verdict::Drop(DropReason::Early);
 
-    /// The share of packets like `event` that are dropped, of 100,000.
+    /// Returns the fraction of 100,000 packets like `event` that are dropped.
     fn dropped(params: &RedParams, event: &EnqueueEvent) -> f64 {
         let mut queue = start(params);
         let drops = (0..100_000).filter(|_| queue.on_enqueue(event) == EARLY).count();
@@ -219,7 +224,8 @@ mod tests {
     }
 
     fn assert_share(found: f64, expected: f64, case: &str) {
-        // Binomial: four standard deviations, which are zero where all or none are dropped.
+        // Four standard deviations of a binomial, which are zero if all packets or none are
+        // dropped.
         let tolerance = 4.0 * (expected * (1.0 - expected) / 1e5).sqrt();
         assert!((found - expected).abs() <= tolerance, "{case}: {found}, expected {expected}");
     }
@@ -239,7 +245,7 @@ mod tests {
             (99, 1.0),
         ] {
             let found = dropped(&independent(), &finds(waiting));
-            assert_share(found, expected, &format!("{waiting} wait"));
+            assert_share(found, expected, &format!("{waiting} packets wait"));
         }
         let abrupt = RedParams { gentle: false, ..independent() };
         assert_share(dropped(&abrupt, &finds(19)), 0.09, "below max_th");
@@ -247,17 +253,19 @@ mod tests {
     }
 
     #[test]
-    fn in_byte_mode_drops_in_proportion_to_the_size() {
+    fn in_byte_mode_the_probability_is_proportional_to_the_packet_size() {
         let params = RedParams { mode: RedMode::Bytes, ..independent() };
-        // Thresholds of 10,000 and 20,000 bytes; 15,000 wait: p = 0.05 for a packet of mean size.
+        // Thresholds of 10,000 and 20,000 bytes; 15,000 bytes wait: p = 0.05 for a packet of mean
+        // size.
         for (bytes, expected) in [(1_000, 0.05), (500, 0.025), (1_500, 0.075)] {
             let event = EnqueueEvent { bytes, waiting_bytes: 15_000, ..finds(99) };
             assert_share(dropped(&params, &event), expected, &format!("{bytes} bytes"));
         }
     }
 
-    /// How many of 20,000 gaps between drops are 1, 2, 3, ... packets long, the drop counted. With
-    /// `anew` each gap begins as the average enters the region, otherwise at the drop before it.
+    /// Returns how many of 20,000 gaps between drops are 1, 2, 3, ... packets long, including the
+    /// drop. If `anew`, each gap begins when the average enters the region, otherwise at the
+    /// previous drop.
     fn gaps(params: &RedParams, event: &EnqueueEvent, anew: bool) -> Vec<u32> {
         let mut queue = start(params);
         while queue.on_enqueue(event) != EARLY {}
@@ -272,7 +280,8 @@ mod tests {
         counts
     }
 
-    /// Every length from `shortest` to `longest` occurs equally often, and no other.
+    /// Checks that every length from `shortest` to `longest` occurs equally often, and no other
+    /// length.
     fn assert_uniform(gaps: &[u32], shortest: usize, longest: usize) {
         let share = 1.0 / (longest - shortest + 1) as f64;
         let expected = 20_000.0 * share;
@@ -298,7 +307,7 @@ mod tests {
     /// With count k at packet k the same product telescopes to p / (1 - p): uniform on
     /// 1 to 1/p - 1.
     #[test]
-    fn gaps_after_a_drop_are_uniform_and_end_one_packet_sooner() {
+    fn gaps_after_a_drop_are_uniform_up_to_one_packet_less() {
         assert_uniform(&gaps(&params(), &finds(20), false), 1, 9);
     }
 
@@ -310,7 +319,7 @@ mod tests {
         assert_uniform(&gaps(&params, &finds(20), false), 10, 19);
     }
 
-    /// Half as large, half as likely, and it takes two to count one: as if p were 0.05.
+    /// A packet of half the size counts half and has half the probability, as if p were 0.05.
     #[test]
     fn in_byte_mode_gaps_count_bytes() {
         let params = RedParams { mode: RedMode::Bytes, ..params() };
@@ -322,7 +331,7 @@ mod tests {
     fn the_average_follows_the_queue_and_decays_while_the_link_is_idle() {
         let average = |queue: &RedCore| queue.gauges()[0];
         let half = RedParams { weight: Some(0.5), ..params() };
-        // Packets of 1,000 bytes take 1 ms; 2.9 ms have room for 2 of them, or for 5 of 500 bytes.
+        // A packet of 1,000 bytes takes 1 ms: 2.9 ms suffice for 2 of them, or for 5 of 500 bytes.
         for (mean, idle_us, expected) in [
             (None, 0, 1.25),                            // 2.5 / 2
             (None, 1_999, 0.625),                       // m = 1: 2.5 / 4
@@ -346,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_what_can_be_marked_until_it_must_drop_all() {
+    fn marks_ecn_capable_packets_below_the_forced_threshold() {
         let params = RedParams { max_p: 1.0, ..params() };
         let verdict = |waiting, ecn| {
             let event = EnqueueEvent { ecn, ..finds(waiting) };
@@ -361,24 +370,24 @@ mod tests {
     }
 
     #[test]
-    fn drops_nothing_early_while_fewer_than_two_wait() {
+    fn drops_nothing_early_while_fewer_than_two_packets_wait() {
         let mut queue = start(&RedParams { weight: Some(0.1), ..params() });
         for _ in 0..100 {
             queue.on_enqueue(&finds(99));
         }
-        // The average falls by a tenth each time: 89.2, 80.3, 72.3, 65.0, all above 40.
+        // The average falls by a tenth per packet: 89.2, 80.3, 72.3, 65.0, all above 40.
         for (waiting, expected) in
             [(1, Verdict::Accept), (2, EARLY), (0, Verdict::Accept), (2, EARLY)]
         {
-            assert_eq!(queue.on_enqueue(&finds(waiting)), expected, "{waiting} wait");
+            assert_eq!(queue.on_enqueue(&finds(waiting)), expected, "{waiting} packets wait");
         }
     }
 
     #[test]
-    fn a_full_buffer_begins_the_gap_afresh() {
+    fn an_overflow_restarts_the_gap() {
         let mut queue = start(&RedParams { wait: true, ..params() });
         for _ in 0..20 {
-            // At p = 0.1 the first that may be dropped is the tenth after a drop.
+            // At p = 0.1, the tenth packet after a drop is the first that may be dropped.
             for _ in 0..9 {
                 assert_eq!(queue.on_enqueue(&finds(20)), Verdict::Accept);
             }
@@ -388,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn squaring_gives_powers() {
+    fn repeated_squaring_computes_powers() {
         assert_near(power(0.5, 10), 1.0 / 1_024.0);
         assert_near(power(3.0, 13), 1_594_323.0);
         assert_eq!((power(0.0, 0), power(0.0, 1)), (1.0, 0.0));

@@ -1,15 +1,15 @@
-//! What a fair queue reports of itself, and what it keeps.
+//! The gauges of a fair queue, and the state that it retains.
 
 use super::*;
 
 fn assert_gauges(bench: &Bench, at: u64, expected: &[(&str, f64)]) {
     for &(name, value) in expected {
         let reported = bench.gauge(name, at);
-        assert!((reported - value).abs() <= value * 1e-9, "{name} is {reported}, not {value}");
+        assert!((reported - value).abs() <= value * 1e-9, "{name} is {reported}, expected {value}");
     }
 }
 
-/// Flow 0 sends 1,000 bytes at 0 us, flow 1 at 0.5 us; the link rests from 2 us to 10 us.
+/// Flow 0 sends 1,000 bytes at 0 us, flow 1 at 0.5 us; the link is idle from 2 us to 10 us.
 fn two_packets(scheduler: FairScheduler) -> Bench {
     let arrivals =
         [Arrival { at: 0, flow: 0, bytes: 1_000 }, Arrival { at: 500, flow: 1, bytes: 1_000 }];
@@ -17,18 +17,18 @@ fn two_packets(scheduler: FairScheduler) -> Bench {
 }
 
 #[test]
-fn counts_of_flows_fair_rate_and_priority_load_are_as_defined() {
+fn flow_counts_fair_rate_and_priority_load_follow_their_definitions() {
     for scheduler in [FairScheduler::StartTime, FairScheduler::PriorityFair] {
         let bench = two_packets(scheduler);
         // Active: one flow for 0.5 us, then two until 2 us (the finish tag of flow 0 is 1,000, the
-        // virtual time 0), then none. Waiting: flow 1 from 0.5 us to 1 us.
+        // virtual time 0), then none. Backlogged: flow 1 from 0.5 us to 1 us.
         let mut expected = vec![
             ("active_flows", 0.0),
             ("active_flows_mean", 0.35),
             ("active_flows_p99", 2.0),
             ("active_flows_max", 2.0),
             ("backlogged_flows_mean", 0.05),
-            // Idle for 8 us of 10 us at 8 Gbit/s.
+            // The link is idle for 8 us of 10 us at 8 Gbit/s.
             ("fair_rate_bps", 6.4e9),
             // Both packets found their flow not active: 16,000 bits of 80,000.
             ("priority_load", 0.2),
@@ -40,7 +40,7 @@ fn counts_of_flows_fair_rate_and_priority_load_are_as_defined() {
 }
 
 #[test]
-fn round_robin_counts_flows_that_wait_as_active() {
+fn under_round_robin_the_backlogged_flows_are_active() {
     let bench = two_packets(FairScheduler::DeficitRoundRobin);
     let expected = [
         ("active_flows", 0.0),
@@ -53,22 +53,23 @@ fn round_robin_counts_flows_that_wait_as_active() {
     assert_gauges(&bench, 10_000, &expected);
 }
 
-/// Four flows wait all the time: the fair rate is a quarter of the link.
+/// Four flows are always backlogged: the fair rate is a quarter of the link.
 #[test]
-fn the_fair_rate_of_a_full_link_is_the_advance_of_the_virtual_time() {
+fn the_fair_rate_of_a_busy_link_is_the_advance_of_the_virtual_time() {
     for scheduler in SCHEDULERS {
         let mut bench = Bench::new(&params(scheduler, 100_000));
         for number in 0..800 {
             bench.arrive(Arrival { at: 0, flow: number % 4, bytes: 1_000 });
         }
-        // 400 packets have begun, the last one at 399 us with start tag 99,000 bytes. Rounds of a
-        // quantum of 1,000 bytes: 100 have begun, the first one without a turn for others.
+        // 400 packets have begun transmission, the last one at 399 us with start tag 99,000 bytes.
+        // Rounds with a quantum of 1,000 bytes: 100 have begun, the first one without a turn for
+        // the others.
         bench.serve_until(399_500);
         let rate = bench.gauge("fair_rate_bps", 400_000);
         let expected = if scheduler == FairScheduler::DeficitRoundRobin { 2e9 } else { 1.98e9 };
         assert!((rate - expected).abs() < 1.0, "{scheduler:?}: {rate}");
         assert_gauges(&bench, 400_000, &[("active_flows", 4.0), ("active_flows_max", 4.0)]);
-        // From here on another 80 packets: 20 rounds in 80 us.
+        // Another 80 packets follow: 20 rounds in 80 us.
         bench.queue.restart_gauges(nanoseconds(400_000));
         assert_gauges(&bench, 400_000, &[("fair_rate_bps", 0.0)]);
         bench.serve_until(479_500);
@@ -77,9 +78,10 @@ fn the_fair_rate_of_a_full_link_is_the_advance_of_the_virtual_time() {
     }
 }
 
-/// Single packets of 40 bytes, 80 ns apart: half of the link is idle, whatever the quantum.
+/// Single packets of 40 bytes, 80 ns apart: the link is idle half of the time, whatever the
+/// quantum.
 #[test]
-fn small_packets_one_by_one_leave_the_rest_of_the_link() {
+fn the_fair_rate_of_a_link_without_backlog_is_its_idle_part() {
     let arrivals: Vec<Arrival> = (0..1_000)
         .map(|round| Arrival { at: round * 80, flow: (round % 3) as u32, bytes: 40 })
         .collect();
@@ -91,36 +93,36 @@ fn small_packets_one_by_one_leave_the_rest_of_the_link() {
     }
 }
 
-/// What goes with priority counts at its arrival: the first packet of a flow, up to 1,000 bytes.
+/// Packets with priority count at their arrival: the first packets of a flow, up to 1,000 bytes.
 #[test]
 fn the_priority_load_counts_the_credit_of_each_flow() {
     let mut bench = Bench::new(&params(FairScheduler::PriorityFair, 1_000));
     for number in 0..40 {
         bench.arrive(Arrival { at: number, flow: (number % 4) as u32, bytes: 500 });
     }
-    // Of 20,000 bytes in 20 us each of four flows sends two packets with priority: 4,000.
+    // Of 20,000 bytes in 20 us, each of four flows sends two packets with priority: 4,000 bytes.
     assert_gauges(&bench, 20_000, &[("priority_load", 0.2)]);
 }
 
 #[test]
-fn nothing_is_kept_of_a_hundred_thousand_flows_that_have_gone() {
+fn a_hundred_thousand_flows_that_have_ended_leave_no_state() {
     for scheduler in SCHEDULERS {
         let mut bench = Bench::new(&params(scheduler, 1_000_000));
         for flow in 0..100_000 {
             bench.arrive(Arrival { at: 0, flow, bytes: 100 });
         }
-        // One packet is in transmission: its flow is active by its finish tag alone.
+        // One packet is in transmission: its flow is active only by its finish tag.
         let waiting = if scheduler == FairScheduler::DeficitRoundRobin { 99_999 } else { 100_000 };
         assert_eq!(bench.queue.flows.len(), waiting);
         bench.drain();
         assert_eq!(bench.sent.len(), 100_000);
         assert_gauges(&bench, bench.free_at, &[("active_flows", 0.0)]);
-        // The next packet finds the link idle: its flow is the only one that is known.
+        // The next packet finds the link idle: its flow is the only known one.
         bench.arrive(Arrival { at: bench.free_at + 5, flow: 7, bytes: 100 });
         let last = usize::from(scheduler != FairScheduler::DeficitRoundRobin);
         assert_eq!(bench.queue.flows.len(), last);
         let slots = bench.queue.flows.slots().len();
-        // Slots are used again: the same flows once more take no more of them.
+        // Slots are reused: the same flows need no more slots.
         for flow in 0..100_000 {
             bench.arrive(Arrival { at: bench.free_at, flow, bytes: 100 });
         }
@@ -128,9 +130,10 @@ fn nothing_is_kept_of_a_hundred_thousand_flows_that_have_gone() {
     }
 }
 
-/// A flow is forgotten as soon as the virtual time reaches its finish tag, not only at rest.
+/// A flow is forgotten as soon as the virtual time reaches its finish tag, not only when the link
+/// is idle.
 #[test]
-fn flows_are_forgotten_while_others_wait() {
+fn flows_are_forgotten_while_others_are_backlogged() {
     let mut arrivals = vec![Arrival { at: 0, flow: 0, bytes: 1_000 }; 2_000];
     arrivals.extend((1..1_000).map(|flow| Arrival {
         at: u64::from(flow) * 1_500,

@@ -1,4 +1,4 @@
-//! A link of 8 Gbit/s, so that a byte takes a nanosecond, in front of a fair queue.
+//! A link of 8 Gbit/s, which sends a byte per nanosecond, behind a fair queue.
 
 mod measures;
 mod order;
@@ -13,7 +13,7 @@ use crate::queue::{LinkFacts, Scheduler, script};
 use crate::random;
 use crate::units::Time;
 
-/// A packet of `flow` that arrives at this nanosecond.
+/// A packet of `flow` that arrives at nanosecond `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Arrival {
     at: u64,
@@ -21,7 +21,7 @@ struct Arrival {
     bytes: u32,
 }
 
-/// A packet whose transmission begins; `number` counts the arrivals.
+/// A packet whose transmission begins at nanosecond `at`; `number` counts the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sent {
     at: u64,
@@ -45,7 +45,7 @@ fn params(scheduler: FairScheduler, limit: u64) -> FairParams {
     }
 }
 
-/// Largest packet 1,000 bytes; groups of one flow each, `group0` to `group9`.
+/// A link whose largest packet has 1,000 bytes, with groups of one flow each, `group0` to `group9`.
 fn link() -> LinkFacts {
     let groups = (0..10).map(|flow| (format!("group{flow}"), flow..flow + 1)).collect();
     LinkFacts { groups, ..script::link(8_000_000_000) }
@@ -55,8 +55,8 @@ fn nanoseconds(at: u64) -> Time {
     Time::from_picoseconds(at * 1_000)
 }
 
-/// The link, as the engine drives it: at equal times a service comes before an arrival, and a
-/// packet that finds the link idle is served at once.
+/// A link, driven as by the engine: at equal times, a departure precedes an arrival, and a packet
+/// that finds the link idle is served at once.
 struct Bench {
     queue: Fair,
     buffer: Buffer,
@@ -85,8 +85,8 @@ impl Bench {
     }
 
     fn serve(&mut self, at: u64) {
-        let packet =
-            script::sent(&mut self.queue, nanoseconds(at), &mut self.buffer).expect("one waits");
+        let packet = script::sent(&mut self.queue, nanoseconds(at), &mut self.buffer)
+            .expect("one packet waits");
         let bytes = packet.bytes();
         let number = packet.packet(self.arrived as u64).sequence as usize;
         self.sent.push(Sent { at, flow: packet.flow(), number, bytes });
@@ -110,14 +110,14 @@ impl Bench {
         }
     }
 
-    /// Everything that has arrived leaves.
+    /// Serves all packets that have arrived.
     fn drain(&mut self) {
         self.serve_until(u64::MAX);
     }
 
     fn gauge(&self, name: &str, at: u64) -> f64 {
         let gauges = self.queue.gauges(nanoseconds(at));
-        gauges.iter().find(|(gauge, _)| *gauge == name).expect("a gauge").1
+        gauges.iter().find(|(gauge, _)| *gauge == name).expect("the gauge exists").1
     }
 }
 
@@ -130,8 +130,8 @@ fn run(params: &FairParams, arrivals: &[Arrival]) -> Bench {
     bench
 }
 
-/// Packets of 40 to 1,000 bytes of `flows` flows, of which a few send most, at `load` of the link;
-/// no two at one time.
+/// Returns packets of 40 to 1,000 bytes from `flows` flows, a few of which send most, at the
+/// fraction `load` of the link's rate; no two packets arrive at the same time.
 fn traffic(seed: u64, count: usize, flows: u64, load: f64) -> Vec<Arrival> {
     let mut random = random::stream(seed, "traffic");
     let mut at = 0;
@@ -141,7 +141,7 @@ fn traffic(seed: u64, count: usize, flows: u64, load: f64) -> Vec<Arrival> {
             at += 1 + random::below(&mut random, gap);
             let bound = 1 + random::below(&mut random, flows);
             let flow = random::below(&mut random, bound) as u32;
-            // Many of equal size, so that tags tie.
+            // Many packets have equal sizes, so that tags tie.
             let bytes = match random::below(&mut random, 3) {
                 0 => 1_000,
                 1 => 40,

@@ -1,14 +1,15 @@
-//! Who is served when: bounds from the papers, and scripts worked out by hand.
+//! The order of service: bounds from the papers, and scripts computed by hand.
 
 use super::*;
 
-/// Flows 0 and 1 always wait; bytes over weight that flow 0 is ahead of flow 1, after each packet.
+/// Returns the lead of flow 0 over flow 1 after each packet, in bytes over weight, while both flows
+/// are backlogged.
 fn lead(fair: &FairParams, weights: [f64; 2], sizes: u64) -> Vec<f64> {
     let mut random = random::stream(sizes, "sizes");
     let mut bench = Bench::new(fair);
     for _ in 0..6_000 {
         for flow in 0..2 {
-            // Flow 1 has small packets with the odd large one.
+            // Flow 1 has small packets and a few large ones.
             let least = if flow == 0 { 900 } else { 40 };
             let bytes = least + random::below(&mut random, 1_001 - u64::from(least)) as u32;
             bench.arrive(Arrival { at: 0, flow, bytes });
@@ -29,7 +30,7 @@ fn lead(fair: &FairParams, weights: [f64; 2], sizes: u64) -> Vec<f64> {
     leads
 }
 
-/// The largest difference of service in any interval: the range of the lead.
+/// Returns the largest difference of service in any interval: the range of the lead.
 fn range(leads: &[f64]) -> f64 {
     let least = leads.iter().copied().fold(0.0, f64::min);
     leads.iter().copied().fold(0.0, f64::max) - least
@@ -37,7 +38,7 @@ fn range(leads: &[f64]) -> f64 {
 
 /// Goyal, Vin, Cheng (1996), theorem 1: at most `L_i / r_i + L_j / r_j` in every interval.
 #[test]
-fn start_time_service_differs_by_at_most_a_packet_of_each() {
+fn start_time_service_differs_by_at_most_one_packet_of_each_flow() {
     let mut nearest: f64 = 0.0;
     for (seed, weights) in [[1.0, 1.0], [1.0, 3.0], [5.0, 2.0], [0.01, 0.07]].iter().enumerate() {
         let mut fair = params(FairScheduler::StartTime, 100_000);
@@ -48,7 +49,7 @@ fn start_time_service_differs_by_at_most_a_packet_of_each() {
         assert!(leads.len() > 4_000);
         let bound = 1_000.0 / weights[0] + 1_000.0 / weights[1];
         let range = range(&leads);
-        // The weights in fixed point are right to 2^-32, which 6,000 packets may add up.
+        // The fixed-point weights are exact to 2^-32; the error may add up over 6,000 packets.
         assert!(range <= bound * (1.0 + 1e-5), "{range} of {bound} at weights {weights:?}");
         nearest = nearest.max(range / bound);
     }
@@ -56,8 +57,8 @@ fn start_time_service_differs_by_at_most_a_packet_of_each() {
     assert!(nearest > 0.99, "{nearest}");
 }
 
-/// Shreedhar, Varghese (1996), theorem 2: at most the smallest quantum and two largest packets, the
-/// service of a flow divided by its quantum over the smallest.
+/// Shreedhar, Varghese (1996), theorem 2: at most the smallest quantum and two largest packets,
+/// where the service of a flow is divided by the ratio of its quantum to the smallest one.
 #[test]
 fn round_robin_service_differs_by_at_most_a_quantum_and_two_packets() {
     let mut nearest: f64 = 0.0;
@@ -72,7 +73,7 @@ fn round_robin_service_differs_by_at_most_a_quantum_and_two_packets() {
         let bound = quantum as f64 + 2_000.0;
         let range = range(&lead(&fair, weights, seed as u64));
         assert!(range <= bound, "{range} of {bound} at weights {weights:?}");
-        // In a turn a flow sends no less than its quantum less a packet.
+        // In a turn, a flow sends at least its quantum less a packet.
         assert!(range >= quantum as f64 - 1_000.0);
         nearest = nearest.max(range / bound);
     }
@@ -80,7 +81,7 @@ fn round_robin_service_differs_by_at_most_a_quantum_and_two_packets() {
 }
 
 #[test]
-fn weights_of_one_and_three_share_one_to_three() {
+fn weights_of_one_and_three_share_the_link_one_to_three() {
     for scheduler in SCHEDULERS {
         let mut fair = params(scheduler, 100_000);
         fair.weights.insert("group1".into(), 3.0);
@@ -91,32 +92,33 @@ fn weights_of_one_and_three_share_one_to_three() {
         }
         bench.drain();
         let of_flow_1 = bench.sent[..4_000].iter().filter(|sent| sent.flow == 1).count();
-        // A quantum of three packets for flow 1 is 6 packets at most.
+        // A quantum of three packets for flow 1 makes a difference of 6 packets at most.
         assert!((2_994..=3_006).contains(&of_flow_1), "{scheduler:?}: {of_flow_1}");
     }
 }
 
 #[test]
-fn a_flow_that_returns_before_its_finish_tag_gains_nothing() {
+fn a_flow_that_returns_before_its_finish_tag_gains_no_service() {
     let mut arrivals = vec![Arrival { at: 0, flow: 0, bytes: 100 }; 20];
     arrivals.push(Arrival { at: 1, flow: 1, bytes: 1_000 });
-    // Flow 0 has start tags 0, 100, .., flow 1 has 0 and finishes at 1,000. It is sent from 100 to
-    // 1,100 ns and comes back when the virtual time is 100 (from 1,100 to 1,200 ns).
+    // Flow 0 has start tags 0, 100, .., flow 1 has 0 and finishes at 1,000. Flow 1 is sent from 100
+    // to 1,100 ns and returns when the virtual time is 100 (from 1,100 to 1,200 ns).
     arrivals.push(Arrival { at: 1_150, flow: 1, bytes: 1_000 });
     let bench = run(&params(FairScheduler::StartTime, 100), &arrivals);
     let order: Vec<u32> = bench.sent.iter().map(|sent| sent.flow).collect();
-    // Its tag 1,000 is that of packet 10 of flow 0 too, but set when packet 9 left, from 1,900 ns on.
+    // Its tag 1,000 equals that of packet 10 of flow 0, which is set when packet 9 leaves, from
+    // 1,900 ns on.
     let mut expected = vec![0; 22];
     (expected[1], expected[11]) = (1, 1);
     assert_eq!(order, expected);
 }
 
 #[test]
-fn a_flow_that_returns_after_its_finish_tag_is_not_punished() {
+fn a_flow_that_returns_after_its_finish_tag_is_not_penalized() {
     let mut arrivals = vec![Arrival { at: 0, flow: 0, bytes: 100 }; 20];
     arrivals.push(Arrival { at: 1, flow: 1, bytes: 200 });
-    // Flow 1 is sent from 100 to 300 ns and finishes at tag 200; packet 5 of flow 0 has tag 500 and
-    // is sent from 700 ns on: what comes then has tag 500 and goes before packet 6.
+    // Flow 1 is sent from 100 to 300 ns and finishes at tag 200. Packet 5 of flow 0 has tag 500 and
+    // is sent from 700 ns on: a packet that arrives then has tag 500 and precedes packet 6.
     arrivals.push(Arrival { at: 750, flow: 1, bytes: 200 });
     let bench = run(&params(FairScheduler::StartTime, 100), &arrivals);
     let order: Vec<u32> = bench.sent.iter().map(|sent| sent.flow).collect();
@@ -125,8 +127,8 @@ fn a_flow_that_returns_after_its_finish_tag_is_not_punished() {
     assert_eq!(order, expected);
 }
 
-/// Flows 1 to 5 always wait; flow 0 sends 100 bytes every 10 us, 1 % of the link, and its fair rate
-/// is a sixth. Returns how long its packets wait at most, in ns.
+/// Flows 1 to 5 are always backlogged; flow 0 sends 100 bytes every 10 us, 1 % of the link, and its
+/// fair rate is a sixth. Returns the longest wait of a packet of flow 0, in ns.
 fn longest_wait(scheduler: FairScheduler) -> u64 {
     let mut arrivals = Vec::new();
     for _ in 0..200 {
@@ -136,21 +138,21 @@ fn longest_wait(scheduler: FairScheduler) -> u64 {
     arrivals.extend(slow);
     let bench = run(&params(scheduler, 100_000), &arrivals);
     let of_slow = bench.sent.iter().filter(|sent| sent.flow == 0);
-    of_slow.map(|sent| sent.at - arrivals[sent.number].at).max().expect("it sends")
+    of_slow.map(|sent| sent.at - arrivals[sent.number].at).max().expect("flow 0 sends packets")
 }
 
 #[test]
 fn a_flow_below_the_fair_rate_waits_for_one_packet_under_priority() {
-    // What is in transmission: at most 1,000 bytes.
+    // The packet in transmission: at most 1,000 bytes.
     let with_priority = longest_wait(FairScheduler::PriorityFair);
     assert!((500..=1_000).contains(&with_priority), "{with_priority} ns");
-    // Without, up to the packets of the five others.
+    // Without priority: up to one packet of each of the other five flows.
     let without = longest_wait(FairScheduler::StartTime);
     assert!((3_000..=5_000).contains(&without), "{without} ns");
 }
 
 #[test]
-fn priority_is_first_come_first_served_and_ends_with_a_packet_of_credit() {
+fn packets_with_priority_are_served_in_order_until_the_credit_is_used_up() {
     let arrivals = [
         Arrival { at: 0, flow: 0, bytes: 1_000 }, // 0: at once
         Arrival { at: 1, flow: 0, bytes: 1_000 }, // 1: credit used up: tag 1,000
@@ -169,8 +171,9 @@ fn priority_is_first_come_first_served_and_ends_with_a_packet_of_credit() {
 
 #[test]
 fn deficits_carry_over_as_in_the_paper() {
-    // Quantum 1,000. Round 1: flow 0 sends 600 and keeps 400, flow 1 sends 400 and 500 and keeps
-    // 100. Round 2: flow 0 has 1,400 and sends 600 and 600, flow 1 has 1,100 and sends 900.
+    // The quantum is 1,000. Round 1: flow 0 sends 600 and has 400 left, flow 1 sends 400 and 500
+    // and has 100 left. Round 2: flow 0 has 1,400 and sends 600 and 600, flow 1 has 1,100 and sends
+    // 900.
     let packets = [(0, 600), (1, 400), (0, 600), (1, 500), (0, 600), (1, 900)];
     let arrivals = packets.map(|(flow, bytes)| Arrival { at: 1, flow, bytes });
     let mut all = vec![Arrival { at: 0, flow: 9, bytes: 10 }];
@@ -181,10 +184,10 @@ fn deficits_carry_over_as_in_the_paper() {
 }
 
 #[test]
-fn flows_in_one_bucket_share_its_part() {
+fn flows_in_one_bucket_get_the_share_of_one_flow() {
     for scheduler in SCHEDULERS {
         let fair = FairParams { buckets: Some(2), ..params(scheduler, 100_000) };
-        let buckets = Bench::new(&fair).queue.buckets.expect("two");
+        let buckets = Bench::new(&fair).queue.buckets.expect("the queue has buckets");
         let of = |bucket| (0..1_000).filter(move |&flow| buckets.of(flow) == bucket);
         let [first, second]: [Vec<u32>; 2] = [of(0).collect(), of(1).collect()];
         // Binomial: mean 500, standard deviation 16.
@@ -210,7 +213,7 @@ fn the_seed_salts_the_buckets() {
     let fair = FairParams { buckets: Some(1_000), ..params(FairScheduler::StartTime, 10) };
     let bucket = |seed| {
         let facts = LinkFacts { seed, ..link() };
-        Fair::new(&fair, &facts).buckets.expect("so many").of(7)
+        Fair::new(&fair, &facts).buckets.expect("the queue has buckets").of(7)
     };
     assert_eq!(bucket(1), bucket(1));
     assert!((2..6).any(|seed| bucket(seed) != bucket(1)));

@@ -1,20 +1,20 @@
-//! The order of departures against lists of packets, searched from end to end. Who of those with
-//! equal tags goes first is not theirs to say.
+//! The order of departures, checked against plain lists of packets that are searched completely.
+//! The lists do not determine the order of packets with equal tags.
 
 use std::collections::BTreeMap;
 
 use super::*;
 
-/// Tags count eighths of a byte at weight 1, so that the weights below divide them.
+/// Units of a tag per byte at weight 1, so that the weights below divide tags exactly.
 const UNIT: u64 = 8;
 
-/// What a plain list of packets does, one tag a packet, set at its arrival.
+/// A discipline as a plain list of packets, with one tag per packet, set at its arrival.
 trait Reference {
-    /// A packet arrives; returns nothing, and forgets nothing.
+    /// Adds a packet that arrives.
     fn arrive(&mut self, number: usize, arrival: Arrival);
-    /// A packet leaves, which must be one that may.
+    /// Removes a packet; fails unless it may leave next.
     fn depart(&mut self, number: usize);
-    /// The link has nothing left to send.
+    /// Records that the link becomes idle.
     fn rest(&mut self);
 }
 
@@ -40,9 +40,9 @@ impl Reference for StartTimeList {
     }
 
     fn depart(&mut self, number: usize) {
-        let least = self.waiting.iter().map(|&(start, _)| start).min().expect("one waits");
+        let least = self.waiting.iter().map(|&(start, _)| start).min().expect("one packet waits");
         let at = self.waiting.iter().position(|&packet| packet == (least, number));
-        self.waiting.remove(at.expect("it has the smallest tag"));
+        self.waiting.remove(at.expect("the packet has the smallest tag"));
         self.virtual_time = least;
         self.last_finish = self.last_finish.max(self.finishes[&number]);
     }
@@ -52,8 +52,8 @@ impl Reference for StartTimeList {
     }
 }
 
-/// Priority fair queueing by the pseudo-code of Kortebi, Oueslati and Roberts (2004) sec. III: a
-/// list that packets are pushed into, and a pointer behind the last one with priority.
+/// Priority fair queueing by the pseudocode of Kortebi, Oueslati and Roberts (2004) sec. III: a
+/// list into which packets are pushed, and a pointer behind the last packet with priority.
 #[derive(Default)]
 struct PriorityList {
     /// Time stamp and bytes of the flows in the active flow list.
@@ -85,10 +85,10 @@ impl Reference for PriorityList {
 
     fn depart(&mut self, number: usize) {
         let tag = self.waiting[0].0;
-        // With priority strictly in order of arrival.
+        // Packets with priority leave strictly in order of arrival.
         let ties = if self.pointer > 0 { 1 } else { self.waiting.len() };
         let at = self.waiting[..ties].iter().position(|&packet| packet == (tag, number));
-        self.waiting.remove(at.expect("it is first"));
+        self.waiting.remove(at.expect("the packet is first"));
         self.pointer = self.pointer.saturating_sub(1);
         if tag != self.virtual_time {
             self.virtual_time = tag;
@@ -101,28 +101,28 @@ impl Reference for PriorityList {
     }
 }
 
-/// Whether packets may leave a link with an endless buffer in this order; fails if not.
+/// Checks that packets may leave a link with an unlimited buffer in this order.
 fn check(reference: &mut dyn Reference, arrivals: &[Arrival], order: &[usize]) {
     assert_eq!(order.len(), arrivals.len());
     let (mut left, mut free_at) = (order.iter(), 0);
-    let mut is_at_rest = true;
+    let mut is_idle = true;
     for (number, &arrival) in arrivals.iter().enumerate() {
-        // `number` packets have come, and at the latest now those leave that have their time.
+        // `number` packets have arrived; those that are due by now leave first.
         while free_at <= arrival.at && order.len() - left.len() < number {
-            let &next = left.next().expect("one waits");
+            let &next = left.next().expect("one packet waits");
             reference.depart(next);
             free_at += u64::from(arrivals[next].bytes);
-            is_at_rest = false;
+            is_idle = false;
         }
         if free_at <= arrival.at {
-            if !is_at_rest {
+            if !is_idle {
                 reference.rest();
             }
             reference.arrive(number, arrival);
             assert_eq!(left.next(), Some(&number), "the link was idle");
             reference.depart(number);
             free_at = arrival.at + u64::from(arrival.bytes);
-            is_at_rest = false;
+            is_idle = false;
         } else {
             reference.arrive(number, arrival);
         }
@@ -134,16 +134,16 @@ fn numbers(bench: &Bench) -> Vec<usize> {
     bench.sent.iter().map(|sent| sent.number).collect()
 }
 
-/// How many packets did not leave in the order of their arrival.
+/// Returns how many packets were overtaken by the next packet to leave.
 fn overtaken(order: &[usize]) -> usize {
     order.windows(2).filter(|pair| pair[1] < pair[0]).count()
 }
 
 #[test]
-fn start_time_order_is_that_of_a_sorted_list_of_packets() {
+fn the_start_time_order_is_that_of_a_sorted_list_of_packets() {
     let mut overtakings = 0;
     for seed in 0..40 {
-        // Light loads end many busy periods, heavy ones none.
+        // Light loads end many busy periods, heavy loads none.
         let load = [0.5, 0.8, 0.95, 1.2][seed as usize % 4];
         let arrivals = traffic(seed, 1_500, 12, load);
         let mut fair = params(FairScheduler::StartTime, 1_000_000);
@@ -160,7 +160,7 @@ fn start_time_order_is_that_of_a_sorted_list_of_packets() {
 }
 
 #[test]
-fn priority_order_is_that_of_the_published_pseudo_code() {
+fn the_priority_order_is_that_of_the_published_pseudocode() {
     let mut overtakings = 0;
     for seed in 0..40 {
         let load = [0.5, 0.8, 0.95, 1.2][seed as usize % 4];
@@ -172,9 +172,10 @@ fn priority_order_is_that_of_the_published_pseudo_code() {
     assert!(overtakings > 4_000, "{overtakings}");
 }
 
-/// The tags of what stays are right: it leaves as if the dropped packets had never come.
+/// The tags of the remaining packets are right: they leave as if the dropped packets had never
+/// arrived.
 #[test]
-fn start_time_order_after_drops_is_that_without_the_dropped_packets() {
+fn the_start_time_order_after_drops_is_that_without_the_dropped_packets() {
     for (seed, drop_from) in (0..10)
         .flat_map(|seed| [DropFrom::Front, DropFrom::Tail].map(|drop_from| (seed, drop_from)))
     {
@@ -185,7 +186,7 @@ fn start_time_order_after_drops_is_that_without_the_dropped_packets() {
         let is_kept = |number: &usize| bench.dropped.iter().all(|(_, drop)| drop != number);
         let kept: Vec<usize> = (0..arrivals.len()).filter(is_kept).collect();
         let rest: Vec<Arrival> = kept.iter().map(|&number| arrivals[number]).collect();
-        let place = |number| kept.binary_search(&number).expect("it was not dropped");
+        let place = |number| kept.binary_search(&number).expect("the packet was not dropped");
         let order: Vec<usize> = numbers(&bench).into_iter().map(place).collect();
         check(&mut StartTimeList::default(), &rest, &order);
     }

@@ -1,9 +1,10 @@
-//! Who gives way when the buffer is full.
+//! Which packet is dropped when the buffer is full.
 
 use super::*;
 use crate::queue::Parameters;
 
-/// A packet of flow 9 is in transmission for a whole second; then these arrive, 1 ns apart.
+/// Returns the drops among `packets`, which arrive 1 ns apart while a packet of flow 9 is in
+/// transmission for a second.
 fn drops_of(fair: &FairParams, packets: &[(u32, u32)]) -> Vec<(u32, usize)> {
     let mut bench = Bench::new(fair);
     bench.arrive(Arrival { at: 0, flow: 9, bytes: 1 });
@@ -21,13 +22,13 @@ fn for_each_scheduler(check: impl Fn(FairParams)) {
 }
 
 #[test]
-fn the_longest_queue_by_bytes_gives_way_at_its_front_or_tail() {
+fn the_longest_queue_by_bytes_loses_its_front_or_tail_packet() {
     for_each_scheduler(|fair| {
-        // Flow 0 has 3 packets and 300 bytes, flow 1 has 900 bytes in one; number 5 is one too
-        // many.
+        // Flow 0 has 3 packets with 300 bytes, flow 1 one packet with 900 bytes; packet 5 does not
+        // fit.
         let script = [(0, 100), (1, 900), (0, 100), (0, 100), (2, 50)];
         assert_eq!(drops_of(&fair, &script), [(1, 2)]);
-        // Flow 0: 300 bytes in three; flow 1: 200 in one.
+        // Flow 0 has 300 bytes in three packets, flow 1 has 200 in one.
         let script = [(0, 100), (1, 200), (0, 100), (0, 100), (2, 50)];
         assert_eq!(drops_of(&fair, &script), [(0, 1)]);
         let tail = FairParams { drop_from: DropFrom::Tail, ..fair };
@@ -36,7 +37,7 @@ fn the_longest_queue_by_bytes_gives_way_at_its_front_or_tail() {
 }
 
 #[test]
-fn the_longest_queue_by_packets_gives_way() {
+fn the_longest_queue_by_packets_loses_a_packet() {
     for_each_scheduler(|fair| {
         let script = [(0, 100), (1, 900), (0, 100), (0, 100), (2, 50)];
         let fair = FairParams { longest: Length::Packets, ..fair };
@@ -47,12 +48,12 @@ fn the_longest_queue_by_packets_gives_way() {
 }
 
 #[test]
-fn the_arriving_packet_may_be_the_victim() {
+fn the_arriving_packet_may_be_dropped() {
     for_each_scheduler(|fair| {
-        // Flow 2 brings the longest queue with it, of one packet: front and tail are the same.
+        // The packet of flow 2 makes the longest queue, of one packet: front and tail are the same.
         let script = [(0, 100), (1, 100), (0, 100), (1, 100), (2, 900)];
         assert_eq!(drops_of(&fair, &script), [(2, 5)]);
-        // Flow 0 grows to three packets: its tail is what has just come.
+        // Flow 0 grows to three packets: its tail is the packet that has just arrived.
         let script = [(0, 100), (1, 100), (0, 100), (1, 100), (0, 100)];
         let tail = FairParams { drop_from: DropFrom::Tail, ..fair.clone() };
         assert_eq!(drops_of(&tail, &script), [(0, 5)]);
@@ -61,10 +62,10 @@ fn the_arriving_packet_may_be_the_victim() {
 }
 
 #[test]
-fn of_equally_long_queues_that_of_the_arriving_packet_gives_way_or_any() {
+fn in_a_tie_the_queue_of_the_arriving_packet_loses_a_packet_or_any() {
     for_each_scheduler(|fair| {
         let tail = FairParams { drop_from: DropFrom::Tail, ..fair };
-        // Flows 3 and 1 have 200 bytes each; flow 2 comes with 200, with 100.
+        // Flows 3 and 1 have 200 bytes each; flow 2 arrives with 200 bytes, then with 100.
         let script = [(3, 100), (1, 100), (3, 100), (1, 100), (2, 200)];
         assert_eq!(drops_of(&tail, &script), [(2, 5)]);
         let script = [(3, 100), (1, 100), (3, 100), (1, 100), (2, 100)];
@@ -74,23 +75,24 @@ fn of_equally_long_queues_that_of_the_arriving_packet_gives_way_or_any() {
 }
 
 #[test]
-fn a_large_packet_makes_several_give_way_until_the_limit_in_bytes_holds() {
+fn packets_are_dropped_until_a_large_packet_fits_the_limit_in_bytes() {
     for_each_scheduler(|fair| {
         let fair = FairParams { limit: QueueLimit::bytes(1_000), ..fair };
-        // 200 + 300 + 400 wait; 500 more: 1,400. Flow 0 has 500, flow 1 400, flow 2 500.
-        // Tie of 0 and 2: flow 2 has just come, and its packet makes the room.
+        // 200 + 300 + 400 bytes wait; 500 more make 1,400. Flow 0 has 500, flow 1 400, flow 2 500.
+        // Flows 0 and 2 tie: flow 2 has the arriving packet, which is dropped.
         let script = [(0, 200), (0, 300), (1, 400), (2, 500)];
         assert_eq!(drops_of(&fair, &script), [(2, 4)]);
-        // 300 of flow 1 more, 1,200: it has 700, and its 400 go.
+        // 300 bytes more of flow 1 make 1,200: it has 700 and loses the 400.
         let script = [(0, 200), (0, 300), (1, 400), (1, 300)];
         assert_eq!(drops_of(&fair, &script), [(1, 3)]);
-        // 1,500: flow 1 has 1,000 and loses 400; 1,100 are left: flow 1 has 600, and loses the 600.
+        // 1,500 bytes: flow 1 has 1,000 and loses 400; of the remaining 1,100 it has 600, and loses
+        // these.
         let script = [(0, 200), (0, 300), (1, 400), (1, 600)];
         assert_eq!(drops_of(&fair, &script), [(1, 3), (1, 4)]);
     });
 }
 
-/// Lengths as the test counts them from what comes, leaves and is dropped.
+/// Compares the drops with queue lengths that the test counts from arrivals, departures and drops.
 fn check_victims(fair: &FairParams, arrivals: &[Arrival]) {
     let mut bench = Bench::new(fair);
     let mut queues = std::collections::BTreeMap::<u32, Vec<usize>>::new();
@@ -102,32 +104,35 @@ fn check_victims(fair: &FairParams, arrivals: &[Arrival]) {
     for (number, &arrival) in arrivals.iter().enumerate() {
         bench.serve_until(arrival.at);
         for sent in bench.sent.drain(..) {
-            // Of a flow always the first leaves.
-            assert_eq!(queues.get_mut(&sent.flow).expect("it waits").remove(0), sent.number);
+            // The first packet of a flow always leaves first.
+            assert_eq!(
+                queues.get_mut(&sent.flow).expect("the flow is known").remove(0),
+                sent.number
+            );
         }
         queues.entry(arrival.flow).or_default().push(number);
         bench.arrive(arrival);
         for (flow, victim) in bench.dropped.drain(..) {
             drops += 1;
-            let longest = queues.values().map(length).max().expect("one waits");
+            let longest = queues.values().map(length).max().expect("one packet waits");
             assert_eq!(length(&queues[&flow]), longest, "{fair:?}");
             let is_tie = length(&queues[&arrival.flow]) == longest;
             assert!(flow == arrival.flow || !is_tie, "{fair:?}");
-            let queue = queues.get_mut(&flow).expect("it waits");
+            let queue = queues.get_mut(&flow).expect("the flow is known");
             let at = if fair.drop_from == DropFrom::Front { 0 } else { queue.len() - 1 };
             assert_eq!(queue.remove(at), victim);
         }
     }
     bench.drain();
     for sent in &bench.sent {
-        assert_eq!(queues.get_mut(&sent.flow).expect("it waits").remove(0), sent.number);
+        assert_eq!(queues.get_mut(&sent.flow).expect("the flow is known").remove(0), sent.number);
     }
     assert!(queues.values().all(Vec::is_empty), "every packet has left or been dropped");
     assert!(drops > 100, "{drops} drops");
 }
 
 #[test]
-fn the_longest_queue_gives_way_and_flows_keep_their_order_in_random_traffic() {
+fn the_longest_queue_loses_packets_and_flows_keep_their_order_in_random_traffic() {
     for (at, scheduler) in SCHEDULERS.into_iter().enumerate() {
         for longest in [Length::Packets, Length::Bytes] {
             for drop_from in [DropFrom::Front, DropFrom::Tail] {
@@ -144,16 +149,19 @@ fn the_longest_queue_gives_way_and_flows_keep_their_order_in_random_traffic() {
 }
 
 #[test]
-fn parameters_that_contradict_the_link_are_refused_with_the_remedy() {
+fn refuses_parameters_that_contradict_the_link_with_the_remedy() {
     let refusal = |change: fn(&mut FairParams), scheduler| {
         let mut fair = params(scheduler, 10);
         change(&mut fair);
-        let bad = fair.validate(&link()).expect_err("it is wrong");
+        let bad = fair.validate(&link()).expect_err("the parameters are wrong");
         (bad.key, bad.remedy)
     };
     let round_robin = FairScheduler::DeficitRoundRobin;
     let quantum: fn(&mut FairParams) = |fair| fair.quantum = Some(crate::quantity::Size::new(999));
-    assert_eq!(refusal(quantum, round_robin), ("quantum", "write \"1000 B\" to \"1 GB\"".into()));
+    assert_eq!(
+        refusal(quantum, round_robin),
+        ("quantum", "write a size from \"1000 B\" to \"1 GB\"".into())
+    );
     assert_eq!(refusal(quantum, FairScheduler::StartTime).0, "quantum");
     let unknown: fn(&mut FairParams) = |fair| _ = fair.weights.insert("voice".into(), 4.0);
     let names: Vec<String> = (0..10).map(|group| format!("group{group}")).collect();
@@ -166,7 +174,7 @@ fn parameters_that_contradict_the_link_are_refused_with_the_remedy() {
         |fair| _ = fair.weights.insert("group1".into(), 1e6),
     ];
     for change in changes {
-        let expected = ("weights", "write 0.001 to 1000".to_owned());
+        let expected = ("weights", "write a weight from 0.001 to 1000".to_owned());
         assert_eq!(refusal(change, FairScheduler::StartTime), expected);
     }
     let both: fn(&mut FairParams) = |fair| {

@@ -1,20 +1,22 @@
-//! How bursty arrivals are at each time scale: the index of dispersion for counts, IDC(t) = Var N(t) /
-//! E N(t), with N(t) the packets that arrive in an interval of length t. It is 1 for a Poisson process
-//! at every t, below 1 for smoother arrivals, and n at every t for Poisson batches of n packets.
+//! The burstiness of arrivals at each time scale: the index of dispersion for counts, IDC(t) = Var
+//! N(t) / E N(t), where N(t) is the number of packets that arrive in an interval of length t. It is
+//! 1 for a Poisson process at every t, below 1 for smoother arrivals, and n at every t for Poisson
+//! batches of n packets.
 //!
-//! The scales are octaves of a base scale. Two neighbouring intervals of one scale make one of the next,
-//! so that counts are exact at each, memory is a few words a scale, and a packet costs a comparison.
+//! The scales are octaves of a base scale. Two adjacent intervals of one scale form one interval of
+//! the next, so the counts are exact at each scale, memory is a few words per scale, and a packet
+//! costs one comparison.
 
 use crate::units::Time;
 
-/// A scale that holds fewer intervals has an index with a relative standard deviation above one half
-/// (that of a variance of n independent normal samples is sqrt(2 / (n - 1))).
+/// Below this number of intervals, the relative standard deviation of the index exceeds one half
+/// (that of the variance of n independent normal samples is sqrt(2 / (n - 1))).
 const FEWEST_INTERVALS: u64 = 10;
 
-/// Packets in adjoining intervals of one length.
+/// Counts of packets in adjacent intervals of one length.
 #[derive(Clone, Copy, Debug, Default)]
 struct Scale {
-    /// Count of an interval whose neighbour is not over yet.
+    /// Count of an interval whose neighbour has not ended.
     first_half: Option<u64>,
     intervals: u64,
     sum: u64,
@@ -23,39 +25,42 @@ struct Scale {
 
 /// The index of dispersion at one scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ScaleDispersion {
+pub struct IndexAtScale {
     /// Length of the intervals.
     pub scale: Time,
-    /// How many there were.
+    /// Number of intervals.
     pub intervals: u64,
-    /// Mean packets in one.
+    /// Mean number of packets per interval.
     pub mean_packets: f64,
-    /// Variance over mean.
+    /// Index of dispersion: variance divided by mean.
     pub index: f64,
 }
 
-/// Arrivals at one link by time scale.
+/// The index of dispersion of the arrivals at one link, by time scale.
 #[derive(Clone, Debug)]
-pub struct Dispersion {
+pub struct IndexOfDispersion {
     base: Time,
-    /// End of the interval under way.
+    /// End of the current base interval.
     end: Time,
     packets: u64,
     scales: Vec<Scale>,
 }
 
-impl Dispersion {
-    /// Counts from time 0 on, in intervals of `base` and its octaves.
+impl IndexOfDispersion {
+    /// Counts arrivals from time 0 on, in intervals of `base` and its octaves.
     pub fn new(base: Time) -> Self {
-        Dispersion { base, end: base, packets: 0, scales: Vec::new() }
+        IndexOfDispersion { base, end: base, packets: 0, scales: Vec::new() }
     }
 
-    /// Starts afresh at `now`.
+    /// Discards all counts and starts the first interval at `now`.
     pub fn restart(&mut self, now: Time) {
-        *self = Dispersion { end: now.saturating_add(self.base), ..Dispersion::new(self.base) };
+        *self = IndexOfDispersion {
+            end: now.saturating_add(self.base),
+            ..IndexOfDispersion::new(self.base)
+        };
     }
 
-    /// A packet arrives; they come in order of time.
+    /// Records the arrival of a packet; arrivals must be recorded in order of time.
     #[inline]
     pub fn on_arrival(&mut self, now: Time) {
         if now >= self.end {
@@ -64,7 +69,7 @@ impl Dispersion {
         self.packets += 1;
     }
 
-    /// Closes the intervals that end by `now`.
+    /// Completes the intervals that end by `now`.
     pub fn pass(&mut self, now: Time) {
         if now < self.end {
             return;
@@ -76,7 +81,7 @@ impl Dispersion {
         self.close(packets, empty);
     }
 
-    /// Adds an interval of the base scale with so many packets, and empty ones behind it.
+    /// Adds a base interval with `packets` packets, followed by `empty` empty intervals.
     fn close(&mut self, mut packets: u64, mut empty: u64) {
         for at in 0.. {
             if at == self.scales.len() {
@@ -99,18 +104,20 @@ impl Dispersion {
         }
     }
 
-    /// The index at each scale that held enough intervals, the shortest first; nothing if no packet came.
-    pub fn by_scale(&self) -> impl Iterator<Item = ScaleDispersion> + '_ {
+    /// Returns the index at each scale with enough intervals, the shortest scale first; nothing if
+    /// no packet arrived.
+    pub fn by_scale(&self) -> impl Iterator<Item = IndexAtScale> + '_ {
         let full = |scale: &&Scale| scale.intervals >= FEWEST_INTERVALS && scale.sum > 0;
         self.scales.iter().take_while(full).enumerate().map(|(octave, scale)| {
-            // Exact: even 10^18 intervals and 10^10 packets stay within 128 bits. n sum(x^2) - (sum x)^2 is the variance times n (n - 1).
+            // Exact: even 10^18 intervals and 10^10 packets stay within 128 bits. n sum(x^2) - (sum
+            // x)^2 is the variance times n (n - 1).
             let (count, sum) = (u128::from(scale.intervals), u128::from(scale.sum));
-            let spread = count * scale.squares - sum * sum;
-            ScaleDispersion {
+            let scaled_variance = count * scale.squares - sum * sum;
+            IndexAtScale {
                 scale: Time::from_picoseconds(self.base.picoseconds() << octave),
                 intervals: scale.intervals,
                 mean_packets: sum as f64 / count as f64,
-                index: spread as f64 / ((count - 1) * sum) as f64,
+                index: scaled_variance as f64 / ((count - 1) * sum) as f64,
             }
         })
     }
@@ -120,7 +127,7 @@ impl Dispersion {
 mod tests {
     use super::*;
 
-    /// Counts the same way with a list of all base intervals.
+    /// Computes intervals, mean and index of a scale from a list of all arrivals.
     fn plain(arrivals: &[u64], base: u64, end: u64, octave: u32) -> (u64, f64, f64) {
         let length = base << octave;
         let intervals = (end / base) >> octave;
@@ -135,8 +142,8 @@ mod tests {
     }
 
     #[test]
-    fn aggregation_gives_what_counting_each_scale_anew_gives() {
-        // Gaps of 0 to 60 base intervals, so that every way to pass empty ones occurs.
+    fn aggregated_counts_equal_separate_counts_at_each_scale() {
+        // Gaps of 0 to 60 base intervals, which cover every way to pass empty intervals.
         let mut random = 1_u64;
         let mut now = 0;
         let arrivals: Vec<u64> = (0..2_000)
@@ -147,12 +154,12 @@ mod tests {
             })
             .collect();
         let (base, end) = (10, now + 777);
-        let mut dispersion = Dispersion::new(Time::from_picoseconds(base));
+        let mut index_of_dispersion = IndexOfDispersion::new(Time::from_picoseconds(base));
         for &at in &arrivals {
-            dispersion.on_arrival(Time::from_picoseconds(at));
+            index_of_dispersion.on_arrival(Time::from_picoseconds(at));
         }
-        dispersion.pass(Time::from_picoseconds(end));
-        let found: Vec<ScaleDispersion> = dispersion.by_scale().collect();
+        index_of_dispersion.pass(Time::from_picoseconds(end));
+        let found: Vec<IndexAtScale> = index_of_dispersion.by_scale().collect();
         assert!(found.len() > 8, "{} scales", found.len());
         for (octave, found) in (0..).zip(found) {
             let (intervals, mean, index) = plain(&arrivals, base, end, octave);
@@ -165,25 +172,26 @@ mod tests {
 
     #[test]
     fn an_arrival_at_the_end_of_an_interval_belongs_to_the_next() {
-        let mut dispersion = Dispersion::new(Time::from_picoseconds(10));
-        dispersion.restart(Time::from_picoseconds(5));
+        let mut index_of_dispersion = IndexOfDispersion::new(Time::from_picoseconds(10));
+        index_of_dispersion.restart(Time::from_picoseconds(5));
         // 16 intervals from 5 on: one packet in each but the last, each at the first instant.
-        (0..15).for_each(|at| dispersion.on_arrival(Time::from_picoseconds(5 + 10 * at)));
-        dispersion.pass(Time::from_picoseconds(165));
-        let found = dispersion.by_scale().next().expect("16 intervals");
+        (0..15).for_each(|at| index_of_dispersion.on_arrival(Time::from_picoseconds(5 + 10 * at)));
+        index_of_dispersion.pass(Time::from_picoseconds(165));
+        let found = index_of_dispersion.by_scale().next().expect("16 intervals");
         // Mean 15/16, squares 15: variance (15 - 16 (15/16)^2) / 15 = 1/16; over the mean: 1/15.
         assert_eq!((found.intervals, found.mean_packets), (16, 0.9375));
         assert!((found.index - 1.0 / 15.0).abs() < 1e-15, "{}", found.index);
     }
 
     #[test]
-    fn a_long_silence_costs_nothing() {
-        let mut dispersion = Dispersion::new(Time::from_picoseconds(1));
-        dispersion.on_arrival(Time::ZERO);
-        dispersion.pass(Time::from_picoseconds(1 << 60));
-        let found: Vec<ScaleDispersion> = dispersion.by_scale().collect();
+    fn a_long_silence_takes_few_steps() {
+        let mut index_of_dispersion = IndexOfDispersion::new(Time::from_picoseconds(1));
+        index_of_dispersion.on_arrival(Time::ZERO);
+        index_of_dispersion.pass(Time::from_picoseconds(1 << 60));
+        let found: Vec<IndexAtScale> = index_of_dispersion.by_scale().collect();
         assert_eq!(found[0].intervals, 1 << 60);
-        // One packet somewhere: variance and mean of a Bernoulli count of small mean are equal.
+        // One packet in one of many intervals: the variance and the mean of a Bernoulli count with
+        // a small mean are equal.
         assert!(found.iter().all(|scale| (scale.index - 1.0).abs() < 1e-12));
     }
 }
