@@ -86,7 +86,7 @@ pub struct Bic {
 
 /// Smallest relative growth per round trip while there is no goal: in Linux, one packet needs at
 /// most 20 ACKs.
-const LEAST_GROWTH: f64 = 0.05;
+const MIN_GROWTH: f64 = 0.05;
 /// The window is close to the goal if the distance divided by `search_divisor` is below this
 /// value. Linux requires a quotient of at most 1 in whole packets, which means below 2 here.
 const CLOSE: f64 = 2.0;
@@ -107,10 +107,10 @@ impl Bic {
             return 1.0;
         }
         let Some(goal) = self.goal else {
-            return self.beyond(window).max(LEAST_GROWTH * window);
+            return self.increment_above_goal(window).max(MIN_GROWTH * window);
         };
         if window >= goal {
-            return self.beyond(window - goal);
+            return self.increment_above_goal(window - goal);
         }
         let step = (goal - window) / params.search_divisor;
         if step < CLOSE { self.smooth_increment } else { step.min(params.max_increment) }
@@ -118,7 +118,7 @@ impl Bic {
 
     /// The increment at `distance` packets above the goal: slow at first, then exponential. Each
     /// round trip multiplies the distance by `d / (d - 1)`, where d is `search_divisor`.
-    fn beyond(&self, distance: f64) -> f64 {
+    fn increment_above_goal(&self, distance: f64) -> f64 {
         let BicParams { search_divisor, max_increment, .. } = self.params;
         if distance < search_divisor {
             return self.smooth_increment;

@@ -76,7 +76,7 @@ impl Dctcp {
 impl CongestionControl for Dctcp {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
-        cwnd_packets + event.acked_packets as f64 / cwnd_packets // RFC 8257 sec. 3.4: RFC 5681
+        cwnd_packets + event.acked_packets as f64 / cwnd_packets // RFC 8257 sec. 3.4: as RFC 5681
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {

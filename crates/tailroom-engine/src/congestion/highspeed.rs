@@ -92,7 +92,8 @@ impl HighspeedParams {
             return 1.0;
         }
         let decrease = self.decrease(window);
-        // Continuous at low_window only if low_p is 1.5 / low_window^2; never slower than Reno.
+        // The formula is continuous at low_window only if low_p is 1.5 / low_window^2. The bound
+        // keeps the growth at least as fast as that of Reno.
         (window * window * self.loss_fraction(window) * 2.0 * decrease / (2.0 - decrease)).max(1.0)
     }
 }
@@ -266,7 +267,7 @@ impl Law {
 impl CongestionControl for Highspeed {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
-        // RFC 3649 sec. 7: w <- w + a(w) / w for each acknowledged packet.
+        // RFC 3649 sec. 7: w <- w + a(w) / w per acknowledged packet.
         cwnd_packets + self.increase(cwnd_packets) * event.acked_packets as f64 / cwnd_packets
     }
 

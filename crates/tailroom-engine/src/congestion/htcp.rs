@@ -56,20 +56,20 @@ impl Default for HtcpParams {
 
 impl Parameters for HtcpParams {}
 
-const LEAST_BACKOFF: f64 = 0.5; // Leith, Shorten 2004 sec. 3: beta in [0.5, 0.8]
-const LARGEST_BACKOFF: f64 = 0.8;
+const MIN_BACKOFF: f64 = 0.5; // Leith, Shorten 2004 sec. 3: beta in [0.5, 0.8]
+const MAX_BACKOFF: f64 = 0.8;
 const LINEAR_GROWTH: f64 = 10.0; // alpha = 1 + 10 (D - D_L) + ((D - D_L) / 2)^2
 const SQUARE_GROWTH: f64 = 0.25;
 const REFERENCE_RTT_S: f64 = 0.1;
-const LEAST_SCALE: f64 = 0.1; // Linux: 100 ms / RTT within 0.5 and 10
-const LARGEST_SCALE: f64 = 2.0;
+const MIN_SCALE: f64 = 0.1; // Linux: 100 ms / RTT within 0.5 and 10
+const MAX_SCALE: f64 = 2.0;
 const THROUGHPUT_CHANGE: f64 = 0.2; // Delta_B
 const RTT_MEMORY: f64 = 0.95; // Linux: factor of the excess of the largest RTT per congestion
 const NEW_THROUGHPUT_WEIGHT: f64 = 0.25; // Linux
 /// Round trips after congestion whose throughput samples are not averaged.
 const UNSETTLED_ROUNDS: u32 = 3; // Linux
 /// Smallest RTTs up to this value do not allow conclusions about the queue.
-const LEAST_ADAPTIVE_RTT: Time = Time::from_milliseconds(10); // Linux, htcp_beta_update
+const MIN_ADAPTIVE_RTT: Time = Time::from_milliseconds(10); // Linux, htcp_beta_update
 
 /// The state of H-TCP for one flow.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl Htcp {
             last_congestion: Time::NEVER,
             min_rtt: Time::NEVER,
             max_rtt: Time::ZERO,
-            backoff: LEAST_BACKOFF,
+            backoff: MIN_BACKOFF,
             throughput: ThroughputMeter::default(),
             last_throughput: 0.0,
             is_settled: false,
@@ -151,7 +151,7 @@ impl Htcp {
         if self.params.rtt_scaling && self.min_rtt != Time::NEVER {
             let scale = self.min_rtt.seconds() / REFERENCE_RTT_S;
             // As in Linux, scaling never makes a flow slower than standard TCP.
-            growth = (growth * scale.clamp(LEAST_SCALE, LARGEST_SCALE)).max(1.0);
+            growth = (growth * scale.clamp(MIN_SCALE, MAX_SCALE)).max(1.0);
         }
         // A flow with a smaller reduction must grow less, or it would take more than its share
         // beside standard TCP.
@@ -168,13 +168,13 @@ impl Htcp {
         let is_adaptive = self.params.adaptive_backoff
             && is_steady
             && self.max_rtt > Time::ZERO
-            && self.lets_adapt();
+            && self.may_adapt();
         self.is_settled = is_steady;
         self.backoff = if is_adaptive {
             let ratio = self.min_rtt.seconds() / self.max_rtt.seconds();
-            ratio.clamp(LEAST_BACKOFF, LARGEST_BACKOFF)
+            ratio.clamp(MIN_BACKOFF, MAX_BACKOFF)
         } else {
-            LEAST_BACKOFF
+            MIN_BACKOFF
         };
         let excess = self.max_rtt.since(self.min_rtt).seconds();
         if excess > 0.0 {
@@ -185,9 +185,9 @@ impl Htcp {
 
 impl Htcp {
     /// The further conditions of Linux for an adaptive backoff.
-    fn lets_adapt(&self) -> bool {
+    fn may_adapt(&self) -> bool {
         self.params.variant == HtcpVariant::Paper
-            || self.is_settled && self.min_rtt > LEAST_ADAPTIVE_RTT
+            || self.is_settled && self.min_rtt > MIN_ADAPTIVE_RTT
     }
 }
 
@@ -212,7 +212,7 @@ impl CongestionControl for Htcp {
         self.adapt_backoff();
         self.last_congestion = match self.params.variant {
             HtcpVariant::Paper => event.now,
-            // The next ACK that lets the window grow is the first after the recovery.
+            // `on_ack` sets the time at its next call, which is after the recovery.
             HtcpVariant::Linux => Time::NEVER,
         };
         self.throughput = ThroughputMeter::default();

@@ -97,7 +97,7 @@ impl Ledbat {
         }
     }
 
-    /// RFC 6817 sec. 2.4.2, `update_base_delay`.
+    /// Adds a delay to the history of minima (RFC 6817 sec. 2.4.2, `update_base_delay`).
     fn update_base(&mut self, now: Time, delay: Time) {
         if now >= self.minute_end {
             // Minutes start at multiples of 60 s, as with the RFC's round_to_minute.

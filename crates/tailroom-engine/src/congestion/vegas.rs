@@ -97,7 +97,7 @@ impl Vegas {
         if self.is_growing { window + credit } else { window }
     }
 
-    /// Brakmo and Peterson 1995, sec. 3.2.
+    /// Brakmo and Peterson 1995, sec. 3.2: one decision per round trip.
     fn avoid_congestion(&self, window: f64, event: &AckEvent, round: Round) -> f64 {
         match round {
             Round::Running => window,

@@ -161,8 +161,9 @@ impl CongestionControl for Yeah {
         let window = event.cwnd_packets;
         // Without competing flows, reduce the window by the queued packets; with them, as Reno
         // does.
-        let competes = self.slow_rounds >= self.params.rho || event.kind == CongestionKind::Timeout;
-        let reduction = if competes {
+        let has_competitors =
+            self.slow_rounds >= self.params.rho || event.kind == CongestionKind::Timeout;
+        let reduction = if has_competitors {
             0.5 * window
         } else {
             self.queued.min(0.5 * window).max(self.params.min_decrease * window)

@@ -17,7 +17,7 @@ pub enum RttSamples {
     Karn,
 }
 
-/// Upper bound of the timeout (RFC 6298 sec. 2.5 asks for at least 60 s).
+/// Upper bound of the timeout (RFC 6298 sec. 2.5: at least 60 s).
 pub const MAX_RTO: Time = Time::from_milliseconds(60_000);
 /// Largest number of times that the timeout doubles.
 const MAX_BACKOFF: u32 = 16;

@@ -33,11 +33,11 @@ pub struct TcpSpec {
     #[serde(default)]
     pub prr: bool,
     /// Count lost packets in the pipe of a SACK recovery until their retransmissions are
-    /// acknowledged, as ns-2 does, instead of leaving them out (RFC 6675 sec. 4, Linux). The first
+    /// acknowledged, as ns-2 does, instead of excluding them (RFC 6675 sec. 4, Linux). The first
     /// round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr = false`.
     #[serde(default)]
     pub count_lost_in_pipe: bool,
-    /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
+    /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` means 2 packets and 40 ms.
     #[serde(default)]
     pub delayed_ack: DelayedAck,
     /// The ACK path releases ACKs only at multiples of this time, as cable and wireless links do.
@@ -116,7 +116,8 @@ impl TcpSpec {
         self.rto_granularity.unwrap_or(self.min_rto).time()
     }
 
-    /// Size of a pure ACK on the wire, in bytes. A scenario gives at most the size of an IP packet.
+    /// Size of a pure ACK on the wire, in bytes. The check of the scenario limits it to the size
+    /// of an IP packet.
     pub fn ack_bytes(&self) -> u32 {
         self.ack_size.bytes() as u32
     }
