@@ -2091,13 +2091,13 @@ class Flows(TypedDict):
     """
     count_lost_in_pipe: NotRequired[bool]
     """Count lost packets in the pipe of a SACK recovery until their retransmissions are
-    acknowledged, as ns-2 does, instead of leaving them out (RFC 6675 sec. 4, Linux).
+    acknowledged, as ns-2 does, instead of excluding them (RFC 6675 sec. 4, Linux).
 
     The first round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr =
     false`. Default: False.
     """
     delayed_ack: NotRequired[DelayedAck]
-    """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
+    """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` means 2 packets and 40 ms.
 
     Default: False.
     """
