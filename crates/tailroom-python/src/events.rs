@@ -2,7 +2,9 @@
 //! for, and never changes: a control may keep it.
 
 use pyo3::prelude::*;
-use tailroom_engine::congestion::rate_based::{Beginning, LostPacket, PathEvent, Repair};
+use tailroom_engine::congestion::rate_based::{
+    Beginning, LostPacket, PathEvent, Repair, RestartEvent,
+};
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind};
 use tailroom_engine::units::Time;
 
@@ -397,14 +399,11 @@ impl PyLostPacketEvent {
 
 /// The first packet after a time with nothing to send.
 #[pyclass(frozen, module = "tailroom", name = "RestartEvent")]
-pub(crate) struct PyRestartEvent {
-    now: Time,
-    cwnd_packets: f64,
-}
+pub(crate) struct PyRestartEvent(RestartEvent);
 
 impl PyRestartEvent {
-    pub(crate) fn new(now: Time, cwnd_packets: f64) -> Self {
-        PyRestartEvent { now, cwnd_packets }
+    pub(crate) fn new(event: &RestartEvent) -> Self {
+        PyRestartEvent(*event)
     }
 }
 
@@ -413,12 +412,12 @@ impl PyRestartEvent {
     /// When the packet leaves, in seconds since the run began.
     #[getter]
     fn now_s(&self) -> f64 {
-        self.now.seconds()
+        self.0.now.seconds()
     }
 
     /// The window at that moment.
     #[getter]
     fn cwnd_packets(&self) -> f64 {
-        self.cwnd_packets
+        self.0.cwnd_packets
     }
 }

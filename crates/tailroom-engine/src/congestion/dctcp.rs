@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters, Rounds};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, Rounds, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
 /// Parameters of DCTCP; defaults as RFC 8257. It needs `ecn = "accurate"` (or `"l4s"`) and a queue
 /// that marks, such as `step_mark`. Losses and timeouts halve the window, as Reno's (sec. 3.5). Two
@@ -29,15 +30,12 @@ impl Default for DctcpParams {
     }
 }
 
-impl Parameters for DctcpParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0 < self.gain && self.gain <= 1.0) {
-            return Err("gain must be in (0, 1]".into());
-        }
-        if !(0.0..=1.0).contains(&self.initial_alpha) {
-            return Err("initial_alpha must be in [0, 1]".into());
-        }
-        Ok(())
+impl ControlParameters for DctcpParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
+        check("gain", self.gain, is_weight, "more than 0 and at most 1")?;
+        let is_share = (0.0..=1.0).contains(&self.initial_alpha);
+        check("initial_alpha", self.initial_alpha, is_share, "at least 0 and at most 1")
     }
 
     fn needs_marks(&self) -> bool {
@@ -72,7 +70,7 @@ impl Dctcp {
     }
 }
 
-impl CongestionControl for Dctcp {
+impl WindowLaw for Dctcp {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         cwnd_packets + event.acked_packets as f64 / cwnd_packets // RFC 8257 sec. 3.4: RFC 5681
@@ -199,10 +197,10 @@ mod tests {
         let with = |gain, initial_alpha| DctcpParams { gain, initial_alpha }.validate();
         assert!(with(1.0, 0.0).is_ok() && with(0.0625, 1.0).is_ok());
         for gain in [0.0, 1.1, f64::NAN] {
-            assert!(with(gain, 1.0).unwrap_err().starts_with("gain must"));
+            assert!(with(gain, 1.0).is_err_and(|bad| bad.key == "gain"));
         }
         for alpha in [-0.1, 1.1, f64::NAN] {
-            assert!(with(0.5, alpha).unwrap_err().starts_with("initial_alpha must"));
+            assert!(with(0.5, alpha).is_err_and(|bad| bad.key == "initial_alpha"));
         }
     }
 }

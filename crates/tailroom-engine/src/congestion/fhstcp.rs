@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::highspeed::{Highspeed, HighspeedParams};
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::units::Time;
 
 /// Parameters of FHSTCP; a(w) and b(w) are those of RFC 3649.
@@ -32,9 +33,9 @@ impl Default for FhstcpParams {
     }
 }
 
-impl Parameters for FhstcpParams {
-    fn validate(&self) -> Result<(), String> {
-        if self.c.is_finite() && self.c > 0.0 { Ok(()) } else { Err("c must be above 0".into()) }
+impl ControlParameters for FhstcpParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        check("c", self.c, self.c > 0.0 && self.c.is_finite(), "a finite number above 0")
     }
 }
 
@@ -57,7 +58,7 @@ impl Fhstcp {
     }
 }
 
-impl CongestionControl for Fhstcp {
+impl WindowLaw for Fhstcp {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let fair_factor = self.c * event.srtt.seconds();

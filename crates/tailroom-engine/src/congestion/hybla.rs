@@ -6,7 +6,7 @@ use libm::exp2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -30,7 +30,7 @@ impl Default for HyblaParams {
     }
 }
 
-impl Parameters for HyblaParams {
+impl ControlParameters for HyblaParams {
     /// Its slow start is its own.
     fn is_loss_based(&self) -> bool {
         false
@@ -76,7 +76,7 @@ impl Hybla {
     }
 }
 
-impl CongestionControl for Hybla {
+impl WindowLaw for Hybla {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         if event.min_rtt != self.rtt {

@@ -10,8 +10,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rate_based::{Beginning, PathEvent, Steering};
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::ControlParameters;
+use super::rate_based::{Beginning, PathEvent, RateBasedControl, Steering};
+use crate::parameters::{BadParameter, check};
 use crate::units::{Time, float};
 
 /// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck,
@@ -34,19 +35,12 @@ impl Default for PacketPairParams {
     }
 }
 
-impl Parameters for PacketPairParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(1.0..=1_000_000.0).contains(&self.setpoint) {
-            return Err("setpoint must lie between 1 and 1000000 packets".into());
-        }
-        if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err("gain must be above 0 and at most 1".into());
-        }
-        Ok(())
-    }
-
-    fn models_path(&self) -> bool {
-        true
+impl ControlParameters for PacketPairParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_queue = (1.0..=1_000_000.0).contains(&self.setpoint);
+        check("setpoint", self.setpoint, is_queue, "at least 1 and at most 1000000 packets")?;
+        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
+        check("gain", self.gain, is_weight, "more than 0 and at most 1")
     }
 }
 
@@ -114,17 +108,9 @@ impl PacketPair {
     }
 }
 
-impl CongestionControl for PacketPair {
-    fn on_ack(&mut self, cwnd_packets: f64, _event: &AckEvent) -> f64 {
-        cwnd_packets
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
-        event.cwnd_packets
-    }
-
-    fn begin(&mut self, _beginning: &Beginning) -> Option<Steering> {
-        Some(self.steering)
+impl RateBasedControl for PacketPair {
+    fn begin(&mut self, _beginning: &Beginning) -> Steering {
+        self.steering
     }
 
     fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
@@ -152,7 +138,7 @@ mod tests {
     #[test]
     fn the_spacing_of_a_pair_is_the_service_time() {
         let mut control = PacketPair::new(&PacketPairParams::default());
-        let first = control.begin(&beginning(1)).expect("it sets a rate");
+        let first = control.begin(&beginning(1));
         assert_close(first.cwnd_packets, 2.0);
         let mut event = Path::new(30).event;
         (event.now, event.rtt) = (ms(100.0), Some(ms(100.0)));

@@ -1,7 +1,7 @@
 //! Scripted ACKs and congestion for unit tests of a control.
 
-use super::rate_based::{Beginning, PathEvent, RateSample, Repair, Steering};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds};
+use super::rate_based::{Beginning, PathEvent, RateBasedControl, RateSample, Repair, Steering};
+use super::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
 use crate::units::Time;
 
 /// An ACK of this many packets at time zero, without an RTT sample.
@@ -25,7 +25,7 @@ pub(super) fn congestion(kind: CongestionKind, cwnd_packets: f64) -> CongestionE
 }
 
 /// The window after as many ACKs of one packet as it holds packets.
-pub(super) fn grow_one_round_trip(control: &mut impl CongestionControl, window: f64) -> f64 {
+pub(super) fn grow_one_round_trip(control: &mut impl WindowLaw, window: f64) -> f64 {
     (0..window as u64).fold(window, |cwnd, _| control.on_ack(cwnd, &ack(1)))
 }
 
@@ -45,12 +45,7 @@ impl Script {
     }
 
     /// One ACK of one packet with this RTT; the new window.
-    pub(super) fn ack(
-        &mut self,
-        control: &mut impl CongestionControl,
-        window: f64,
-        rtt: Time,
-    ) -> f64 {
+    pub(super) fn ack(&mut self, control: &mut impl WindowLaw, window: f64, rtt: Time) -> f64 {
         self.event.delivered_packets += 1;
         self.event.next = self.event.delivered_packets + window as u64;
         (self.event.rtt, self.event.srtt) = (Some(rtt), rtt);
@@ -62,12 +57,7 @@ impl Script {
 
     /// ACKs up to and with the one that ends the round trip; the new window. The very first round
     /// trip ends with the first ACK.
-    pub(super) fn round(
-        &mut self,
-        control: &mut impl CongestionControl,
-        window: f64,
-        rtt: Time,
-    ) -> f64 {
+    pub(super) fn round(&mut self, control: &mut impl WindowLaw, window: f64, rtt: Time) -> f64 {
         let mut window = window;
         loop {
             window = self.ack(control, window, rtt);
@@ -81,7 +71,7 @@ impl Script {
     /// such a one has `window + 1` ACKs.
     pub(super) fn held_round(
         &mut self,
-        control: &mut impl CongestionControl,
+        control: &mut impl WindowLaw,
         window: f64,
         rtt: Time,
     ) -> f64 {
@@ -96,7 +86,7 @@ impl Script {
     /// Congestion of some kind; the window to fall to.
     pub(super) fn congestion(
         &self,
-        control: &mut impl CongestionControl,
+        control: &mut impl WindowLaw,
         window: f64,
         kind: CongestionKind,
     ) -> f64 {
@@ -104,12 +94,12 @@ impl Script {
     }
 }
 
-/// What a control that models the path is told before the first packet of 1500 B.
+/// The beginning of a flow of 1500 B packets.
 pub(super) fn beginning(seed: u64) -> Beginning {
     Beginning { now: Time::ZERO, seed, cwnd_packets: 10.0, packet_bytes: 1_500, has_sack: true }
 }
 
-/// A path whose rate, RTT and packets in flight the test sets, for a control that models it.
+/// A path whose rate, RTT and packets in flight the test sets, for a rate-based control.
 pub(super) struct Path {
     /// The next event; a test may change what `ack` does not set.
     pub(super) event: PathEvent,
@@ -145,7 +135,7 @@ impl Path {
     /// One ACK of one packet, on a path that delivers `rate` packets/s with this RTT.
     pub(super) fn ack(
         &mut self,
-        control: &mut impl CongestionControl,
+        control: &mut impl RateBasedControl,
         rate: f64,
         rtt: Time,
     ) -> Steering {
@@ -170,7 +160,7 @@ impl Path {
     /// As many ACKs as are in flight: a round trip.
     pub(super) fn round(
         &mut self,
-        control: &mut impl CongestionControl,
+        control: &mut impl RateBasedControl,
         rate: f64,
         rtt: Time,
     ) -> Steering {

@@ -5,7 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -30,12 +31,10 @@ impl Default for WestwoodParams {
     }
 }
 
-impl Parameters for WestwoodParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0..1.0).contains(&self.memory) {
-            return Err("memory must be in [0, 1)".into());
-        }
-        Ok(())
+impl ControlParameters for WestwoodParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_weight = (0.0..1.0).contains(&self.memory);
+        check("memory", self.memory, is_weight, "at least 0 and less than 1")
     }
 }
 
@@ -72,7 +71,7 @@ impl Westwood {
     }
 }
 
-impl CongestionControl for Westwood {
+impl WindowLaw for Westwood {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         cwnd_packets + event.acked_packets as f64 / cwnd_packets // RFC 5681 sec. 3.1, Eq. 3
@@ -195,7 +194,7 @@ mod tests {
         let with = |memory| WestwoodParams { memory, ..WestwoodParams::default() }.validate();
         assert!(with(0.0).is_ok() && with(0.99).is_ok());
         for memory in [-0.1, 1.0, f64::NAN] {
-            assert!(with(memory).unwrap_err().starts_with("memory must"));
+            assert!(with(memory).is_err_and(|bad| bad.key == "memory"));
         }
     }
 }

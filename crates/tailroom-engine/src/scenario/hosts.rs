@@ -61,7 +61,7 @@ impl Applies {
     /// Whether a setting applies to a group under this control that gives these keys itself.
     fn to(self, control: Option<&CongestionConfig>, given: &Table) -> bool {
         let is = |test: fn(&CongestionConfig) -> bool| control.is_some_and(test);
-        let is_window = !is(CongestionConfig::models_path);
+        let is_window = !is(CongestionConfig::is_rate_based);
         match self {
             Applies::Always => true,
             Applies::Window => is_window,

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use tailroom_engine::congestion::{
-    AckEvent, Congestion, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind,
-    Rounds,
+    AckEvent, AnyWindowLaw, Congestion, CongestionConfig, CongestionEvent, CongestionKind, Rounds,
+    WindowLaw,
 };
 use tailroom_engine::units::Time;
 
@@ -62,7 +62,7 @@ struct RoundTrips {
 
 /// A flow that acknowledges each packet alone, evenly over a round trip.
 struct Flow {
-    control: Congestion,
+    control: AnyWindowLaw,
     event: AckEvent,
     rounds: Rounds,
     is_over: bool,
@@ -84,7 +84,10 @@ impl Flow {
             next: 0,
             is_slow_start: false,
         };
-        let (control, rounds) = (Congestion::new(config), Rounds::default());
+        let Congestion::WindowLaw(control) = Congestion::new(config) else {
+            panic!("{} is no window law", config.name());
+        };
+        let rounds = Rounds::default();
         Flow { control, event, rounds, is_over: false, marked: 0.0, acks: 0.0 }
     }
 
@@ -162,7 +165,7 @@ impl Case {
         config.insert("kind".to_owned(), self.control.clone().into());
         let config: CongestionConfig =
             serde_json::from_value(Value::Object(config)).expect("a control and its parameters");
-        config.validate().expect("parameters within their ranges");
+        config.parameters().validate().expect("parameters within their ranges");
         config
     }
 

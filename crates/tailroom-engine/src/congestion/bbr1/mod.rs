@@ -26,8 +26,10 @@ use serde::{Deserialize, Serialize};
 use self::aggregation::Aggregation;
 use self::policer::{Policer, Sample};
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
-use super::rate_based::{Beginning, LostPacket, PathEvent, Repair, Steering};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::rate_based::{
+    Beginning, LostPacket, PathEvent, RateBasedControl, Repair, RestartEvent, Steering,
+};
+use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::random;
 use crate::units::{Time, float};
 
@@ -39,11 +41,7 @@ use crate::units::{Time, float};
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr1Params {}
 
-impl Parameters for Bbr1Params {
-    fn models_path(&self) -> bool {
-        true
-    }
-}
+impl ControlParameters for Bbr1Params {}
 
 /// `bbr_high_gain`: 2/ln 2 in 256ths, the least gain with which the rate can double each round trip
 /// (sec. 4.3.2.1).
@@ -75,8 +73,7 @@ enum State {
 /// A running BBR.
 #[derive(Debug)]
 pub struct Bbr1 {
-    // Apart, so that the flows of other controls do not carry it.
-    model: Box<Model>,
+    model: Model,
 }
 
 #[derive(Debug)]
@@ -117,25 +114,14 @@ struct Model {
 impl Bbr1 {
     /// Starts the control.
     pub fn new(_params: &Bbr1Params) -> Self {
-        Bbr1 { model: Box::new(Model::new(&Beginning::default())) }
+        Bbr1 { model: Model::new(&Beginning::default()) }
     }
 }
 
-impl CongestionControl for Bbr1 {
-    fn on_ack(&mut self, cwnd_packets: f64, _event: &AckEvent) -> f64 {
-        cwnd_packets
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
-        if event.kind == CongestionKind::Timeout {
-            self.model.on_timeout(event);
-        }
-        event.cwnd_packets
-    }
-
-    fn begin(&mut self, beginning: &Beginning) -> Option<Steering> {
-        *self.model = Model::new(beginning);
-        Some(self.model.steering())
+impl RateBasedControl for Bbr1 {
+    fn begin(&mut self, beginning: &Beginning) -> Steering {
+        self.model = Model::new(beginning);
+        self.model.steering()
     }
 
     fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
@@ -143,19 +129,25 @@ impl CongestionControl for Bbr1 {
         self.model.steering()
     }
 
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        if event.kind == CongestionKind::Timeout {
+            self.model.on_timeout(event);
+        }
+    }
+
     fn on_lost(&mut self, _packet: &LostPacket) {
         self.model.lost += 1;
     }
 
     /// `bbr_cwnd_event_tx_start`; sec. 4.3.4.4.
-    fn on_restart(&mut self, now: Time, cwnd_packets: f64) -> Option<Steering> {
+    fn on_restart(&mut self, event: &RestartEvent) -> Option<Steering> {
         let model = &mut self.model;
-        model.cwnd = cwnd_packets;
+        model.cwnd = event.cwnd_packets;
         model.is_idle_restart = true;
-        model.aggregation.restart(now);
+        model.aggregation.restart(event.now);
         match model.state {
             State::ProbeBandwidth => model.set_pacing_rate(1.0),
-            State::ProbeRtt => model.check_probe_rtt_done(now),
+            State::ProbeRtt => model.check_probe_rtt_done(event.now),
             State::Startup | State::Drain => {}
         }
         Some(model.steering())

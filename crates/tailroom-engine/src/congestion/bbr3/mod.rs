@@ -19,8 +19,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
-use super::rate_based::{Beginning, LostPacket, PathEvent, RateSample, Repair, Steering};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::rate_based::{
+    Beginning, LostPacket, PathEvent, RateBasedControl, RateSample, Repair, RestartEvent, Steering,
+};
+use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::units::Time;
 
 /// BBR, version 3, has no parameters; it is that of draft-ietf-ccwg-bbr-06 (repository
@@ -32,11 +34,7 @@ use crate::units::Time;
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr3Params {}
 
-impl Parameters for Bbr3Params {
-    fn models_path(&self) -> bool {
-        true
-    }
-}
+impl ControlParameters for Bbr3Params {}
 
 /// `BBR.state` (sec. "State Machine").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +81,7 @@ enum AckPhase {
 /// A running BBR.
 #[derive(Debug)]
 pub struct Bbr3 {
-    // Apart, so that the flows of other controls do not carry it.
-    model: Box<Model>,
+    model: Model,
 }
 
 #[derive(Debug)]
@@ -174,16 +171,22 @@ const DRAIN_ROUNDS: u64 = 3; // sec. "Drain"
 impl Bbr3 {
     /// Starts the control.
     pub fn new(_params: &Bbr3Params) -> Self {
-        Bbr3 { model: Box::new(Model::new(&Beginning::default())) }
+        Bbr3 { model: Model::new(&Beginning::default()) }
     }
 }
 
-impl CongestionControl for Bbr3 {
-    fn on_ack(&mut self, cwnd_packets: f64, _event: &AckEvent) -> f64 {
-        cwnd_packets
+impl RateBasedControl for Bbr3 {
+    fn begin(&mut self, beginning: &Beginning) -> Steering {
+        self.model = Model::new(beginning);
+        self.model.steering()
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
+        self.model.update(event);
+        self.model.steering()
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
         match event.kind {
             // OnEnterFastRecovery
             CongestionKind::Loss => self.model.save_cwnd(event.cwnd_packets),
@@ -194,26 +197,15 @@ impl CongestionControl for Bbr3 {
             }
             CongestionKind::Mark => self.model.note_loss(event.cwnd_packets),
         }
-        event.cwnd_packets
-    }
-
-    fn begin(&mut self, beginning: &Beginning) -> Option<Steering> {
-        *self.model = Model::new(beginning);
-        Some(self.model.steering())
-    }
-
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
-        self.model.update(event);
-        self.model.steering()
     }
 
     fn on_lost(&mut self, packet: &LostPacket) {
         self.model.handle_lost_packet(packet);
     }
 
-    fn on_restart(&mut self, now: Time, cwnd_packets: f64) -> Option<Steering> {
-        self.model.cwnd = cwnd_packets;
-        self.model.handle_restart_from_idle(now);
+    fn on_restart(&mut self, event: &RestartEvent) -> Option<Steering> {
+        self.model.cwnd = event.cwnd_packets;
+        self.model.handle_restart_from_idle(event.now);
         Some(self.model.steering())
     }
 }

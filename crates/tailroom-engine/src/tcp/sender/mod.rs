@@ -19,10 +19,13 @@ pub mod spec;
 pub mod steered;
 
 use super::TcpSpec;
+#[cfg(test)]
+use crate::congestion::AnyRateBasedControl;
 use crate::congestion::custom::ControlFault;
 use crate::congestion::rate_based::Beginning;
 use crate::congestion::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind, MAX_WINDOW_PACKETS,
+    AckEvent, AnyWindowLaw, Congestion, CongestionEvent, CongestionKind, MAX_WINDOW_PACKETS,
+    WindowLaw,
 };
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
@@ -70,6 +73,15 @@ enum Phase {
     Timeout,
 }
 
+/// The congestion control of a sender.
+#[derive(Debug)]
+enum Control {
+    /// Sets the window; the sender adds slow start, ssthresh and proportional rate reduction.
+    WindowLaw(AnyWindowLaw),
+    /// Sets window and pacing rate. In a box, since most flows have a window law.
+    RateBased(Box<Steered>),
+}
+
 /// Smallest ssthresh, in packets (RFC 5681 sec. 3.1).
 const MIN_SSTHRESH: f64 = 2.0;
 
@@ -92,9 +104,7 @@ pub struct Sender {
     max_window: f64,
     scoreboard: Scoreboard,
     rtt: RttEstimator,
-    congestion: Congestion,
-    /// Only with a control that models the path.
-    steered: Option<Box<Steered>>,
+    control: Control,
     slow_start: SlowStart,
     pacer: Pacer,
     demand: Demand,
@@ -131,10 +141,10 @@ struct Options {
     /// The window to start from after an idle time, if there is one (RFC 5681 sec. 4.1).
     restart_window: Option<f64>,
     send_burst: u64,
-    control_has_slow_start: bool,
-    /// In blocks, or at a rate that the control sets.
+    has_own_slow_start: bool,
+    /// The control divides the window into blocks or sets the pacing rate.
     control_paces: bool,
-    control_watches: bool,
+    watches_every_ack: bool,
     answers_loss_after_mark: bool,
 }
 
@@ -145,24 +155,26 @@ impl Sender {
             spec.max_window.map_or(MAX_WINDOW_PACKETS, |packets| packets.min(MAX_WINDOW_PACKETS))
                 as f64;
         let cwnd = f64::from(spec.initial_window).min(max_window);
-        let mut congestion = Congestion::new(&spec.congestion);
-        let steering = congestion.begin(&Beginning {
+        let beginning = Beginning {
             now: demand.start,
             seed,
             cwnd_packets: cwnd,
             packet_bytes: demand.packet_bytes,
             has_sack: spec.recovery == Recovery::Sack,
-        });
-        let control_has_slow_start = congestion.has_own_slow_start();
-        let control_paces = steering.is_some() || congestion.blocks(Time::ZERO).is_some();
-        let control_watches = congestion.watches_every_ack();
-        // A control that models the path has neither slow start nor bursts but its own.
-        let initial_ssthresh = spec.initial_ssthresh.filter(|_| steering.is_none());
-        let send_burst = if steering.is_some() { 1 } else { u64::from(spec.send_burst) };
-        // A control that models the path knows itself what to do after an idle time.
-        let restarts = spec.slow_start_after_idle && steering.is_none();
-        let restart_window = restarts.then_some(cwnd);
-        let answers_loss_after_mark = congestion.answers_loss_after_mark();
+        };
+        let control = match Congestion::new(&spec.congestion) {
+            Congestion::WindowLaw(law) => Control::WindowLaw(law),
+            Congestion::RateBased(control) => {
+                Control::RateBased(Box::new(Steered::new(control, &beginning)))
+            }
+        };
+        // A rate-based control decides alone about slow start, bursts and restarts after idle times.
+        let is_rate_based = matches!(control, Control::RateBased(_));
+        let initial_ssthresh = spec.initial_ssthresh.filter(|_| !is_rate_based);
+        let law = match &control {
+            Control::WindowLaw(law) => Some(law),
+            Control::RateBased(_) => None,
+        };
         Sender {
             una: 0,
             next: 0,
@@ -177,8 +189,6 @@ impl Sender {
             max_window,
             scoreboard: Scoreboard::default(),
             rtt: RttEstimator::new(spec.min_rto.time(), spec.timer_granularity()),
-            congestion,
-            steered: steering.map(|steering| Box::new(Steered::new(steering))),
             slow_start: SlowStart::new(spec.slow_start, spec.pacing),
             pacer: Pacer::new(spec.pacing),
             demand,
@@ -198,13 +208,15 @@ impl Sender {
                 counts_lost_in_pipe: spec.count_lost_in_pipe,
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
-                restart_window,
-                send_burst,
-                control_has_slow_start,
-                control_paces,
-                control_watches,
-                answers_loss_after_mark,
+                restart_window: (spec.slow_start_after_idle && !is_rate_based).then_some(cwnd),
+                send_burst: if is_rate_based { 1 } else { u64::from(spec.send_burst) },
+                has_own_slow_start: law.is_some_and(WindowLaw::has_own_slow_start),
+                control_paces: is_rate_based
+                    || law.is_some_and(|law| law.blocks(Time::ZERO).is_some()),
+                watches_every_ack: law.is_some_and(WindowLaw::watches_every_ack),
+                answers_loss_after_mark: law.is_some_and(WindowLaw::answers_loss_after_mark),
             },
+            control,
             probe: FlowProbe::new(marks),
         }
     }
@@ -231,27 +243,37 @@ impl Sender {
         self.ssthresh
     }
 
-    /// What stopped the congestion control, if it has failed.
+    /// Why the congestion control stopped the run, if it has failed.
     #[inline]
     pub fn control_fault(&self) -> Option<&ControlFault> {
-        self.congestion.fault()
+        match &self.control {
+            Control::WindowLaw(law) => law.fault(),
+            Control::RateBased(steered) => steered.control().fault(),
+        }
     }
 
-    /// The control, for tests that look inside.
+    /// The rate-based control, for tests that look inside.
     #[cfg(test)]
-    pub(crate) fn control(&self) -> &Congestion {
-        &self.congestion
+    pub(crate) fn rate_based_control(&self) -> Option<&AnyRateBasedControl> {
+        self.steered().map(Steered::control)
     }
 
-    /// Memory that it takes for packets in flight.
+    fn steered(&self) -> Option<&Steered> {
+        match &self.control {
+            Control::WindowLaw(_) => None,
+            Control::RateBased(steered) => Some(steered),
+        }
+    }
+
+    /// Memory taken for packets in flight, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        let records = self.steered.as_ref().map_or(0, |steered| steered.memory_bytes());
+        let records = self.steered().map_or(0, Steered::memory_bytes);
         records + self.scoreboard.memory_bytes()
     }
 
-    /// The rate at which packets leave, in packets/s, if the control sets one.
+    /// Rate at which packets leave, in packets/s, if the control sets one.
     pub fn pacing_rate(&self) -> Option<f64> {
-        self.steered.as_ref().map(|steered| steered.pacing_rate())
+        self.steered().map(Steered::pacing_rate)
     }
 
     /// Packets acknowledged in sequence.
@@ -293,7 +315,7 @@ impl Sender {
         self.pass_marks(now);
         let acked = ack.cumulative.saturating_sub(self.una);
         let rtt = if acked > 0 { self.sample_rtt(now, ack) } else { None };
-        if self.steered.is_some() {
+        if matches!(self.control, Control::RateBased(_)) {
             self.on_ack_steered(now, ack, out);
             return;
         }
@@ -383,7 +405,8 @@ impl Sender {
             self.grow_in_slow_start(now, acked, rtt);
         } else {
             let event = self.ack_event(now, acked, rtt);
-            self.cwnd = self.congestion.on_ack(self.cwnd, &event);
+            let Control::WindowLaw(law) = &mut self.control else { return };
+            self.cwnd = law.on_ack(self.cwnd, &event);
             // A control that shrinks the window by itself does not thereby begin a slow start.
             if self.cwnd < self.ssthresh {
                 self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
@@ -410,7 +433,7 @@ impl Sender {
     /// Lets a control that watches every ACK see one of new data.
     #[inline]
     fn show_to_control(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
-        if self.options.control_watches {
+        if self.options.watches_every_ack {
             self.let_control_watch(now, acked, rtt);
         }
     }
@@ -418,17 +441,21 @@ impl Sender {
     #[inline(never)]
     fn let_control_watch(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
         let event = self.ack_event(now, acked, rtt);
-        self.congestion.watch(&event);
+        if let Control::WindowLaw(law) = &mut self.control {
+            law.watch(&event);
+        }
     }
 
     /// The slow start that the scenario names, or the control's own.
     #[inline(never)]
     fn grow_in_slow_start(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
-        let is_over = if self.options.control_has_slow_start {
-            let event = self.ack_event(now, acked, rtt);
-            let cwnd = self.congestion.on_ack(self.cwnd, &event);
+        let event = self.ack_event(now, acked, rtt);
+        let is_over = if let Control::WindowLaw(law) = &mut self.control
+            && self.options.has_own_slow_start
+        {
+            let cwnd = law.on_ack(self.cwnd, &event);
             self.cwnd = cwnd.min(self.ssthresh); // no single step leaps over it
-            self.congestion.ends_slow_start()
+            law.ends_slow_start()
         } else {
             let event =
                 SlowStartEvent { acked_packets: acked, rtt, una: self.una, next: self.next };
@@ -461,9 +488,11 @@ impl Sender {
             let is_slow_start = self.cwnd < self.ssthresh;
             let cwnd_packets = self.congested_window();
             let event = CongestionEvent { now, kind, cwnd_packets, is_slow_start };
-            let target = self.congestion.on_congestion(&event);
-            if self.steered.is_none() {
-                self.ssthresh = target.max(MIN_SSTHRESH);
+            match &mut self.control {
+                Control::WindowLaw(law) => {
+                    self.ssthresh = law.on_congestion(&event).max(MIN_SSTHRESH);
+                }
+                Control::RateBased(steered) => steered.on_congestion(&event),
             }
         }
         self.ecn.on_reduction();
@@ -577,12 +606,12 @@ impl Sender {
     /// The control has its window sent in blocks, or at a rate; a slow start is too short to be cut.
     #[cold]
     fn note_paced(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
-        if self.steered.is_some() {
+        let Control::WindowLaw(law) = &self.control else {
             self.note_departure(now, sequence, is_retransmission);
             return;
-        }
+        };
         let srtt = self.rtt.srtt();
-        if let Some(blocks) = self.congestion.blocks(srtt).filter(|_| self.cwnd >= self.ssthresh) {
+        if let Some(blocks) = law.blocks(srtt).filter(|_| self.cwnd >= self.ssthresh) {
             self.pacer.on_sent_in_block(now, self.cwnd, blocks, srtt);
         }
     }

@@ -1,31 +1,48 @@
-//! The sender of a control that models the path. Such a control sees every ACK and sets window and
-//! pacing rate itself: slow start, ssthresh and PRR have no part in it. What is lost, and what is
-//! sent again, is found as for any control.
+//! The part of the sender that serves a rate-based control: it measures delivery rates, shows the
+//! control every ACK, and sends at the control's window and pacing rate. Slow start, ssthresh and
+//! proportional rate reduction have no part in it. Which packets are lost, and which are sent again,
+//! is decided as under a window law.
 
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::{Outlet, Phase, Sender};
-use crate::congestion::rate_based::{PathEvent, Repair, Steering};
-use crate::congestion::{CongestionControl, CongestionKind};
+use super::{Control, Outlet, Phase, Sender};
+use crate::congestion::rate_based::{
+    Beginning, PathEvent, RateBasedControl, Repair, RestartEvent, Steering,
+};
+use crate::congestion::{AnyRateBasedControl, CongestionEvent, CongestionKind};
 use crate::packet::Ack;
 use crate::units::{PICOSECONDS_PER_SECOND, Time, float};
 
-/// What a sender keeps for such a control.
+/// A rate-based control and the state that the sender keeps for it.
 #[derive(Debug)]
 pub struct Steered {
+    control: AnyRateBasedControl,
     sampler: RateSampler,
+    /// How the control wants the sender to send.
     steering: Steering,
-    /// From packet to packet at the pacing rate.
+    /// Time between two packets at the pacing rate.
     gap: Time,
 }
 
 impl Steered {
-    /// Before the first packet.
-    pub fn new(steering: Steering) -> Self {
-        Steered { sampler: RateSampler::default(), steering, gap: gap(steering) }
+    /// The state before the first packet.
+    pub fn new(mut control: AnyRateBasedControl, beginning: &Beginning) -> Self {
+        let steering = control.begin(beginning);
+        Steered { control, sampler: RateSampler::default(), steering, gap: gap(steering) }
     }
 
-    /// Divides only where the rate has changed.
+    /// The control.
+    #[inline]
+    pub fn control(&self) -> &AnyRateBasedControl {
+        &self.control
+    }
+
+    /// The sender has concluded that there is congestion.
+    pub fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.control.on_congestion(event);
+    }
+
+    /// Sends as `steering` says from now on. A division only if the rate has changed.
     fn follow(&mut self, steering: Steering) {
         if steering.pacing_rate.to_bits() != self.steering.pacing_rate.to_bits() {
             self.gap = gap(steering);
@@ -33,12 +50,12 @@ impl Steered {
         self.steering = steering;
     }
 
-    /// Memory that it takes for packets in flight.
+    /// Memory taken for packets in flight, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         self.sampler.memory_bytes()
     }
 
-    /// The rate at which packets leave, in packets/s.
+    /// Rate at which packets leave, in packets/s.
     pub fn pacing_rate(&self) -> f64 {
         self.steering.pacing_rate
     }
@@ -83,7 +100,7 @@ impl Sender {
         }
         let in_flight = self.scoreboard.pipe(self.next);
         let has_room = (in_flight as f64) < self.cwnd && self.scoreboard.next_lost().is_none();
-        if let Some(steered) = &mut self.steered
+        if let Control::RateBased(steered) = &mut self.control
             && has_room
         {
             steered.sampler.mark_app_limited(in_flight);
@@ -92,7 +109,7 @@ impl Sender {
 
     /// Takes in what an ACK acknowledges.
     fn take_in(&mut self, now: Time, ack: Ack<'_>) {
-        let Some(steered) = &mut self.steered else { return };
+        let Control::RateBased(steered) = &mut self.control else { return };
         let sampler = &mut steered.sampler;
         let acked = ack.cumulative - self.una;
         if acked > 0 {
@@ -129,17 +146,17 @@ impl Sender {
 
     /// Shows the control each packet that is newly lost; how many there are.
     fn show_losses(&mut self, now: Time) -> u64 {
-        let Some(steered) = &mut self.steered else { return 0 };
-        let control = &mut self.congestion;
+        let Control::RateBased(steered) = &mut self.control else { return 0 };
+        let Steered { control, sampler, .. } = &mut **steered;
         let edge = self.scoreboard.lost_edge();
-        steered.sampler.lose_below(now, edge, self.cwnd, |packet| control.on_lost(packet))
+        sampler.lose_below(now, edge, self.cwnd, |packet| control.on_lost(packet))
     }
 
     /// A timeout has given up what is in flight.
     pub(super) fn show_timeout(&mut self, now: Time) {
-        let Some(steered) = &mut self.steered else { return };
-        let control = &mut self.congestion;
-        steered.sampler.lose_everything(now, self.cwnd, |packet| control.on_lost(packet));
+        let Control::RateBased(steered) = &mut self.control else { return };
+        let Steered { control, sampler, .. } = &mut **steered;
+        sampler.lose_everything(now, self.cwnd, |packet| control.on_lost(packet));
     }
 
     fn change_phase(&mut self, now: Time) {
@@ -154,7 +171,7 @@ impl Sender {
     }
 
     fn ask_control(&mut self, now: Time, prior_una: u64, prior_in_flight: u64, newly_lost: u64) {
-        let Some(steered) = &mut self.steered else { return };
+        let Control::RateBased(steered) = &mut self.control else { return };
         let (newly_delivered, rtt, rate) = steered.sampler.finish(now);
         let in_flight = self.scoreboard.pipe(self.next);
         let event = PathEvent {
@@ -176,7 +193,7 @@ impl Sender {
             },
             next_departure: self.pacer.next_departure(),
         };
-        let steering = self.congestion.on_rate_sample(&event);
+        let steering = steered.control.on_rate_sample(&event);
         if steering.holds_back {
             steered.sampler.mark_app_limited(in_flight);
         }
@@ -187,7 +204,7 @@ impl Sender {
     fn follow(&mut self, now: Time, steering: Steering) {
         self.probe.on_window(now, self.cwnd);
         self.cwnd = steering.cwnd_packets.max(1.0).min(self.max_window);
-        if let Some(steered) = &mut self.steered {
+        if let Control::RateBased(steered) = &mut self.control {
             steered.follow(steering);
         }
     }
@@ -195,13 +212,15 @@ impl Sender {
     /// A packet leaves.
     pub(super) fn note_departure(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
         let in_flight = self.scoreboard.pipe(self.next);
-        let restarts = |steered: &Steered| in_flight <= 1 && steered.sampler.is_app_limited();
-        if self.steered.as_deref().is_some_and(restarts)
-            && let Some(steering) = self.congestion.on_restart(now, self.cwnd)
+        let restart = RestartEvent { now, cwnd_packets: self.cwnd };
+        if let Control::RateBased(steered) = &mut self.control
+            && in_flight <= 1
+            && steered.sampler.is_app_limited()
+            && let Some(steering) = steered.control.on_restart(&restart)
         {
             self.follow(now, steering);
         }
-        let Some(steered) = &mut self.steered else { return };
+        let Control::RateBased(steered) = &mut self.control else { return };
         let is_full = float(in_flight + 1) > self.cwnd;
         steered.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
         self.pacer.on_sent_at_rate(now, steered.gap, steered.steering.send_quantum);
