@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tailroom_engine::congestion::custom::{ControlMaker, FindControl, NoControl};
 use tailroom_engine::congestion::rate_based::{
-    Beginning, LostPacket, PathEvent, RateBasedControl, RestartEvent, Steering,
+    BeginEvent, LostPacket, PathEvent, RateBasedControl, RestartEvent, Steering,
 };
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
 use tailroom_engine::scenario::Scenario;
@@ -318,9 +318,9 @@ impl WindowLaw for PythonControl {
 }
 
 impl RateBasedControl for PythonControl {
-    fn begin(&mut self, beginning: &Beginning) -> Steering {
+    fn begin(&mut self, event: &BeginEvent) -> Steering {
         Python::attach(|py| {
-            let event = PyBeginEvent::new(beginning);
+            let event = PyBeginEvent::new(event);
             self.ask_output(py, "begin", (event,), |methods| methods.begin.as_ref())
                 .unwrap_or(FAILED)
         })

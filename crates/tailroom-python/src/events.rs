@@ -3,7 +3,7 @@
 
 use pyo3::prelude::*;
 use tailroom_engine::congestion::rate_based::{
-    Beginning, LostPacket, PathEvent, Repair, RestartEvent,
+    BeginEvent, LostPacket, PathEvent, Repair, RestartEvent,
 };
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind};
 use tailroom_engine::units::Time;
@@ -176,10 +176,10 @@ impl PyCongestionEvent {
 
 /// The beginning of a flow, before its first packet.
 #[pyclass(frozen, module = "tailroom", name = "BeginEvent")]
-pub(crate) struct PyBeginEvent(Beginning);
+pub(crate) struct PyBeginEvent(BeginEvent);
 
 impl PyBeginEvent {
-    pub(crate) fn new(event: &Beginning) -> Self {
+    pub(crate) fn new(event: &BeginEvent) -> Self {
         PyBeginEvent(*event)
     }
 }

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::parameters::BadParameter;
 use crate::units::Time;
 use custom::{CustomParams, CustomRateBasedControl, CustomWindowLaw};
-use rate_based::{Beginning, LostPacket, PathEvent, RateBasedControl, RestartEvent, Steering};
+use rate_based::{BeginEvent, LostPacket, PathEvent, RateBasedControl, RestartEvent, Steering};
 
 /// Largest window, in packets. An event carries 29 bits of a sequence number, which tell packets apart
 /// that are 2^28 from one another or less; a window of TCP is at most 2^30 bytes (RFC 7323 sec. 2.3).
@@ -339,10 +339,10 @@ macro_rules! registry {
         }
 
         impl RateBasedControl for AnyRateBasedControl {
-            fn begin(&mut self, beginning: &Beginning) -> Steering {
+            fn begin(&mut self, event: &BeginEvent) -> Steering {
                 match self {
-                    $(AnyRateBasedControl::$rate_based(control) => control.begin(beginning),)+
-                    AnyRateBasedControl::Custom(control) => control.begin(beginning),
+                    $(AnyRateBasedControl::$rate_based(control) => control.begin(event),)+
+                    AnyRateBasedControl::Custom(control) => control.begin(event),
                 }
             }
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ControlParameters;
-use super::rate_based::{Beginning, PathEvent, RateBasedControl, Steering};
+use super::rate_based::{BeginEvent, PathEvent, RateBasedControl, Steering};
 use crate::parameters::{BadParameter, check};
 use crate::units::{Time, float};
 
@@ -109,7 +109,7 @@ impl PacketPair {
 }
 
 impl RateBasedControl for PacketPair {
-    fn begin(&mut self, _beginning: &Beginning) -> Steering {
+    fn begin(&mut self, _beginning: &BeginEvent) -> Steering {
         self.steering
     }
 
@@ -130,7 +130,7 @@ impl RateBasedControl for PacketPair {
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Path, assert_close, beginning, ms};
+    use super::super::script::{Path, assert_close, begin_event, ms};
     use super::*;
 
     /// ACKs of a pair sent at 0 come at 100 and 102 ms: 500 packets/s, so the path holds 50
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn the_spacing_of_a_pair_is_the_service_time() {
         let mut control = PacketPair::new(&PacketPairParams::default());
-        let first = control.begin(&beginning(1));
+        let first = control.begin(&begin_event(1));
         assert_close(first.cwnd_packets, 2.0);
         let mut event = Path::new(30).event;
         (event.now, event.rtt) = (ms(100.0), Some(ms(100.0)));

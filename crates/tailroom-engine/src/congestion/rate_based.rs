@@ -11,7 +11,7 @@ use crate::units::Time;
 /// chooses what to retransmit.
 pub trait RateBasedControl {
     /// Returns how to send until the first ACK. Called once, before the first packet.
-    fn begin(&mut self, beginning: &Beginning) -> Steering;
+    fn begin(&mut self, event: &BeginEvent) -> Steering;
 
     /// Returns how to send after an ACK: every ACK, including those of a recovery and those that
     /// echo a mark.
@@ -40,7 +40,7 @@ pub trait RateBasedControl {
 
 /// The beginning of a flow, before its first packet.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Beginning {
+pub struct BeginEvent {
     /// When the flow may send its first packet.
     pub now: Time,
     /// Seed of the control's random choices; it follows from the scenario's seed and the flow's

@@ -1,6 +1,6 @@
 //! Scripted ACKs and congestion for unit tests of a control.
 
-use super::rate_based::{Beginning, PathEvent, RateBasedControl, RateSample, Repair, Steering};
+use super::rate_based::{BeginEvent, PathEvent, RateBasedControl, RateSample, Repair, Steering};
 use super::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
 use crate::units::Time;
 
@@ -95,8 +95,8 @@ impl Script {
 }
 
 /// The beginning of a flow of 1500 B packets.
-pub(super) fn beginning(seed: u64) -> Beginning {
-    Beginning { now: Time::ZERO, seed, cwnd_packets: 10.0, packet_bytes: 1_500, has_sack: true }
+pub(super) fn begin_event(seed: u64) -> BeginEvent {
+    BeginEvent { now: Time::ZERO, seed, cwnd_packets: 10.0, packet_bytes: 1_500, has_sack: true }
 }
 
 /// A path whose rate, RTT and packets in flight the test sets, for a rate-based control.

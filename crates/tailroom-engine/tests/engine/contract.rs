@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use tailroom_engine::congestion::rate_based::{
-    Beginning, LostPacket, PathEvent, RateBasedControl, RateSample, Repair, RestartEvent, Steering,
+    BeginEvent, LostPacket, PathEvent, RateBasedControl, RateSample, Repair, RestartEvent, Steering,
 };
 use tailroom_engine::congestion::{
     AckEvent, AnyRateBasedControl, AnyWindowLaw, Congestion, CongestionConfig, CongestionEvent,
@@ -268,14 +268,14 @@ fn rate_based_control(config: &CongestionConfig) -> AnyRateBasedControl {
 /// What a rate-based control answers.
 fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
     let mut control = rate_based_control(config);
-    let beginning = Beginning {
+    let event = BeginEvent {
         now: Time::ZERO,
         seed: 7,
         cwnd_packets: 10.0,
         packet_bytes: 1_000,
         has_sack: true,
     };
-    let first = control.begin(&beginning);
+    let first = control.begin(&event);
     let (mut all, mut now, mut delivered) = (vec![first], Time::ZERO, 0);
     for step in steps {
         let cwnd_packets = all.last().map_or(1.0, |last| last.cwnd_packets);

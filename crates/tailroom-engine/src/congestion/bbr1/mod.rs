@@ -27,7 +27,7 @@ use self::aggregation::Aggregation;
 use self::policer::{Policer, Sample};
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
-    Beginning, LostPacket, PathEvent, RateBasedControl, Repair, RestartEvent, Steering,
+    BeginEvent, LostPacket, PathEvent, RateBasedControl, Repair, RestartEvent, Steering,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::random;
@@ -114,13 +114,13 @@ struct Model {
 impl Bbr1 {
     /// Starts the control.
     pub fn new(_params: &Bbr1Params) -> Self {
-        Bbr1 { model: Model::new(&Beginning::default()) }
+        Bbr1 { model: Model::new(&BeginEvent::default()) }
     }
 }
 
 impl RateBasedControl for Bbr1 {
-    fn begin(&mut self, beginning: &Beginning) -> Steering {
-        self.model = Model::new(beginning);
+    fn begin(&mut self, event: &BeginEvent) -> Steering {
+        self.model = Model::new(event);
         self.model.steering()
     }
 
@@ -166,27 +166,27 @@ fn rounded_up(packets: f64) -> f64 {
 }
 
 impl Model {
-    fn new(beginning: &Beginning) -> Self {
+    fn new(event: &BeginEvent) -> Self {
         let mut model = Model {
             state: State::Startup,
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
-            initial_cwnd: beginning.cwnd_packets,
-            cwnd: beginning.cwnd_packets,
-            packet_bytes: f64::from(beginning.packet_bytes),
+            initial_cwnd: event.cwnd_packets,
+            cwnd: event.cwnd_packets,
+            packet_bytes: f64::from(event.packet_bytes),
             pacing_rate: 0.0,
             send_quantum: 1,
             has_rtt: false,
             bandwidth: WindowedMax::default(),
             policer: Policer::default(),
-            aggregation: Aggregation::new(beginning.now),
-            min_rtt: WindowedMin::new(beginning.now),
+            aggregation: Aggregation::new(event.now),
+            min_rtt: WindowedMin::new(event.now),
             is_min_rtt_expired: false,
             rounds: DeliveryRounds::default(),
             is_round_start: false,
             plateau: Plateau::default(),
             cycle_index: 0,
-            cycle_start: beginning.now,
+            cycle_start: event.now,
             probe_rtt_end: None,
             is_probe_rtt_round_done: false,
             is_idle_restart: false,
@@ -195,7 +195,7 @@ impl Model {
             prior_cwnd: 0.0,
             delivered: 0,
             lost: 0,
-            random: Xoshiro256PlusPlus::seed_from_u64(beginning.seed),
+            random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
         };
         // Sec. 4.2.1: a millisecond stands for the RTT before there is one.
         model.pace_initial_window(Time::from_milliseconds(1));

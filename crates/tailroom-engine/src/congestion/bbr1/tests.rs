@@ -5,7 +5,7 @@ const RATE: f64 = 1_000.0;
 
 fn started(seed: u64) -> Bbr1 {
     let mut control = Bbr1::new(&Bbr1Params::default());
-    control.begin(&script::beginning(seed));
+    control.begin(&script::begin_event(seed));
     control
 }
 

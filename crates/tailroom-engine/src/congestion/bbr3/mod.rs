@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
-    Beginning, LostPacket, PathEvent, RateBasedControl, RateSample, Repair, RestartEvent, Steering,
+    BeginEvent, LostPacket, PathEvent, RateBasedControl, RateSample, Repair, RestartEvent, Steering,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::units::Time;
@@ -171,13 +171,13 @@ const DRAIN_ROUNDS: u64 = 3; // sec. "Drain"
 impl Bbr3 {
     /// Starts the control.
     pub fn new(_params: &Bbr3Params) -> Self {
-        Bbr3 { model: Model::new(&Beginning::default()) }
+        Bbr3 { model: Model::new(&BeginEvent::default()) }
     }
 }
 
 impl RateBasedControl for Bbr3 {
-    fn begin(&mut self, beginning: &Beginning) -> Steering {
-        self.model = Model::new(beginning);
+    fn begin(&mut self, event: &BeginEvent) -> Steering {
+        self.model = Model::new(event);
         self.model.steering()
     }
 
@@ -212,17 +212,17 @@ impl RateBasedControl for Bbr3 {
 
 impl Model {
     /// `OnInit`
-    fn new(beginning: &Beginning) -> Self {
-        let now = beginning.now;
+    fn new(event: &BeginEvent) -> Self {
+        let now = event.now;
         Model {
             state: State::Startup,
-            has_sack: beginning.has_sack,
-            initial_cwnd: beginning.cwnd_packets,
-            packet_bytes: f64::from(beginning.packet_bytes),
-            random: Xoshiro256PlusPlus::seed_from_u64(beginning.seed),
-            cwnd: beginning.cwnd_packets,
+            has_sack: event.has_sack,
+            initial_cwnd: event.cwnd_packets,
+            packet_bytes: f64::from(event.packet_bytes),
+            random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
+            cwnd: event.cwnd_packets,
             // InitPacingRate: a millisecond stands for the RTT before there is one.
-            pacing_rate: State::Startup.gains().0 * beginning.cwnd_packets / 1e-3,
+            pacing_rate: State::Startup.gains().0 * event.cwnd_packets / 1e-3,
             send_quantum: 2,
             has_rtt: false,
             holds_back: false,

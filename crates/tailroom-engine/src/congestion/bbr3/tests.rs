@@ -52,7 +52,7 @@ fn run_out_of(path: &mut ClosedLoop, left: State) -> u64 {
 
 fn started(seed: u64) -> Bbr3 {
     let mut control = Bbr3::new(&Bbr3Params::default());
-    control.begin(&script::beginning(seed));
+    control.begin(&script::begin_event(seed));
     control
 }
 

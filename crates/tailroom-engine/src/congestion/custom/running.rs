@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{BoxedRateBasedControl, BoxedWindowLaw};
 use crate::congestion::rate_based::{
-    Beginning, LostPacket, PathEvent, RateBasedControl, RestartEvent, Steering,
+    BeginEvent, LostPacket, PathEvent, RateBasedControl, RestartEvent, Steering,
 };
 use crate::congestion::{
     AckEvent, AnyRateBasedControl, AnyWindowLaw, CongestionEvent, MAX_WINDOW_PACKETS, WindowLaw,
@@ -196,14 +196,14 @@ impl CustomRateBasedControl {
 }
 
 impl RateBasedControl for CustomRateBasedControl {
-    fn begin(&mut self, beginning: &Beginning) -> Steering {
-        let otherwise = Steering::standstill(beginning.cwnd_packets);
+    fn begin(&mut self, event: &BeginEvent) -> Steering {
+        let otherwise = Steering::standstill(event.cwnd_packets);
         if !self.fault.is_none() {
             return otherwise;
         }
-        let steering = self.control.begin(beginning);
-        self.ask_for_failure(beginning.now);
-        self.fault.accept_steering("begin", beginning.now, steering, otherwise)
+        let steering = self.control.begin(event);
+        self.ask_for_failure(event.now);
+        self.fault.accept_steering("begin", event.now, steering, otherwise)
     }
 
     fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
@@ -286,7 +286,7 @@ impl WindowLaw for Missing {
 mod tests {
     use super::super::{ControlMaker, CustomParams};
     use super::*;
-    use crate::congestion::script::{ack, beginning, congestion};
+    use crate::congestion::script::{ack, begin_event, congestion};
     use crate::congestion::{Congestion, CongestionConfig, CongestionKind};
 
     /// Returns what the test says, and fails when the test says so.
@@ -376,7 +376,7 @@ mod tests {
     struct Pace(f64, f64);
 
     impl RateBasedControl for Pace {
-        fn begin(&mut self, _beginning: &Beginning) -> Steering {
+        fn begin(&mut self, _beginning: &BeginEvent) -> Steering {
             Steering {
                 cwnd_packets: self.0,
                 pacing_rate: self.1,
@@ -396,7 +396,7 @@ mod tests {
         let params = CustomParams::named("pace").made_by(maker);
         assert!(params.is_rate_based());
         let Congestion::RateBased(mut control) = params.start() else { panic!("it is rate-based") };
-        let steering = control.begin(&beginning(1));
+        let steering = control.begin(&begin_event(1));
         (steering, control.fault().map(|fault| fault.problem.clone()))
     }
 

@@ -22,7 +22,7 @@ use super::TcpSpec;
 #[cfg(test)]
 use crate::congestion::AnyRateBasedControl;
 use crate::congestion::custom::ControlFault;
-use crate::congestion::rate_based::Beginning;
+use crate::congestion::rate_based::BeginEvent;
 use crate::congestion::{
     AckEvent, AnyWindowLaw, Congestion, CongestionEvent, CongestionKind, MAX_WINDOW_PACKETS,
     WindowLaw,
@@ -155,7 +155,7 @@ impl Sender {
             spec.max_window.map_or(MAX_WINDOW_PACKETS, |packets| packets.min(MAX_WINDOW_PACKETS))
                 as f64;
         let cwnd = f64::from(spec.initial_window).min(max_window);
-        let beginning = Beginning {
+        let event = BeginEvent {
             now: demand.start,
             seed,
             cwnd_packets: cwnd,
@@ -165,7 +165,7 @@ impl Sender {
         let control = match Congestion::new(&spec.congestion) {
             Congestion::WindowLaw(law) => Control::WindowLaw(law),
             Congestion::RateBased(control) => {
-                Control::RateBased(Box::new(Steered::new(control, &beginning)))
+                Control::RateBased(Box::new(Steered::new(control, &event)))
             }
         };
         // A rate-based control decides alone about slow start, bursts and restarts after idle times.

@@ -7,7 +7,7 @@ use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::{Control, Outlet, Phase, Sender};
 use crate::congestion::rate_based::{
-    Beginning, PathEvent, RateBasedControl, Repair, RestartEvent, Steering,
+    BeginEvent, PathEvent, RateBasedControl, Repair, RestartEvent, Steering,
 };
 use crate::congestion::{AnyRateBasedControl, CongestionEvent, CongestionKind};
 use crate::packet::Ack;
@@ -26,8 +26,8 @@ pub struct Steered {
 
 impl Steered {
     /// The state before the first packet.
-    pub fn new(mut control: AnyRateBasedControl, beginning: &Beginning) -> Self {
-        let steering = control.begin(beginning);
+    pub fn new(mut control: AnyRateBasedControl, event: &BeginEvent) -> Self {
+        let steering = control.begin(event);
         Steered { control, sampler: RateSampler::default(), steering, gap: gap(steering) }
     }
 
