@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tailroom_engine::congestion::custom::{ControlMaker, FindControl, NoControl};
 use tailroom_engine::congestion::rate_based::{
-    BeginEvent, LostPacket, PathEvent, RateBasedControl, RestartEvent, Steering,
+    BeginEvent, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent, Steering,
 };
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
 use tailroom_engine::scenario::Scenario;
@@ -326,7 +326,7 @@ impl RateBasedControl for PythonControl {
         })
     }
 
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
         Python::attach(|py| {
             let event = PyRateSampleEvent::new(event);
             self.ask_output(py, RATE_BASED, (event,), |methods| methods.on_rate_sample.as_ref())
@@ -343,7 +343,7 @@ impl RateBasedControl for PythonControl {
         });
     }
 
-    fn on_lost(&mut self, packet: &LostPacket) {
+    fn on_lost(&mut self, packet: &LostPacketEvent) {
         if self.methods.as_ref().is_some_and(|methods| methods.on_lost.is_some()) {
             Python::attach(|py| {
                 let event = PyLostPacketEvent::new(packet);

@@ -3,7 +3,7 @@
 
 use pyo3::prelude::*;
 use tailroom_engine::congestion::rate_based::{
-    BeginEvent, LostPacket, PathEvent, Repair, RestartEvent,
+    BeginEvent, LostPacketEvent, RateSampleEvent, Repair, RestartEvent,
 };
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind};
 use tailroom_engine::units::Time;
@@ -219,10 +219,10 @@ impl PyBeginEvent {
 
 /// An ACK, any ACK, with the delivery rate that it shows (draft-ietf-ccwg-bbr-06, section 4.1).
 #[pyclass(frozen, module = "tailroom", name = "RateSampleEvent")]
-pub(crate) struct PyRateSampleEvent(PathEvent);
+pub(crate) struct PyRateSampleEvent(RateSampleEvent);
 
 impl PyRateSampleEvent {
-    pub(crate) fn new(event: &PathEvent) -> Self {
+    pub(crate) fn new(event: &RateSampleEvent) -> Self {
         PyRateSampleEvent(*event)
     }
 }
@@ -344,10 +344,10 @@ impl PyRateSampleEvent {
 
 /// A packet that is newly taken for lost.
 #[pyclass(frozen, module = "tailroom", name = "LostPacketEvent")]
-pub(crate) struct PyLostPacketEvent(LostPacket);
+pub(crate) struct PyLostPacketEvent(LostPacketEvent);
 
 impl PyLostPacketEvent {
-    pub(crate) fn new(event: &LostPacket) -> Self {
+    pub(crate) fn new(event: &LostPacketEvent) -> Self {
         PyLostPacketEvent(*event)
     }
 }

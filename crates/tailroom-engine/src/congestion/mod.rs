@@ -25,7 +25,9 @@ use serde::{Deserialize, Serialize};
 use crate::parameters::BadParameter;
 use crate::units::Time;
 use custom::{CustomParams, CustomRateBasedControl, CustomWindowLaw};
-use rate_based::{BeginEvent, LostPacket, PathEvent, RateBasedControl, RestartEvent, Steering};
+use rate_based::{
+    BeginEvent, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent, Steering,
+};
 
 /// Largest window, in packets. An event carries 29 bits of a sequence number, which tell packets apart
 /// that are 2^28 from one another or less; a window of TCP is at most 2^30 bytes (RFC 7323 sec. 2.3).
@@ -346,7 +348,7 @@ macro_rules! registry {
                 }
             }
 
-            fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
+            fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
                 match self {
                     $(AnyRateBasedControl::$rate_based(control) => control.on_rate_sample(event),)+
                     AnyRateBasedControl::Custom(control) => control.on_rate_sample(event),
@@ -360,7 +362,7 @@ macro_rules! registry {
                 }
             }
 
-            fn on_lost(&mut self, packet: &LostPacket) {
+            fn on_lost(&mut self, packet: &LostPacketEvent) {
                 match self {
                     $(AnyRateBasedControl::$rate_based(control) => control.on_lost(packet),)+
                     AnyRateBasedControl::Custom(control) => control.on_lost(packet),

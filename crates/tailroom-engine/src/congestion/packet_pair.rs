@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ControlParameters;
-use super::rate_based::{BeginEvent, PathEvent, RateBasedControl, Steering};
+use super::rate_based::{BeginEvent, RateBasedControl, RateSampleEvent, Steering};
 use crate::parameters::{BadParameter, check};
 use crate::units::{Time, float};
 
@@ -82,7 +82,7 @@ impl PacketPair {
     }
 
     /// Two packets sent together and acknowledged one after the other are a pair.
-    fn measure(&mut self, event: &PathEvent) {
+    fn measure(&mut self, event: &RateSampleEvent) {
         let Some(rtt) = event.rtt else {
             self.last = None;
             return;
@@ -113,7 +113,7 @@ impl RateBasedControl for PacketPair {
         self.steering
     }
 
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
         self.measure(event);
         let Some(service_rate) = self.service_rate else { return self.steering };
         let setpoint = self.params.setpoint;

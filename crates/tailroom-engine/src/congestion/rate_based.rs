@@ -15,7 +15,7 @@ pub trait RateBasedControl {
 
     /// Returns how to send after an ACK: every ACK, including those of a recovery and those that
     /// echo a mark.
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering;
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering;
 
     /// The sender has concluded that there is congestion: the first loss of a recovery, a timeout,
     /// or a mark. After a timeout the window is 1 packet until the next ACK.
@@ -24,7 +24,7 @@ pub trait RateBasedControl {
     /// The sender has concluded that a packet is lost. The call of
     /// [`on_rate_sample`](RateBasedControl::on_rate_sample) for the same ACK follows, or after a
     /// timeout the call of [`on_congestion`](RateBasedControl::on_congestion).
-    fn on_lost(&mut self, _packet: &LostPacket) {}
+    fn on_lost(&mut self, _packet: &LostPacketEvent) {}
 
     /// Returns how to send from the first packet after an idle time on; `None` leaves it as it was.
     fn on_restart(&mut self, _event: &RestartEvent) -> Option<Steering> {
@@ -89,7 +89,7 @@ pub enum Repair {
 
 /// An ACK, as a rate-based control sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct PathEvent {
+pub struct RateSampleEvent {
     /// When the ACK reaches the sender.
     pub now: Time,
     /// The window before the ACK, in packets.
@@ -140,7 +140,7 @@ pub struct RateSample {
 
 /// A packet that is newly declared lost.
 #[derive(Clone, Copy, Debug)]
-pub struct LostPacket {
+pub struct LostPacketEvent {
     /// When the sender declares it lost.
     pub now: Time,
     /// Position in the flow.

@@ -1,6 +1,8 @@
 //! Scripted ACKs and congestion for unit tests of a control.
 
-use super::rate_based::{BeginEvent, PathEvent, RateBasedControl, RateSample, Repair, Steering};
+use super::rate_based::{
+    BeginEvent, RateBasedControl, RateSample, RateSampleEvent, Repair, Steering,
+};
 use super::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
 use crate::units::Time;
 
@@ -102,7 +104,7 @@ pub(super) fn begin_event(seed: u64) -> BeginEvent {
 /// A path whose rate, RTT and packets in flight the test sets, for a rate-based control.
 pub(super) struct Path {
     /// The next event; a test may change what `ack` does not set.
-    pub(super) event: PathEvent,
+    pub(super) event: RateSampleEvent,
     /// Packets in flight when each packet was sent, so that a round trip has as many ACKs.
     pub(super) flight: u64,
     /// Packets lost between the transmission of each packet and its ACK.
@@ -114,7 +116,7 @@ pub(super) struct Path {
 impl Path {
     /// A path before the first ACK.
     pub(super) fn new(flight: u64) -> Self {
-        let event = PathEvent {
+        let event = RateSampleEvent {
             now: Time::ZERO,
             cwnd_packets: 10.0,
             srtt: Time::ZERO,

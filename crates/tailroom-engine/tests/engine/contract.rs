@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use tailroom_engine::congestion::rate_based::{
-    BeginEvent, LostPacket, PathEvent, RateBasedControl, RateSample, Repair, RestartEvent, Steering,
+    BeginEvent, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent, Repair,
+    RestartEvent, Steering,
 };
 use tailroom_engine::congestion::{
     AckEvent, AnyRateBasedControl, AnyWindowLaw, Congestion, CongestionConfig, CongestionEvent,
@@ -175,8 +176,8 @@ proptest! {
 /// Something that happens to a rate-based control.
 #[derive(Clone, Copy, Debug)]
 enum PathStep {
-    Ack { after_ms: u64, event: PathEvent },
-    Lost(LostPacket),
+    Ack { after_ms: u64, event: RateSampleEvent },
+    Lost(LostPacketEvent),
     Congestion(CongestionKind),
     Restart,
 }
@@ -212,7 +213,7 @@ fn path_step() -> impl Strategy<Value = PathStep> {
             limited,
             repair,
         )| {
-            let event = PathEvent {
+            let event = RateSampleEvent {
                 now: Time::ZERO,
                 cwnd_packets: 1.0,
                 srtt: rtt.unwrap_or_default(),
@@ -233,7 +234,7 @@ fn path_step() -> impl Strategy<Value = PathStep> {
     let lost = (0_u64..1_000, 1_u64..1_000, 1_u64..100, any::<bool>()).prop_map(
         |(sequence, tx_in_flight, lost, is_app_limited)| {
             let (now, delivered, cwnd_packets) = (Time::ZERO, 0, 1.0);
-            PathStep::Lost(LostPacket {
+            PathStep::Lost(LostPacketEvent {
                 now,
                 sequence,
                 tx_in_flight,
@@ -287,11 +288,11 @@ fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
                     prior_delivered: delivered.saturating_sub(rate.prior_delivered),
                     ..rate
                 });
-                let event = PathEvent { now, delivered, cwnd_packets, rate, ..event };
+                let event = RateSampleEvent { now, delivered, cwnd_packets, rate, ..event };
                 all.push(control.on_rate_sample(&event));
             }
             PathStep::Lost(lost) => {
-                control.on_lost(&LostPacket { now, delivered, cwnd_packets, ..lost });
+                control.on_lost(&LostPacketEvent { now, delivered, cwnd_packets, ..lost });
             }
             PathStep::Congestion(kind) => {
                 let is_slow_start = true;

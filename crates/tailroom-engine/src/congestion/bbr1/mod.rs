@@ -27,7 +27,7 @@ use self::aggregation::Aggregation;
 use self::policer::{Policer, Sample};
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
-    BeginEvent, LostPacket, PathEvent, RateBasedControl, Repair, RestartEvent, Steering,
+    BeginEvent, LostPacketEvent, RateBasedControl, RateSampleEvent, Repair, RestartEvent, Steering,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::random;
@@ -124,7 +124,7 @@ impl RateBasedControl for Bbr1 {
         self.model.steering()
     }
 
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
         self.model.update(event);
         self.model.steering()
     }
@@ -135,7 +135,7 @@ impl RateBasedControl for Bbr1 {
         }
     }
 
-    fn on_lost(&mut self, _packet: &LostPacket) {
+    fn on_lost(&mut self, _packet: &LostPacketEvent) {
         self.model.lost += 1;
     }
 
@@ -213,7 +213,7 @@ impl Model {
     }
 
     /// `bbr_main`
-    fn update(&mut self, event: &PathEvent) {
+    fn update(&mut self, event: &RateSampleEvent) {
         self.cwnd = event.cwnd_packets;
         self.delivered = event.delivered;
         self.update_bandwidth(event);
@@ -239,7 +239,7 @@ impl Model {
     }
 
     /// `bbr_update_bw`, `bbr_update_ack_aggregation`; sec. 4.1.1.
-    fn update_bandwidth(&mut self, event: &PathEvent) {
+    fn update_bandwidth(&mut self, event: &RateSampleEvent) {
         self.is_round_start = false;
         let Some(rate) = &event.rate else { return };
         let Some(delivery_rate) = rate.delivery_rate else { return };
@@ -283,7 +283,7 @@ impl Model {
     }
 
     /// `bbr_check_full_bw_reached`; sec. 4.3.2.2.
-    fn check_full_pipe(&mut self, event: &PathEvent) {
+    fn check_full_pipe(&mut self, event: &RateSampleEvent) {
         let is_app_limited = event.rate.is_none_or(|rate| rate.is_app_limited);
         if self.is_round_start && !is_app_limited {
             self.plateau.on_round(self.bandwidth.get());
@@ -291,7 +291,7 @@ impl Model {
     }
 
     /// `bbr_check_drain`; sec. 4.3.3.
-    fn check_drain(&mut self, event: &PathEvent) {
+    fn check_drain(&mut self, event: &RateSampleEvent) {
         if self.state == State::Startup && self.plateau.is_reached {
             self.state = State::Drain;
         }
@@ -329,7 +329,7 @@ impl Model {
     }
 
     /// `bbr_is_next_cycle_phase`; sec. 4.3.4.3.
-    fn is_next_phase(&self, event: &PathEvent) -> bool {
+    fn is_next_phase(&self, event: &RateSampleEvent) -> bool {
         let is_full_length = event.now.since(self.cycle_start) > self.min_rtt.value;
         let in_flight = || self.at_next_departure(event, event.prior_in_flight);
         if self.pacing_gain > 1.0 {
@@ -344,7 +344,7 @@ impl Model {
 
     /// Of the packets in flight now, those left when the pacer lets the next one leave
     /// (`bbr_packets_in_net_at_edt`).
-    fn at_next_departure(&self, event: &PathEvent, in_flight: u64) -> f64 {
+    fn at_next_departure(&self, event: &RateSampleEvent, in_flight: u64) -> f64 {
         let wait = event.next_departure.since(event.now).seconds();
         let delivered = rounded_down(self.bandwidth() * wait);
         let departing = if self.pacing_gain > 1.0 { self.send_quantum } else { 0 };
@@ -352,7 +352,7 @@ impl Model {
     }
 
     /// `bbr_update_min_rtt`; sec. 4.1.2.3, but a sample as small as the smallest does not renew it.
-    fn update_min_rtt(&mut self, event: &PathEvent) {
+    fn update_min_rtt(&mut self, event: &RateSampleEvent) {
         self.is_min_rtt_expired = self.min_rtt.is_expired(event.now, MIN_RTT_WINDOW);
         if let Some(rtt) = event.rtt
             && (rtt < self.min_rtt.value || self.is_min_rtt_expired)
@@ -362,7 +362,7 @@ impl Model {
     }
 
     /// `bbr_update_min_rtt`; sec. 4.3.5.
-    fn check_probe_rtt(&mut self, event: &PathEvent) {
+    fn check_probe_rtt(&mut self, event: &RateSampleEvent) {
         let is_due = self.is_min_rtt_expired && !self.is_idle_restart;
         if self.state != State::ProbeRtt && is_due {
             self.state = State::ProbeRtt;
@@ -377,7 +377,7 @@ impl Model {
         }
     }
 
-    fn handle_probe_rtt(&mut self, event: &PathEvent) {
+    fn handle_probe_rtt(&mut self, event: &RateSampleEvent) {
         if self.probe_rtt_end.is_none() {
             if event.in_flight as f64 <= MIN_PIPE_CWND {
                 self.probe_rtt_end = Some(event.now + PROBE_RTT_DURATION);
@@ -453,7 +453,7 @@ impl Model {
     }
 
     /// `bbr_set_cwnd`; sec. 4.2.3.6.
-    fn set_cwnd(&mut self, event: &PathEvent) {
+    fn set_cwnd(&mut self, event: &RateSampleEvent) {
         if event.newly_delivered > 0 && !self.conserve_or_restore(event) {
             let bandwidth = self.bandwidth();
             let mut target = self.flight(bandwidth, self.cwnd_gain);
@@ -476,7 +476,7 @@ impl Model {
 
     /// `bbr_set_cwnd_to_recover_or_restore`; sec. 4.2.3.4: in the first round trip of a fast
     /// recovery as many packets leave as arrive. Whether that settles the window.
-    fn conserve_or_restore(&mut self, event: &PathEvent) -> bool {
+    fn conserve_or_restore(&mut self, event: &RateSampleEvent) -> bool {
         let before = std::mem::replace(&mut self.repair, event.repair);
         if event.newly_lost > 0 {
             self.cwnd = (self.cwnd - float(event.newly_lost)).max(1.0);

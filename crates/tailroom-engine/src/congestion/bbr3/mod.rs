@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
-    BeginEvent, LostPacket, PathEvent, RateBasedControl, RateSample, Repair, RestartEvent, Steering,
+    BeginEvent, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent, Repair,
+    RestartEvent, Steering,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::units::Time;
@@ -181,7 +182,7 @@ impl RateBasedControl for Bbr3 {
         self.model.steering()
     }
 
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
         self.model.update(event);
         self.model.steering()
     }
@@ -199,7 +200,7 @@ impl RateBasedControl for Bbr3 {
         }
     }
 
-    fn on_lost(&mut self, packet: &LostPacket) {
+    fn on_lost(&mut self, packet: &LostPacketEvent) {
         self.model.handle_lost_packet(packet);
     }
 
@@ -279,7 +280,7 @@ impl Model {
     }
 
     /// `UpdateOnACK`
-    fn update(&mut self, event: &PathEvent) {
+    fn update(&mut self, event: &RateSampleEvent) {
         self.cwnd = event.cwnd_packets;
         self.holds_back = false;
         self.note_end_of_repair(event);
@@ -299,7 +300,7 @@ impl Model {
     }
 
     /// `UpdateMaxBw` and `UpdateRound`
-    fn update_max_bw(&mut self, event: &PathEvent) {
+    fn update_max_bw(&mut self, event: &RateSampleEvent) {
         self.is_round_start = false;
         let Some(sample) = &event.rate else { return };
         self.is_round_start = self.rounds.is_over(sample, event.delivered);
@@ -311,7 +312,7 @@ impl Model {
     }
 
     /// `CheckFullBWReached`
-    fn check_full_bw_reached(&mut self, event: &PathEvent) {
+    fn check_full_bw_reached(&mut self, event: &RateSampleEvent) {
         let Some(sample) = event.rate.filter(|sample| !sample.is_app_limited) else { return };
         if let Some(delivery_rate) = sample.delivery_rate
             && self.is_round_start
@@ -322,7 +323,7 @@ impl Model {
     }
 
     /// `CheckStartupDone`
-    fn check_startup_done(&mut self, event: &PathEvent, sample: &RateSample) {
+    fn check_startup_done(&mut self, event: &RateSampleEvent, sample: &RateSample) {
         self.check_startup_high_loss(event, sample);
         if self.state == State::Startup && self.full_bw_reached {
             self.state = State::Drain;
@@ -333,7 +334,7 @@ impl Model {
     /// `CheckStartupHighLoss`, in the draft's sec. "Exiting Startup Based on Packet Loss". The
     /// round trip of losses begins with the first of them, so at its end the recovery is a round
     /// trip old.
-    fn check_startup_high_loss(&mut self, event: &PathEvent, sample: &RateSample) {
+    fn check_startup_high_loss(&mut self, event: &RateSampleEvent, sample: &RateSample) {
         let is_recovering = event.repair == Repair::FastRecovery;
         let is_high = if self.has_sack {
             self.is_loss_round_start
@@ -354,7 +355,7 @@ impl Model {
     }
 
     /// `CheckDrainDone`
-    fn check_drain_done(&mut self, event: &PathEvent) {
+    fn check_drain_done(&mut self, event: &RateSampleEvent) {
         if self.state != State::Drain {
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::{AckPhase, Model, State};
 use crate::congestion::filter::Plateau;
-use crate::congestion::rate_based::{PathEvent, RateSample};
+use crate::congestion::rate_based::{RateSample, RateSampleEvent};
 use crate::random;
 use crate::units::{Time, float};
 
@@ -16,7 +16,11 @@ const MAX_PROBE_UP_ROUNDS: u32 = 30; // `RaiseInflightLongtermSlope`
 
 impl Model {
     /// `UpdateProbeBWCyclePhase`
-    pub(super) fn update_probe_bw_cycle_phase(&mut self, event: &PathEvent, sample: &RateSample) {
+    pub(super) fn update_probe_bw_cycle_phase(
+        &mut self,
+        event: &RateSampleEvent,
+        sample: &RateSample,
+    ) {
         if !self.full_bw_reached || self.adapt_long_term_model(event, sample) {
             return;
         }
@@ -102,7 +106,7 @@ impl Model {
     }
 
     /// `IsTimeToGoDown`
-    fn is_time_to_go_down(&mut self, event: &PathEvent, sample: &RateSample) -> bool {
+    fn is_time_to_go_down(&mut self, event: &RateSampleEvent, sample: &RateSample) -> bool {
         if self.prev_probe_too_high && float(event.in_flight) >= self.inflight_longterm {
             self.prev_probe_precautionary = true;
             return true;
@@ -116,7 +120,7 @@ impl Model {
     }
 
     /// `AdaptLongTermModel`; whether it has decided on a transition.
-    fn adapt_long_term_model(&mut self, event: &PathEvent, sample: &RateSample) -> bool {
+    fn adapt_long_term_model(&mut self, event: &RateSampleEvent, sample: &RateSample) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.is_round_start {
             self.ack_phase = AckPhase::ProbeFeedback;
         }
@@ -143,7 +147,7 @@ impl Model {
     }
 
     /// `ProbeInflightLongtermUpward`
-    fn probe_inflight_longterm_upward(&mut self, event: &PathEvent) {
+    fn probe_inflight_longterm_upward(&mut self, event: &RateSampleEvent) {
         if !event.is_cwnd_limited || self.cwnd < self.inflight_longterm {
             return;
         }

@@ -9,7 +9,7 @@
 
 use super::{AckPhase, Bbr3, Bbr3Params, Model, State};
 use crate::congestion::closed_loop::{ClosedLoop, Policer};
-use crate::congestion::rate_based::{LostPacket, RateBasedControl, Repair, RestartEvent};
+use crate::congestion::rate_based::{LostPacketEvent, RateBasedControl, Repair, RestartEvent};
 use crate::congestion::script::{Path, assert_close, ms};
 use crate::congestion::{AnyRateBasedControl, CongestionConfig, script};
 use crate::units::Time;
@@ -92,7 +92,7 @@ fn scripted(state: State) -> (Bbr3, Path) {
 /// flight, the first loss since the transmission being number `first`.
 fn lose(control: &mut Bbr3, path: &Path, tx_in_flight: u64, first: u64, count: u64) {
     for lost in first..first + count {
-        control.on_lost(&LostPacket {
+        control.on_lost(&LostPacketEvent {
             now: path.event.now,
             sequence: path.event.delivered + 2 * lost,
             tx_in_flight,

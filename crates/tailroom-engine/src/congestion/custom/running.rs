@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{BoxedRateBasedControl, BoxedWindowLaw};
 use crate::congestion::rate_based::{
-    BeginEvent, LostPacket, PathEvent, RateBasedControl, RestartEvent, Steering,
+    BeginEvent, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent, Steering,
 };
 use crate::congestion::{
     AckEvent, AnyRateBasedControl, AnyWindowLaw, CongestionEvent, MAX_WINDOW_PACKETS, WindowLaw,
@@ -206,7 +206,7 @@ impl RateBasedControl for CustomRateBasedControl {
         self.fault.accept_steering("begin", event.now, steering, otherwise)
     }
 
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
         let otherwise = Steering::standstill(event.cwnd_packets);
         if !self.fault.is_none() {
             return otherwise;
@@ -223,7 +223,7 @@ impl RateBasedControl for CustomRateBasedControl {
         }
     }
 
-    fn on_lost(&mut self, packet: &LostPacket) {
+    fn on_lost(&mut self, packet: &LostPacketEvent) {
         if self.fault.is_none() {
             self.control.on_lost(packet);
             self.ask_for_failure(packet.now);
@@ -385,7 +385,7 @@ mod tests {
             }
         }
 
-        fn on_rate_sample(&mut self, _event: &PathEvent) -> Steering {
+        fn on_rate_sample(&mut self, _event: &RateSampleEvent) -> Steering {
             unreachable!("the tests only begin")
         }
     }

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::congestion::rate_based::{LostPacket, RateSample};
+use crate::congestion::rate_based::{LostPacketEvent, RateSample};
 use crate::packet::Range;
 use crate::units::{Time, float};
 
@@ -170,7 +170,7 @@ impl RateSampler {
         now: Time,
         edge: u64,
         cwnd_packets: f64,
-        mut on_lost: impl FnMut(&LostPacket),
+        mut on_lost: impl FnMut(&LostPacketEvent),
     ) -> u64 {
         if edge <= self.lost_edge {
             return 0;
@@ -188,7 +188,7 @@ impl RateSampler {
         &mut self,
         now: Time,
         cwnd_packets: f64,
-        mut on_lost: impl FnMut(&LostPacket),
+        mut on_lost: impl FnMut(&LostPacketEvent),
     ) {
         let end = self.una + self.records.len() as u64;
         for sequence in self.una..end {
@@ -202,14 +202,14 @@ impl RateSampler {
         now: Time,
         sequence: u64,
         cwnd_packets: f64,
-        on_lost: &mut impl FnMut(&LostPacket),
+        on_lost: &mut impl FnMut(&LostPacketEvent),
     ) {
         let Some(record) = self.records.get_mut((sequence - self.una) as usize) else { return };
         if record.is_delivered || std::mem::replace(&mut record.is_lost, true) {
             return;
         }
         self.lost += 1;
-        on_lost(&LostPacket {
+        on_lost(&LostPacketEvent {
             now,
             sequence,
             tx_in_flight: u64::from(record.tx_in_flight),
@@ -262,7 +262,7 @@ mod tests {
         Time::from_milliseconds(milliseconds)
     }
 
-    fn ignore(_: &LostPacket) {}
+    fn ignore(_: &LostPacketEvent) {}
 
     fn send(sampler: &mut RateSampler, at_ms: u64, sequences: std::ops::Range<u64>) {
         for sequence in sequences {
@@ -349,7 +349,7 @@ mod tests {
         sampler.on_sacked(ms(100), Range { start: 2, end: 4 });
         let mut shown = Vec::new();
         let mut show =
-            |lost: &LostPacket| shown.push((lost.sequence, lost.lost, lost.tx_in_flight));
+            |lost: &LostPacketEvent| shown.push((lost.sequence, lost.lost, lost.tx_in_flight));
         assert_eq!(sampler.lose_below(ms(100), 2, 5.0, &mut show), 2);
         assert_eq!(sampler.lose_below(ms(100), 2, 5.0, &mut show), 0);
         sampler.on_sent(ms(100), 0, true, 2, false);

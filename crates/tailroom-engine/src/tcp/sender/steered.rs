@@ -7,7 +7,7 @@ use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::{Control, Outlet, Phase, Sender};
 use crate::congestion::rate_based::{
-    BeginEvent, PathEvent, RateBasedControl, Repair, RestartEvent, Steering,
+    BeginEvent, RateBasedControl, RateSampleEvent, Repair, RestartEvent, Steering,
 };
 use crate::congestion::{AnyRateBasedControl, CongestionEvent, CongestionKind};
 use crate::packet::Ack;
@@ -174,7 +174,7 @@ impl Sender {
         let Control::RateBased(steered) = &mut self.control else { return };
         let (newly_delivered, rtt, rate) = steered.sampler.finish(now);
         let in_flight = self.scoreboard.pipe(self.next);
-        let event = PathEvent {
+        let event = RateSampleEvent {
             now,
             cwnd_packets: self.cwnd,
             srtt: self.rtt.srtt(),
