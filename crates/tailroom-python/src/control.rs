@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tailroom_engine::congestion::custom::{ControlMaker, FindControl, NoControl};
 use tailroom_engine::congestion::rate_based::{
-    BeginEvent, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent, Steering,
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
 use tailroom_engine::scenario::Scenario;
@@ -196,10 +196,10 @@ impl PythonControl {
         name: &str,
         arguments: impl PyCallArgs<'py>,
         method: fn(&Methods) -> Option<&Py<PyAny>>,
-    ) -> Option<Steering> {
+    ) -> Option<ControlOutput> {
         let answer = self.answer(py, name, arguments, method)?;
         if let Ok(output) = answer.cast::<PyControlOutput>() {
-            return Some(output.get().steering());
+            return Some(output.get().output());
         }
         self.refuse(name, &answer, "it returns a tailroom.ControlOutput");
         None
@@ -278,8 +278,12 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 }
 
 /// What no control may ask for; the engine asks for the failure first, and ends the run.
-const FAILED: Steering =
-    Steering { cwnd_packets: f64::NAN, pacing_rate: 1.0, send_quantum: 1, holds_back: false };
+const FAILED: ControlOutput = ControlOutput {
+    cwnd_packets: f64::NAN,
+    pacing_rate: 1.0,
+    send_quantum: 1,
+    is_app_limited: false,
+};
 
 impl WindowLaw for PythonControl {
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
@@ -318,7 +322,7 @@ impl WindowLaw for PythonControl {
 }
 
 impl RateBasedControl for PythonControl {
-    fn begin(&mut self, event: &BeginEvent) -> Steering {
+    fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
         Python::attach(|py| {
             let event = PyBeginEvent::new(event);
             self.ask_output(py, "begin", (event,), |methods| methods.begin.as_ref())
@@ -326,7 +330,7 @@ impl RateBasedControl for PythonControl {
         })
     }
 
-    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
         Python::attach(|py| {
             let event = PyRateSampleEvent::new(event);
             self.ask_output(py, RATE_BASED, (event,), |methods| methods.on_rate_sample.as_ref())
@@ -352,7 +356,7 @@ impl RateBasedControl for PythonControl {
         }
     }
 
-    fn on_restart(&mut self, event: &RestartEvent) -> Option<Steering> {
+    fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
         self.methods.as_ref()?.on_restart.as_ref()?;
         Some(Python::attach(|py| {
             let event = PyRestartEvent::new(event);

@@ -26,7 +26,7 @@ use crate::parameters::BadParameter;
 use crate::units::Time;
 use custom::{CustomParams, CustomRateBasedControl, CustomWindowLaw};
 use rate_based::{
-    BeginEvent, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent, Steering,
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
 
 /// Largest window, in packets. An event carries 29 bits of a sequence number, which tell packets apart
@@ -341,14 +341,14 @@ macro_rules! registry {
         }
 
         impl RateBasedControl for AnyRateBasedControl {
-            fn begin(&mut self, event: &BeginEvent) -> Steering {
+            fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
                 match self {
                     $(AnyRateBasedControl::$rate_based(control) => control.begin(event),)+
                     AnyRateBasedControl::Custom(control) => control.begin(event),
                 }
             }
 
-            fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
+            fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
                 match self {
                     $(AnyRateBasedControl::$rate_based(control) => control.on_rate_sample(event),)+
                     AnyRateBasedControl::Custom(control) => control.on_rate_sample(event),
@@ -369,7 +369,7 @@ macro_rules! registry {
                 }
             }
 
-            fn on_restart(&mut self, event: &RestartEvent) -> Option<Steering> {
+            fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
                 match self {
                     $(AnyRateBasedControl::$rate_based(control) => control.on_restart(event),)+
                     AnyRateBasedControl::Custom(control) => control.on_restart(event),

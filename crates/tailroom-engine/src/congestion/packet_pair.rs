@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ControlParameters;
-use super::rate_based::{BeginEvent, RateBasedControl, RateSampleEvent, Steering};
+use super::rate_based::{BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent};
 use crate::parameters::{BadParameter, check};
 use crate::units::{Time, float};
 
@@ -59,7 +59,7 @@ pub struct PacketPair {
     min_rtt: Time,
     /// When the packet acknowledged last was sent, and when its ACK came.
     last: Option<(Time, Time)>,
-    steering: Steering,
+    output: ControlOutput,
 }
 
 impl PacketPair {
@@ -72,11 +72,11 @@ impl PacketPair {
             min_rtt: Time::NEVER,
             last: None,
             // One pair, and then nothing before it is acknowledged.
-            steering: Steering {
+            output: ControlOutput {
                 cwnd_packets: PAIR as f64,
                 pacing_rate: PAIR as f64 / 1e-3,
                 send_quantum: PAIR,
-                holds_back: false,
+                is_app_limited: false,
             },
         }
     }
@@ -109,22 +109,22 @@ impl PacketPair {
 }
 
 impl RateBasedControl for PacketPair {
-    fn begin(&mut self, _beginning: &BeginEvent) -> Steering {
-        self.steering
+    fn begin(&mut self, _beginning: &BeginEvent) -> ControlOutput {
+        self.output
     }
 
-    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
         self.measure(event);
-        let Some(service_rate) = self.service_rate else { return self.steering };
+        let Some(service_rate) = self.service_rate else { return self.output };
         let setpoint = self.params.setpoint;
         let rtt = self.min_rtt.seconds().max(1e-9); // a round trip takes time
         let path = rtt * service_rate;
         let queued = float(event.in_flight) - path;
         let rate = service_rate + (setpoint - queued) / rtt;
         // However long the queue is, a packet an RTT keeps the estimate alive.
-        self.steering.pacing_rate = rate.max(1.0 / rtt);
-        self.steering.cwnd_packets = (WINDOW_GAIN * (path + setpoint)).max(PAIR as f64);
-        self.steering
+        self.output.pacing_rate = rate.max(1.0 / rtt);
+        self.output.cwnd_packets = (WINDOW_GAIN * (path + setpoint)).max(PAIR as f64);
+        self.output
     }
 }
 
@@ -144,9 +144,9 @@ mod tests {
         (event.now, event.rtt) = (ms(100.0), Some(ms(100.0)));
         control.on_rate_sample(&event);
         (event.now, event.rtt) = (ms(102.0), Some(ms(102.0)));
-        let steering = control.on_rate_sample(&event);
-        assert_close(steering.pacing_rate, 740.0);
-        assert_close(steering.cwnd_packets, 2.0 * (50.0 + 4.0));
+        let output = control.on_rate_sample(&event);
+        assert_close(output.pacing_rate, 740.0);
+        assert_close(output.cwnd_packets, 2.0 * (50.0 + 4.0));
         // The next ACK is of another pair, sent at 50 ms: its distance says nothing. 60 in flight
         // are 10 queued: 500 + (4 - 10) / 0.1.
         (event.now, event.rtt, event.in_flight) = (ms(152.5), Some(ms(102.5)), 60);

@@ -11,11 +11,11 @@ use crate::units::Time;
 /// chooses what to retransmit.
 pub trait RateBasedControl {
     /// Returns how to send until the first ACK. Called once, before the first packet.
-    fn begin(&mut self, event: &BeginEvent) -> Steering;
+    fn begin(&mut self, event: &BeginEvent) -> ControlOutput;
 
     /// Returns how to send after an ACK: every ACK, including those of a recovery and those that
     /// echo a mark.
-    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering;
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput;
 
     /// The sender has concluded that there is congestion: the first loss of a recovery, a timeout,
     /// or a mark. After a timeout the window is 1 packet until the next ACK.
@@ -27,7 +27,7 @@ pub trait RateBasedControl {
     fn on_lost(&mut self, _packet: &LostPacketEvent) {}
 
     /// Returns how to send from the first packet after an idle time on; `None` leaves it as it was.
-    fn on_restart(&mut self, _event: &RestartEvent) -> Option<Steering> {
+    fn on_restart(&mut self, _event: &RestartEvent) -> Option<ControlOutput> {
         None
     }
 
@@ -57,7 +57,7 @@ pub struct BeginEvent {
 
 /// How the sender sends from now on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steering {
+pub struct ControlOutput {
     /// The window, in packets.
     pub cwnd_packets: f64,
     /// Rate at which packets leave, in packets/s; finite and above 0.
@@ -66,13 +66,13 @@ pub struct Steering {
     pub send_quantum: u64,
     /// Whether the control sends less than the path may carry, so that rates measured with the
     /// packets in flight now say nothing about the path.
-    pub holds_back: bool,
+    pub is_app_limited: bool,
 }
 
-impl Steering {
+impl ControlOutput {
     /// Almost no sending, until the run ends because the control has failed.
     pub(super) fn standstill(cwnd_packets: f64) -> Self {
-        Steering { cwnd_packets, pacing_rate: 1.0, send_quantum: 1, holds_back: false }
+        ControlOutput { cwnd_packets, pacing_rate: 1.0, send_quantum: 1, is_app_limited: false }
     }
 }
 

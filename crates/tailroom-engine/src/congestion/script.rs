@@ -1,7 +1,7 @@
 //! Scripted ACKs and congestion for unit tests of a control.
 
 use super::rate_based::{
-    BeginEvent, RateBasedControl, RateSample, RateSampleEvent, Repair, Steering,
+    BeginEvent, ControlOutput, RateBasedControl, RateSample, RateSampleEvent, Repair,
 };
 use super::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
 use crate::units::Time;
@@ -140,7 +140,7 @@ impl Path {
         control: &mut impl RateBasedControl,
         rate: f64,
         rtt: Time,
-    ) -> Steering {
+    ) -> ControlOutput {
         let event = &mut self.event;
         event.now += Time::from_seconds(1.0 / rate);
         event.delivered += 1;
@@ -154,9 +154,9 @@ impl Path {
             lost: self.lost,
             is_app_limited: self.is_app_limited,
         });
-        let steering = control.on_rate_sample(event);
-        event.cwnd_packets = steering.cwnd_packets;
-        steering
+        let output = control.on_rate_sample(event);
+        event.cwnd_packets = output.cwnd_packets;
+        output
     }
 
     /// As many ACKs as are in flight: a round trip.
@@ -165,7 +165,7 @@ impl Path {
         control: &mut impl RateBasedControl,
         rate: f64,
         rtt: Time,
-    ) -> Steering {
+    ) -> ControlOutput {
         (1..self.flight).for_each(|_| {
             self.ack(control, rate, rtt);
         });

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use tailroom_engine::congestion::rate_based::{
-    BeginEvent, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent, Repair,
-    RestartEvent, Steering,
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent,
+    Repair, RestartEvent,
 };
 use tailroom_engine::congestion::{
     AckEvent, AnyRateBasedControl, AnyWindowLaw, Congestion, CongestionConfig, CongestionEvent,
@@ -267,7 +267,7 @@ fn rate_based_control(config: &CongestionConfig) -> AnyRateBasedControl {
 }
 
 /// What a rate-based control answers.
-fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
+fn outputs(config: &CongestionConfig, steps: &[PathStep]) -> Vec<ControlOutput> {
     let mut control = rate_based_control(config);
     let event = BeginEvent {
         now: Time::ZERO,
@@ -314,14 +314,14 @@ proptest! {
         steps in prop::collection::vec(path_step(), 1..300),
     ) {
         for (name, config) in rate_based_controls() {
-            let first = steerings(&config, &steps);
-            for steering in &first {
-                let Steering { cwnd_packets, pacing_rate, send_quantum, .. } = *steering;
-                prop_assert!(cwnd_packets.is_finite() && cwnd_packets >= 1.0, "{name}: {steering:?}");
-                prop_assert!(pacing_rate.is_finite() && pacing_rate > 0.0, "{name}: {steering:?}");
-                prop_assert!(send_quantum >= 1, "{name}: {steering:?}");
+            let first = outputs(&config, &steps);
+            for output in &first {
+                let ControlOutput { cwnd_packets, pacing_rate, send_quantum, .. } = *output;
+                prop_assert!(cwnd_packets.is_finite() && cwnd_packets >= 1.0, "{name}: {output:?}");
+                prop_assert!(pacing_rate.is_finite() && pacing_rate > 0.0, "{name}: {output:?}");
+                prop_assert!(send_quantum >= 1, "{name}: {output:?}");
             }
-            prop_assert!(first == steerings(&config, &steps), "{name} is not deterministic");
+            prop_assert!(first == outputs(&config, &steps), "{name} is not deterministic");
         }
     }
 }

@@ -27,7 +27,8 @@ use self::aggregation::Aggregation;
 use self::policer::{Policer, Sample};
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
-    BeginEvent, LostPacketEvent, RateBasedControl, RateSampleEvent, Repair, RestartEvent, Steering,
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, Repair,
+    RestartEvent,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::random;
@@ -119,14 +120,14 @@ impl Bbr1 {
 }
 
 impl RateBasedControl for Bbr1 {
-    fn begin(&mut self, event: &BeginEvent) -> Steering {
+    fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
         self.model = Model::new(event);
-        self.model.steering()
+        self.model.output()
     }
 
-    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
         self.model.update(event);
-        self.model.steering()
+        self.model.output()
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
@@ -140,7 +141,7 @@ impl RateBasedControl for Bbr1 {
     }
 
     /// `bbr_cwnd_event_tx_start`; sec. 4.3.4.4.
-    fn on_restart(&mut self, event: &RestartEvent) -> Option<Steering> {
+    fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
         let model = &mut self.model;
         model.cwnd = event.cwnd_packets;
         model.is_idle_restart = true;
@@ -150,7 +151,7 @@ impl RateBasedControl for Bbr1 {
             State::ProbeRtt => model.check_probe_rtt_done(event.now),
             State::Startup | State::Drain => {}
         }
-        Some(model.steering())
+        Some(model.output())
     }
 }
 
@@ -202,13 +203,13 @@ impl Model {
         model
     }
 
-    fn steering(&self) -> Steering {
-        Steering {
+    fn output(&self) -> ControlOutput {
+        ControlOutput {
             cwnd_packets: self.cwnd,
             pacing_rate: self.pacing_rate,
             send_quantum: self.send_quantum,
             // Sec. 4.3.5: the low rates of ProbeRTT are not the path's.
-            holds_back: self.state == State::ProbeRtt,
+            is_app_limited: self.state == State::ProbeRtt,
         }
     }
 

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
 use super::rate_based::{
-    BeginEvent, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent, Repair,
-    RestartEvent, Steering,
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent,
+    Repair, RestartEvent,
 };
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::units::Time;
@@ -99,7 +99,7 @@ struct Model {
     pacing_rate: f64,
     send_quantum: u64,
     has_rtt: bool,
-    holds_back: bool,
+    is_app_limited: bool,
     prior_cwnd: f64,
     repair: Repair,
     is_idle_restart: bool,
@@ -177,14 +177,14 @@ impl Bbr3 {
 }
 
 impl RateBasedControl for Bbr3 {
-    fn begin(&mut self, event: &BeginEvent) -> Steering {
+    fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
         self.model = Model::new(event);
-        self.model.steering()
+        self.model.output()
     }
 
-    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
         self.model.update(event);
-        self.model.steering()
+        self.model.output()
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
@@ -204,10 +204,10 @@ impl RateBasedControl for Bbr3 {
         self.model.handle_lost_packet(packet);
     }
 
-    fn on_restart(&mut self, event: &RestartEvent) -> Option<Steering> {
+    fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
         self.model.cwnd = event.cwnd_packets;
         self.model.handle_restart_from_idle(event.now);
-        Some(self.model.steering())
+        Some(self.model.output())
     }
 }
 
@@ -226,7 +226,7 @@ impl Model {
             pacing_rate: State::Startup.gains().0 * event.cwnd_packets / 1e-3,
             send_quantum: 2,
             has_rtt: false,
-            holds_back: false,
+            is_app_limited: false,
             prior_cwnd: 0.0,
             repair: Repair::None,
             is_idle_restart: false,
@@ -270,19 +270,19 @@ impl Model {
         }
     }
 
-    fn steering(&self) -> Steering {
-        Steering {
+    fn output(&self) -> ControlOutput {
+        ControlOutput {
             cwnd_packets: self.cwnd,
             pacing_rate: self.pacing_rate,
             send_quantum: self.send_quantum,
-            holds_back: self.holds_back,
+            is_app_limited: self.is_app_limited,
         }
     }
 
     /// `UpdateOnACK`
     fn update(&mut self, event: &RateSampleEvent) {
         self.cwnd = event.cwnd_packets;
-        self.holds_back = false;
+        self.is_app_limited = false;
         self.note_end_of_repair(event);
         let sample = event.rate.unwrap_or(NO_SAMPLE);
         self.update_latest_delivery_signals(event);

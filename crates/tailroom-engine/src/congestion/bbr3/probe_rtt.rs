@@ -46,7 +46,7 @@ impl Model {
 
     /// `HandleProbeRTT`
     fn handle_probe_rtt(&mut self, event: &RateSampleEvent) {
-        self.holds_back = true; // MarkConnectionAppLimited
+        self.is_app_limited = true; // MarkConnectionAppLimited
         if self.probe_rtt_done.is_some() {
             self.is_probe_rtt_round_done |= self.is_round_start;
             if self.is_probe_rtt_round_done {

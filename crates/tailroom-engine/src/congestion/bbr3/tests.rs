@@ -284,9 +284,9 @@ fn skipping_probe_rtt_due_to_application_limited_sending() {
     path.event.now += ms(6_000.0);
     let cwnd = path.event.cwnd_packets;
     let restart = RestartEvent { now: path.event.now, cwnd_packets: cwnd };
-    let steering = control.on_restart(&restart).expect("it says how to send");
+    let output = control.on_restart(&restart).expect("it says how to send");
     assert!(control.model.is_idle_restart);
-    assert_close(steering.pacing_rate, 0.99 * 1_000.0);
+    assert_close(output.pacing_rate, 0.99 * 1_000.0);
     path.ack(&mut control, 1_000.0, ms(100.0));
     assert_ne!(control.model.state, State::ProbeRtt);
     assert!(!control.model.is_idle_restart);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{BoxedRateBasedControl, BoxedWindowLaw};
 use crate::congestion::rate_based::{
-    BeginEvent, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent, Steering,
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
 use crate::congestion::{
     AckEvent, AnyRateBasedControl, AnyWindowLaw, CongestionEvent, MAX_WINDOW_PACKETS, WindowLaw,
@@ -65,15 +65,15 @@ impl FirstFault {
     }
 
     /// What a method returned; `otherwise` if the control has failed.
-    fn accept_steering(
+    fn accept_output(
         &mut self,
         method: &str,
         time: Time,
-        steering: Steering,
-        otherwise: Steering,
-    ) -> Steering {
-        let cwnd_packets = self.accept(method, time, steering.cwnd_packets, otherwise.cwnd_packets);
-        let rate = steering.pacing_rate;
+        output: ControlOutput,
+        otherwise: ControlOutput,
+    ) -> ControlOutput {
+        let cwnd_packets = self.accept(method, time, output.cwnd_packets, otherwise.cwnd_packets);
+        let rate = output.pacing_rate;
         if !(rate.is_finite() && rate > 0.0) {
             let problem =
                 format!("{method} returned a pacing rate of {rate}; it is finite and above 0");
@@ -82,7 +82,7 @@ impl FirstFault {
         if !self.is_none() {
             return otherwise;
         }
-        Steering { cwnd_packets, send_quantum: steering.send_quantum.max(1), ..steering }
+        ControlOutput { cwnd_packets, send_quantum: output.send_quantum.max(1), ..output }
     }
 }
 
@@ -196,24 +196,24 @@ impl CustomRateBasedControl {
 }
 
 impl RateBasedControl for CustomRateBasedControl {
-    fn begin(&mut self, event: &BeginEvent) -> Steering {
-        let otherwise = Steering::standstill(event.cwnd_packets);
+    fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
+        let otherwise = ControlOutput::standstill(event.cwnd_packets);
         if !self.fault.is_none() {
             return otherwise;
         }
-        let steering = self.control.begin(event);
+        let output = self.control.begin(event);
         self.ask_for_failure(event.now);
-        self.fault.accept_steering("begin", event.now, steering, otherwise)
+        self.fault.accept_output("begin", event.now, output, otherwise)
     }
 
-    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> Steering {
-        let otherwise = Steering::standstill(event.cwnd_packets);
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
+        let otherwise = ControlOutput::standstill(event.cwnd_packets);
         if !self.fault.is_none() {
             return otherwise;
         }
-        let steering = self.control.on_rate_sample(event);
+        let output = self.control.on_rate_sample(event);
         self.ask_for_failure(event.now);
-        self.fault.accept_steering("on_rate_sample", event.now, steering, otherwise)
+        self.fault.accept_output("on_rate_sample", event.now, output, otherwise)
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
@@ -230,14 +230,14 @@ impl RateBasedControl for CustomRateBasedControl {
         }
     }
 
-    fn on_restart(&mut self, event: &RestartEvent) -> Option<Steering> {
+    fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
         if !self.fault.is_none() {
             return None;
         }
-        let steering = self.control.on_restart(event)?;
+        let output = self.control.on_restart(event)?;
         self.ask_for_failure(event.now);
-        let otherwise = Steering::standstill(event.cwnd_packets);
-        Some(self.fault.accept_steering("on_restart", event.now, steering, otherwise))
+        let otherwise = ControlOutput::standstill(event.cwnd_packets);
+        Some(self.fault.accept_output("on_restart", event.now, output, otherwise))
     }
 }
 
@@ -376,48 +376,44 @@ mod tests {
     struct Pace(f64, f64);
 
     impl RateBasedControl for Pace {
-        fn begin(&mut self, _beginning: &BeginEvent) -> Steering {
-            Steering {
+        fn begin(&mut self, _beginning: &BeginEvent) -> ControlOutput {
+            ControlOutput {
                 cwnd_packets: self.0,
                 pacing_rate: self.1,
                 send_quantum: 0,
-                holds_back: false,
+                is_app_limited: false,
             }
         }
 
-        fn on_rate_sample(&mut self, _event: &RateSampleEvent) -> Steering {
+        fn on_rate_sample(&mut self, _event: &RateSampleEvent) -> ControlOutput {
             unreachable!("the tests only begin")
         }
     }
 
     /// The answer of a control that returns this window and pacing rate, and its fault.
-    fn begun(window: f64, rate: f64) -> (Steering, Option<String>) {
+    fn begun(window: f64, rate: f64) -> (ControlOutput, Option<String>) {
         let maker = ControlMaker::rate_based(move || Box::new(Pace(window, rate)));
         let params = CustomParams::named("pace").made_by(maker);
         assert!(params.is_rate_based());
         let Congestion::RateBased(mut control) = params.start() else { panic!("it is rate-based") };
-        let steering = control.begin(&begin_event(1));
-        (steering, control.fault().map(|fault| fault.problem.clone()))
+        let output = control.begin(&begin_event(1));
+        (output, control.fault().map(|fault| fault.problem.clone()))
     }
 
     #[test]
     fn a_pacing_rate_that_is_not_above_zero_is_a_fault_and_nothing_is_sent_by_it() {
-        let (steering, fault) = begun(20.0, 500.0);
-        assert_eq!((steering.cwnd_packets, steering.pacing_rate), (20.0, 500.0));
-        assert_eq!(
-            (steering.send_quantum, fault),
-            (1, None),
-            "one packet leaves at a time at least"
-        );
+        let (output, fault) = begun(20.0, 500.0);
+        assert_eq!((output.cwnd_packets, output.pacing_rate), (20.0, 500.0));
+        assert_eq!((output.send_quantum, fault), (1, None), "one packet leaves at a time at least");
         for (rate, shown) in [(0.0, "0"), (-2.0, "-2"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
-            let (steering, fault) = begun(20.0, rate);
+            let (output, fault) = begun(20.0, rate);
             let expected =
                 format!("begin returned a pacing rate of {shown}; it is finite and above 0");
             assert_eq!(fault, Some(expected));
-            assert_eq!(steering, Steering::standstill(10.0), "the window stays");
+            assert_eq!(output, ControlOutput::standstill(10.0), "the window stays");
         }
-        let (steering, fault) = begun(f64::NAN, 500.0);
+        let (output, fault) = begun(f64::NAN, 500.0);
         assert_eq!(fault, Some(format!("begin returned NaN; {A_WINDOW}")));
-        assert_eq!(steering, Steering::standstill(10.0));
+        assert_eq!(output, ControlOutput::standstill(10.0));
     }
 }

@@ -7,7 +7,7 @@ use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::{Control, Outlet, Phase, Sender};
 use crate::congestion::rate_based::{
-    BeginEvent, RateBasedControl, RateSampleEvent, Repair, RestartEvent, Steering,
+    BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent,
 };
 use crate::congestion::{AnyRateBasedControl, CongestionEvent, CongestionKind};
 use crate::packet::Ack;
@@ -19,7 +19,7 @@ pub struct Steered {
     control: AnyRateBasedControl,
     sampler: RateSampler,
     /// How the control wants the sender to send.
-    steering: Steering,
+    output: ControlOutput,
     /// Time between two packets at the pacing rate.
     gap: Time,
 }
@@ -27,8 +27,8 @@ pub struct Steered {
 impl Steered {
     /// The state before the first packet.
     pub fn new(mut control: AnyRateBasedControl, event: &BeginEvent) -> Self {
-        let steering = control.begin(event);
-        Steered { control, sampler: RateSampler::default(), steering, gap: gap(steering) }
+        let output = control.begin(event);
+        Steered { control, sampler: RateSampler::default(), output, gap: gap(output) }
     }
 
     /// The control.
@@ -42,12 +42,12 @@ impl Steered {
         self.control.on_congestion(event);
     }
 
-    /// Sends as `steering` says from now on. A division only if the rate has changed.
-    fn follow(&mut self, steering: Steering) {
-        if steering.pacing_rate.to_bits() != self.steering.pacing_rate.to_bits() {
-            self.gap = gap(steering);
+    /// Sends as `output` says from now on. A division only if the rate has changed.
+    fn follow(&mut self, output: ControlOutput) {
+        if output.pacing_rate.to_bits() != self.output.pacing_rate.to_bits() {
+            self.gap = gap(output);
         }
-        self.steering = steering;
+        self.output = output;
     }
 
     /// Memory taken for packets in flight, in bytes.
@@ -57,12 +57,12 @@ impl Steered {
 
     /// Rate at which packets leave, in packets/s.
     pub fn pacing_rate(&self) -> f64 {
-        self.steering.pacing_rate
+        self.output.pacing_rate
     }
 }
 
-fn gap(steering: Steering) -> Time {
-    Time::from_picoseconds((PICOSECONDS_PER_SECOND as f64 / steering.pacing_rate) as u64)
+fn gap(output: ControlOutput) -> Time {
+    Time::from_picoseconds((PICOSECONDS_PER_SECOND as f64 / output.pacing_rate) as u64)
 }
 
 impl Sender {
@@ -193,19 +193,19 @@ impl Sender {
             },
             next_departure: self.pacer.next_departure(),
         };
-        let steering = steered.control.on_rate_sample(&event);
-        if steering.holds_back {
+        let output = steered.control.on_rate_sample(&event);
+        if output.is_app_limited {
             steered.sampler.mark_app_limited(in_flight);
         }
-        self.follow(now, steering);
+        self.follow(now, output);
     }
 
     /// Sends by this from now on.
-    fn follow(&mut self, now: Time, steering: Steering) {
+    fn follow(&mut self, now: Time, output: ControlOutput) {
         self.probe.on_window(now, self.cwnd);
-        self.cwnd = steering.cwnd_packets.max(1.0).min(self.max_window);
+        self.cwnd = output.cwnd_packets.max(1.0).min(self.max_window);
         if let Control::RateBased(steered) = &mut self.control {
-            steered.follow(steering);
+            steered.follow(output);
         }
     }
 
@@ -216,13 +216,13 @@ impl Sender {
         if let Control::RateBased(steered) = &mut self.control
             && in_flight <= 1
             && steered.sampler.is_app_limited()
-            && let Some(steering) = steered.control.on_restart(&restart)
+            && let Some(output) = steered.control.on_restart(&restart)
         {
-            self.follow(now, steering);
+            self.follow(now, output);
         }
         let Control::RateBased(steered) = &mut self.control else { return };
         let is_full = float(in_flight + 1) > self.cwnd;
         steered.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
-        self.pacer.on_sent_at_rate(now, steered.gap, steered.steering.send_quantum);
+        self.pacer.on_sent_at_rate(now, steered.gap, steered.output.send_quantum);
     }
 }
