@@ -10,13 +10,13 @@ pub mod counted_pipe;
 pub mod ecn;
 pub mod pacer;
 pub mod prr;
+pub mod rate_based;
 pub mod rate_sample;
 pub mod recovery;
 pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
 pub mod spec;
-pub mod steered;
 
 use super::TcpSpec;
 #[cfg(test)]
@@ -33,11 +33,11 @@ use crate::traffic::objects::Objects;
 use crate::units::{Time, float};
 use ecn::EcnState;
 use pacer::Pacer;
+use rate_based::RateBasedSender;
 use recovery::{Recovery, RepairRule};
 use rtt::{RttEstimator, RttSamples};
 use scoreboard::Scoreboard;
 use slow_start::{SlowStart, SlowStartEvent};
-use steered::Steered;
 
 /// Where a sender's packets go.
 pub trait Outlet {
@@ -79,7 +79,7 @@ enum Control {
     /// Sets the window; the sender adds slow start, ssthresh and proportional rate reduction.
     WindowLaw(AnyWindowLaw),
     /// Sets window and pacing rate. In a box, since most flows have a window law.
-    RateBased(Box<Steered>),
+    RateBased(Box<RateBasedSender>),
 }
 
 /// Smallest ssthresh, in packets (RFC 5681 sec. 3.1).
@@ -165,7 +165,7 @@ impl Sender {
         let control = match Congestion::new(&spec.congestion) {
             Congestion::WindowLaw(law) => Control::WindowLaw(law),
             Congestion::RateBased(control) => {
-                Control::RateBased(Box::new(Steered::new(control, &event)))
+                Control::RateBased(Box::new(RateBasedSender::new(control, &event)))
             }
         };
         // A rate-based control decides alone about slow start, bursts and restarts after idle times.
@@ -248,32 +248,32 @@ impl Sender {
     pub fn control_fault(&self) -> Option<&ControlFault> {
         match &self.control {
             Control::WindowLaw(law) => law.fault(),
-            Control::RateBased(steered) => steered.control().fault(),
+            Control::RateBased(rate_based) => rate_based.control().fault(),
         }
     }
 
     /// The rate-based control, for tests that look inside.
     #[cfg(test)]
     pub(crate) fn rate_based_control(&self) -> Option<&AnyRateBasedControl> {
-        self.steered().map(Steered::control)
+        self.rate_based_sender().map(RateBasedSender::control)
     }
 
-    fn steered(&self) -> Option<&Steered> {
+    fn rate_based_sender(&self) -> Option<&RateBasedSender> {
         match &self.control {
             Control::WindowLaw(_) => None,
-            Control::RateBased(steered) => Some(steered),
+            Control::RateBased(rate_based) => Some(rate_based),
         }
     }
 
     /// Memory taken for packets in flight, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        let records = self.steered().map_or(0, Steered::memory_bytes);
+        let records = self.rate_based_sender().map_or(0, RateBasedSender::memory_bytes);
         records + self.scoreboard.memory_bytes()
     }
 
     /// Rate at which packets leave, in packets/s, if the control sets one.
     pub fn pacing_rate(&self) -> Option<f64> {
-        self.steered().map(Steered::pacing_rate)
+        self.rate_based_sender().map(RateBasedSender::pacing_rate)
     }
 
     /// Packets acknowledged in sequence.
@@ -316,7 +316,7 @@ impl Sender {
         let acked = ack.cumulative.saturating_sub(self.una);
         let rtt = if acked > 0 { self.sample_rtt(now, ack) } else { None };
         if matches!(self.control, Control::RateBased(_)) {
-            self.on_ack_steered(now, ack, out);
+            self.on_ack_rate_based(now, ack, out);
             return;
         }
         let is_plain = self.phase == Phase::Open
@@ -492,7 +492,7 @@ impl Sender {
                 Control::WindowLaw(law) => {
                     self.ssthresh = law.on_congestion(&event).max(MIN_SSTHRESH);
                 }
-                Control::RateBased(steered) => steered.on_congestion(&event),
+                Control::RateBased(rate_based) => rate_based.on_congestion(&event),
             }
         }
         self.ecn.on_reduction();

@@ -15,7 +15,7 @@ use crate::units::{PICOSECONDS_PER_SECOND, Time, float};
 
 /// A rate-based control and the state that the sender keeps for it.
 #[derive(Debug)]
-pub struct Steered {
+pub struct RateBasedSender {
     control: AnyRateBasedControl,
     sampler: RateSampler,
     /// How the control wants the sender to send.
@@ -24,11 +24,11 @@ pub struct Steered {
     gap: Time,
 }
 
-impl Steered {
+impl RateBasedSender {
     /// The state before the first packet.
     pub fn new(mut control: AnyRateBasedControl, event: &BeginEvent) -> Self {
         let output = control.begin(event);
-        Steered { control, sampler: RateSampler::default(), output, gap: gap(output) }
+        RateBasedSender { control, sampler: RateSampler::default(), output, gap: gap(output) }
     }
 
     /// The control.
@@ -68,7 +68,7 @@ fn gap(output: ControlOutput) -> Time {
 impl Sender {
     /// An ACK: measure, find what is lost, ask the control, send.
     #[inline(never)]
-    pub(super) fn on_ack_steered(&mut self, now: Time, ack: Ack<'_>, out: &mut impl Outlet) {
+    pub(super) fn on_ack_rate_based(&mut self, now: Time, ack: Ack<'_>, out: &mut impl Outlet) {
         if ack.cumulative < self.una {
             return; // overtaken by a later ACK
         }
@@ -100,17 +100,17 @@ impl Sender {
         }
         let in_flight = self.scoreboard.pipe(self.next);
         let has_room = (in_flight as f64) < self.cwnd && self.scoreboard.next_lost().is_none();
-        if let Control::RateBased(steered) = &mut self.control
+        if let Control::RateBased(rate_based) = &mut self.control
             && has_room
         {
-            steered.sampler.mark_app_limited(in_flight);
+            rate_based.sampler.mark_app_limited(in_flight);
         }
     }
 
     /// Takes in what an ACK acknowledges.
     fn take_in(&mut self, now: Time, ack: Ack<'_>) {
-        let Control::RateBased(steered) = &mut self.control else { return };
-        let sampler = &mut steered.sampler;
+        let Control::RateBased(rate_based) = &mut self.control else { return };
+        let sampler = &mut rate_based.sampler;
         let acked = ack.cumulative - self.una;
         if acked > 0 {
             sampler.on_acked(now, ack.cumulative);
@@ -146,16 +146,16 @@ impl Sender {
 
     /// Shows the control each packet that is newly lost; how many there are.
     fn show_losses(&mut self, now: Time) -> u64 {
-        let Control::RateBased(steered) = &mut self.control else { return 0 };
-        let Steered { control, sampler, .. } = &mut **steered;
+        let Control::RateBased(rate_based) = &mut self.control else { return 0 };
+        let RateBasedSender { control, sampler, .. } = &mut **rate_based;
         let edge = self.scoreboard.lost_edge();
         sampler.lose_below(now, edge, self.cwnd, |packet| control.on_lost(packet))
     }
 
     /// A timeout has given up what is in flight.
     pub(super) fn show_timeout(&mut self, now: Time) {
-        let Control::RateBased(steered) = &mut self.control else { return };
-        let Steered { control, sampler, .. } = &mut **steered;
+        let Control::RateBased(rate_based) = &mut self.control else { return };
+        let RateBasedSender { control, sampler, .. } = &mut **rate_based;
         sampler.lose_everything(now, self.cwnd, |packet| control.on_lost(packet));
     }
 
@@ -171,8 +171,8 @@ impl Sender {
     }
 
     fn ask_control(&mut self, now: Time, prior_una: u64, prior_in_flight: u64, newly_lost: u64) {
-        let Control::RateBased(steered) = &mut self.control else { return };
-        let (newly_delivered, rtt, rate) = steered.sampler.finish(now);
+        let Control::RateBased(rate_based) = &mut self.control else { return };
+        let (newly_delivered, rtt, rate) = rate_based.sampler.finish(now);
         let in_flight = self.scoreboard.pipe(self.next);
         let event = RateSampleEvent {
             now,
@@ -182,10 +182,10 @@ impl Sender {
             in_flight,
             newly_delivered,
             newly_lost,
-            delivered: steered.sampler.delivered(),
+            delivered: rate_based.sampler.delivered(),
             rtt,
             rate,
-            is_cwnd_limited: steered.sampler.is_cwnd_limited(prior_una),
+            is_cwnd_limited: rate_based.sampler.is_cwnd_limited(prior_una),
             repair: match self.phase {
                 Phase::Open => Repair::None,
                 Phase::Recovery => Repair::FastRecovery,
@@ -193,9 +193,9 @@ impl Sender {
             },
             next_departure: self.pacer.next_departure(),
         };
-        let output = steered.control.on_rate_sample(&event);
+        let output = rate_based.control.on_rate_sample(&event);
         if output.is_app_limited {
-            steered.sampler.mark_app_limited(in_flight);
+            rate_based.sampler.mark_app_limited(in_flight);
         }
         self.follow(now, output);
     }
@@ -204,8 +204,8 @@ impl Sender {
     fn follow(&mut self, now: Time, output: ControlOutput) {
         self.probe.on_window(now, self.cwnd);
         self.cwnd = output.cwnd_packets.max(1.0).min(self.max_window);
-        if let Control::RateBased(steered) = &mut self.control {
-            steered.follow(output);
+        if let Control::RateBased(rate_based) = &mut self.control {
+            rate_based.follow(output);
         }
     }
 
@@ -213,16 +213,16 @@ impl Sender {
     pub(super) fn note_departure(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
         let in_flight = self.scoreboard.pipe(self.next);
         let restart = RestartEvent { now, cwnd_packets: self.cwnd };
-        if let Control::RateBased(steered) = &mut self.control
+        if let Control::RateBased(rate_based) = &mut self.control
             && in_flight <= 1
-            && steered.sampler.is_app_limited()
-            && let Some(output) = steered.control.on_restart(&restart)
+            && rate_based.sampler.is_app_limited()
+            && let Some(output) = rate_based.control.on_restart(&restart)
         {
             self.follow(now, output);
         }
-        let Control::RateBased(steered) = &mut self.control else { return };
+        let Control::RateBased(rate_based) = &mut self.control else { return };
         let is_full = float(in_flight + 1) > self.cwnd;
-        steered.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
-        self.pacer.on_sent_at_rate(now, steered.gap, steered.output.send_quantum);
+        rate_based.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
+        self.pacer.on_sent_at_rate(now, rate_based.gap, rate_based.output.send_quantum);
     }
 }
