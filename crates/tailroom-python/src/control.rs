@@ -303,11 +303,11 @@ impl WindowLaw for PythonControl {
         })
     }
 
-    fn watches_every_ack(&self) -> bool {
+    fn sees_every_ack(&self) -> bool {
         self.methods.as_ref().is_some_and(|methods| methods.on_round.is_some())
     }
 
-    fn watch(&mut self, event: &AckEvent) {
+    fn on_every_ack(&mut self, event: &AckEvent) {
         if self.rounds.is_over(event) {
             Python::attach(|py| {
                 let event = PyRoundEvent::new(event);

@@ -88,13 +88,13 @@ impl WindowLaw for Dctcp {
         true
     }
 
-    fn watches_every_ack(&self) -> bool {
+    fn sees_every_ack(&self) -> bool {
         true
     }
 
     /// The estimator of RFC 8257 sec. 3.3, steps 1 to 8.
     #[inline]
-    fn watch(&mut self, event: &AckEvent) {
+    fn on_every_ack(&mut self, event: &AckEvent) {
         if !self.rounds.is_over(event) {
             return;
         }
@@ -140,22 +140,22 @@ mod tests {
     #[test]
     fn alpha_is_estimated_once_a_window_of_data() {
         let mut control = Dctcp::new(&DctcpParams::default());
-        control.watch(&ack(1, 0, 11));
+        control.on_every_ack(&ack(1, 0, 11));
         assert_eq!(control.alpha, 0.9375);
         for (delivered, marked) in (2..12).zip([1, 1, 2, 2, 3, 3, 4, 4, 4, 4]) {
-            control.watch(&ack(delivered, marked, delivered + 10));
+            control.on_every_ack(&ack(delivered, marked, delivered + 10));
             assert_eq!(control.alpha, 0.9375, "{delivered}");
         }
-        control.watch(&ack(12, 4, 22));
+        control.on_every_ack(&ack(12, 4, 22));
         let alpha = 0.878_906_25 + 0.022_727_27;
         assert!((control.alpha - alpha).abs() < 1e-8);
         // The next one lasts until 23 packets are acknowledged, and has no mark.
-        control.watch(&ack(22, 4, 32));
+        control.on_every_ack(&ack(22, 4, 32));
         assert!((control.alpha - alpha).abs() < 1e-8);
-        control.watch(&ack(23, 4, 33));
+        control.on_every_ack(&ack(23, 4, 33));
         assert!((control.alpha - alpha * 0.9375).abs() < 1e-8);
         // One ACK for eleven packets, all marked.
-        control.watch(&ack(34, 15, 44));
+        control.on_every_ack(&ack(34, 15, 44));
         assert!((control.alpha - (alpha * 0.878_906_25 + 0.0625)).abs() < 1e-8);
     }
 
@@ -178,8 +178,8 @@ mod tests {
         let mut quiet = Dctcp::new(&DctcpParams::default());
         let mut busy = Dctcp::new(&DctcpParams { initial_alpha: 0.0, ..DctcpParams::default() });
         for window in 1..=44 {
-            quiet.watch(&ack(window, 0, window));
-            busy.watch(&ack(window, window, window));
+            quiet.on_every_ack(&ack(window, 0, window));
+            busy.on_every_ack(&ack(window, window, window));
         }
         assert!((quiet.alpha - 0.058_4).abs() < 1e-4, "{}", quiet.alpha);
         assert!((busy.alpha - 0.941_6).abs() < 1e-4, "{}", busy.alpha);
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn marks_ahead_of_the_cumulative_ack_count_as_all() {
         let mut control = Dctcp::new(&DctcpParams::default());
-        control.watch(&ack(1, 40, 50));
+        control.on_every_ack(&ack(1, 40, 50));
         assert_eq!(control.alpha, 1.0);
     }
 

@@ -107,14 +107,14 @@ pub trait WindowLaw {
         false
     }
 
-    /// Whether the sender calls [`watch`](WindowLaw::watch).
-    fn watches_every_ack(&self) -> bool {
+    /// Whether the sender calls [`on_every_ack`](WindowLaw::on_every_ack).
+    fn sees_every_ack(&self) -> bool {
         false
     }
 
     /// Sees every ACK of new data before the sender acts on it, including ACKs that let no window
     /// grow: those of a recovery and those that echo a mark.
-    fn watch(&mut self, _event: &AckEvent) {}
+    fn on_every_ack(&mut self, _event: &AckEvent) {}
 
     /// Whether the law is still reducing the window in answer to an earlier mark and ignores one
     /// that arrives now. The sender asks at most once per window of data.
@@ -304,17 +304,17 @@ macro_rules! registry {
                 }
             }
 
-            fn watches_every_ack(&self) -> bool {
+            fn sees_every_ack(&self) -> bool {
                 match self {
-                    $(AnyWindowLaw::$law(law) => law.watches_every_ack(),)+
-                    AnyWindowLaw::Custom(law) => law.watches_every_ack(),
+                    $(AnyWindowLaw::$law(law) => law.sees_every_ack(),)+
+                    AnyWindowLaw::Custom(law) => law.sees_every_ack(),
                 }
             }
 
-            fn watch(&mut self, event: &AckEvent) {
+            fn on_every_ack(&mut self, event: &AckEvent) {
                 match self {
-                    $(AnyWindowLaw::$law(law) => law.watch(event),)+
-                    AnyWindowLaw::Custom(law) => law.watch(event),
+                    $(AnyWindowLaw::$law(law) => law.on_every_ack(event),)+
+                    AnyWindowLaw::Custom(law) => law.on_every_ack(event),
                 }
             }
 

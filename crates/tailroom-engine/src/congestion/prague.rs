@@ -160,13 +160,13 @@ impl WindowLaw for Prague {
         true
     }
 
-    fn watches_every_ack(&self) -> bool {
+    fn sees_every_ack(&self) -> bool {
         true
     }
 
     /// Once a round trip, virtual or not: the estimate, and the round trip time.
     #[inline]
-    fn watch(&mut self, event: &AckEvent) {
+    fn on_every_ack(&mut self, event: &AckEvent) {
         let had_marks = std::mem::replace(&mut self.has_marks, event.marked_packets > 0);
         if event.delivered_packets <= self.end || event.now < self.end_time {
             return;
@@ -193,7 +193,7 @@ mod tests {
     }
 
     /// `count` ACKs of one packet, the first `marks` of them with a mark; each finds this window.
-    fn watched_acks(
+    fn shown_acks(
         script: &mut Script,
         control: &mut Prague,
         window: f64,
@@ -205,7 +205,7 @@ mod tests {
             script.event.marked_packets += u64::from(packet < marks);
             script.ack(control, window, rtt);
             let event = script.event;
-            control.watch(&event);
+            control.on_every_ack(&event);
         }
     }
 
@@ -217,7 +217,7 @@ mod tests {
     fn alpha_waits_for_the_first_mark_and_is_estimated_once_a_round_trip() {
         let (mut script, mut control) = (Script::new(), old_flow());
         let mut pass = |count: u64, marks: u64| {
-            watched_acks(&mut script, &mut control, 10.0, ms(50.0), count, marks);
+            shown_acks(&mut script, &mut control, 10.0, ms(50.0), count, marks);
             control.alpha
         };
         assert_close(pass(23, 0), 1.0);
@@ -241,7 +241,7 @@ mod tests {
         ] {
             let params = PragueParams { transition_rounds, ..PragueParams::default() };
             let (mut script, mut control) = (Script::new(), Prague::new(&params));
-            watched_acks(&mut script, &mut control, 20.0, ms(rtt), 60, 0);
+            shown_acks(&mut script, &mut control, 20.0, ms(rtt), 60, 0);
             let after = script.ack(&mut control, 20.0, ms(rtt));
             assert_close(after, 20.0 + per_round_trip / 20.0);
         }
@@ -253,7 +253,7 @@ mod tests {
     fn a_flow_is_old_after_five_hundred_round_trips() {
         let (mut script, mut control) = (Script::new(), Prague::new(&PragueParams::default()));
         for (acks, increase) in [(498 * 11 + 1, 1.0), (10, 1.0), (1, 0.04)] {
-            watched_acks(&mut script, &mut control, 10.0, ms(5.0), acks, 0);
+            shown_acks(&mut script, &mut control, 10.0, ms(5.0), acks, 0);
             assert_close(control.increase, increase);
         }
     }
@@ -264,7 +264,7 @@ mod tests {
     fn marks_are_answered_once_a_virtual_round_trip() {
         for (rtt, deaf) in [(5.0, 25.0), (100.0, 100.0)] {
             let (mut script, mut control) = (Script::new(), old_flow());
-            watched_acks(&mut script, &mut control, 20.0, ms(rtt), 40, 0);
+            shown_acks(&mut script, &mut control, 20.0, ms(rtt), 40, 0);
             control.alpha = 0.3;
             assert_close(script.congestion(&mut control, 100.0, CongestionKind::Mark), 85.0);
             let then = script.event.now;
@@ -279,12 +279,12 @@ mod tests {
     fn the_estimate_keeps_to_the_virtual_round_trip() {
         let (mut script, mut control) = (Script::new(), old_flow());
         // Packet 1 ends a period that is empty.
-        watched_acks(&mut script, &mut control, 20.0, ms(5.0), 1, 1);
+        shown_acks(&mut script, &mut control, 20.0, ms(5.0), 1, 1);
         for _ in 0..50 {
             let alpha = control.alpha;
-            watched_acks(&mut script, &mut control, 20.0, ms(5.0), 99, 0);
+            shown_acks(&mut script, &mut control, 20.0, ms(5.0), 99, 0);
             assert_close(control.alpha, alpha);
-            watched_acks(&mut script, &mut control, 20.0, ms(5.0), 1, 0);
+            shown_acks(&mut script, &mut control, 20.0, ms(5.0), 1, 0);
             assert_close(control.alpha, 0.9375 * alpha);
         }
     }
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn a_loss_and_the_marks_before_it_halve_the_window_together() {
         let (mut script, mut control) = (Script::new(), old_flow());
-        watched_acks(&mut script, &mut control, 20.0, ms(5.0), 40, 0);
+        shown_acks(&mut script, &mut control, 20.0, ms(5.0), 40, 0);
         assert_close(script.congestion(&mut control, 100.0, CongestionKind::Loss), 50.0);
         control.alpha = 0.3;
         let kept = script.congestion(&mut control, 100.0, CongestionKind::Mark);

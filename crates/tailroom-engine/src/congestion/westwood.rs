@@ -87,12 +87,12 @@ impl WindowLaw for Westwood {
         }
     }
 
-    fn watches_every_ack(&self) -> bool {
+    fn sees_every_ack(&self) -> bool {
         true
     }
 
     #[inline]
-    fn watch(&mut self, event: &AckEvent) {
+    fn on_every_ack(&mut self, event: &AckEvent) {
         self.min_rtt = event.min_rtt;
         let Some((begin, delivered)) = self.sample else {
             self.sample = Some((event.now, event.delivered_packets));
@@ -129,7 +129,7 @@ mod tests {
         fn deliver(&mut self, per_ms: u64, for_ms: u64, min_rtt_ms: u64) {
             for _ in 0..for_ms {
                 let rtt = Time::from_milliseconds(min_rtt_ms);
-                self.control.watch(&AckEvent {
+                self.control.on_every_ack(&AckEvent {
                     now: Time::from_milliseconds(self.now_ms),
                     acked_packets: per_ms,
                     rtt: Some(rtt),

@@ -118,8 +118,8 @@ fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
                 event.marked_packets += marked_packets;
                 event.next = event.delivered_packets + cwnd as u64;
                 event.is_slow_start = is_slow_start && control.has_own_slow_start();
-                if control.watches_every_ack() {
-                    control.watch(&event);
+                if control.sees_every_ack() {
+                    control.on_every_ack(&event);
                 }
                 control.on_ack(cwnd, &event)
             }

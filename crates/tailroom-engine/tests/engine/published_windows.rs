@@ -103,8 +103,8 @@ impl Flow {
         (event.rtt, event.srtt, event.min_rtt) = (Some(rtt), rtt, event.min_rtt.min(rtt));
         self.is_over = self.rounds.is_over(event);
         self.acks += 1.0;
-        if self.control.watches_every_ack() {
-            self.control.watch(event);
+        if self.control.sees_every_ack() {
+            self.control.on_every_ack(event);
         }
         self.control.on_ack(window, event)
     }

@@ -146,13 +146,13 @@ impl WindowLaw for CustomWindowLaw {
         self.law.ends_slow_start()
     }
 
-    fn watches_every_ack(&self) -> bool {
-        self.law.watches_every_ack()
+    fn sees_every_ack(&self) -> bool {
+        self.law.sees_every_ack()
     }
 
-    fn watch(&mut self, event: &AckEvent) {
+    fn on_every_ack(&mut self, event: &AckEvent) {
         if self.fault.is_none() {
-            self.law.watch(event);
+            self.law.on_every_ack(event);
             self.ask_for_failure(event.now);
         }
     }
@@ -304,7 +304,7 @@ mod tests {
             self.window
         }
 
-        fn watch(&mut self, _event: &AckEvent) {
+        fn on_every_ack(&mut self, _event: &AckEvent) {
             self.failure = Some("watched in vain");
         }
 
@@ -356,7 +356,7 @@ mod tests {
     fn a_failure_counts_from_the_start_and_after_a_watched_ack() {
         assert_eq!(problem(&started(5.0, Some("never began"))), Some("never began"));
         let mut control = started(5.0, None);
-        control.watch(&AckEvent { now: Time::from_milliseconds(3), ..ack(1) });
+        control.on_every_ack(&AckEvent { now: Time::from_milliseconds(3), ..ack(1) });
         let expected = ControlFault {
             time: Time::from_milliseconds(3),
             problem: "watched in vain".to_owned(),

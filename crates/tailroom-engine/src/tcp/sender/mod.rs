@@ -144,7 +144,7 @@ struct Options {
     has_own_slow_start: bool,
     /// The control divides the window into blocks or sets the pacing rate.
     control_paces: bool,
-    watches_every_ack: bool,
+    sees_every_ack: bool,
     answers_loss_after_mark: bool,
 }
 
@@ -213,7 +213,7 @@ impl Sender {
                 has_own_slow_start: law.is_some_and(WindowLaw::has_own_slow_start),
                 control_paces: is_rate_based
                     || law.is_some_and(|law| law.blocks(Time::ZERO).is_some()),
-                watches_every_ack: law.is_some_and(WindowLaw::watches_every_ack),
+                sees_every_ack: law.is_some_and(WindowLaw::sees_every_ack),
                 answers_loss_after_mark: law.is_some_and(WindowLaw::answers_loss_after_mark),
             },
             control,
@@ -433,16 +433,16 @@ impl Sender {
     /// Lets a control that watches every ACK see one of new data.
     #[inline]
     fn show_to_control(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
-        if self.options.watches_every_ack {
-            self.let_control_watch(now, acked, rtt);
+        if self.options.sees_every_ack {
+            self.call_on_every_ack(now, acked, rtt);
         }
     }
 
     #[inline(never)]
-    fn let_control_watch(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
+    fn call_on_every_ack(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
         let event = self.ack_event(now, acked, rtt);
         if let Control::WindowLaw(law) = &mut self.control {
-            law.watch(&event);
+            law.on_every_ack(&event);
         }
     }
 
