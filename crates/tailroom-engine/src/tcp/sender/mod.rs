@@ -333,7 +333,7 @@ impl Sender {
             self.restart_timer(now);
             self.send_new(now, out);
         } else {
-            self.on_unusual_ack(now, ack, rtt, out);
+            self.on_ack_slow_path(now, ack, rtt, out);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::units::Time;
 
 /// What an ACK brought.
 #[derive(Clone, Copy, Debug)]
-struct News {
+struct AckSummary {
     /// Advance of the cumulative ACK.
     acked: u64,
     /// Packets newly known to have arrived.
@@ -64,7 +64,7 @@ pub enum Recovery {
 impl Sender {
     /// An ACK outside the plain case: a duplicate, one with SACK blocks, or one during a repair.
     #[inline(never)]
-    pub(super) fn on_unusual_ack(
+    pub(super) fn on_ack_slow_path(
         &mut self,
         now: Time,
         ack: Ack<'_>,
@@ -90,14 +90,14 @@ impl Sender {
         if acked > 0 {
             self.show_to_control(now, acked, rtt);
         }
-        let news = News { acked, delivered, rtt, is_more_lost, is_marked };
+        let summary = AckSummary { acked, delivered, rtt, is_more_lost, is_marked };
         if is_marked {
             self.react_to_mark(now);
         }
         if self.is_sack {
-            self.react_with_sack(now, news, out);
+            self.react_with_sack(now, summary, out);
         } else {
-            self.react_without_sack(now, news, out);
+            self.react_without_sack(now, summary, out);
         }
     }
 
@@ -128,37 +128,37 @@ impl Sender {
 
     // RFC 6675: SACK.
 
-    fn react_with_sack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn react_with_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         if self.phase != Phase::Open && self.una >= self.recovery_point {
             self.leave_repair(now);
-        } else if news.acked > 0 && self.phase != Phase::Recovery {
-            self.grow_after(now, news);
+        } else if summary.acked > 0 && self.phase != Phase::Recovery {
+            self.grow_after(now, summary);
         }
         // Restarted before a new repair begins, so that entering one does not extend the timer twice.
-        if news.acked > 0 {
+        if summary.acked > 0 {
             self.restart_timer(now);
         }
         let is_lost = self.scoreboard.is_first_lost();
         match self.phase {
-            Phase::Open if is_lost => self.enter_recovery(now, news, out),
+            Phase::Open if is_lost => self.enter_recovery(now, summary, out),
             Phase::Open => self.send_new(now, out),
-            Phase::Recovery => self.continue_recovery(now, news, out),
+            Phase::Recovery => self.continue_recovery(now, summary, out),
             Phase::Timeout => self.send_in_recovery(now, out),
         }
     }
 
     /// RFC 6675 sec. 5, step 4: reduce, retransmit the first lost packet whatever the pipe says, then
     /// fill the pipe up to the new window.
-    fn enter_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn enter_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         let in_flight = self.next - self.una;
         self.reduce_for_loss(now);
         self.begin_recovery();
         self.cwnd = self.ssthresh;
         if self.options.uses_prr {
             // RFC 9937 sec. 5, RecoverFS: in flight and not sacked, as of just before this ACK.
-            let recover_flight = in_flight - self.scoreboard.sacked() + news.delivered;
+            let recover_flight = in_flight - self.scoreboard.sacked() + summary.delivered;
             self.repair_rule = RepairRule::Prr(Prr::new(recover_flight));
-            self.continue_recovery(now, news, out);
+            self.continue_recovery(now, summary, out);
             return;
         }
         if self.scoreboard.next_lost() == Some(self.una) {
@@ -179,17 +179,17 @@ impl Sender {
         self.rescue_from = self.una + 2;
     }
 
-    fn continue_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn continue_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         if let RepairRule::CountedPipe(pipe) = &mut self.repair_rule {
-            pipe.on_ack(news.acked > 0);
+            pipe.on_ack(summary.acked > 0);
         }
         if let RepairRule::Prr(mut prr) = self.repair_rule {
             let pipe = self.scoreboard.pipe(self.next);
             let event = PrrEvent {
-                delivered: news.delivered,
+                delivered: summary.delivered,
                 pipe,
                 ssthresh: self.ssthresh,
-                is_safe: news.acked > 0 && !news.is_more_lost,
+                is_safe: summary.acked > 0 && !summary.is_more_lost,
             };
             let allowance = prr.allowance(&event);
             self.repair_rule = RepairRule::Prr(prr);
@@ -294,27 +294,27 @@ impl Sender {
     /// had arrived earlier is worth one packet (RFC 3465 sec. 2.3).
     /// One that echoes a mark lets nothing grow (RFC 3168 sec. 6.1.2), except after a timeout: the
     /// retransmissions carry no CWR to end the echo, and there is less to grow than to repair.
-    fn grow_after(&mut self, now: Time, news: News) {
-        if news.is_marked && self.phase == Phase::Open {
+    fn grow_after(&mut self, now: Time, summary: AckSummary) {
+        if summary.is_marked && self.phase == Phase::Open {
             return;
         }
-        let acked = if self.phase == Phase::Timeout { 1 } else { news.acked };
-        self.grow(now, acked, news.rtt);
+        let acked = if self.phase == Phase::Timeout { 1 } else { summary.acked };
+        self.grow(now, acked, summary.rtt);
     }
 
     // RFC 6582: NewReno.
 
-    fn react_without_sack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn react_without_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         let is_over = self.phase != Phase::Open && self.una >= self.recovery_point;
         match self.phase {
-            _ if news.acked > 0 && is_over => {
+            _ if summary.acked > 0 && is_over => {
                 self.leave_repair(now);
                 self.restart_timer(now);
                 self.send_new(now, out);
             }
-            Phase::Recovery if news.acked > 0 => self.on_partial_ack(now, news, out),
-            _ if news.acked > 0 => {
-                self.grow_after(now, news);
+            Phase::Recovery if summary.acked > 0 => self.on_partial_ack(now, summary, out),
+            _ if summary.acked > 0 => {
+                self.grow_after(now, summary);
                 self.restart_timer(now);
                 self.send_allowed(now, out);
             }
@@ -359,8 +359,8 @@ impl Sender {
     }
 
     /// RFC 6582 sec. 3.2 step 3: the next hole starts right behind a partial ACK.
-    fn on_partial_ack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
-        self.inflation -= news.acked.cast_signed() - 1;
+    fn on_partial_ack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
+        self.inflation -= summary.acked.cast_signed() - 1;
         self.scoreboard.lose_first();
         self.retransmit(now, self.una, out);
         // The "impatient" variant: only the first partial ACK restarts the timer.
