@@ -118,7 +118,7 @@ pub trait WindowLaw {
 
     /// Whether the law is still reducing the window in answer to an earlier mark and ignores one
     /// that arrives now. The sender asks at most once per window of data.
-    fn has_answered_marks(&self, _now: Time) -> bool {
+    fn is_in_cwr(&self, _now: Time) -> bool {
         false
     }
 
@@ -318,10 +318,10 @@ macro_rules! registry {
                 }
             }
 
-            fn has_answered_marks(&self, now: Time) -> bool {
+            fn is_in_cwr(&self, now: Time) -> bool {
                 match self {
-                    $(AnyWindowLaw::$law(law) => law.has_answered_marks(now),)+
-                    AnyWindowLaw::Custom(law) => law.has_answered_marks(now),
+                    $(AnyWindowLaw::$law(law) => law.is_in_cwr(now),)+
+                    AnyWindowLaw::Custom(law) => law.is_in_cwr(now),
                 }
             }
 

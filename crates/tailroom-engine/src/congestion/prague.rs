@@ -145,14 +145,14 @@ impl WindowLaw for Prague {
                 self.kept * event.cwnd_packets
             }
             // Draft sec. 2.4.1: the marks of the same round trip and the loss together halve.
-            CongestionKind::Loss if self.has_answered_marks(event.now) => {
+            CongestionKind::Loss if self.is_in_cwr(event.now) => {
                 BETA / std::mem::replace(&mut self.kept, BETA) * event.cwnd_packets
             }
             CongestionKind::Loss | CongestionKind::Timeout => BETA * event.cwnd_packets,
         }
     }
 
-    fn has_answered_marks(&self, now: Time) -> bool {
+    fn is_in_cwr(&self, now: Time) -> bool {
         now < self.reduced_until
     }
 
@@ -268,8 +268,8 @@ mod tests {
             control.alpha = 0.3;
             assert_close(script.congestion(&mut control, 100.0, CongestionKind::Mark), 85.0);
             let then = script.event.now;
-            assert!(control.has_answered_marks(then + ms(deaf - 0.001)));
-            assert!(!control.has_answered_marks(then + ms(deaf + 0.001)));
+            assert!(control.is_in_cwr(then + ms(deaf - 0.001)));
+            assert!(!control.is_in_cwr(then + ms(deaf + 0.001)));
         }
     }
 

@@ -157,8 +157,8 @@ impl WindowLaw for CustomWindowLaw {
         }
     }
 
-    fn has_answered_marks(&self, now: Time) -> bool {
-        self.law.has_answered_marks(now)
+    fn is_in_cwr(&self, now: Time) -> bool {
+        self.law.is_in_cwr(now)
     }
 
     fn answers_loss_after_mark(&self) -> bool {

@@ -109,8 +109,7 @@ impl Sender {
     pub(super) fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
-        let is_answered =
-            matches!(&self.control, Control::WindowLaw(law) if law.has_answered_marks(now));
+        let is_answered = matches!(&self.control, Control::WindowLaw(law) if law.is_in_cwr(now));
         if self.phase == Phase::Open && is_new && !is_answered {
             self.reduce(now, CongestionKind::Mark);
             self.cwnd = self.cwnd.min(self.ssthresh);
