@@ -75,7 +75,7 @@ enum Phase {
 
 /// The congestion control of a sender.
 #[derive(Debug)]
-enum Control {
+enum CongestionControl {
     /// Sets the window; the sender adds slow start, ssthresh and proportional rate reduction.
     WindowLaw(AnyWindowLaw),
     /// Sets window and pacing rate. In a box, since most flows have a window law.
@@ -104,7 +104,7 @@ pub struct Sender {
     max_window: f64,
     scoreboard: Scoreboard,
     rtt: RttEstimator,
-    control: Control,
+    congestion_control: CongestionControl,
     slow_start: SlowStart,
     pacer: Pacer,
     demand: Demand,
@@ -143,7 +143,7 @@ struct Options {
     send_burst: u64,
     has_own_slow_start: bool,
     /// The control divides the window into blocks or sets the pacing rate.
-    control_paces: bool,
+    is_paced_by_control: bool,
     sees_every_ack: bool,
     answers_loss_after_mark: bool,
 }
@@ -162,18 +162,18 @@ impl Sender {
             packet_bytes: demand.packet_bytes,
             has_sack: spec.recovery == Recovery::Sack,
         };
-        let control = match Congestion::new(&spec.congestion) {
-            Congestion::WindowLaw(law) => Control::WindowLaw(law),
+        let congestion_control = match Congestion::new(&spec.congestion) {
+            Congestion::WindowLaw(law) => CongestionControl::WindowLaw(law),
             Congestion::RateBased(control) => {
-                Control::RateBased(Box::new(RateBasedSender::new(control, &event)))
+                CongestionControl::RateBased(Box::new(RateBasedSender::new(control, &event)))
             }
         };
         // A rate-based control decides alone about slow start, bursts and restarts after idle times.
-        let is_rate_based = matches!(control, Control::RateBased(_));
+        let is_rate_based = matches!(congestion_control, CongestionControl::RateBased(_));
         let initial_ssthresh = spec.initial_ssthresh.filter(|_| !is_rate_based);
-        let law = match &control {
-            Control::WindowLaw(law) => Some(law),
-            Control::RateBased(_) => None,
+        let law = match &congestion_control {
+            CongestionControl::WindowLaw(law) => Some(law),
+            CongestionControl::RateBased(_) => None,
         };
         Sender {
             una: 0,
@@ -211,12 +211,12 @@ impl Sender {
                 restart_window: (spec.slow_start_after_idle && !is_rate_based).then_some(cwnd),
                 send_burst: if is_rate_based { 1 } else { u64::from(spec.send_burst) },
                 has_own_slow_start: law.is_some_and(WindowLaw::has_own_slow_start),
-                control_paces: is_rate_based
+                is_paced_by_control: is_rate_based
                     || law.is_some_and(|law| law.blocks(Time::ZERO).is_some()),
                 sees_every_ack: law.is_some_and(WindowLaw::sees_every_ack),
                 answers_loss_after_mark: law.is_some_and(WindowLaw::answers_loss_after_mark),
             },
-            control,
+            congestion_control,
             probe: FlowProbe::new(marks),
         }
     }
@@ -246,9 +246,9 @@ impl Sender {
     /// Why the congestion control stopped the run, if it has failed.
     #[inline]
     pub fn control_fault(&self) -> Option<&ControlFault> {
-        match &self.control {
-            Control::WindowLaw(law) => law.fault(),
-            Control::RateBased(rate_based) => rate_based.control().fault(),
+        match &self.congestion_control {
+            CongestionControl::WindowLaw(law) => law.fault(),
+            CongestionControl::RateBased(rate_based) => rate_based.control().fault(),
         }
     }
 
@@ -259,9 +259,9 @@ impl Sender {
     }
 
     fn rate_based_sender(&self) -> Option<&RateBasedSender> {
-        match &self.control {
-            Control::WindowLaw(_) => None,
-            Control::RateBased(rate_based) => Some(rate_based),
+        match &self.congestion_control {
+            CongestionControl::WindowLaw(_) => None,
+            CongestionControl::RateBased(rate_based) => Some(rate_based),
         }
     }
 
@@ -315,7 +315,7 @@ impl Sender {
         self.pass_marks(now);
         let acked = ack.cumulative.saturating_sub(self.una);
         let rtt = if acked > 0 { self.sample_rtt(now, ack) } else { None };
-        if matches!(self.control, Control::RateBased(_)) {
+        if matches!(self.congestion_control, CongestionControl::RateBased(_)) {
             self.on_ack_rate_based(now, ack, out);
             return;
         }
@@ -405,7 +405,7 @@ impl Sender {
             self.grow_in_slow_start(now, acked, rtt);
         } else {
             let event = self.ack_event(now, acked, rtt);
-            let Control::WindowLaw(law) = &mut self.control else { return };
+            let CongestionControl::WindowLaw(law) = &mut self.congestion_control else { return };
             self.cwnd = law.on_ack(self.cwnd, &event);
             // A control that shrinks the window by itself does not thereby begin a slow start.
             if self.cwnd < self.ssthresh {
@@ -441,7 +441,7 @@ impl Sender {
     #[inline(never)]
     fn call_on_every_ack(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
         let event = self.ack_event(now, acked, rtt);
-        if let Control::WindowLaw(law) = &mut self.control {
+        if let CongestionControl::WindowLaw(law) = &mut self.congestion_control {
             law.on_every_ack(&event);
         }
     }
@@ -450,7 +450,7 @@ impl Sender {
     #[inline(never)]
     fn grow_in_slow_start(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
         let event = self.ack_event(now, acked, rtt);
-        let is_over = if let Control::WindowLaw(law) = &mut self.control
+        let is_over = if let CongestionControl::WindowLaw(law) = &mut self.congestion_control
             && self.options.has_own_slow_start
         {
             let cwnd = law.on_ack(self.cwnd, &event);
@@ -488,11 +488,11 @@ impl Sender {
             let is_slow_start = self.cwnd < self.ssthresh;
             let cwnd_packets = self.congested_window();
             let event = CongestionEvent { now, kind, cwnd_packets, is_slow_start };
-            match &mut self.control {
-                Control::WindowLaw(law) => {
+            match &mut self.congestion_control {
+                CongestionControl::WindowLaw(law) => {
                     self.ssthresh = law.on_congestion(&event).max(MIN_SSTHRESH);
                 }
-                Control::RateBased(rate_based) => rate_based.on_congestion(&event),
+                CongestionControl::RateBased(rate_based) => rate_based.on_congestion(&event),
             }
         }
         self.ecn.on_reduction();
@@ -606,7 +606,7 @@ impl Sender {
     /// The control has its window sent in blocks, or at a rate; a slow start is too short to be cut.
     #[cold]
     fn note_paced(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
-        let Control::WindowLaw(law) = &self.control else {
+        let CongestionControl::WindowLaw(law) = &self.congestion_control else {
             self.note_departure(now, sequence, is_retransmission);
             return;
         };
@@ -628,7 +628,7 @@ impl Sender {
         let is_last = sequence + 1 == self.demand.packets;
         let bytes = if is_last { self.demand.last_packet_bytes } else { self.demand.packet_bytes };
         self.probe.on_sent(bytes, is_retransmission);
-        if self.options.control_paces {
+        if self.options.is_paced_by_control {
             self.note_paced(now, sequence, is_retransmission);
         } else {
             self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());

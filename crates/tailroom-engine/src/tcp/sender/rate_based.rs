@@ -5,7 +5,7 @@
 
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::{Control, Outlet, Phase, Sender};
+use super::{CongestionControl, Outlet, Phase, Sender};
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent,
 };
@@ -100,7 +100,7 @@ impl Sender {
         }
         let in_flight = self.scoreboard.pipe(self.next);
         let has_room = (in_flight as f64) < self.cwnd && self.scoreboard.next_lost().is_none();
-        if let Control::RateBased(rate_based) = &mut self.control
+        if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control
             && has_room
         {
             rate_based.sampler.mark_app_limited(in_flight);
@@ -109,7 +109,7 @@ impl Sender {
 
     /// Takes in what an ACK acknowledges.
     fn take_in(&mut self, now: Time, ack: Ack<'_>) {
-        let Control::RateBased(rate_based) = &mut self.control else { return };
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let sampler = &mut rate_based.sampler;
         let acked = ack.cumulative - self.una;
         if acked > 0 {
@@ -146,7 +146,9 @@ impl Sender {
 
     /// Shows the control each packet that is newly lost; how many there are.
     fn show_losses(&mut self, now: Time) -> u64 {
-        let Control::RateBased(rate_based) = &mut self.control else { return 0 };
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else {
+            return 0;
+        };
         let RateBasedSender { control, sampler, .. } = &mut **rate_based;
         let edge = self.scoreboard.lost_edge();
         sampler.lose_below(now, edge, self.cwnd, |packet| control.on_lost(packet))
@@ -154,7 +156,7 @@ impl Sender {
 
     /// A timeout has given up what is in flight.
     pub(super) fn show_timeout(&mut self, now: Time) {
-        let Control::RateBased(rate_based) = &mut self.control else { return };
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let RateBasedSender { control, sampler, .. } = &mut **rate_based;
         sampler.lose_everything(now, self.cwnd, |packet| control.on_lost(packet));
     }
@@ -171,7 +173,7 @@ impl Sender {
     }
 
     fn ask_control(&mut self, now: Time, prior_una: u64, prior_in_flight: u64, newly_lost: u64) {
-        let Control::RateBased(rate_based) = &mut self.control else { return };
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let (newly_delivered, rtt, rate) = rate_based.sampler.finish(now);
         let in_flight = self.scoreboard.pipe(self.next);
         let event = RateSampleEvent {
@@ -204,7 +206,7 @@ impl Sender {
     fn follow(&mut self, now: Time, output: ControlOutput) {
         self.probe.on_window(now, self.cwnd);
         self.cwnd = output.cwnd_packets.max(1.0).min(self.max_window);
-        if let Control::RateBased(rate_based) = &mut self.control {
+        if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control {
             rate_based.follow(output);
         }
     }
@@ -213,14 +215,14 @@ impl Sender {
     pub(super) fn note_departure(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
         let in_flight = self.scoreboard.pipe(self.next);
         let restart = RestartEvent { now, cwnd_packets: self.cwnd };
-        if let Control::RateBased(rate_based) = &mut self.control
+        if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control
             && in_flight <= 1
             && rate_based.sampler.is_app_limited()
             && let Some(output) = rate_based.control.on_restart(&restart)
         {
             self.follow(now, output);
         }
-        let Control::RateBased(rate_based) = &mut self.control else { return };
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let is_full = float(in_flight + 1) > self.cwnd;
         rate_based.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
         self.pacer.on_sent_at_rate(now, rate_based.gap, rate_based.output.send_quantum);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::counted_pipe::CountedPipe;
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::{Control, Outlet, Phase, Sender};
+use super::{CongestionControl, Outlet, Phase, Sender};
 use crate::congestion::{CongestionKind, WindowLaw};
 use crate::packet::Ack;
 use crate::units::Time;
@@ -109,7 +109,7 @@ impl Sender {
     pub(super) fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
-        let is_answered = matches!(&self.control, Control::WindowLaw(law) if law.is_in_cwr(now));
+        let is_answered = matches!(&self.congestion_control, CongestionControl::WindowLaw(law) if law.is_in_cwr(now));
         if self.phase == Phase::Open && is_new && !is_answered {
             self.reduce(now, CongestionKind::Mark);
             self.cwnd = self.cwnd.min(self.ssthresh);
