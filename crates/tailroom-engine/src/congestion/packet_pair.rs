@@ -1,11 +1,12 @@
 //! Packet-pair flow control (Keshav 1991, "A control-theoretic approach to flow control", and 1995,
 //! "Packet-pair flow control"), for links with fair queueing: the two packets of a pair leave such
-//! a link one service of the flow apart, so the spacing of their ACKs is the rate at which it is
-//! served.
+//! a link one service time of the flow apart, so the spacing of their ACKs gives the flow's service
+//! rate.
 //!
-//! The sending rate is `mu + (B - X) / R`: the service rate, corrected so that the queue X comes to
-//! the set-point B within a round trip. X is what is in flight less what the path itself holds, `R
-//! mu`. The paper estimates mu by a fuzzy filter; here it is an exponential average.
+//! The sending rate is `mu + (B - X) / R`: the service rate mu, corrected so that the queue X reaches
+//! the set-point B within a round trip R. X is the number of packets in flight less the packets that
+//! the path holds without a queue, `R mu`. The paper estimates mu with a fuzzy filter; here the
+//! estimate is an exponential average.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,13 +16,14 @@ use super::rate_based::{BeginEvent, ControlOutput, RateBasedControl, RateSampleE
 use crate::parameters::{BadParameter, check};
 use crate::units::{Time, float};
 
-/// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck,
-/// every packet acknowledged by itself (no delayed ACKs) and `recovery = "sack"`.
+/// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck, an
+/// ACK per packet (no delayed ACKs), and `recovery = "sack"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PacketPairParams {
-    /// Packets that the flow is to have queued at the bottleneck (4; Keshav leaves it to the
-    /// network). Below 2 a pair may find its queue empty, and then overestimates the rate.
+    /// Target number of the flow's packets in the queue at the bottleneck (4; Keshav leaves it to the
+    /// network). Below 2 the flow's queue may be empty when a pair arrives, and the pair then
+    /// overestimates the rate.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub setpoint: f64,
     /// Weight of a new pair in the average of the service rate (1/8).
@@ -45,8 +47,8 @@ impl ControlParameters for PacketPairParams {
 }
 
 const PAIR: u64 = 2;
-/// The window, over what the path holds with the queue at its set-point: only for the case that
-/// ACKs cease, as the rate does the work.
+/// Ratio of the window to the packets that the path holds with the queue at its set-point. The
+/// window limits the flow only if ACKs cease; otherwise the pacing rate does.
 const WINDOW_GAIN: f64 = 2.0;
 
 /// A running packet-pair control.
@@ -71,7 +73,7 @@ impl PacketPair {
             has_pair: false,
             min_rtt: Time::NEVER,
             last: None,
-            // One pair, and then nothing before it is acknowledged.
+            // One pair; the window allows no more before the pair is acknowledged.
             output: ControlOutput {
                 cwnd_packets: PAIR as f64,
                 pacing_rate: PAIR as f64 / 1e-3,
@@ -81,7 +83,8 @@ impl PacketPair {
         }
     }
 
-    /// Two packets sent together and acknowledged one after the other are a pair.
+    /// Measures the service rate from a pair: two packets sent together and acknowledged one after
+    /// the other.
     fn measure(&mut self, event: &RateSampleEvent) {
         let Some(rtt) = event.rtt else {
             self.last = None;
@@ -121,7 +124,7 @@ impl RateBasedControl for PacketPair {
         let path = rtt * service_rate;
         let queued = float(event.in_flight) - path;
         let rate = service_rate + (setpoint - queued) / rtt;
-        // However long the queue is, a packet an RTT keeps the estimate alive.
+        // However long the queue is, one packet per RTT keeps the estimate up to date.
         self.output.pacing_rate = rate.max(1.0 / rtt);
         self.output.cwnd_packets = (WINDOW_GAIN * (path + setpoint)).max(PAIR as f64);
         self.output

@@ -1,4 +1,4 @@
-//! Prague (draft-briscoe-iccrg-prague-congestion-control-04, July 2024): DCTCP made fit for the
+//! Prague (draft-briscoe-iccrg-prague-congestion-control-04, July 2024): DCTCP adapted to the
 //! Internet, the scalable control of the L4S architecture (RFC 9330, RFC 9331).
 
 use schemars::JsonSchema;
@@ -9,29 +9,30 @@ use crate::parameters::{BadParameter, check};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Parameters of Prague; defaults as draft-briscoe-iccrg-prague-congestion-control-04. It needs
-/// `ecn = "l4s"` (in private networks `"accurate"`, which sends ECT(0)), and the draft asks for
-/// paced packets: set `pacing = true` beside it. Without, bursts are marked: over a `dual_pi2` of
-/// 100 Mbit/s, with an RTT of 100 ms, two flows use 97.1 % of the link and not 99.7 %. Left out: the
-/// detection of a queue that marks as RFC 3168 says (at one, Prague takes more than its share),
-/// packets smaller than the largest and rates below two packets a round trip, reordering judged by
-/// time, and what the draft lists as variants and future work. An ACK that reports a mark lets
-/// nothing grow; the draft takes only the marked packets of a delayed ACK off.
+/// Parameters of Prague; defaults as in draft-briscoe-iccrg-prague-congestion-control-04. Prague
+/// needs `ecn = "l4s"` (in private networks `"accurate"`, which sends ECT(0)). The draft requires
+/// paced packets: set `pacing = true` as well. Without pacing, bursts are marked: over a `dual_pi2`
+/// queue at 100 Mbit/s, with an RTT of 100 ms, two flows use 97.1 % of the link instead of 99.7 %.
+/// Not implemented: the detection of a queue that marks as RFC 3168 specifies (at such a queue Prague
+/// takes more than its share), packets smaller than the largest, rates below two packets per round
+/// trip, loss detection by time, and the draft's variants and future work. The window does not grow
+/// on an ACK that reports a mark; in the draft only the marked packets of a delayed ACK do not
+/// count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PragueParams {
     /// Weight of the newest period in the estimate of the marked share (g; draft sec. 2.3.2: 1/16).
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub gain: f64,
-    /// The estimate at the first mark, before which it does not move (draft: 1, half the window, as
-    /// slow start has led far beyond what the path holds).
+    /// Initial estimate, kept until the first mark (draft: 1, so that the first mark halves the window,
+    /// because slow start exceeds by far what the path holds).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub initial_alpha: f64,
-    /// Smallest virtual round trip time: a flow with a shorter one takes the share of a flow with
-    /// this one (draft sec. 2.4.4: 25 ms). A small value, such as "1 us", is DCTCP's dependence on
-    /// the round trip time.
+    /// Smallest virtual round trip time: a flow with a shorter round trip time takes the share of a
+    /// flow with this one (draft sec. 2.4.4: 25 ms). With a small value, such as "1 us", the rate
+    /// depends on the round trip time as that of DCTCP does.
     pub min_virtual_rtt: PositiveDuration,
-    /// From this round trip on the virtual round trip time is used; before, the actual one, so that
+    /// Number of round trips after which the virtual round trip time replaces the actual one, so that
     /// short flows start fast (draft sec. 2.4.4: 500; the authors' Linux since 2024: 4).
     pub transition_rounds: u64,
 }

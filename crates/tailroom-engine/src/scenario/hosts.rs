@@ -49,9 +49,9 @@ impl Applies {
     fn words(self) -> &'static str {
         match self {
             Applies::Always => "every congestion control",
-            Applies::Window => "controls that do not model the path",
+            Applies::Window => "controls that are not rate-based",
             Applies::Recovery => {
-                "controls that do not model the path; not with `recovery = \"newreno\"` or \
+                "controls that are not rate-based; not with `recovery = \"newreno\"` or \
                  `count_lost_in_pipe = true` in the group"
             }
             Applies::LossBased => "loss-based controls",

@@ -1,6 +1,7 @@
-//! The TCP receiver: reassembly, delayed ACKs, SACK blocks, the echo of ECN marks.
+//! The TCP receiver: reassembly, delayed ACKs, SACK blocks, and the echo of ECN marks.
 //!
-//! Sans I/O like the sender: it answers a packet, or its delayed-ACK deadline, with ACKs.
+//! Like the sender, the receiver does no I/O: its methods take a packet, or the delayed-ACK deadline,
+//! and return ACKs.
 
 use std::collections::VecDeque;
 
@@ -11,20 +12,20 @@ use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Delayed acknowledgements: on, off, or with numbers of their own.
+/// Delayed acknowledgements: on, off, or on with given bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 #[schemars(rename = "DelayedAckFile")]
 pub enum DelayedAck {
-    /// `true` for 2 packets and 40 ms, `false` for an ACK a packet.
+    /// `true` for 2 packets and 40 ms, `false` for an ACK per packet.
     Switch(bool),
-    /// With numbers of their own.
+    /// On with these bounds.
     Set {
-        /// An ACK at the latest after this many in-order packets.
+        /// Largest number of in-order packets that one ACK acknowledges.
         #[serde(default = "two")]
         #[schemars(range(min = 1, max = 65_536))]
         packets: u32,
-        /// An ACK at the latest this long after the first unacknowledged packet.
+        /// Longest time from the first unacknowledged packet to its ACK.
         #[serde(default = "linux_delayed_ack")]
         timeout: PositiveDuration,
     },
@@ -65,33 +66,33 @@ pub struct Receiver {
     next: u64,
     ack_deadline: Time,
     delayed: Option<(u32, Time)>,
-    /// How many packets there are to come; [`u64::MAX`] without bound.
+    /// Number of packets of the flow; [`u64::MAX`] without bound.
     packets: u64,
     unacknowledged: u32,
     echo: Time,
     echoes_retransmission: bool,
-    /// RFC 3168 sec. 6.1.3: set by a mark, held until the sender says that it has reduced.
+    /// RFC 3168 sec. 6.1.3: set by a mark, held until the sender reports its reduction by CWR.
     ece: bool,
-    /// A marked packet has arrived since the last ACK.
+    /// Whether a marked packet has arrived since the last ACK.
     covers_mark: bool,
-    /// The packet before was marked, or the echo of a mark goes on.
+    /// Whether the previous packet was marked, or the echo of a mark continues.
     is_echoing: bool,
     has_accurate_feedback: bool,
     acks_at_once: bool,
     /// Received ranges above `next`, sorted, disjoint, not touching.
     ranges: VecDeque<Range>,
-    /// The ranges of `ranges` that were reported last, the latest first (RFC 2018 sec. 4).
+    /// The most recently reported ranges, the latest first (RFC 2018 sec. 4).
     recent: [Range; MAX_SACK_BLOCKS],
     recent_count: usize,
-    /// Away from `echo`, or an ACK would copy both at once and wait for `echo`, just written, to come
-    /// back.
+    /// Not next to `echo`: an ACK would copy both with one load, which stalls on the store to `echo`
+    /// just before (failed store-to-load forwarding).
     marked_packets: u64,
 }
 
 impl Receiver {
-    /// A receiver that expects packet 0 of `packets` ([`u64::MAX`] without bound). A delayed ACK holds
-    /// back neither the last packet, which carries the FIN, nor, with accurate feedback, a change of
-    /// the marks.
+    /// A receiver that expects packet 0 of `packets` ([`u64::MAX`] without bound). The ACK of the last
+    /// packet, which carries the FIN, is never delayed, nor is, with accurate feedback, the ACK that
+    /// reports a change of the marks.
     pub fn new(delayed: DelayedAck, has_accurate_feedback: bool, packets: u64) -> Self {
         Receiver {
             next: 0,
@@ -113,7 +114,7 @@ impl Receiver {
         }
     }
 
-    /// Memory that the received ranges take.
+    /// Memory taken by the received ranges, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         (self.ranges.capacity() * size_of::<Range>()) as u64
     }
@@ -124,13 +125,13 @@ impl Receiver {
         self.ack_deadline
     }
 
-    /// The next sequence number it expects: so many packets have been received in order.
+    /// The next expected sequence number, which is the number of packets received in order.
     #[inline]
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// A data packet arrives; returns the ACK to send at once, if any.
+    /// Takes in a data packet; returns the ACK to send at once, if any.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
         if packet.ecn == Ecn::Ce || self.is_echoing {
@@ -148,7 +149,7 @@ impl Receiver {
     /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 for an ACK at once when marks begin
     /// and at every second mark, RFC 8257 sec. 3.2 for one when they end.
     ///
-    /// Takes what it needs and not the packet: its address would keep every packet in memory.
+    /// Takes single fields instead of the packet: a reference would force every packet into memory.
     #[inline(never)]
     fn note_marks(&mut self, sequence: u64, is_marked: bool, is_cwr: bool) {
         // RFC 3168 sec. 6.1.5: the field of a packet outside the window says nothing.
@@ -156,7 +157,8 @@ impl Receiver {
             return;
         }
         if self.has_accurate_feedback {
-            // Every change is acknowledged at once: what is held back is all marked, or not at all.
+            // Every change is acknowledged at once, so the unacknowledged packets are all marked or all
+            // unmarked.
             let is_second_mark = is_marked && self.unacknowledged > 0;
             self.acks_at_once = is_marked != self.is_echoing || is_second_mark;
             self.marked_packets += u64::from(is_marked);
@@ -168,7 +170,7 @@ impl Receiver {
         }
     }
 
-    /// The delayed ACK that is due.
+    /// Returns the delayed ACK that is due.
     pub fn on_deadline(&mut self) -> Ack<'_> {
         self.acknowledge()
     }
@@ -215,8 +217,8 @@ impl Receiver {
         }
     }
 
-    /// A packet while there is a gap, or one that makes a gap or fills it: acknowledged at once
-    /// (RFC 5681 sec. 4.2).
+    /// Takes in a packet that opens or fills a gap, or that arrives while there is one: it is
+    /// acknowledged at once (RFC 5681 sec. 4.2).
     #[inline(never)]
     fn on_gap(&mut self, sequence: u64) {
         if sequence < self.next {
@@ -233,7 +235,7 @@ impl Receiver {
             }
         } else {
             let block = self.insert(sequence);
-            // Most often the packet lengthens the range that was reported last, and no other.
+            // In most cases the packet extends the range reported last and no other.
             let lengthens_latest = self.recent_count > 0 && self.recent[0].end == sequence;
             if lengthens_latest && block.end == sequence + 1 {
                 self.recent[0] = block;
@@ -282,7 +284,7 @@ impl Receiver {
         self.ranges[index]
     }
 
-    /// Puts `block` before the recent ranges, in the place of those inside it.
+    /// Puts `block` before the recent ranges and removes those inside it.
     fn report(&mut self, block: Range) {
         self.forget_recent(block);
         self.recent.rotate_right(1);
@@ -290,7 +292,7 @@ impl Receiver {
         self.recent_count = (self.recent_count + 1).min(MAX_SACK_BLOCKS);
     }
 
-    /// Drops the recent ranges that lie inside `covered`.
+    /// Removes the recent ranges that lie inside `covered`.
     fn forget_recent(&mut self, covered: Range) {
         let mut kept = 0;
         for index in 0..self.recent_count {

@@ -34,10 +34,10 @@ use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::random;
 use crate::units::{Time, float};
 
-/// BBR, version 1, has no parameters; it is that of Linux 6.19 (`net/ipv4/tcp_bbr.c`). It takes no
-/// notice of ECN marks, and needs `recovery = "sack"` to measure well. Like a host with
-/// segmentation offload it sends up to a millisecond's worth of packets together, at least two
-/// above 1.2 Mbit/s and at most 64 KB.
+/// BBR, version 1, has no parameters; it is the BBR of Linux 6.19 (`net/ipv4/tcp_bbr.c`). It ignores
+/// ECN marks, and its measurements need `recovery = "sack"`. Like a host with segmentation offload
+/// it sends the packets of up to a millisecond together, at least two above 1.2 Mbit/s and at most
+/// 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr1Params {}

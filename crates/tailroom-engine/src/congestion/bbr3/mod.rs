@@ -26,11 +26,11 @@ use super::rate_based::{
 use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::units::Time;
 
-/// BBR, version 3, has no parameters; it is that of draft-ietf-ccwg-bbr-06 (repository
-/// ietf-wg-ccwg/draft-ietf-ccwg-bbr, commit 4ce5e87). A round trip with ECN marks counts as one
-/// with losses; the draft asks for some answer to marks and leaves open which. It needs `recovery =
-/// "sack"` to measure well. Like a host with segmentation offload it sends up to a millisecond's
-/// worth of packets together, at least two and at most 64 KB.
+/// BBR, version 3, has no parameters; it is the BBR of draft-ietf-ccwg-bbr-06 (repository
+/// ietf-wg-ccwg/draft-ietf-ccwg-bbr, commit 4ce5e87). A round trip with ECN marks counts as a round
+/// trip with losses; the draft requires a response to marks and does not specify it. Its measurements
+/// need `recovery = "sack"`. Like a host with segmentation offload it sends the packets of up to a
+/// millisecond together, at least two and at most 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr3Params {}

@@ -26,11 +26,13 @@ use crate::parameters::BadParameter;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CustomParams {
-    /// Which control: module and class, as in `"mymodule:MyControl"`, for one in Python, whose code
-    /// the run then executes; the registered name for one in Rust.
+    /// Name of the control: for a control in Python its module and class, as in
+    /// `"mymodule:MyControl"`, whose code the run executes; for a control in Rust its registered
+    /// name.
     #[schemars(length(min = 1), example = "mymodule:MyControl")]
     pub control: String,
-    /// What each flow's control is made with: the class's keyword arguments.
+    /// Arguments from which the control of each flow is made: in Python the keyword arguments of the
+    /// class.
     #[serde(default, skip_serializing_if = "Table::is_empty")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub parameters: Table,

@@ -14,27 +14,27 @@ use super::scoreboard::DUPLICATE_THRESHOLD;
 /// The count of one recovery episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountedPipe {
-    /// In packets; below zero when more ACKs came than packets were counted.
+    /// In packets; negative if more ACKs have arrived than packets were counted.
     packets: i64,
 }
 
 impl CountedPipe {
-    /// A recovery that begins with `in_flight` packets above the cumulative ACK.
+    /// The count at the beginning of a recovery with `in_flight` packets above the cumulative ACK.
     pub fn new(in_flight: u64) -> Self {
         CountedPipe { packets: in_flight.cast_signed() - DUPLICATE_THRESHOLD.cast_signed() }
     }
 
-    /// An ACK that does not end the recovery; a partial ACK advances the cumulative ACK.
+    /// Takes in an ACK that does not end the recovery; a partial ACK advances the cumulative ACK.
     pub fn on_ack(&mut self, is_partial: bool) {
         self.packets -= if is_partial { 2 } else { 1 };
     }
 
-    /// A packet was sent.
+    /// Counts a packet that was sent.
     pub fn on_sent(&mut self) {
         self.packets += 1;
     }
 
-    /// Packets counted.
+    /// Number of packets counted.
     pub fn packets(self) -> i64 {
         self.packets
     }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::packet::Range;
 
-    /// A recovery seen by both rules: RFC 6675's pipe and ns-2's.
+    /// A recovery followed by both rules: the pipe of RFC 6675 and that of ns-2.
     struct Both {
         board: Scoreboard,
         next: u64,

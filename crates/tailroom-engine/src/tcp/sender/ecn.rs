@@ -1,5 +1,5 @@
-//! Explicit congestion notification at the sender (RFC 3168 sec. 6.1.2): what its packets carry, and
-//! when an echoed mark is news.
+//! Explicit congestion notification at the sender (RFC 3168 sec. 6.1.2): the ECN field of its packets,
+//! and the marks that ACKs report.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,11 @@ pub enum EcnMode {
     /// Packets are not ECN-capable: queues drop them.
     #[default]
     Off,
-    /// RFC 3168: ECT(0); the receiver echoes a mark until the sender has answered it.
+    /// RFC 3168: packets carry ECT(0), and the receiver echoes a mark until the sender has answered it.
     Classic,
-    /// ECT(0), and the receiver counts every mark (RFC 9768), as DCTCP needs it.
+    /// Packets carry ECT(0), and the receiver counts every mark (RFC 9768), as DCTCP requires.
     Accurate,
-    /// ECT(1), and the receiver counts every mark: for scalable controls (RFC 9331).
+    /// Packets carry ECT(1), and the receiver counts every mark: for scalable controls (RFC 9331).
     L4s,
 }
 
@@ -28,7 +28,7 @@ impl EcnMode {
         matches!(self, EcnMode::Accurate | EcnMode::L4s)
     }
 
-    /// What new data packets carry.
+    /// The ECN field of packets with new data.
     pub fn codepoint(self) -> Ecn {
         match self {
             EcnMode::Off => Ecn::NotEct,
@@ -38,14 +38,14 @@ impl EcnMode {
     }
 }
 
-/// What a sender remembers about marks.
+/// The ECN state of a sender.
 #[derive(Debug)]
 pub struct EcnState {
     codepoint: Ecn,
     is_accurate: bool,
-    /// The next new packet tells the receiver that the window has been reduced.
+    /// Whether the next new packet carries CWR: it tells the receiver that the window is reduced.
     owes_cwr: bool,
-    /// Marks that the receiver has reported.
+    /// Number of marks that the receiver has reported.
     reported: u64,
     /// Packets below this one were sent before the last reduction that a mark caused.
     reduction_point: u64,
@@ -63,43 +63,44 @@ impl EcnState {
         }
     }
 
-    /// Whether an ACK says something about marks that has to be looked at.
+    /// Whether an ACK may report a new mark.
     #[inline]
     pub fn is_news(&self, ack: Ack<'_>) -> bool {
-        // A receiver reports by one of the two; an old ACK, overtaken, is looked at in vain.
+        // A receiver reports marks in one of the two ways. An ACK that another one has overtaken is
+        // taken for news, too; `note` tells it apart.
         ack.ece || ack.marked_packets != self.reported
     }
 
-    /// Marks that the receiver has reported so far; zero without accurate feedback.
+    /// Number of marks that the receiver has reported so far; zero without accurate feedback.
     #[inline]
     pub fn reported(&self) -> u64 {
         self.reported
     }
 
-    /// Takes note of an ACK's echo; whether it tells of a mark.
+    /// Takes in the feedback of an ACK; returns whether it reports a new mark.
     pub fn note(&mut self, ack: Ack<'_>) -> bool {
         let is_marked = ack.ece || ack.marked_packets > self.reported;
         self.reported = self.reported.max(ack.marked_packets);
         is_marked
     }
 
-    /// Whether the window has been reduced for a mark since `packet` was sent: losses and marks of one
-    /// window of data reduce it once.
+    /// Whether a mark has reduced the window since `packet` was sent. Losses and marks of the same window
+    /// of data reduce it once.
     pub fn has_reduced_since(&self, packet: u64) -> bool {
         packet < self.reduction_point
     }
 
-    /// A mark has reduced the window; `next` is the first packet that has not been sent.
+    /// Records that a mark has reduced the window; `next` is the first packet that has not been sent.
     pub fn on_marked_reduction(&mut self, next: u64) {
         self.reduction_point = next;
     }
 
-    /// The window has been reduced, for whatever reason.
+    /// Records that the window has been reduced, for any reason.
     pub fn on_reduction(&mut self) {
         self.owes_cwr = self.codepoint != Ecn::NotEct && !self.is_accurate;
     }
 
-    /// The ECN field and the CWR flag of a packet that is being sent. Retransmissions are not
+    /// Returns the ECN field and the CWR flag of a packet that is being sent. Retransmissions are not
     /// ECN-capable (RFC 3168 sec. 6.1.5) and do not carry the flag.
     #[inline]
     pub fn on_sent(&mut self, is_retransmission: bool) -> (Ecn, bool) {

@@ -1,10 +1,10 @@
-//! The TCP sender: what may leave now. Loss recovery, timeout, pacing and slow start exist here once,
-//! for every congestion control.
+//! The TCP sender: decides which packets may leave now. Loss recovery, timeout, pacing and slow start
+//! are implemented here, once for all congestion controls.
 //!
-//! Sans I/O: each call gets the time at the sender and hands packets to an [`Outlet`]. The sender
-//! never reads a clock and never sees the schedule; it names the time of its next
-//! [`deadline`](Sender::deadline), and whoever drives it calls [`Sender::on_deadline`] then, unless an
-//! ACK at or before that time comes first.
+//! The sender does no I/O: each method takes the time at the sender and hands packets to an
+//! [`Outlet`]. The sender never reads a clock and never sees the schedule. It reports the time of its
+//! next [`deadline`](Sender::deadline), and the caller calls [`Sender::on_deadline`] at that time,
+//! unless an ACK arrives no later.
 
 pub mod counted_pipe;
 pub mod ecn;
@@ -39,33 +39,33 @@ use rtt::{RttEstimator, RttSamples};
 use scoreboard::Scoreboard;
 use slow_start::{SlowStart, SlowStartEvent};
 
-/// Where a sender's packets go.
+/// Takes the packets of a sender.
 pub trait Outlet {
-    /// Takes a packet at the time in `packet.sent`.
+    /// Takes a packet that leaves at `packet.sent`.
     fn send(&mut self, packet: Packet);
 }
 
-/// What the application wants to send.
+/// The data that the application wants to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand {
-    /// When it starts.
+    /// When the application starts.
     pub start: Time,
-    /// From when on it offers nothing new.
+    /// From this time on the application offers no new data.
     pub stop: Time,
-    /// How many packets it has handed over so far; `u64::MAX` without bound.
+    /// Packets that the application has handed over so far; `u64::MAX` without bound.
     pub packets: u64,
     /// Size of a packet on the wire.
     pub packet_bytes: u32,
     /// Size of the last packet on the wire, when `packets` is bounded.
     pub last_packet_bytes: u32,
-    /// Part of a packet that is header.
+    /// Size of the headers in a packet.
     pub header_bytes: u32,
 }
 
-/// Where a sender stands between losses.
+/// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing is being repaired.
+    /// No recovery.
     Open,
     /// Fast recovery, until `recovery_point` is acknowledged.
     Recovery,
@@ -96,7 +96,7 @@ pub struct Sender {
     rto_deadline: Time,
     /// When the last packet in flight was acknowledged.
     quiet_since: Time,
-    /// When pacing or the start lets the next packet leave.
+    /// When pacing, or the start of the flow, allows the next packet to leave.
     release_at: Time,
     phase: Phase,
     is_window_limited: bool,
@@ -108,28 +108,28 @@ pub struct Sender {
     slow_start: SlowStart,
     pacer: Pacer,
     demand: Demand,
-    /// Where more of it comes from.
+    /// The source of more data.
     objects: Option<Box<Objects>>,
-    /// When a packet was sent last.
+    /// When the last packet was sent.
     last_sent: Time,
     recovery_point: u64,
     duplicates: u64,
     /// `NewReno`'s inflation of the window by duplicate ACKs, less its deflation by partial ones.
     inflation: i64,
     is_rescue_spent: bool,
-    /// The cumulative ACK from which on a rescue is allowed.
+    /// A rescue retransmission is allowed from this cumulative ACK on.
     rescue_from: u64,
     /// `NewReno`: no partial ACK has come yet in this episode.
     is_first_partial: bool,
-    /// How the fast recovery under way decides what it sends.
+    /// The rule by which the current fast recovery decides what it sends.
     repair_rule: RepairRule,
     ecn: EcnState,
     options: Options,
-    /// What is measured here.
+    /// The measurements of this flow.
     pub probe: FlowProbe,
 }
 
-/// Switches that stay as they were set.
+/// Options that do not change during a run.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the scenario file")]
 struct Options {
@@ -138,7 +138,7 @@ struct Options {
     counts_lost_in_pipe: bool,
     restart_at_retransmission: bool,
     forget_sack_at_timeout: bool,
-    /// The window to start from after an idle time, if there is one (RFC 5681 sec. 4.1).
+    /// The window after an idle time, if the sender restarts then (RFC 5681 sec. 4.1).
     restart_window: Option<f64>,
     send_burst: u64,
     has_own_slow_start: bool,
@@ -149,7 +149,7 @@ struct Options {
 }
 
 impl Sender {
-    /// A sender that will start at `demand.start`; `seed` is for its control's random choices.
+    /// A sender that starts at `demand.start`; `seed` is for the random choices of its control.
     pub fn new(spec: &TcpSpec, demand: Demand, seed: u64, marks: Marks) -> Self {
         let max_window =
             spec.max_window.map_or(MAX_WINDOW_PACKETS, |packets| packets.min(MAX_WINDOW_PACKETS))
@@ -221,13 +221,13 @@ impl Sender {
         }
     }
 
-    /// Takes what it sends from `objects` from now on, instead of having it from the start.
+    /// Takes the data to send from `objects`, instead of having all of it from the start.
     pub fn send_objects(&mut self, objects: Objects) {
         self.demand.packets = 0;
         self.objects = Some(Box::new(objects));
     }
 
-    /// When the sender must be woken; [`Time::NEVER`] if only an ACK can move it.
+    /// When the sender must be woken; [`Time::NEVER`] if only an ACK can make it send.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.rto_deadline.min(self.release_at)
@@ -281,35 +281,36 @@ impl Sender {
         self.una
     }
 
-    /// Whether everything the application had is acknowledged.
+    /// Whether all data of the application is acknowledged.
     pub fn is_complete(&self) -> bool {
         self.una == self.demand.packets && self.objects.is_none()
     }
 
-    /// Counts inside the measured window; up to now, where it is not over.
+    /// Counts inside the measured window, or up to now if the window is not over.
     pub fn window(&self) -> FlowCounters {
         self.probe.window(&self.state())
     }
 
-    /// Whether nothing is in flight.
+    /// Whether no packet is in flight.
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.rto_deadline == Time::NEVER
     }
 
-    /// When the last byte was acknowledged, if it was.
+    /// When the last byte was acknowledged; `None` if it is not acknowledged yet.
     pub fn completed_at(&self) -> Option<Time> {
         self.is_complete().then_some(self.quiet_since)
     }
 
-    /// Whether that was so at the end of the run, which the sender may have passed.
+    /// Whether all data was acknowledged at the end of the run. The sender's own time may be past the
+    /// end.
     pub fn is_complete_at_end(&self) -> bool {
         let after = self.probe.record().after;
         let has_all = after.is_some_and(|counters| counters.delivered == self.demand.packets);
         has_all && self.objects.is_none()
     }
 
-    /// An ACK arrives.
+    /// Takes in an ACK that arrives at `now`.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, out: &mut impl Outlet) {
         self.pass_marks(now);
@@ -337,7 +338,7 @@ impl Sender {
         }
     }
 
-    /// A timer or a paced release is due at `now`.
+    /// Fires the timer or the paced release that is due at `now`.
     #[inline(never)]
     pub fn on_deadline(&mut self, now: Time, out: &mut impl Outlet) {
         self.pass_marks(now);
@@ -393,8 +394,8 @@ impl Sender {
         Some(sample)
     }
 
-    /// Lets the window grow after `acked` new packets. A window that did not limit the flow says
-    /// nothing about the path and stays as it is (RFC 7661 sec. 4.2 calls it not validated).
+    /// Grows the window after `acked` newly acknowledged packets. A window that did not limit the flow
+    /// says nothing about the path and does not grow (RFC 7661 sec. 4.2: it is not validated).
     #[inline]
     fn grow(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
         if !self.is_window_limited {
@@ -407,7 +408,7 @@ impl Sender {
             let event = self.ack_event(now, acked, rtt);
             let CongestionControl::WindowLaw(law) = &mut self.congestion_control else { return };
             self.cwnd = law.on_ack(self.cwnd, &event);
-            // A control that shrinks the window by itself does not thereby begin a slow start.
+            // A law that shrinks the window after an ACK does not begin a slow start by that.
             if self.cwnd < self.ssthresh {
                 self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
             }
@@ -430,7 +431,7 @@ impl Sender {
         }
     }
 
-    /// Lets a control that watches every ACK see one of new data.
+    /// Shows an ACK of new data to a window law that sees every ACK.
     #[inline]
     fn show_to_control(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
         if self.options.sees_every_ack {
@@ -446,7 +447,7 @@ impl Sender {
         }
     }
 
-    /// The slow start that the scenario names, or the control's own.
+    /// Grows the window by the slow start that the scenario names, or by the law's own.
     #[inline(never)]
     fn grow_in_slow_start(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
         let event = self.ack_event(now, acked, rtt);
@@ -454,7 +455,7 @@ impl Sender {
             && self.options.has_own_slow_start
         {
             let cwnd = law.on_ack(self.cwnd, &event);
-            self.cwnd = cwnd.min(self.ssthresh); // no single step leaps over it
+            self.cwnd = cwnd.min(self.ssthresh); // no step exceeds ssthresh
             law.ends_slow_start()
         } else {
             let event =
@@ -468,7 +469,8 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 sec. 5.2 and 5.3: off when nothing is in flight, restarted by new data acknowledged.
+    /// RFC 6298 sec. 5.2 and 5.3: the timer is off if no packet is in flight, and restarts when new data
+    /// is acknowledged.
     #[inline]
     fn restart_timer(&mut self, now: Time) {
         if self.una == self.next {
@@ -478,12 +480,12 @@ impl Sender {
         }
     }
 
-    /// Sets the window to what the congestion control answers to congestion.
+    /// Tells the congestion control of congestion; a window law answers with ssthresh.
     fn reduce(&mut self, now: Time, kind: CongestionKind) {
         self.probe.on_window(now, self.cwnd);
         self.probe.on_reduction(now, kind == CongestionKind::Timeout);
         let is_repeated = kind == CongestionKind::Timeout && self.rtt.is_backed_off();
-        // RFC 5681 sec. 3.1: ssthresh is held when the timer expires again for the same packet.
+        // RFC 5681 sec. 3.1: ssthresh stays when the timer expires again for the same packet.
         if !is_repeated {
             let is_slow_start = self.cwnd < self.ssthresh;
             let cwnd_packets = self.congested_window();
@@ -499,13 +501,13 @@ impl Sender {
         self.pacer.restart_block();
     }
 
-    /// The window that was in use when congestion struck, which ssthresh comes from.
+    /// The window that was in use at the congestion, from which ssthresh is computed.
     ///
-    /// RFC 5681 Eq. 4 takes the flight size. Linux and ns-2 take cwnd, which is the same thing while
-    /// the window limits the sender; so does tailroom, whose cwnd does not grow otherwise (as RFC
-    /// 9438 sec. 4.6 asks of those who take cwnd). Where it is not the same thing:
-    /// * an application that pauses leaves a window behind that says nothing about the path now;
-    /// * proportional rate reduction makes cwnd follow the pipe, and ssthresh is what it leads to.
+    /// RFC 5681 Eq. 4 takes the flight size. Linux and ns-2 take cwnd, which equals the flight size
+    /// while the window limits the sender. The sender here takes cwnd too, and cwnd does not grow
+    /// otherwise, as RFC 9438 sec. 4.6 requires. There are two exceptions:
+    /// * after an application has paused, cwnd says nothing about the path: the flight size counts;
+    /// * during proportional rate reduction cwnd follows the pipe: ssthresh, its target, counts.
     fn congested_window(&self) -> f64 {
         let is_reducing = matches!(self.repair_rule, RepairRule::Prr(_));
         let window = if is_reducing { self.ssthresh } else { self.cwnd };
@@ -513,7 +515,7 @@ impl Sender {
         if is_limited_by_application { window.min(float(self.next - self.una)) } else { window }
     }
 
-    /// Sends what the phase allows.
+    /// Sends the packets that the phase allows.
     fn send_allowed(&mut self, now: Time, out: &mut impl Outlet) {
         match self.phase {
             Phase::Open => self.send_new(now, out),
@@ -525,7 +527,7 @@ impl Sender {
     #[inline]
     fn send_new(&mut self, now: Time, out: &mut impl Outlet) {
         let mut in_flight = self.next - self.una - self.scoreboard.sacked();
-        // One comparison of floats a packet; converting the window to an integer costs more.
+        // One comparison of floats per packet; converting the window to an integer costs more.
         let window = self.cwnd + self.limited_transmit() as f64;
         let fits = |in_flight: u64| float(in_flight + 1) <= window;
         self.is_window_limited = true;
@@ -547,8 +549,9 @@ impl Sender {
         }
     }
 
-    /// How many packets must fit before a host with segmentation offload sends: its burst, but at
-    /// most a third of the window (Linux `tcp_tso_win_divisor`), and one when nothing is in flight.
+    /// Number of packets that must fit into the window before a host with segmentation offload sends:
+    /// its burst, but at most a third of the window (Linux `tcp_tso_win_divisor`), and one packet if no
+    /// packet is in flight.
     fn burst(&self, in_flight: u64) -> u64 {
         if self.options.send_burst <= 1 || in_flight == 0 {
             return 1;
@@ -556,8 +559,8 @@ impl Sender {
         self.options.send_burst.min(self.cwnd as u64 / 3).max(1)
     }
 
-    /// RFC 3042: the first two duplicate ACKs let one new packet out each. With SACK they already
-    /// shrink what counts as in flight.
+    /// RFC 3042: each of the first two duplicate ACKs allows one new packet. With SACK they already
+    /// reduce the number of packets in flight.
     #[inline]
     fn limited_transmit(&self) -> u64 {
         if self.is_sack { 0 } else { self.duplicates.min(2) }
@@ -568,7 +571,7 @@ impl Sender {
         (self.next < self.demand.packets || self.take_objects(now)) && now < self.demand.stop
     }
 
-    /// Takes the objects that have arrived by `now`; if there are none, sleeps until one comes.
+    /// Takes the objects that have arrived by `now`; if there are none, sleeps until the next one.
     #[inline(never)]
     fn take_objects(&mut self, now: Time) -> bool {
         let Some(objects) = &mut self.objects else { return false };
@@ -580,8 +583,8 @@ impl Sender {
         packets > 0
     }
 
-    /// RFC 5681 sec. 4.1: whoever has sent nothing for longer than the retransmission timeout has no
-    /// ACKs to clock what it sends, and starts again from the restart window, min(IW, cwnd).
+    /// RFC 5681 sec. 4.1: a sender that has sent nothing for longer than the retransmission timeout has
+    /// no ACK clock, and restarts from the restart window, min(IW, cwnd).
     fn restart_after_idle(&mut self, now: Time) {
         let is_idle = self.is_quiet() && now.since(self.last_sent) > self.rtt.rto();
         if let Some(restart_window) = self.options.restart_window
@@ -593,7 +596,7 @@ impl Sender {
         }
     }
 
-    /// Whether pacing lets a packet leave now; if not, the release is set.
+    /// Whether pacing allows a packet to leave now; if not, sets the time of the release.
     #[inline]
     fn may_leave(&mut self, now: Time) -> bool {
         if let Some(release) = self.pacer.wait(now) {
@@ -603,7 +606,8 @@ impl Sender {
         true
     }
 
-    /// The control has its window sent in blocks, or at a rate; a slow start is too short to be cut.
+    /// Paces a packet in blocks or at the control's rate. Slow start is not divided into blocks: it is
+    /// too short.
     #[cold]
     fn note_paced(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
         let CongestionControl::WindowLaw(law) = &self.congestion_control else {

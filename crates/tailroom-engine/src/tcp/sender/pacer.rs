@@ -1,11 +1,12 @@
-//! Spreading packets over the round trip: each by itself, or in blocks.
+//! Pacing: packets spread over the round trip, one by one, in blocks, or at a rate that the control
+//! sets.
 
 use crate::units::Time;
 
-/// Pacing rate over window per RTT in slow start, where the next round needs twice the rate
-/// (Linux `tcp_pacing_ss_ratio`, 200 %).
+/// Ratio of the pacing rate to the window per RTT in slow start, where the next round trip needs twice
+/// the rate (Linux `tcp_pacing_ss_ratio`, 200 %).
 const SLOW_START_GAIN: f64 = 2.0;
-/// The same above ssthresh, with room to probe (Linux `tcp_pacing_ca_ratio`, 120 %).
+/// The same ratio above ssthresh, with room to probe (Linux `tcp_pacing_ca_ratio`, 120 %).
 const AVOIDANCE_GAIN: f64 = 1.2;
 
 /// Decides when the next packet may leave.
@@ -13,12 +14,12 @@ const AVOIDANCE_GAIN: f64 = 1.2;
 pub struct Pacer {
     is_on: bool,
     next: Time,
-    /// Packets of the present block that have left.
+    /// Packets of the current block that have left.
     in_block: f64,
     block_start: Time,
-    /// When what has left is paid for, at the rate that the control sets.
+    /// When the packets that have left are paid for at the rate that the control sets.
     paid_until: Time,
-    /// Packets of the present quantum that have left.
+    /// Packets of the current quantum that have left.
     in_quantum: u64,
 }
 
@@ -28,20 +29,20 @@ impl Pacer {
         Pacer { is_on, ..Pacer::default() }
     }
 
-    /// When the next packet may leave, if that is after `now`.
+    /// When the next packet may leave, if it has to wait beyond `now`.
     #[inline]
     pub fn wait(&self, now: Time) -> Option<Time> {
         (self.next > now).then_some(self.next)
     }
 
-    /// When the next packet may leave; in the past if it may leave at once.
+    /// When the next packet may leave; a past time if it may leave at once.
     #[inline]
     pub fn next_departure(&self) -> Time {
         self.next
     }
 
-    /// A packet leaves at `now`. Before the first RTT sample nothing is paced: the initial window is
-    /// a burst.
+    /// Records a packet that leaves at `now`. Before the first RTT sample nothing is paced: the initial
+    /// window is a burst.
     #[inline]
     pub fn on_sent(&mut self, now: Time, cwnd_packets: f64, is_slow_start: bool, srtt: Time) {
         if self.is_on {
@@ -56,11 +57,11 @@ impl Pacer {
         self.next = self.next.max(now).saturating_add(Time::from_picoseconds(gap as u64));
     }
 
-    /// A packet leaves at `now` as one of a block: `blocks` of them fill a round trip, and the next
-    /// begins a part of the round trip after this one began (Su et al. 2005, Fig. 1).
+    /// Records a packet of a block that leaves at `now`. A round trip has `blocks` blocks, and each
+    /// begins RTT / `blocks` after the beginning of the previous one (Su et al. 2005, Fig. 1).
     #[cold]
     pub fn on_sent_in_block(&mut self, now: Time, cwnd_packets: f64, blocks: u32, srtt: Time) {
-        // No more blocks than packets.
+        // At most as many blocks as packets.
         let blocks = f64::from(blocks).min(cwnd_packets).max(1.0);
         if self.in_block == 0.0 {
             self.block_start = now;
@@ -73,8 +74,9 @@ impl Pacer {
         }
     }
 
-    /// A packet leaves at `now`, `gap` before the next by the rate that the control sets; `quantum` of
-    /// them leave together (draft-ietf-ccwg-bbr-06 sec. "Pacing Rate").
+    /// Records a packet that leaves at `now` under a control that sets the rate: `gap` is the time per
+    /// packet at that rate, and `quantum` packets leave together (draft-ietf-ccwg-bbr-06 sec. "Pacing
+    /// Rate").
     pub fn on_sent_at_rate(&mut self, now: Time, gap: Time, quantum: u64) {
         if self.paid_until <= now {
             self.in_quantum = 0;
@@ -87,7 +89,7 @@ impl Pacer {
         }
     }
 
-    /// The window has been reduced: a new block begins.
+    /// Begins a new block, because the window has been reduced.
     pub fn restart_block(&mut self) {
         self.in_block = 0.0;
     }

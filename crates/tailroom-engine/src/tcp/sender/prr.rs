@@ -1,5 +1,6 @@
-//! Proportional rate reduction (RFC 9937): in recovery, send in proportion to what was delivered, so
-//! that the window reaches ssthresh at the end of the round trip and not by a silence at its start.
+//! Proportional rate reduction (RFC 9937): during recovery the sender sends in proportion to the
+//! packets delivered, so that the window reaches ssthresh at the end of the round trip, instead of by
+//! a silence at its start.
 
 /// Counters of one recovery episode, in packets.
 #[derive(Clone, Copy, Debug)]
@@ -9,14 +10,14 @@ pub struct Prr {
     out: u64,
 }
 
-/// What PRR learns from an ACK in recovery.
+/// An ACK during recovery, as PRR sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct PrrEvent {
     /// Packets newly known to have arrived, by cumulative or selective ACK.
     pub delivered: u64,
     /// Packets in the network.
     pub pipe: u64,
-    /// The window to reach.
+    /// The target window, in packets.
     pub ssthresh: f64,
     /// Whether the cumulative ACK advanced and no further loss was found (RFC 9937 `SafeACK`).
     pub is_safe: bool,
@@ -28,7 +29,7 @@ impl Prr {
         Prr { recover_flight: recover_flight.max(1), delivered: 0, out: 0 }
     }
 
-    /// How many packets may be sent in answer to an ACK (RFC 9937 sec. 5, `sndcnt`).
+    /// Returns how many packets may be sent after an ACK (RFC 9937 sec. 5, `sndcnt`).
     pub fn allowance(&mut self, event: &PrrEvent) -> u64 {
         self.delivered += event.delivered;
         let ssthresh = event.ssthresh as u64;
@@ -39,11 +40,11 @@ impl Prr {
                 + u64::from(event.is_safe);
             limit.min(ssthresh - event.pipe)
         };
-        // The fast retransmit leaves whatever the sum says.
+        // The fast retransmit leaves in any case.
         if self.out == 0 { allowance.max(1) } else { allowance }
     }
 
-    /// A packet was sent.
+    /// Counts a packet that was sent.
     pub fn on_sent(&mut self) {
         self.out += 1;
     }

@@ -66,7 +66,7 @@ fn gap(output: ControlOutput) -> Time {
 }
 
 impl Sender {
-    /// An ACK: measure, find what is lost, ask the control, send.
+    /// Takes in an ACK: measures the delivery rate, detects losses, asks the control, and sends.
     #[inline(never)]
     pub(super) fn on_ack_rate_based(&mut self, now: Time, ack: Ack<'_>, out: &mut impl Outlet) {
         if ack.cumulative < self.una {
@@ -86,14 +86,15 @@ impl Sender {
             self.restart_timer(now);
         }
         self.ask_control(now, prior_una, prior_in_flight, newly_lost);
-        // Most ACKs come while the pacer holds the next packet back, which is set already.
+        // Most ACKs arrive while the pacer holds the next packet back, whose release is set already.
         let is_held_back = now < self.release_at && self.release_at != Time::NEVER;
         if !is_held_back {
             self.send_allowed(now, out);
         }
     }
 
-    /// A sender that could send and has nothing to send leaves a gap (`CheckIfApplicationLimited`).
+    /// Marks the packets in flight as limited by the application if the window has room and there is no
+    /// data to send (`CheckIfApplicationLimited`).
     pub(super) fn note_app_limit(&mut self, now: Time) {
         if self.has_new_data(now) {
             return;
@@ -107,7 +108,7 @@ impl Sender {
         }
     }
 
-    /// Takes in what an ACK acknowledges.
+    /// Takes in the packets that an ACK acknowledges.
     fn take_in(&mut self, now: Time, ack: Ack<'_>) {
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let sampler = &mut rate_based.sampler;
@@ -125,7 +126,8 @@ impl Sender {
         }
     }
 
-    /// Losses without SACK: RFC 6582, with its inflation of the window by duplicate ACKs.
+    /// Detects losses without SACK, by RFC 6582, including its inflation of the window by duplicate
+    /// ACKs.
     fn count_duplicates(&mut self, acked: u64) {
         match self.phase {
             Phase::Recovery if acked > 0 && self.una < self.recovery_point => {
@@ -144,7 +146,7 @@ impl Sender {
         }
     }
 
-    /// Shows the control each packet that is newly lost; how many there are.
+    /// Shows the control each newly lost packet; returns their number.
     fn show_losses(&mut self, now: Time) -> u64 {
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else {
             return 0;
@@ -154,7 +156,7 @@ impl Sender {
         sampler.lose_below(now, edge, self.cwnd, |packet| control.on_lost(packet))
     }
 
-    /// A timeout has given up what is in flight.
+    /// Shows the control the packets that a timeout has declared lost.
     pub(super) fn show_timeout(&mut self, now: Time) {
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let RateBasedSender { control, sampler, .. } = &mut **rate_based;
@@ -202,7 +204,7 @@ impl Sender {
         self.follow(now, output);
     }
 
-    /// Sends by this from now on.
+    /// Sends as `output` says from now on.
     fn follow(&mut self, now: Time, output: ControlOutput) {
         self.probe.on_window(now, self.cwnd);
         self.cwnd = output.cwnd_packets.max(1.0).min(self.max_window);
@@ -211,7 +213,7 @@ impl Sender {
         }
     }
 
-    /// A packet leaves.
+    /// Records a packet that leaves, and paces the next one.
     pub(super) fn note_departure(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
         let in_flight = self.scoreboard.pipe(self.next);
         let restart = RestartEvent { now, cwnd_packets: self.cwnd };

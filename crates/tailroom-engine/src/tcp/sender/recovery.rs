@@ -1,5 +1,5 @@
-//! What a sender does when packets are missing: `NewReno` (RFC 6582), SACK (RFC 6675), timeout (RFC
-//! 6298); or marked (RFC 3168).
+//! How a sender reacts to lost packets, by `NewReno` (RFC 6582), SACK (RFC 6675) and timeout (RFC
+//! 6298), and to marked packets (RFC 3168).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::congestion::{CongestionKind, WindowLaw};
 use crate::packet::Ack;
 use crate::units::Time;
 
-/// What an ACK brought.
+/// The changes that an ACK made.
 #[derive(Clone, Copy, Debug)]
 struct AckSummary {
     /// Advance of the cumulative ACK.
@@ -20,13 +20,13 @@ struct AckSummary {
     /// Packets newly known to have arrived.
     delivered: u64,
     rtt: Option<Time>,
-    /// Whether more packets are taken for lost than before.
+    /// Whether the ACK made the sender declare packets lost.
     is_more_lost: bool,
-    /// Whether it echoes a mark.
+    /// Whether the ACK echoes a mark.
     is_marked: bool,
 }
 
-/// How a fast recovery decides how much it sends.
+/// The rule by which a fast recovery decides how much it sends.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RepairRule {
     /// Up to the window, with the pipe of RFC 6675.
@@ -38,7 +38,7 @@ pub(super) enum RepairRule {
 }
 
 impl RepairRule {
-    /// A packet was sent.
+    /// Counts a packet that was sent.
     fn on_sent(&mut self) {
         match self {
             RepairRule::Pipe => {}
@@ -62,7 +62,8 @@ pub enum Recovery {
 }
 
 impl Sender {
-    /// An ACK outside the plain case: a duplicate, one with SACK blocks, or one during a repair.
+    /// Takes in an ACK that is not of the fast path: a duplicate, an ACK with SACK blocks or a mark, or
+    /// an ACK during recovery.
     #[inline(never)]
     pub(super) fn on_ack_slow_path(
         &mut self,
@@ -103,9 +104,9 @@ impl Sender {
 
     // RFC 3168: ECN.
 
-    /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, at most once for a window of
-    /// data, whether losses or marks came first. It lowers no window below two packets (RFC 8511
-    /// sec. 3), so that the timer need not take the place of a window of one.
+    /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, at most once per window of data,
+    /// whether losses or marks came first. The window stays at two packets or more (RFC 8511 sec. 3),
+    /// since the retransmission timer does not take the place of a window of one packet here.
     pub(super) fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
@@ -117,8 +118,8 @@ impl Sender {
         }
     }
 
-    /// Lost packets reduce the window, unless a mark in the same window of data has done so and the
-    /// control takes a mark for as much as a loss.
+    /// Reduces the window for lost packets, unless a mark in the same window of data has reduced it and
+    /// the law answers a mark as it answers a loss.
     fn reduce_for_loss(&mut self, now: Time) {
         if self.options.answers_loss_after_mark || !self.ecn.has_reduced_since(self.una) {
             self.reduce(now, CongestionKind::Loss);
@@ -133,7 +134,7 @@ impl Sender {
         } else if summary.acked > 0 && self.phase != Phase::Recovery {
             self.grow_after(now, summary);
         }
-        // Restarted before a new repair begins, so that entering one does not extend the timer twice.
+        // Before a new recovery begins, so that entering it does not extend the timer twice.
         if summary.acked > 0 {
             self.restart_timer(now);
         }
@@ -146,8 +147,8 @@ impl Sender {
         }
     }
 
-    /// RFC 6675 sec. 5, step 4: reduce, retransmit the first lost packet whatever the pipe says, then
-    /// fill the pipe up to the new window.
+    /// RFC 6675 sec. 5, step 4: reduces the window, retransmits the first lost packet whatever the pipe
+    /// is, and fills the pipe up to the new window.
     fn enter_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         let in_flight = self.next - self.una;
         self.reduce_for_loss(now);
@@ -164,7 +165,7 @@ impl Sender {
             self.retransmit(now, self.una, out);
         }
         if self.options.counts_lost_in_pipe {
-            // Set behind the retransmission, which this pipe leaves out.
+            // After the retransmission, which this pipe does not count.
             self.repair_rule = RepairRule::CountedPipe(CountedPipe::new(in_flight));
         }
         self.send_in_recovery(now, out);
@@ -198,7 +199,7 @@ impl Sender {
         self.send_in_recovery(now, out);
     }
 
-    /// Sends while the window exceeds the pipe: what `NextSeg` names (RFC 6675 sec. 4).
+    /// Sends the packets that `NextSeg` names while the window exceeds the pipe (RFC 6675 sec. 4).
     pub(super) fn send_in_recovery(&mut self, now: Time, out: &mut impl Outlet) {
         loop {
             if self.repair_window() <= self.pipe() {
@@ -215,12 +216,12 @@ impl Sender {
         }
     }
 
-    /// The window during a repair, `NewReno`'s inflation included.
+    /// The window during recovery, including the inflation of `NewReno`.
     fn repair_window(&self) -> i64 {
         (self.cwnd as i64 + self.inflation).max(1)
     }
 
-    /// Packets that a repair takes to be in the network.
+    /// Number of packets that the recovery assumes to be in the network.
     fn pipe(&self) -> i64 {
         match self.repair_rule {
             RepairRule::CountedPipe(pipe) => pipe.packets(),
@@ -228,7 +229,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6675 `NextSeg`; false when there is nothing to send.
+    /// Sends the packet of RFC 6675 `NextSeg`; returns false if there is none.
     fn send_next_segment(&mut self, now: Time, out: &mut impl Outlet) -> bool {
         // Rule 1: the first lost packet that has not been retransmitted.
         if let Some(lost) = self.scoreboard.next_lost() {
@@ -251,14 +252,14 @@ impl Sender {
             self.retransmit(now, hole, out);
             return true;
         }
-        // Rule 4: one rescue retransmission an episode; it leaves HighRxt alone.
+        // Rule 4: one rescue retransmission per recovery; it does not change HighRxt.
         let last = self.scoreboard.last_unsacked(self.next);
         match last {
             Some(last) if !self.is_rescue_spent && self.una >= self.rescue_from => {
                 self.is_rescue_spent = true;
                 self.repair_rule.on_sent();
                 self.transmit(now, last, true, out);
-                false // it is not in the pipe either, so ask no further
+                false // the pipe does not count it, so no further packet may follow
             }
             _ => false,
         }
@@ -266,9 +267,10 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl Outlet) {
-        // The timer guards the first packet in flight, which has just been sent again: without a new
-        // start it would expire a round trip after the last ACK, while this one is on its way. Only
-        // for the first: a timer that every retransmission pushes back never notices a lost one.
+        // The timer guards the first packet in flight, which is retransmitted now. Without a restart it
+        // would expire a timeout after the last ACK, while the retransmission is on its way. Other
+        // retransmissions do not restart it: a timer that each of them extends would never detect
+        // that one of them is lost.
         let restarts = self.options.restart_at_retransmission && self.is_sack;
         if restarts && self.phase == Phase::Recovery && sequence == self.una {
             self.rto_deadline = now.saturating_add(self.rtt.rto());
@@ -278,7 +280,7 @@ impl Sender {
         self.transmit(now, sequence, true, out);
     }
 
-    /// Everything up to the recovery point has arrived.
+    /// Ends the recovery: all packets up to the recovery point have arrived.
     fn leave_repair(&mut self, now: Time) {
         self.probe.on_window(now, self.cwnd);
         if self.phase == Phase::Recovery {
@@ -289,10 +291,11 @@ impl Sender {
         self.repair_rule = RepairRule::Pipe;
     }
 
-    /// Growth on a cumulative ACK outside fast recovery. After a timeout an ACK that jumps over packets that
-    /// had arrived earlier is worth one packet (RFC 3465 sec. 2.3).
-    /// One that echoes a mark lets nothing grow (RFC 3168 sec. 6.1.2), except after a timeout: the
-    /// retransmissions carry no CWR to end the echo, and there is less to grow than to repair.
+    /// Grows the window on a cumulative ACK outside fast recovery.
+    ///
+    /// After a timeout an ACK counts as one packet, since it may cover packets that had arrived earlier
+    /// (RFC 3465 sec. 2.3). The window does not grow on an ACK that echoes a mark (RFC 3168 sec. 6.1.2),
+    /// except after a timeout: retransmissions carry no CWR that could end the echo.
     fn grow_after(&mut self, now: Time, summary: AckSummary) {
         if summary.is_marked && self.phase == Phase::Open {
             return;
@@ -329,7 +332,8 @@ impl Sender {
                 self.inflation += 1; // RFC 5681 sec. 3.2 step 4 (RFC 6582 sec. 3.2 step 3)
                 self.send_in_recovery(now, out);
             }
-            // RFC 6582 sec. 3.2 step 2: only beyond the last repair, or these may be echoes of it.
+            // RFC 6582 sec. 3.2 step 2: only beyond the last recovery, whose retransmissions may cause
+            // these duplicate ACKs.
             Phase::Open
                 if self.duplicates == DUPLICATE_THRESHOLD && self.is_beyond_last_repair() =>
             {
@@ -357,7 +361,8 @@ impl Sender {
         self.send_in_recovery(now, out);
     }
 
-    /// RFC 6582 sec. 3.2 step 3: the next hole starts right behind a partial ACK.
+    /// RFC 6582 sec. 3.2 step 3: the next lost packet is the first one that a partial ACK does not
+    /// cover.
     fn on_partial_ack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         self.inflation -= summary.acked.cast_signed() - 1;
         self.scoreboard.lose_first();

@@ -13,18 +13,18 @@ pub enum RttSamples {
     /// Every ACK of new data, retransmissions included (RFC 7323).
     #[default]
     Timestamps,
-    /// No sample from a retransmitted packet (Karn's rule).
+    /// No ACK of a retransmitted packet (Karn's rule).
     Karn,
 }
 
 /// Upper bound of the timeout (RFC 6298 sec. 2.5 asks for at least 60 s).
 pub const MAX_RTO: Time = Time::from_milliseconds(60_000);
-/// How often it doubles at most.
+/// Largest number of times that the timeout doubles.
 const MAX_BACKOFF: u32 = 16;
 /// The timeout before the first sample (RFC 6298 sec. 2.1).
 pub const INITIAL_RTO: Time = Time::from_milliseconds(1_000);
 
-/// Smoothed RTT, its variation, and the timeout that follows from them.
+/// Smoothed RTT, RTT variation, and the timeout computed from them.
 #[derive(Debug)]
 pub struct RttEstimator {
     srtt: u64,
@@ -32,7 +32,7 @@ pub struct RttEstimator {
     variation: u64,
     min_rto: Time,
     granularity: u64,
-    /// The timeout, backed off.
+    /// The timeout, including the backoff.
     rto: Time,
     backoff: u32,
 }
@@ -82,7 +82,7 @@ impl RttEstimator {
         self.min
     }
 
-    /// The timeout, backed off.
+    /// The timeout, including the backoff.
     #[inline]
     pub fn rto(&self) -> Time {
         self.rto

@@ -1,8 +1,8 @@
 //! What the sender knows about the packets it has in flight (RFC 6675 sec. 3 and 4).
 //!
-//! Nothing is stored per packet: sacked packets are a sorted list of ranges, lost and retransmitted
-//! ones are those not sacked below an edge. Every count is kept up to date by differences, so an ACK
-//! costs the same at a window of ten packets and of a million.
+//! Nothing is stored per packet: sacked packets are a sorted list of ranges, and the lost and the
+//! retransmitted packets are the unsacked packets below an edge. Counts are updated by differences, so
+//! an ACK costs the same with a window of ten packets and of a million.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub const DUPLICATE_THRESHOLD: u64 = 3;
 pub struct Scoreboard {
     /// Sacked ranges above `una`, sorted, disjoint, not touching.
     ranges: VecDeque<Range>,
-    /// Blocks of ACKs before: most of them come again, and are passed over without a search.
+    /// Blocks of earlier ACKs: most of them are repeated, and need no search then.
     reported: [Range; MAX_SACK_BLOCKS],
     una: u64,
     sacked: u64,
@@ -35,7 +35,7 @@ impl Scoreboard {
         self.ranges.is_empty() && self.lost == 0 && self.retransmitted == 0
     }
 
-    /// Memory that the sacked ranges take.
+    /// Memory taken by the sacked ranges, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         (self.ranges.capacity() * size_of::<Range>()) as u64
     }
@@ -46,12 +46,12 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// Behind the highest sacked packet; the cumulative ACK when none is sacked.
+    /// One more than the highest sacked packet; the cumulative ACK if none is sacked.
     pub fn sacked_end(&self) -> u64 {
         self.ranges.back().map_or(self.una, |range| range.end)
     }
 
-    /// Unsacked packets below this edge are lost; it only rises.
+    /// Unsacked packets below this edge are lost. The edge never falls.
     pub fn lost_edge(&self) -> u64 {
         self.lost_edge
     }
@@ -73,8 +73,8 @@ impl Scoreboard {
         self.una = una;
     }
 
-    /// Moves the cumulative ACK to `una`; returns how many packets are newly known to have arrived,
-    /// those sacked before not counted.
+    /// Moves the cumulative ACK to `una`; returns the number of packets newly known to have arrived,
+    /// without those sacked before.
     #[inline]
     pub fn advance(&mut self, una: u64) -> u64 {
         if self.is_clear() {
@@ -110,8 +110,8 @@ impl Scoreboard {
         unsacked
     }
 
-    /// Takes in the SACK blocks of an ACK, of packets below `next`; shows `on_sacked` the packets that
-    /// they newly report, and returns how many these are.
+    /// Takes in the SACK blocks of an ACK for packets below `next`; shows `on_sacked` the newly reported
+    /// packets and returns their number.
     #[inline]
     pub fn add(&mut self, blocks: &[Range], next: u64, on_sacked: impl FnMut(Range)) -> u64 {
         if blocks.is_empty() { 0 } else { self.add_blocks(blocks, next, on_sacked) }
@@ -134,7 +134,7 @@ impl Scoreboard {
     }
 
     fn add_block(&mut self, block: Range, on_sacked: &mut impl FnMut(Range)) {
-        // Without reordering a packet lies in the last range or behind it.
+        // Without reordering a packet lies in the last range or after it.
         match self.ranges.back_mut() {
             Some(last) if last.start <= block.start && block.start <= last.end => {
                 let fresh = Range { start: last.end, end: block.end };
@@ -175,7 +175,7 @@ impl Scoreboard {
         }
     }
 
-    /// `part` goes from unsacked to sacked.
+    /// Counts `part` as sacked instead of unsacked.
     fn count_sacked(&mut self, part: Range, on_sacked: &mut impl FnMut(Range)) {
         if !part.is_empty() {
             on_sacked(part);
@@ -188,7 +188,7 @@ impl Scoreboard {
     /// RFC 6675 `IsLost`: at least three packets above are sacked, so everything unsacked below the
     /// third highest sacked packet is lost.
     fn find_lost(&mut self) {
-        // Most often the last range has grown, and the edge moves on inside it, past no hole.
+        // In most cases the last range has grown, and the edge moves inside it, past no hole.
         if let Some(last) = self.ranges.back()
             && last.start <= self.lost_edge
             && last.len() >= DUPLICATE_THRESHOLD
@@ -223,7 +223,7 @@ impl Scoreboard {
 
     /// The first unsacked packet at or above `from`, if it lies below `below`.
     fn first_unsacked(&self, from: u64, below: u64) -> Option<u64> {
-        // Most often in a repair no hole is left that has not been sent again.
+        // In most cases during recovery every hole has been retransmitted.
         if let Some(last) = self.ranges.back()
             && last.start <= from
         {
@@ -246,8 +246,8 @@ impl Scoreboard {
         self.first_unsacked(self.retransmitted_edge.max(self.una), self.lost_edge)
     }
 
-    /// The first packet below the highest sacked one that is neither sacked nor retransmitted, lost or
-    /// not (`NextSeg` rule 3).
+    /// The first packet below the highest sacked packet that is neither sacked nor retransmitted,
+    /// whether lost or not (`NextSeg` rule 3).
     pub fn next_unsacked(&self) -> Option<u64> {
         self.first_unsacked(self.retransmitted_edge.max(self.una), self.sacked_end())
     }
@@ -261,13 +261,13 @@ impl Scoreboard {
         (last > self.una).then(|| last - 1)
     }
 
-    /// `sequence`, which one of the `next_...` queries gave, is sent again.
+    /// Records that `sequence`, which a `next_...` query returned, is retransmitted.
     pub fn on_retransmission(&mut self, sequence: u64) {
         self.retransmitted += 1;
         self.retransmitted_edge = sequence + 1;
     }
 
-    /// After a timeout every unsacked packet below `next` is lost.
+    /// Declares every unsacked packet below `next` lost, after a timeout.
     pub fn lose_everything(&mut self, next: u64, forget_sacked: bool) {
         if forget_sacked {
             self.ranges.clear();
@@ -280,7 +280,7 @@ impl Scoreboard {
         self.lost = next - self.una - self.sacked;
     }
 
-    /// Without SACK, three duplicate ACKs say only that the first packet is lost.
+    /// Declares the first packet lost: without SACK, three duplicate ACKs say no more.
     pub fn lose_first(&mut self) {
         if self.lost_edge <= self.una {
             self.lost_edge = self.una + 1;

@@ -13,7 +13,7 @@ pub enum SlowStartSpec {
     /// One packet per acknowledged packet (RFC 5681).
     #[default]
     Standard,
-    /// At most `max_ssthresh / 2` packets a round trip above `max_ssthresh` (RFC 3742).
+    /// At most `max_ssthresh / 2` packets per round trip above `max_ssthresh` (RFC 3742).
     Limited {
         /// Window above which growth is limited, in packets (RFC 3742: 100).
         #[serde(default = "hundred")]
@@ -28,16 +28,16 @@ fn hundred() -> u32 {
     100
 }
 
-/// Packets that one ACK may be credited with (RFC 3465 sec. 2.3, L = 2): a delayed ACK counts in
-/// full, a jump over a repaired hole does not.
+/// Largest number of packets that one ACK counts for (RFC 3465 sec. 2.3, L = 2): a delayed ACK counts
+/// in full, an ACK that covers a repaired hole does not.
 const CREDIT_LIMIT: u64 = 2;
 
-/// What slow start learns from an ACK of new data.
+/// An ACK of new data, as slow start sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStartEvent {
     /// Packets newly acknowledged.
     pub acked_packets: u64,
-    /// The RTT sample of this ACK, if it gave one.
+    /// The RTT sample of this ACK, if there is one.
     pub rtt: Option<Time>,
     /// The cumulative ACK.
     pub una: u64,
@@ -50,17 +50,17 @@ pub struct SlowStartEvent {
 pub enum SlowStart {
     /// One packet per acknowledged packet.
     Standard,
-    /// At most `max_ssthresh / 2` packets a round trip above `max_ssthresh`.
+    /// At most `max_ssthresh / 2` packets per round trip above `max_ssthresh`.
     Limited {
         /// In packets.
         max_ssthresh: f64,
     },
-    /// Watches the RTT; boxed because it is cold once slow start is over.
+    /// Follows the RTT; in a box because it is not used after slow start.
     HystartPlusPlus(Box<Hystart>),
 }
 
 impl SlowStart {
-    /// The slow start that `spec` describes; `is_paced` lifts HyStart++'s credit limit.
+    /// The slow start that `spec` describes; `is_paced` removes HyStart++'s limit per ACK.
     pub fn new(spec: SlowStartSpec, is_paced: bool) -> Self {
         match spec {
             SlowStartSpec::Standard => SlowStart::Standard,
@@ -73,7 +73,7 @@ impl SlowStart {
         }
     }
 
-    /// The growth of a window of `cwnd_packets`, and whether slow start ends here.
+    /// Returns the growth of a window of `cwnd_packets`, and whether slow start ends here.
     #[inline]
     pub fn on_ack(&mut self, cwnd_packets: f64, event: &SlowStartEvent) -> (f64, bool) {
         let credit = event.acked_packets.min(CREDIT_LIMIT) as f64;
@@ -90,8 +90,8 @@ impl SlowStart {
         }
     }
 
-    /// Slow start begins again after a timeout. HyStart++ is for the first one only (RFC 9406
-    /// sec. 4.3); later ones have an ssthresh to stop at.
+    /// Begins slow start again after a timeout. HyStart++ applies to the first slow start only (RFC
+    /// 9406 sec. 4.3); later ones end at ssthresh.
     pub fn on_timeout(&mut self) {
         if let SlowStart::HystartPlusPlus(_) = self {
             *self = SlowStart::Standard;
@@ -148,7 +148,7 @@ impl Hystart {
         (growth, is_over)
     }
 
-    /// A round trip is over; true if it was the last of conservative slow start.
+    /// Ends a round trip; returns whether it was the last of conservative slow start.
     fn end_round(&mut self, next: u64) -> bool {
         self.round_end = next;
         self.last_round_min = self.round_min;
