@@ -16,7 +16,7 @@ use crate::tcp::sender::slow_start::SlowStartSpec;
 use crate::tcp::sender::{Demand, Outlet, Sender};
 use crate::units::Time;
 
-/// A token bucket that drops what finds no token.
+/// A token bucket that drops packets for which it has no token.
 #[derive(Debug)]
 pub(super) struct Policer {
     pub(super) rate: f64,
@@ -34,9 +34,9 @@ pub(super) struct Network {
     pub(super) rtt: Time,
     /// Packets that may be queued or in transmission.
     pub(super) buffer: usize,
-    /// Every so many packets one is lost; 0 for none.
+    /// One packet in this many is lost; 0 for no loss.
     pub(super) lose_every: u64,
-    /// ACKs come at multiples of this; zero for none.
+    /// ACKs arrive at multiples of this time only; zero for any time.
     pub(super) aggregation: Time,
     pub(super) policer: Option<Policer>,
     pub(super) sent: u64,
@@ -84,7 +84,7 @@ impl Outlet for Network {
             at = Time::from_picoseconds(multiple);
         }
         if let Some(ack) = self.receiver.on_packet(at, packet) {
-            // Of those that come together only the last is sent.
+            // Of ACKs that arrive together only the last one is sent.
             if interval > 0 && self.acks.back().is_some_and(|(last, _)| *last == at) {
                 self.acks.pop_back();
             }
@@ -93,7 +93,7 @@ impl Outlet for Network {
     }
 }
 
-/// The loop.
+/// The sender, the network and the time of the loop.
 pub(super) struct ClosedLoop {
     pub(super) sender: Sender,
     pub(super) network: Network,
@@ -136,7 +136,7 @@ impl ClosedLoop {
         ClosedLoop { sender, network, now: Time::ZERO }
     }
 
-    /// The next ACK or timer.
+    /// Processes the next ACK or timer.
     pub(super) fn step(&mut self) {
         let deadline = self.sender.deadline();
         match self.network.acks.front() {
@@ -154,7 +154,7 @@ impl ClosedLoop {
         }
     }
 
-    /// Everything up to this time.
+    /// Processes all ACKs and timers up to `end`.
     pub(super) fn run_until(&mut self, end: Time) {
         while self.now < end {
             self.step();

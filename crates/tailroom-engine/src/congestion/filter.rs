@@ -1,5 +1,5 @@
-//! What controls that model the path have in common: windowed maxima and minima, round trips
-//! counted by deliveries, and the test whether a rate has ceased to grow.
+//! Filters that the rate-based controls share: windowed maxima and minima, round trips counted by
+//! deliveries, and the test whether a rate has ceased to grow.
 
 use super::rate_based::RateSample;
 use crate::units::Time;
@@ -7,13 +7,14 @@ use crate::units::Time;
 /// The longest window of a [`WindowedMax`], in steps.
 const MAX_STEPS: usize = 10;
 
-/// The largest value of the last steps; a step is a round trip or a cycle of probing. Exact, with
-/// one maximum a step. It forgets only when a new value comes, so it never runs empty.
+/// The largest value of the last steps, where a step is a round trip or a cycle of probing. The filter
+/// is exact: it keeps one maximum per step. It forgets values only when a new value arrives, so it is
+/// never empty again.
 #[derive(Debug, Default)]
 pub struct WindowedMax {
     maxima: [f64; MAX_STEPS],
     step: u64,
-    /// The maximum of the present step; a value below it changes nothing.
+    /// The maximum of the current step; a smaller value changes nothing.
     present: f64,
     largest: f64,
 }
@@ -25,8 +26,8 @@ impl WindowedMax {
         self.largest
     }
 
-    /// Takes a value of `step`, which never falls; values of the last `window` steps count, this
-    /// one included (at most ten).
+    /// Takes a value of `step`, which never falls; the values of the last `window` steps count,
+    /// including this step (at most ten).
     pub fn update(&mut self, value: f64, step: u64, window: usize) {
         if step == self.step && value <= self.present {
             return;
@@ -47,8 +48,8 @@ impl WindowedMax {
     }
 }
 
-/// The smallest RTT of late, and when it was measured. A sample replaces it if it is smaller, or if
-/// the one that is held is older than the window.
+/// The smallest recent RTT, and when it was measured. A sample replaces it if the sample is smaller or
+/// the held one is older than the window.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowedMin {
     /// The smallest RTT; [`Time::NEVER`] before the first.
@@ -63,23 +64,23 @@ impl WindowedMin {
         WindowedMin { value: Time::NEVER, stamp: now }
     }
 
-    /// Whether what it holds is older than `window`.
+    /// Whether the held RTT is older than `window`.
     pub fn is_expired(&self, now: Time, window: Time) -> bool {
         now > self.stamp.saturating_add(window)
     }
 
-    /// Holds this sample.
+    /// Replaces the held RTT by this sample.
     pub fn set(&mut self, value: Time, stamp: Time) {
         (self.value, self.stamp) = (value, stamp);
     }
 }
 
-/// Round trips, counted by deliveries: one is over when a packet is acknowledged that was sent
-/// after its beginning. Selective acknowledgements count, so rounds pass in a repair too.
+/// Counts round trips by deliveries: a round trip ends when a packet that was sent after its beginning
+/// is acknowledged. Selective acknowledgements count, so round trips end during recovery, too.
 #[derive(Debug, Default)]
 pub struct DeliveryRounds {
     end: u64,
-    /// How many are over.
+    /// Number of round trips that have ended.
     pub count: u64,
 }
 
@@ -95,29 +96,29 @@ impl DeliveryRounds {
         is_over
     }
 
-    /// Lets a round trip begin now.
+    /// Begins a new round trip.
     pub fn restart(&mut self, delivered: u64) {
         self.end = delivered;
     }
 }
 
-/// Growth that a round trip must bring (draft-cardwell-iccrg-bbr-congestion-control-00 sec.
+/// Least growth of the rate per round trip (draft-cardwell-iccrg-bbr-congestion-control-00 sec.
 /// 4.3.2.2, draft-ietf-ccwg-bbr `CheckFullBWReached`).
 const GROWTH: f64 = 1.25;
-/// Round trips without it (same places).
+/// Number of round trips without that growth (same sources).
 const ROUNDS_WITHOUT_GROWTH: u32 = 3;
 
-/// Finds that a rate has ceased to grow: three round trips that bring less than a quarter.
+/// Detects that a rate has ceased to grow: three round trips in which it grows by less than a quarter.
 #[derive(Debug, Default)]
 pub struct Plateau {
     baseline: f64,
     rounds: u32,
-    /// Whether it has.
+    /// Whether the rate has ceased to grow.
     pub is_reached: bool,
 }
 
 impl Plateau {
-    /// Looks for one from this rate on.
+    /// Starts the detection at this rate.
     pub fn from(baseline: f64) -> Self {
         Plateau { baseline, ..Plateau::default() }
     }

@@ -29,18 +29,18 @@ use rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
 
-/// Largest window, in packets. An event carries 29 bits of a sequence number, which tell packets apart
-/// that are 2^28 from one another or less; a window of TCP is at most 2^30 bytes (RFC 7323 sec. 2.3).
+/// Largest window, in packets. An event carries 29 bits of a sequence number, which distinguish packets
+/// that are up to 2^28 apart; a TCP window is at most 2^30 bytes (RFC 7323 sec. 2.3).
 pub const MAX_WINDOW_PACKETS: u64 = 100_000_000;
 
-/// What a control learns from an ACK of new data outside recovery.
+/// An ACK of new data, as a window law sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct AckEvent {
     /// When the ACK reaches the sender.
     pub now: Time,
     /// Packets newly acknowledged, at least 1.
     pub acked_packets: u64,
-    /// RTT sample of this ACK, if it gives one.
+    /// RTT sample of this ACK, if there is one.
     pub rtt: Option<Time>,
     /// Smoothed RTT; [`Time::ZERO`] before the first sample.
     pub srtt: Time,
@@ -48,7 +48,7 @@ pub struct AckEvent {
     pub min_rtt: Time,
     /// Packets acknowledged in sequence since the connection began.
     pub delivered_packets: u64,
-    /// Marks that the receiver has reported since the connection began; only with accurate feedback.
+    /// Marks that the receiver has reported since the connection began; 0 without accurate feedback.
     pub marked_packets: u64,
     /// The first sequence number that has not been sent.
     pub next: u64,
@@ -56,10 +56,10 @@ pub struct AckEvent {
     pub is_slow_start: bool,
 }
 
-/// Why the window must shrink.
+/// The sign of congestion that the sender has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionKind {
-    /// Lost packets, found without a timeout; at most once per recovery episode.
+    /// Lost packets, detected without a timeout; at most once per recovery.
     Loss,
     /// A retransmission timeout.
     Timeout,
@@ -67,15 +67,15 @@ pub enum CongestionKind {
     Mark,
 }
 
-/// What a control learns when the sender concludes that there is congestion.
+/// Congestion, as the sender has concluded it.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// When the sender concludes it.
+    /// When the sender concludes that there is congestion.
     pub now: Time,
-    /// What it concludes it from.
+    /// The sign of congestion.
     pub kind: CongestionKind,
-    /// The window that was in use at that moment, in packets: the flight size where the application
-    /// limited the sender (RFC 5681 Eq. 4).
+    /// The window in use at that time, in packets: the flight size if the application limited the sender
+    /// (RFC 5681 Eq. 4).
     pub cwnd_packets: f64,
     /// Whether the window was below ssthresh.
     pub is_slow_start: bool,
@@ -141,7 +141,7 @@ pub trait WindowLaw {
     }
 }
 
-/// Round trips, counted by sequence numbers: one is over when a packet that was sent after its
+/// Counts round trips by sequence numbers: a round trip ends when a packet that was sent after its
 /// beginning is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
@@ -160,15 +160,15 @@ impl Rounds {
     }
 }
 
-/// What window reductions say of the steady state of flows under a control.
+/// What window reductions say about the steady state of flows under a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SteadyState {
-    /// It is a cycle: the window grows until congestion reduces it, again and again.
+    /// The steady state is a cycle in which the window grows until congestion reduces it.
     Reductions,
-    /// The window may settle before there is any congestion, as that of a control that goes by delay;
-    /// where there is congestion, it is a cycle too.
+    /// The window may settle without congestion, as under a control that follows the delay. With
+    /// congestion, the steady state is a cycle.
     MaySettle,
-    /// Nothing: the control holds its window through congestion, or sets it by a model of the path.
+    /// Nothing: the control keeps its window at congestion, or sets it by a model of the path.
     NoReductions,
 }
 
@@ -427,7 +427,7 @@ impl CongestionConfig {
 
 registry! {
     window_laws {
-        /// Standard TCP: one packet a round trip, half the window (RFC 5681).
+        /// Standard TCP: grows by a packet per round trip and halves at congestion (RFC 5681).
         reno::Reno(RenoParams) = "reno",
         /// CUBIC (RFC 9438).
         cubic::Cubic(CubicParams) = "cubic",
@@ -435,41 +435,41 @@ registry! {
         dctcp::Dctcp(DctcpParams) = "dctcp",
         /// Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP for L4S.
         prague::Prague(PragueParams) = "prague",
-        /// Additive increase and multiplicative decrease, both free; by default standard TCP.
+        /// Additive increase and multiplicative decrease of any size; by default standard TCP.
         aimd::Aimd(AimdParams) = "aimd",
         /// A window that never changes.
         fixed_window::FixedWindow(FixedWindowParams) = "fixed_window",
         /// HighSpeed TCP (RFC 3649).
         highspeed::Highspeed(HighspeedParams) = "highspeed",
-        /// FHSTCP: HighSpeed TCP made fair between round trip times (Su et al. 2005).
+        /// FHSTCP: HighSpeed TCP, fair between flows of different round trip times (Su et al. 2005).
         fhstcp::Fhstcp(FhstcpParams) = "fhstcp",
-        /// Scalable TCP (Kelly 2003): a share of the window for each round trip.
+        /// Scalable TCP (Kelly 2003): grows by a fraction of the window per round trip.
         scalable::Scalable(ScalableParams) = "scalable",
-        /// BIC (Xu, Harfoush, Rhee 2004) as in Linux: a search for the window of the last loss.
+        /// BIC (Xu, Harfoush, Rhee 2004) as in Linux: searches for the window of the last loss.
         bic::Bic(BicParams) = "bic",
-        /// H-TCP (Leith, Shorten 2004): growth by the time since the last congestion.
+        /// H-TCP (Leith, Shorten 2004): grows faster with the time since the last congestion.
         htcp::Htcp(HtcpParams) = "htcp",
-        /// Vegas (Brakmo, Peterson 1995): keeps a few packets queued, and no more.
+        /// Vegas (Brakmo, Peterson 1995): keeps a few packets queued.
         vegas::Vegas(VegasParams) = "vegas",
         /// FAST (Jin, Wei, Low 2004): keeps a given number of packets queued.
         fast::Fast(FastParams) = "fast",
-        /// Illinois (Liu, Basar, Srikant 2006): delay sets how the window grows and falls.
+        /// Illinois (Liu, Basar, Srikant 2006): the delay sets the increase and the decrease.
         illinois::Illinois(IllinoisParams) = "illinois",
-        /// Compound TCP (Tan et al. 2006): Reno and a window of its own that delay rules.
+        /// Compound TCP (Tan et al. 2006): the window of Reno plus a window that follows the delay.
         compound::Compound(CompoundParams) = "compound",
-        /// YeAH (Baiocchi et al. 2007): fast while the queue is short, Reno when it is not.
+        /// YeAH (Baiocchi et al. 2007): grows fast while the queue is short, otherwise as Reno.
         yeah::Yeah(YeahParams) = "yeah",
-        /// LEDBAT (RFC 6817): for the background; holds the queueing delay at a target.
+        /// LEDBAT (RFC 6817), for background traffic: keeps the queueing delay at a target.
         ledbat::Ledbat(LedbatParams) = "ledbat",
-        /// Hybla (Caini, Firrincieli 2004): long round trips grow as a short one does.
+        /// Hybla (Caini, Firrincieli 2004): flows of long round trip times grow as fast as short ones.
         hybla::Hybla(HyblaParams) = "hybla",
-        /// Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry.
+        /// Westwood+ (Grieco, Mascolo 2004): falls to the measured bandwidth-delay product.
         westwood::Westwood(WestwoodParams) = "westwood",
     }
     rate_based {
-        /// BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the path's delivery rate.
+        /// BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the measured delivery rate.
         bbr1::Bbr1(Bbr1Params) = "bbr1",
-        /// BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %.
+        /// BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, but reacts to losses above 2 %.
         bbr3::Bbr3(Bbr3Params) = "bbr3",
         /// Packet-pair flow control (Keshav 1995), for links with fair queueing.
         packet_pair::PacketPair(PacketPairParams) = "packet_pair",

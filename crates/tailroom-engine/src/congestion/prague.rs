@@ -64,7 +64,7 @@ impl ControlParameters for PragueParams {
 /// Grows on packets without a mark, and shrinks by half the share of marked packets.
 #[derive(Debug)]
 pub struct Prague {
-    /// What a round trip without marks adds, in packets (`ai_per_rtt`, 1 / M^2).
+    /// Growth in a round trip without marks, in packets (`ai_per_rtt`, 1 / M^2).
     increase: f64,
     gain: f64,
     /// The estimate of the marked share.
@@ -73,15 +73,16 @@ pub struct Prague {
     min_virtual_rtt: Time,
     /// Round trips before the virtual round trip time is used.
     rounds_to_transition: u64,
-    /// Actual or virtual round trip time, whichever is in use.
+    /// The round trip time in use, actual or virtual.
     round_trip: Time,
-    /// The period of the estimate is over when this packet is acknowledged and this time reached.
+    /// The period of the estimate ends when this packet is acknowledged and `end_time` is reached.
     end: u64,
     end_time: Time,
     /// Delivered packets and marks at the beginning of the period.
     delivered: u64,
     marked: u64,
-    /// Until when further marks have been answered, and what that answer left of the window.
+    /// Further marks reduce nothing until this time; `kept` is the share of the window that the last
+    /// reduction left.
     reduced_until: Time,
     kept: f64,
 }
@@ -108,18 +109,18 @@ impl Prague {
         }
     }
 
-    /// The estimate of the marked share over the period that ends with this ACK.
+    /// Updates the estimate of the marked share at the end of a period.
     fn update_alpha(&mut self, event: &AckEvent) {
         let delivered = event.delivered_packets - self.delivered;
         let marked = event.marked_packets - self.marked;
-        // During a repair marks are reported ahead of the data that the cumulative ACK waits for.
+        // During recovery marks are reported before the cumulative ACK covers their packets.
         let share = (marked as f64 / delivered.max(1) as f64).min(1.0);
         self.alpha += self.gain * (share - self.alpha);
     }
 
-    /// The round trip time in use, and with it the increase: one packet of the virtual window in a
-    /// virtual round trip. The actual window is M times smaller and so is its part of the increase;
-    /// and M of its round trips go into one virtual one.
+    /// Updates the round trip time in use and the increase, which is one packet of the virtual window
+    /// per virtual round trip. The actual window is M times smaller, and so is its increase; and a
+    /// virtual round trip lasts M actual ones.
     fn update_round_trip(&mut self, srtt: Time) {
         self.rounds_to_transition = self.rounds_to_transition.saturating_sub(1);
         self.round_trip = srtt;
@@ -145,7 +146,7 @@ impl WindowLaw for Prague {
                 self.reduced_until = event.now + self.round_trip;
                 self.kept * event.cwnd_packets
             }
-            // Draft sec. 2.4.1: the marks of the same round trip and the loss together halve.
+            // Draft sec. 2.4.1: the marks and the loss of the same round trip together halve the window.
             CongestionKind::Loss if self.is_in_cwr(event.now) => {
                 BETA / std::mem::replace(&mut self.kept, BETA) * event.cwnd_packets
             }
@@ -165,14 +166,14 @@ impl WindowLaw for Prague {
         true
     }
 
-    /// Once a round trip, virtual or not: the estimate, and the round trip time.
+    /// Updates the estimate and the round trip time once per round trip, virtual or actual.
     #[inline]
     fn on_every_ack(&mut self, event: &AckEvent) {
         let had_marks = std::mem::replace(&mut self.has_marks, event.marked_packets > 0);
         if event.delivered_packets <= self.end || event.now < self.end_time {
             return;
         }
-        // Without marks there is no queue that marks, and nothing to estimate.
+        // Before the first mark there is nothing to estimate.
         if had_marks {
             self.update_alpha(event);
         }
@@ -193,7 +194,7 @@ mod tests {
         Prague::new(&PragueParams { transition_rounds: 0, ..PragueParams::default() })
     }
 
-    /// `count` ACKs of one packet, the first `marks` of them with a mark; each finds this window.
+    /// Shows `control` `count` ACKs of one packet at this window; the first `marks` report a mark.
     fn shown_acks(
         script: &mut Script,
         control: &mut Prague,

@@ -35,8 +35,7 @@ struct Setting {
 enum Applies {
     /// To all.
     Always,
-    /// Where the control sets a window and nothing else: one that models the path sends and
-    /// recovers by rules of its own.
+    /// Under a window law: a rate-based control has its own rules for sending and recovery.
     Window,
     /// Where in addition the group's own keys leave recovery to selective acknowledgements and to
     /// the usual count of packets in flight.

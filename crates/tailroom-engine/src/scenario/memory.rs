@@ -101,7 +101,7 @@ fn bursts_bytes(network: &Network) -> f64 {
             CongestionConfig::FixedWindow(params) => params.window,
             _ => 0.0,
         };
-        // A control that models the path sends at a rate, whatever its window.
+        // A rate-based control sends at its pacing rate, whatever its window is.
         let initial = if tcp.congestion.is_rate_based() { 0 } else { tcp.initial_window };
         let window = f64::from(initial).max(fixed).min(largest_window(group));
         let count = network.members(index).len().max(1) as f64;

@@ -1,17 +1,17 @@
-//! BBR, version 1, as Linux runs it: `net/ipv4/tcp_bbr.c` of Linux 6.19 (2026), whose functions are
-//! named below. Paces at 1 % below what the path was measured to deliver, and has at most twice the
-//! bandwidth-delay product in flight. Published as Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016
-//! and draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017), whose sections are named where
-//! the two agree.
+//! BBR, version 1, of Linux: `net/ipv4/tcp_bbr.c` of Linux 6.19 (2026), whose functions the comments
+//! name. It paces at 1 % below the measured delivery rate and has at most twice the bandwidth-delay
+//! product in flight. Published as Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016 and
+//! draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017); the comments name sections of the
+//! draft where it agrees with Linux.
 //!
-//! Linux has changed the draft's version since: the pacing margin of 1 % and the flight at the next
-//! departure (4.20), the window's allowance for aggregated ACKs (5.1), two packets more in the
-//! phase that probes, an even window, and an RTT equal to the smallest that no longer renews it. It
-//! always had the estimate of a policer's rate, which the draft leaves out.
+//! Linux differs from the draft in the pacing margin of 1 % and the flight at the next departure (since
+//! 4.20), the window's allowance for aggregated ACKs (since 5.1), two more packets in the phase that
+//! probes, an even window, and an RTT equal to the smallest one, which does not renew it. Linux also
+//! estimates the rate of a policer, which the draft does not.
 //!
-//! What differs from Linux: windows and rates have fractions; time is exact, not in microseconds
-//! and jiffies; the filter of the bandwidth keeps the maximum of each round trip, not three of them
-//! (`minmax_running_max`); a recovery is never undone.
+//! This implementation differs from Linux in these points: windows and rates have fractions; time is
+//! exact, not in microseconds and jiffies; the bandwidth filter keeps the maximum of each round trip,
+//! not three maxima (`minmax_running_max`); a recovery is never undone.
 
 mod aggregation;
 mod policer;
@@ -44,7 +44,7 @@ pub struct Bbr1Params {}
 
 impl ControlParameters for Bbr1Params {}
 
-/// `bbr_high_gain`: 2/ln 2 in 256ths, the least gain with which the rate can double each round trip
+/// `bbr_high_gain`: 2/ln 2 in 256ths, the least gain with which the rate can double per round trip
 /// (sec. 4.3.2.1).
 const HIGH_GAIN: f64 = 739.0 / 256.0;
 const DRAIN_GAIN: f64 = 88.0 / 256.0; // bbr_drain_gain: its inverse
@@ -87,7 +87,7 @@ struct Model {
     cwnd: f64,
     packet_bytes: f64,
     pacing_rate: f64,
-    /// Packets that leave together (`bbr_tso_segs_goal`).
+    /// Number of packets that leave together (`bbr_tso_segs_goal`).
     send_quantum: u64,
     has_rtt: bool,
     bandwidth: WindowedMax,
@@ -155,12 +155,12 @@ impl RateBasedControl for Bbr1 {
     }
 }
 
-/// The whole part of a number of packets. A cast takes fewer instructions than `libm::floor`.
+/// The integer part of a number of packets. A cast takes fewer instructions than `libm::floor`.
 fn rounded_down(packets: f64) -> f64 {
     (packets as i64) as f64
 }
 
-/// The least whole number that is not below this number of packets.
+/// The smallest integer that is at least this number of packets.
 fn rounded_up(packets: f64) -> f64 {
     let whole = rounded_down(packets);
     if whole < packets { whole + 1.0 } else { whole }
@@ -198,7 +198,7 @@ impl Model {
             lost: 0,
             random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
         };
-        // Sec. 4.2.1: a millisecond stands for the RTT before there is one.
+        // Sec. 4.2.1: 1 ms stands for the RTT before the first sample.
         model.pace_initial_window(Time::from_milliseconds(1));
         model
     }
@@ -208,7 +208,7 @@ impl Model {
             cwnd_packets: self.cwnd,
             pacing_rate: self.pacing_rate,
             send_quantum: self.send_quantum,
-            // Sec. 4.3.5: the low rates of ProbeRTT are not the path's.
+            // Sec. 4.3.5: the low delivery rates of ProbeRTT are not those of the path.
             is_app_limited: self.state == State::ProbeRtt,
         }
     }
@@ -272,7 +272,7 @@ impl Model {
         }
     }
 
-    /// `bbr_ssthresh` and `bbr_set_state` at a timeout, which ends a round trip.
+    /// `bbr_ssthresh` and `bbr_set_state` at a timeout, which ends the round trip.
     fn on_timeout(&mut self, event: &CongestionEvent) {
         self.save_cwnd(event.cwnd_packets);
         self.repair = Repair::Timeout;
@@ -316,7 +316,7 @@ impl Model {
         };
     }
 
-    /// `bbr_reset_probe_bw_mode`; sec. 4.3.4.3: any phase but the one of 3/4 may be the first.
+    /// `bbr_reset_probe_bw_mode`; sec. 4.3.4.3: begins with a random phase other than that of gain 3/4.
     fn enter_probe_bandwidth(&mut self, now: Time) {
         self.state = State::ProbeBandwidth;
         let last = CYCLE.len() - 1;
@@ -343,8 +343,8 @@ impl Model {
         }
     }
 
-    /// Of the packets in flight now, those left when the pacer lets the next one leave
-    /// (`bbr_packets_in_net_at_edt`).
+    /// Number of the packets in flight now that will still be in flight when the pacer lets the next
+    /// packet leave (`bbr_packets_in_net_at_edt`).
     fn at_next_departure(&self, event: &RateSampleEvent, in_flight: u64) -> f64 {
         let wait = event.next_departure.since(event.now).seconds();
         let delivered = rounded_down(self.bandwidth() * wait);
@@ -413,7 +413,7 @@ impl Model {
         self.set_send_quantum();
     }
 
-    /// `bbr_set_pacing_rate`; sec. 4.2.1: a pipe that is not full yet never slows down.
+    /// `bbr_set_pacing_rate`; sec. 4.2.1: the rate never falls before the pipe is full.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = (1.0 - PACING_MARGIN) * gain * self.bandwidth();
         let may_fall = rate > 0.0 && self.plateau.is_reached;
@@ -440,7 +440,8 @@ impl Model {
         rounded_up(gain * bandwidth * self.min_rtt.value.seconds())
     }
 
-    /// `bbr_quantization_budget`: three quanta more, an even number, and two more to probe with.
+    /// `bbr_quantization_budget`: adds three quanta, rounds up to an even number, and adds two packets
+    /// while probing.
     fn with_quanta(&self, flight: f64) -> f64 {
         let budget = flight + 3.0 * float(self.send_quantum);
         let even = 2.0 * rounded_up(0.5 * budget);
@@ -475,8 +476,8 @@ impl Model {
         }
     }
 
-    /// `bbr_set_cwnd_to_recover_or_restore`; sec. 4.2.3.4: in the first round trip of a fast
-    /// recovery as many packets leave as arrive. Whether that settles the window.
+    /// `bbr_set_cwnd_to_recover_or_restore`; sec. 4.2.3.4: in the first round trip of a fast recovery as
+    /// many packets leave as arrive. Returns whether this rule sets the window.
     fn conserve_or_restore(&mut self, event: &RateSampleEvent) -> bool {
         let before = std::mem::replace(&mut self.repair, event.repair);
         if event.newly_lost > 0 {

@@ -6,7 +6,7 @@ use crate::units::{Time, float};
 
 /// `BBR.MinPipeCwnd`
 pub(super) const MIN_PIPE_CWND: f64 = 4.0;
-/// 1 less `BBR.PacingMarginPercent`
+/// 1 minus `BBR.PacingMarginPercent`
 const PACING_MARGIN: f64 = 0.99;
 const EXTRA_ACKED_ROUNDS: usize = 10; // BBR.ExtraAckedFilterLen; 1 in Startup
 const MAX_QUANTUM_BYTES: f64 = 65_536.0; // `SetSendQuantum`, 64 KBytes

@@ -1,4 +1,4 @@
-//! What losses tell: the short-term model, and the limit of what may be in flight (sec. "Updating
+//! The reaction to losses: the short-term model, and the limit of the packets in flight (sec. "Updating
 //! the Model Upon Packet Loss").
 
 use super::{Model, State};
@@ -113,8 +113,8 @@ impl Model {
     }
 }
 
-/// `InflightAtLoss`, of a packet that is sent by itself: with how many packets in flight the losses
-/// crossed the threshold.
+/// `InflightAtLoss`, for a packet that is sent alone: the number of packets in flight at which the
+/// losses crossed the threshold.
 fn inflight_at_loss(tx_in_flight: u64, lost: u64) -> f64 {
     let inflight_prev = tx_in_flight as f64 - 1.0;
     let lost_prev = lost as f64 - 1.0;

@@ -1,10 +1,11 @@
 //! BBR, version 3 (draft-ietf-ccwg-bbr-06, as of its repository's commit
-//! 4ce5e87d5f58c34c8fae283367b41913d110b73a of 3 August 2026): paces at what the path was measured
-//! to deliver, and limits what is in flight by what it was measured to hold without losing 2 %.
+//! 4ce5e87d5f58c34c8fae283367b41913d110b73a of 3 August 2026): paces at the measured delivery rate of
+//! the path, and limits the packets in flight to the number that the path was measured to hold with
+//! less than 2 % loss.
 //!
-//! Names are the draft's; each function says which of its functions it is. Data is counted in
-//! packets. Two parts of the draft are missing, because a sender here cannot bring them about: the
-//! undo of a recovery that was spurious, and what QUIC has and TCP has not.
+//! Names are the draft's, and the comment of each function names the draft's function. Data is counted
+//! in packets. Two parts of the draft are not implemented, since no sender here can need them: the
+//! undo of a spurious recovery, and the parts that are specific to QUIC.
 
 mod control;
 mod loss;
@@ -69,7 +70,7 @@ impl State {
     }
 }
 
-/// `BBR.ack_phase`: what ACKs say about the probing for bandwidth.
+/// `BBR.ack_phase`: the phase of bandwidth probing to which the current ACKs belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -94,7 +95,7 @@ struct Model {
     packet_bytes: f64,
     random: Xoshiro256PlusPlus,
 
-    // What the sender does.
+    // The output of the control.
     cwnd: f64,
     pacing_rate: f64,
     send_quantum: u64,
@@ -130,7 +131,7 @@ struct Model {
     bw_latest: f64,
     inflight_latest: f64,
     is_loss_in_round: bool,
-    /// Packets acknowledged, as of the last event.
+    /// Packets acknowledged as of the last event.
     delivered: u64,
     loss_round_delivered: u64,
     is_loss_round_start: bool,
@@ -155,7 +156,7 @@ struct Model {
     is_probe_rtt_round_done: bool,
 }
 
-/// The sample of an ACK that acknowledges nothing new.
+/// The sample of an ACK that acknowledges no new packet.
 const NO_SAMPLE: RateSample = RateSample {
     delivered: 0,
     prior_delivered: 0,
@@ -191,7 +192,7 @@ impl RateBasedControl for Bbr3 {
         match event.kind {
             // OnEnterFastRecovery
             CongestionKind::Loss => self.model.save_cwnd(event.cwnd_packets),
-            // OnEnterRTO; the sender's window falls to one packet.
+            // OnEnterRTO; the sender sets its window to one packet.
             CongestionKind::Timeout => {
                 self.model.save_cwnd(event.cwnd_packets);
                 self.model.repair = Repair::Timeout;
@@ -222,7 +223,7 @@ impl Model {
             packet_bytes: f64::from(event.packet_bytes),
             random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
             cwnd: event.cwnd_packets,
-            // InitPacingRate: a millisecond stands for the RTT before there is one.
+            // InitPacingRate: 1 ms stands for the RTT before the first sample.
             pacing_rate: State::Startup.gains().0 * event.cwnd_packets / 1e-3,
             send_quantum: 2,
             has_rtt: false,
@@ -331,9 +332,8 @@ impl Model {
         }
     }
 
-    /// `CheckStartupHighLoss`, in the draft's sec. "Exiting Startup Based on Packet Loss". The
-    /// round trip of losses begins with the first of them, so at its end the recovery is a round
-    /// trip old.
+    /// `CheckStartupHighLoss`, in the draft's sec. "Exiting Startup Based on Packet Loss". The round
+    /// trip of losses begins with the first loss, so the recovery has lasted a round trip at its end.
     fn check_startup_high_loss(&mut self, event: &RateSampleEvent, sample: &RateSample) {
         let is_recovering = event.repair == Repair::FastRecovery;
         let is_high = if self.has_sack {

@@ -8,9 +8,10 @@ use crate::units::{Time, float};
 
 /// `BBR.Headroom`
 const HEADROOM: f64 = 0.15;
-/// Round trips after which a probe is due at the latest (`IsRenoCoexistenceProbeTime`).
+/// Number of round trips after which a probe is due at the latest (`IsRenoCoexistenceProbeTime`).
 const MAX_RENO_ROUNDS: f64 = 63.0;
-/// Seconds until a probe is due, and the width of what is drawn on top (`PickProbeWait`).
+/// Least time until a probe is due, and the width of the random time added to it, in seconds
+/// (`PickProbeWait`).
 const PROBE_WAIT_S: (f64, f64) = (2.0, 1.0);
 const MAX_PROBE_UP_ROUNDS: u32 = 30; // `RaiseInflightLongtermSlope`
 
@@ -112,14 +113,14 @@ impl Model {
             return true;
         }
         if event.is_cwnd_limited && self.cwnd >= self.inflight_longterm {
-            // The limit hides what the path could carry.
+            // The limit hides the rate that the path could carry.
             self.full_bw = Plateau::from(sample.delivery_rate.unwrap_or(0.0));
             return false;
         }
         self.full_bw.is_reached
     }
 
-    /// `AdaptLongTermModel`; whether it has decided on a transition.
+    /// `AdaptLongTermModel`; returns whether it has changed the state.
     fn adapt_long_term_model(&mut self, event: &RateSampleEvent, sample: &RateSample) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.is_round_start {
             self.ack_phase = AckPhase::ProbeFeedback;
