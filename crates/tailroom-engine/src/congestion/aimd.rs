@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
 /// Parameters of AIMD; the defaults are those of standard TCP (RFC 5681).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,15 +25,12 @@ impl Default for AimdParams {
     }
 }
 
-impl Parameters for AimdParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(self.increase > 0.0 && self.increase.is_finite()) {
-            return Err("increase must be finite and above 0".into());
-        }
-        if !(0.0 < self.decrease && self.decrease < 1.0) {
-            return Err("decrease must be in (0, 1)".into());
-        }
-        Ok(())
+impl ControlParameters for AimdParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let (increase, decrease) = (self.increase, self.decrease);
+        let is_positive = increase > 0.0 && increase.is_finite();
+        check("increase", increase, is_positive, "a finite number above 0")?;
+        check("decrease", decrease, 0.0 < decrease && decrease < 1.0, "more than 0 and less than 1")
     }
 }
 
@@ -51,7 +49,7 @@ impl Aimd {
     }
 }
 
-impl CongestionControl for Aimd {
+impl WindowLaw for Aimd {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         // Without this bound, a large increase would make a small window grow faster than slow

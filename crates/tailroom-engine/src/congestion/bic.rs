@@ -5,7 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
 /// Parameters of BIC. The law and the defaults are those of Linux. Where the paper has another
 /// value, that value is given too; no second source confirms the one at `smooth_part`. Linux
@@ -53,23 +54,20 @@ impl Default for BicParams {
     }
 }
 
-impl Parameters for BicParams {
-    fn validate(&self) -> Result<(), String> {
+impl ControlParameters for BicParams {
+    fn validate(&self) -> Result<(), BadParameter> {
         let least = [
             ("low_window", self.low_window, 0.0),
             ("max_increment", self.max_increment, 1.0),
             ("search_divisor", self.search_divisor, 2.0),
             ("smooth_part", self.smooth_part, 1.0),
         ];
-        for (name, value, least) in least {
-            if !(value >= least && value.is_finite()) {
-                return Err(format!("{name} must be finite and at least {least}"));
-            }
+        for (key, value, least) in least {
+            let is_allowed = value >= least && value.is_finite();
+            check(key, value, is_allowed, &format!("a finite number, at least {least}"))?;
         }
-        if !(0.0 < self.decrease && self.decrease <= 0.5) {
-            return Err("decrease must be in (0, 0.5]".into());
-        }
-        Ok(())
+        let is_allowed = 0.0 < self.decrease && self.decrease <= 0.5;
+        check("decrease", self.decrease, is_allowed, "more than 0 and at most 0.5")
     }
 }
 
@@ -127,7 +125,7 @@ impl Bic {
     }
 }
 
-impl CongestionControl for Bic {
+impl WindowLaw for Bic {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         // Linux: at most one packet per acknowledged packet.

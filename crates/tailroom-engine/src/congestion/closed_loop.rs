@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Congestion, CongestionConfig};
+use super::{AnyRateBasedControl, CongestionConfig};
 use crate::packet::{Packet, StoredAck};
 use crate::probe::flow::Marks;
 use crate::quantity::{PositiveDuration, Size};
@@ -162,8 +162,8 @@ impl ClosedLoop {
     }
 
     /// The sender's congestion control.
-    pub(super) fn control(&self) -> &Congestion {
-        self.sender.control()
+    pub(super) fn control(&self) -> &AnyRateBasedControl {
+        self.sender.rate_based_control().expect("the control is a rate-based one")
     }
 }
 

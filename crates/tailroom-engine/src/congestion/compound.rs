@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::round_rtt::{Round, RoundRtt, backlog};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
 /// Parameters of Compound TCP; defaults as in the paper.
 ///
@@ -38,20 +39,14 @@ impl Default for CompoundParams {
     }
 }
 
-impl Parameters for CompoundParams {
-    fn validate(&self) -> Result<(), String> {
-        let above_zero = |value: f64| value > 0.0 && value.is_finite();
-        if !(above_zero(self.alpha) && self.alpha <= 1.0) {
-            return Err("alpha must be in (0, 1]".into());
-        }
-        if !(above_zero(self.beta) && self.beta <= 0.5) {
-            return Err("beta must be in (0, 0.5]".into());
-        }
-        if !(0.0..=1.0).contains(&self.k) {
-            return Err("k must be 0 to 1".into());
-        }
-        if !(above_zero(self.gamma) && above_zero(self.zeta)) {
-            return Err("gamma and zeta must be above 0".into());
+impl ControlParameters for CompoundParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_within = |value: f64, most: f64| 0.0 < value && value <= most;
+        check("alpha", self.alpha, is_within(self.alpha, 1.0), "more than 0 and at most 1")?;
+        check("beta", self.beta, is_within(self.beta, 0.5), "more than 0 and at most 0.5")?;
+        check("k", self.k, (0.0..=1.0).contains(&self.k), "at least 0 and at most 1")?;
+        for (key, value) in [("gamma", self.gamma), ("zeta", self.zeta)] {
+            check(key, value, is_within(value, f64::MAX), "a finite number above 0")?;
         }
         Ok(())
     }
@@ -84,7 +79,7 @@ impl Compound {
     }
 }
 
-impl CongestionControl for Compound {
+impl WindowLaw for Compound {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let window = cwnd_packets + event.acked_packets as f64 / cwnd_packets;

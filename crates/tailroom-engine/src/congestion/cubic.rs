@@ -4,7 +4,8 @@ use libm::cbrt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::units::Time;
 
 /// Parameters of CUBIC; defaults as in RFC 9438. The RFC recommends HyStart++: set
@@ -35,16 +36,13 @@ impl Default for CubicParams {
     }
 }
 
-impl Parameters for CubicParams {
-    fn validate(&self) -> Result<(), String> {
+impl ControlParameters for CubicParams {
+    fn validate(&self) -> Result<(), BadParameter> {
         // Beyond these the cubic of a long run would leave the range of numbers.
-        if !(1e-9..=1e9).contains(&self.c) {
-            return Err("c must be in [1e-9, 1e9]".into());
-        }
-        if !(0.0 < self.beta && self.beta < 1.0) {
-            return Err("beta must be in (0, 1)".into());
-        }
-        Ok(())
+        let is_computable = (1e-9..=1e9).contains(&self.c);
+        check("c", self.c, is_computable, "at least 1e-9 and at most 1e9")?;
+        let is_share = 0.0 < self.beta && self.beta < 1.0;
+        check("beta", self.beta, is_share, "more than 0 and less than 1")
     }
 }
 
@@ -122,7 +120,7 @@ impl Epoch {
     }
 }
 
-impl CongestionControl for Cubic {
+impl WindowLaw for Cubic {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let mut epoch =
@@ -431,10 +429,10 @@ mod tests {
         let with = |c, beta| CubicParams { c, beta, ..CubicParams::default() }.validate();
         assert!(with(0.4, 0.7).is_ok());
         for c in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-            assert!(with(c, 0.7).unwrap_err().starts_with("c must"));
+            assert!(with(c, 0.7).is_err_and(|bad| bad.key == "c"));
         }
         for beta in [0.0, 1.0, f64::NAN] {
-            assert!(with(0.4, beta).unwrap_err().starts_with("beta must"));
+            assert!(with(0.4, beta).is_err_and(|bad| bad.key == "beta"));
         }
     }
 }

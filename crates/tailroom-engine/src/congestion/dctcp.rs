@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters, Rounds};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, Rounds, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
 /// Parameters of DCTCP; defaults as in RFC 8257. DCTCP needs `ecn = "accurate"` (or `"l4s"`) and a
 /// queue that marks, such as `step_mark`. Losses and timeouts halve the window, as in Reno
@@ -29,15 +30,12 @@ impl Default for DctcpParams {
     }
 }
 
-impl Parameters for DctcpParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0 < self.gain && self.gain <= 1.0) {
-            return Err("gain must be in (0, 1]".into());
-        }
-        if !(0.0..=1.0).contains(&self.initial_alpha) {
-            return Err("initial_alpha must be in [0, 1]".into());
-        }
-        Ok(())
+impl ControlParameters for DctcpParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
+        check("gain", self.gain, is_weight, "more than 0 and at most 1")?;
+        let is_share = (0.0..=1.0).contains(&self.initial_alpha);
+        check("initial_alpha", self.initial_alpha, is_share, "at least 0 and at most 1")
     }
 
     fn needs_marks(&self) -> bool {
@@ -73,7 +71,7 @@ impl Dctcp {
     }
 }
 
-impl CongestionControl for Dctcp {
+impl WindowLaw for Dctcp {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         cwnd_packets + event.acked_packets as f64 / cwnd_packets // RFC 8257 sec. 3.4: as RFC 5681
@@ -92,13 +90,13 @@ impl CongestionControl for Dctcp {
         true
     }
 
-    fn watches_every_ack(&self) -> bool {
+    fn sees_every_ack(&self) -> bool {
         true
     }
 
     /// The estimator of RFC 8257 sec. 3.3, steps 1 to 8.
     #[inline]
-    fn watch(&mut self, event: &AckEvent) {
+    fn on_every_ack(&mut self, event: &AckEvent) {
         if !self.rounds.is_over(event) {
             return;
         }
@@ -146,22 +144,22 @@ mod tests {
     #[test]
     fn alpha_is_updated_once_per_window_of_data() {
         let mut control = Dctcp::new(&DctcpParams::default());
-        control.watch(&ack(1, 0, 11));
+        control.on_every_ack(&ack(1, 0, 11));
         assert_eq!(control.alpha, 0.9375);
         for (delivered, marked) in (2..12).zip([1, 1, 2, 2, 3, 3, 4, 4, 4, 4]) {
-            control.watch(&ack(delivered, marked, delivered + 10));
+            control.on_every_ack(&ack(delivered, marked, delivered + 10));
             assert_eq!(control.alpha, 0.9375, "{delivered}");
         }
-        control.watch(&ack(12, 4, 22));
+        control.on_every_ack(&ack(12, 4, 22));
         let alpha = 0.878_906_25 + 0.022_727_27;
         assert!((control.alpha - alpha).abs() < 1e-8);
         // The next window lasts until 23 packets are acknowledged, and has no marks.
-        control.watch(&ack(22, 4, 32));
+        control.on_every_ack(&ack(22, 4, 32));
         assert!((control.alpha - alpha).abs() < 1e-8);
-        control.watch(&ack(23, 4, 33));
+        control.on_every_ack(&ack(23, 4, 33));
         assert!((control.alpha - alpha * 0.9375).abs() < 1e-8);
         // One ACK for eleven packets, all marked.
-        control.watch(&ack(34, 15, 44));
+        control.on_every_ack(&ack(34, 15, 44));
         assert!((control.alpha - (alpha * 0.878_906_25 + 0.0625)).abs() < 1e-8);
     }
 
@@ -184,8 +182,8 @@ mod tests {
         let mut quiet = Dctcp::new(&DctcpParams::default());
         let mut busy = Dctcp::new(&DctcpParams { initial_alpha: 0.0, ..DctcpParams::default() });
         for window in 1..=44 {
-            quiet.watch(&ack(window, 0, window));
-            busy.watch(&ack(window, window, window));
+            quiet.on_every_ack(&ack(window, 0, window));
+            busy.on_every_ack(&ack(window, window, window));
         }
         assert!((quiet.alpha - 0.058_4).abs() < 1e-4, "{}", quiet.alpha);
         assert!((busy.alpha - 0.941_6).abs() < 1e-4, "{}", busy.alpha);
@@ -194,7 +192,7 @@ mod tests {
     #[test]
     fn the_fraction_of_marked_packets_is_at_most_one() {
         let mut control = Dctcp::new(&DctcpParams::default());
-        control.watch(&ack(1, 40, 50));
+        control.on_every_ack(&ack(1, 40, 50));
         assert_eq!(control.alpha, 1.0);
     }
 
@@ -203,10 +201,10 @@ mod tests {
         let with = |gain, initial_alpha| DctcpParams { gain, initial_alpha }.validate();
         assert!(with(1.0, 0.0).is_ok() && with(0.0625, 1.0).is_ok());
         for gain in [0.0, 1.1, f64::NAN] {
-            assert!(with(gain, 1.0).unwrap_err().starts_with("gain must"));
+            assert!(with(gain, 1.0).is_err_and(|bad| bad.key == "gain"));
         }
         for alpha in [-0.1, 1.1, f64::NAN] {
-            assert!(with(0.5, alpha).unwrap_err().starts_with("initial_alpha must"));
+            assert!(with(0.5, alpha).is_err_and(|bad| bad.key == "initial_alpha"));
         }
     }
 }

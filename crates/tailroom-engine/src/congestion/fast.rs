@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, Rounds, SteadyState};
+use super::{AckEvent, CongestionEvent, ControlParameters, Rounds, SteadyState, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::quantity::Duration;
 use crate::units::Time;
 
@@ -32,19 +33,16 @@ impl Default for FastParams {
     }
 }
 
-impl Parameters for FastParams {
+impl ControlParameters for FastParams {
     fn is_loss_based(&self) -> bool {
         false
     }
 
-    fn validate(&self) -> Result<(), String> {
-        if !(self.alpha >= 1.0 && self.alpha.is_finite()) {
-            return Err("alpha must be 1 or more".into());
-        }
-        if !(0.0 < self.gamma && self.gamma <= 1.0) {
-            return Err("gamma must be in (0, 1]".into());
-        }
-        Ok(())
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_allowed = self.alpha >= 1.0 && self.alpha.is_finite();
+        check("alpha", self.alpha, is_allowed, "a finite number, at least 1")?;
+        let is_weight = 0.0 < self.gamma && self.gamma <= 1.0;
+        check("gamma", self.gamma, is_weight, "more than 0 and at most 1")
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -103,7 +101,7 @@ impl Fast {
     }
 }
 
-impl CongestionControl for Fast {
+impl WindowLaw for Fast {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         if let Some(rtt) = event.rtt {

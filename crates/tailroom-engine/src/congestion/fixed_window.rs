@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckEvent, CongestionControl, CongestionEvent, MAX_WINDOW_PACKETS, Parameters, SteadyState,
+    AckEvent, CongestionEvent, ControlParameters, MAX_WINDOW_PACKETS, SteadyState, WindowLaw,
 };
+use crate::parameters::{BadParameter, check};
 
 /// Parameters of the fixed window. The window holds through losses and marks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,16 +25,15 @@ impl Default for FixedWindowParams {
     }
 }
 
-impl Parameters for FixedWindowParams {
+impl ControlParameters for FixedWindowParams {
     fn is_loss_based(&self) -> bool {
         false
     }
 
-    fn validate(&self) -> Result<(), String> {
-        if (1.0..=MAX_WINDOW_PACKETS as f64).contains(&self.window) {
-            return Ok(());
-        }
-        Err(format!("window must be at least 1 packet and at most {MAX_WINDOW_PACKETS}"))
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_window = (1.0..=MAX_WINDOW_PACKETS as f64).contains(&self.window);
+        let allowed = format!("at least 1 packet and at most {MAX_WINDOW_PACKETS}");
+        check("window", self.window, is_window, &allowed)
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -55,7 +55,7 @@ impl FixedWindow {
     }
 }
 
-impl CongestionControl for FixedWindow {
+impl WindowLaw for FixedWindow {
     #[inline]
     fn on_ack(&mut self, _cwnd_packets: f64, _event: &AckEvent) -> f64 {
         self.window

@@ -4,7 +4,8 @@ use libm::{exp, log};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
 /// Parameters of HighSpeed TCP; defaults as in RFC 3649 sec. 5 and 7.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,22 +99,20 @@ impl HighspeedParams {
     }
 }
 
-impl Parameters for HighspeedParams {
-    fn validate(&self) -> Result<(), String> {
-        let finite = [self.low_window, self.high_window, self.low_p, self.high_p];
-        if finite.iter().any(|value| !value.is_finite()) {
-            return Err("low_window, high_window, low_p and high_p must be finite".into());
-        }
-        if self.low_window < 1.0 || self.high_window <= self.low_window {
-            return Err("needs 1 <= low_window < high_window".into());
-        }
-        if !(0.0 < self.high_p && self.high_p < self.low_p && self.low_p < 1.0) {
-            return Err("needs 0 < high_p < low_p < 1".into());
-        }
-        if !(0.0 < self.high_decrease && self.high_decrease <= 0.5) {
-            return Err("high_decrease must be in (0, 0.5]".into());
-        }
-        Ok(())
+impl ControlParameters for HighspeedParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_window = self.low_window >= 1.0 && self.low_window.is_finite();
+        check("low_window", self.low_window, is_window, "a finite number, at least 1")?;
+        let is_above = self.high_window > self.low_window && self.high_window.is_finite();
+        let above_low = format!("a finite number above low_window, {}", self.low_window);
+        check("high_window", self.high_window, is_above, &above_low)?;
+        let is_probability = 0.0 < self.low_p && self.low_p < 1.0;
+        check("low_p", self.low_p, is_probability, "more than 0 and less than 1")?;
+        let is_below = 0.0 < self.high_p && self.high_p < self.low_p;
+        let below_low = format!("more than 0 and less than low_p, {}", self.low_p);
+        check("high_p", self.high_p, is_below, &below_low)?;
+        let is_share = 0.0 < self.high_decrease && self.high_decrease <= 0.5;
+        check("high_decrease", self.high_decrease, is_share, "more than 0 and at most 0.5")
     }
 }
 
@@ -264,7 +263,7 @@ impl Law {
     }
 }
 
-impl CongestionControl for Highspeed {
+impl WindowLaw for Highspeed {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         // RFC 3649 sec. 7: w <- w + a(w) / w per acknowledged packet.

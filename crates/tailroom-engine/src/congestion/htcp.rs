@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, Rounds};
+use super::{AckEvent, CongestionEvent, ControlParameters, Rounds, WindowLaw};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -54,7 +54,7 @@ impl Default for HtcpParams {
     }
 }
 
-impl Parameters for HtcpParams {}
+impl ControlParameters for HtcpParams {}
 
 const MIN_BACKOFF: f64 = 0.5; // Leith, Shorten 2004 sec. 3: beta in [0.5, 0.8]
 const MAX_BACKOFF: f64 = 0.8;
@@ -191,7 +191,7 @@ impl Htcp {
     }
 }
 
-impl CongestionControl for Htcp {
+impl WindowLaw for Htcp {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         if self.last_congestion == Time::NEVER {

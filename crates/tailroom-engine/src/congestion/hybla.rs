@@ -5,7 +5,7 @@ use libm::exp2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -29,7 +29,7 @@ impl Default for HyblaParams {
     }
 }
 
-impl Parameters for HyblaParams {
+impl ControlParameters for HyblaParams {
     /// False, because Hybla has its own slow start.
     fn is_loss_based(&self) -> bool {
         false
@@ -77,7 +77,7 @@ impl Hybla {
     }
 }
 
-impl CongestionControl for Hybla {
+impl WindowLaw for Hybla {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         if event.min_rtt != self.rtt {

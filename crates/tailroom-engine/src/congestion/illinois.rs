@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters, Rounds};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, Rounds, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::units::Time;
 
 /// Parameters of Illinois; defaults as in Linux. According to the manual of ns-3, the paper has
@@ -52,22 +53,22 @@ impl Default for IllinoisParams {
     }
 }
 
-impl Parameters for IllinoisParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0 < self.alpha_min && self.alpha_min <= self.alpha_max && self.alpha_max.is_finite())
-        {
-            return Err("needs 0 < alpha_min <= alpha_max".into());
-        }
-        if !(0.0 < self.beta_min && self.beta_min <= self.beta_max && self.beta_max < 1.0) {
-            return Err("needs 0 < beta_min <= beta_max < 1".into());
-        }
-        if !(self.window_threshold >= 0.0 && self.window_threshold.is_finite()) {
-            return Err("window_threshold must be 0 or more".into());
-        }
-        if self.theta == 0 {
-            return Err("theta must be 1 or more".into());
-        }
-        Ok(())
+impl ControlParameters for IllinoisParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let (most_increase, most_decrease) = (self.alpha_max, self.beta_max);
+        let is_increase = most_increase > 0.0 && most_increase.is_finite();
+        check("alpha_max", most_increase, is_increase, "a finite number above 0")?;
+        let is_below = 0.0 < self.alpha_min && self.alpha_min <= most_increase;
+        let allowed = format!("more than 0 and at most alpha_max, {most_increase}");
+        check("alpha_min", self.alpha_min, is_below, &allowed)?;
+        let is_share = 0.0 < most_decrease && most_decrease < 1.0;
+        check("beta_max", most_decrease, is_share, "more than 0 and less than 1")?;
+        let is_below = 0.0 < self.beta_min && self.beta_min <= most_decrease;
+        let allowed = format!("more than 0 and at most beta_max, {most_decrease}");
+        check("beta_min", self.beta_min, is_below, &allowed)?;
+        let is_window = self.window_threshold >= 0.0 && self.window_threshold.is_finite();
+        check("window_threshold", self.window_threshold, is_window, "a finite number, at least 0")?;
+        check("theta", self.theta, self.theta > 0, "at least 1")
     }
 }
 
@@ -157,7 +158,7 @@ impl Illinois {
     }
 }
 
-impl CongestionControl for Illinois {
+impl WindowLaw for Illinois {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         // The smoothed RTT never exceeds the largest sample, and includes the samples of slow

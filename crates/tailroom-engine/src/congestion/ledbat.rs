@@ -5,7 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState};
+use super::{AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -39,22 +40,19 @@ impl Default for LedbatParams {
     }
 }
 
-impl Parameters for LedbatParams {
+impl ControlParameters for LedbatParams {
     fn is_loss_based(&self) -> bool {
         false
     }
 
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0 < self.gain && self.gain <= 1.0) {
-            return Err("gain must be in (0, 1]".into());
-        }
-        if !(1..=1440).contains(&self.base_history) {
-            return Err("base_history must be 1 to 1440 minutes".into());
-        }
-        if !(1..=1000).contains(&self.noise_filter) {
-            return Err("noise_filter must be 1 to 1000 samples".into());
-        }
-        Ok(())
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
+        check("gain", self.gain, is_weight, "more than 0 and at most 1")?;
+        let (minutes, samples) = (self.base_history, self.noise_filter);
+        let is_history = (1..=1440).contains(&minutes);
+        check("base_history", minutes, is_history, "at least 1 and at most 1440 minutes")?;
+        let is_filter = (1..=1000).contains(&samples);
+        check("noise_filter", samples, is_filter, "at least 1 and at most 1000 samples")
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -121,7 +119,7 @@ impl Ledbat {
     }
 }
 
-impl CongestionControl for Ledbat {
+impl WindowLaw for Ledbat {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let Some(rtt) = event.rtt else {

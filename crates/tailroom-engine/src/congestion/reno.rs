@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
 
 /// Parameters of Reno. For another increase or decrease use `aimd`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,7 +15,7 @@ pub struct RenoParams {
     pub abe: bool,
 }
 
-impl Parameters for RenoParams {}
+impl ControlParameters for RenoParams {}
 
 /// The state of Reno for one flow.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Reno {
     }
 }
 
-impl CongestionControl for Reno {
+impl WindowLaw for Reno {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         // RFC 5681 sec. 3.1, Eq. 3, counting acknowledged packets (RFC 3465) so that delayed ACKs

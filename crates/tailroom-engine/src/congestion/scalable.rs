@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
 /// Parameters of Scalable TCP; defaults as in Kelly 2003.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,18 +49,14 @@ impl Default for ScalableParams {
     }
 }
 
-impl Parameters for ScalableParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0 < self.increase && self.increase <= 1.0) {
-            return Err("increase must be in (0, 1]".into());
-        }
-        if !(0.0 < self.decrease && self.decrease < 1.0) {
-            return Err("decrease must be in (0, 1)".into());
-        }
-        if !(self.legacy_window >= 0.0 && self.legacy_window.is_finite()) {
-            return Err("legacy_window must be finite and at least 0".into());
-        }
-        Ok(())
+impl ControlParameters for ScalableParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_increase = 0.0 < self.increase && self.increase <= 1.0;
+        check("increase", self.increase, is_increase, "more than 0 and at most 1")?;
+        let is_share = 0.0 < self.decrease && self.decrease < 1.0;
+        check("decrease", self.decrease, is_share, "more than 0 and less than 1")?;
+        let is_window = self.legacy_window >= 0.0 && self.legacy_window.is_finite();
+        check("legacy_window", self.legacy_window, is_window, "a finite number, at least 0")
     }
 }
 
@@ -95,7 +92,7 @@ impl Scalable {
     }
 }
 
-impl CongestionControl for Scalable {
+impl WindowLaw for Scalable {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let is_reno = cwnd_packets <= self.reno_growth_to;

@@ -1,7 +1,9 @@
 //! Scripted ACKs and congestion events for unit tests of controls.
 
-use super::rate_based::{Beginning, PathEvent, RateSample, Repair, Steering};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds};
+use super::rate_based::{
+    BeginEvent, ControlOutput, RateBasedControl, RateSample, RateSampleEvent, Repair,
+};
+use super::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
 use crate::units::Time;
 
 /// An ACK of this many packets at time zero, without an RTT sample.
@@ -25,7 +27,7 @@ pub(super) fn congestion(kind: CongestionKind, cwnd_packets: f64) -> CongestionE
 }
 
 /// The window after one round trip: as many ACKs of one packet as `window` has packets.
-pub(super) fn grow_one_round_trip(control: &mut impl CongestionControl, window: f64) -> f64 {
+pub(super) fn grow_one_round_trip(control: &mut impl WindowLaw, window: f64) -> f64 {
     (0..window as u64).fold(window, |cwnd, _| control.on_ack(cwnd, &ack(1)))
 }
 
@@ -45,12 +47,7 @@ impl Script {
     }
 
     /// Delivers an ACK of one packet with this RTT and returns the new window.
-    pub(super) fn ack(
-        &mut self,
-        control: &mut impl CongestionControl,
-        window: f64,
-        rtt: Time,
-    ) -> f64 {
+    pub(super) fn ack(&mut self, control: &mut impl WindowLaw, window: f64, rtt: Time) -> f64 {
         self.event.delivered_packets += 1;
         self.event.next = self.event.delivered_packets + window as u64;
         (self.event.rtt, self.event.srtt) = (Some(rtt), rtt);
@@ -62,12 +59,7 @@ impl Script {
 
     /// Delivers ACKs up to and including the ACK that ends the round trip, and returns the new
     /// window. The first round trip of a connection ends with the first ACK.
-    pub(super) fn round(
-        &mut self,
-        control: &mut impl CongestionControl,
-        window: f64,
-        rtt: Time,
-    ) -> f64 {
+    pub(super) fn round(&mut self, control: &mut impl WindowLaw, window: f64, rtt: Time) -> f64 {
         let mut window = window;
         loop {
             window = self.ack(control, window, rtt);
@@ -81,7 +73,7 @@ impl Script {
     /// round trip has `window + 1` ACKs.
     pub(super) fn held_round(
         &mut self,
-        control: &mut impl CongestionControl,
+        control: &mut impl WindowLaw,
         window: f64,
         rtt: Time,
     ) -> f64 {
@@ -96,7 +88,7 @@ impl Script {
     /// Signals congestion of this kind and returns the reduced window.
     pub(super) fn congestion(
         &self,
-        control: &mut impl CongestionControl,
+        control: &mut impl WindowLaw,
         window: f64,
         kind: CongestionKind,
     ) -> f64 {
@@ -105,14 +97,14 @@ impl Script {
 }
 
 /// The start of a connection with packets of 1500 B, for rate-based controls.
-pub(super) fn beginning(seed: u64) -> Beginning {
-    Beginning { now: Time::ZERO, seed, cwnd_packets: 10.0, packet_bytes: 1_500, has_sack: true }
+pub(super) fn begin_event(seed: u64) -> BeginEvent {
+    BeginEvent { now: Time::ZERO, seed, cwnd_packets: 10.0, packet_bytes: 1_500, has_sack: true }
 }
 
 /// A path for rate-based controls, whose rate, RTT and packets in flight the test sets.
 pub(super) struct Path {
     /// The next event; a test may change the fields that `ack` does not set.
-    pub(super) event: PathEvent,
+    pub(super) event: RateSampleEvent,
     /// Packets in flight when each packet was sent, which is also the number of ACKs per round
     /// trip.
     pub(super) flight: u64,
@@ -125,7 +117,7 @@ pub(super) struct Path {
 impl Path {
     /// A path before the first ACK.
     pub(super) fn new(flight: u64) -> Self {
-        let event = PathEvent {
+        let event = RateSampleEvent {
             now: Time::ZERO,
             cwnd_packets: 10.0,
             srtt: Time::ZERO,
@@ -146,10 +138,10 @@ impl Path {
     /// Delivers an ACK of one packet, on a path that delivers `rate` packets/s with this RTT.
     pub(super) fn ack(
         &mut self,
-        control: &mut impl CongestionControl,
+        control: &mut impl RateBasedControl,
         rate: f64,
         rtt: Time,
-    ) -> Steering {
+    ) -> ControlOutput {
         let event = &mut self.event;
         event.now += Time::from_seconds(1.0 / rate);
         event.delivered += 1;
@@ -163,18 +155,18 @@ impl Path {
             lost: self.lost,
             is_app_limited: self.is_app_limited,
         });
-        let steering = control.on_rate_sample(event);
-        event.cwnd_packets = steering.cwnd_packets;
-        steering
+        let output = control.on_rate_sample(event);
+        event.cwnd_packets = output.cwnd_packets;
+        output
     }
 
     /// Delivers one ACK per packet in flight, which is one round trip.
     pub(super) fn round(
         &mut self,
-        control: &mut impl CongestionControl,
+        control: &mut impl RateBasedControl,
         rate: f64,
         rtt: Time,
-    ) -> Steering {
+    ) -> ControlOutput {
         (1..self.flight).for_each(|_| {
             self.ack(control, rate, rtt);
         });

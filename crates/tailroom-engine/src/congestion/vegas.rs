@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::round_rtt::{Round, RoundRtt, backlog};
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState};
+use super::{AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
 /// Parameters of Vegas; defaults as in Linux and ns-2.
 ///
@@ -34,19 +35,19 @@ impl Default for VegasParams {
     }
 }
 
-impl Parameters for VegasParams {
+impl ControlParameters for VegasParams {
     fn is_loss_based(&self) -> bool {
         false
     }
 
-    fn validate(&self) -> Result<(), String> {
-        if !(self.alpha > 0.0 && self.alpha <= self.beta && self.beta.is_finite()) {
-            return Err("needs 0 < alpha <= beta".into());
-        }
-        if !(self.gamma > 0.0 && self.gamma.is_finite()) {
-            return Err("gamma must be above 0".into());
-        }
-        Ok(())
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_finite = self.beta > 0.0 && self.beta.is_finite();
+        check("beta", self.beta, is_finite, "a finite number above 0")?;
+        let is_below = 0.0 < self.alpha && self.alpha <= self.beta;
+        let allowed = format!("more than 0 and at most beta, {}", self.beta);
+        check("alpha", self.alpha, is_below, &allowed)?;
+        let is_finite = self.gamma > 0.0 && self.gamma.is_finite();
+        check("gamma", self.gamma, is_finite, "a finite number above 0")
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -117,7 +118,7 @@ impl Vegas {
     }
 }
 
-impl CongestionControl for Vegas {
+impl WindowLaw for Vegas {
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let round = self.round.on_ack(event);
         if event.is_slow_start {

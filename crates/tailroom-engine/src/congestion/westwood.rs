@@ -5,7 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
@@ -33,12 +34,10 @@ impl Default for WestwoodParams {
     }
 }
 
-impl Parameters for WestwoodParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0..1.0).contains(&self.memory) {
-            return Err("memory must be in [0, 1)".into());
-        }
-        Ok(())
+impl ControlParameters for WestwoodParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_weight = (0.0..1.0).contains(&self.memory);
+        check("memory", self.memory, is_weight, "at least 0 and less than 1")
     }
 }
 
@@ -75,7 +74,7 @@ impl Westwood {
     }
 }
 
-impl CongestionControl for Westwood {
+impl WindowLaw for Westwood {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         cwnd_packets + event.acked_packets as f64 / cwnd_packets // RFC 5681 sec. 3.1, Eq. 3
@@ -89,12 +88,12 @@ impl CongestionControl for Westwood {
         }
     }
 
-    fn watches_every_ack(&self) -> bool {
+    fn sees_every_ack(&self) -> bool {
         true
     }
 
     #[inline]
-    fn watch(&mut self, event: &AckEvent) {
+    fn on_every_ack(&mut self, event: &AckEvent) {
         self.min_rtt = event.min_rtt;
         let Some((begin, delivered)) = self.sample else {
             self.sample = Some((event.now, event.delivered_packets));
@@ -132,7 +131,7 @@ mod tests {
         fn deliver(&mut self, per_ms: u64, for_ms: u64, min_rtt_ms: u64) {
             for _ in 0..for_ms {
                 let rtt = Time::from_milliseconds(min_rtt_ms);
-                self.control.watch(&AckEvent {
+                self.control.on_every_ack(&AckEvent {
                     now: Time::from_milliseconds(self.now_ms),
                     acked_packets: per_ms,
                     rtt: Some(rtt),
@@ -200,7 +199,7 @@ mod tests {
         let with = |memory| WestwoodParams { memory, ..WestwoodParams::default() }.validate();
         assert!(with(0.0).is_ok() && with(0.99).is_ok());
         for memory in [-0.1, 1.0, f64::NAN] {
-            assert!(with(memory).unwrap_err().starts_with("memory must"));
+            assert!(with(memory).is_err_and(|bad| bad.key == "memory"));
         }
     }
 }

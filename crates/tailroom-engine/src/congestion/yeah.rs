@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::round_rtt::{Round, RoundRtt, backlog};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
 /// Parameters of YeAH; defaults as in the authors' Linux module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,25 +59,18 @@ impl Default for YeahParams {
     }
 }
 
-impl Parameters for YeahParams {
-    fn validate(&self) -> Result<(), String> {
-        let above_zero = |value: f64| value > 0.0 && value.is_finite();
-        if !above_zero(self.alpha) || !above_zero(self.phi) {
-            return Err("alpha and phi must be above 0".into());
+impl ControlParameters for YeahParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        for (key, value) in [("alpha", self.alpha), ("phi", self.phi)] {
+            check(key, value, value > 0.0 && value.is_finite(), "a finite number above 0")?;
         }
-        if !(self.gamma >= 1.0 && self.gamma.is_finite()) {
-            return Err("gamma must be 1 or more".into());
+        for (key, value) in [("gamma", self.gamma), ("scalable_packets", self.scalable_packets)] {
+            check(key, value, value >= 1.0 && value.is_finite(), "a finite number, at least 1")?;
         }
-        if !(self.scalable_packets >= 1.0 && self.scalable_packets.is_finite()) {
-            return Err("scalable_packets must be 1 or more".into());
-        }
-        if !(0.0 < self.max_drain && self.max_drain < 1.0) {
-            return Err("max_drain must be in (0, 1)".into());
-        }
-        if !(0.0 < self.min_decrease && self.min_decrease <= 0.5) {
-            return Err("min_decrease must be in (0, 0.5]".into());
-        }
-        Ok(())
+        let is_share = 0.0 < self.max_drain && self.max_drain < 1.0;
+        check("max_drain", self.max_drain, is_share, "more than 0 and less than 1")?;
+        let is_share = 0.0 < self.min_decrease && self.min_decrease <= 0.5;
+        check("min_decrease", self.min_decrease, is_share, "more than 0 and at most 0.5")
     }
 }
 
@@ -141,7 +135,7 @@ impl Yeah {
     }
 }
 
-impl CongestionControl for Yeah {
+impl WindowLaw for Yeah {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let per_packet = if self.slow_rounds == 0 {

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
+use crate::parameters::BadParameter;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::stream;
 use crate::units::{Rate, Time};
@@ -139,24 +140,6 @@ impl LinkFacts {
     /// The discipline's own stream of random numbers.
     pub fn random(&self) -> Xoshiro256PlusPlus {
         stream(self.seed, &format!("queue of {}", self.name))
-    }
-}
-
-/// A parameter that contradicts another one, or the link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadParameter {
-    /// Which.
-    pub key: &'static str,
-    /// What is wrong.
-    pub problem: String,
-    /// What to do: the allowed range.
-    pub remedy: String,
-}
-
-impl BadParameter {
-    /// A fault of the parameter `key`.
-    pub fn new(key: &'static str, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        BadParameter { key, problem: problem.into(), remedy: remedy.into() }
     }
 }
 

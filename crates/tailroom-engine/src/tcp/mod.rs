@@ -20,7 +20,10 @@ struct Access<'a, E> {
 }
 
 impl<E: Entrance> Outlet for Access<'_, E> {
-    #[expect(clippy::inline_always, reason = "one call per packet: the event stays in registers")]
+    #[expect(
+        clippy::inline_always,
+        reason = "called once per packet: the event stays in registers"
+    )]
     #[inline(always)]
     fn send(&mut self, packet: Packet) {
         let left = self.wiring.leave_sender(packet.sent);

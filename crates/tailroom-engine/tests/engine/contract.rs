@@ -3,10 +3,12 @@
 
 use proptest::prelude::*;
 use tailroom_engine::congestion::rate_based::{
-    Beginning, LostPacket, PathEvent, RateSample, Repair, Steering,
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent,
+    Repair, RestartEvent,
 };
 use tailroom_engine::congestion::{
-    AckEvent, Congestion, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind,
+    AckEvent, AnyRateBasedControl, AnyWindowLaw, Congestion, CongestionConfig, CongestionEvent,
+    CongestionKind, WindowLaw,
 };
 use tailroom_engine::packet::{Ack, Packet, Range};
 use tailroom_engine::probe::flow::Marks;
@@ -22,13 +24,29 @@ use crate::support::{controls, random_transports, transport};
 #[test]
 fn the_registry_names_its_controls() {
     let registry = controls::all();
-    assert!(registry.len() >= 2);
+    for kind in
+        [CongestionConfig::is_rate_based, |config: &CongestionConfig| !config.is_rate_based()]
+    {
+        assert!(registry.iter().any(|(_, config)| kind(config)), "a kind of controls is missing");
+    }
     for (name, config) in registry {
         assert_eq!(config.name(), name);
     }
 }
 
-/// Something that happens to a control.
+/// Every window law of the registry, by its name.
+fn window_laws() -> impl Iterator<Item = (String, CongestionConfig)> {
+    controls::all().into_iter().filter(|(_, config)| !config.is_rate_based())
+}
+
+fn window_law(config: &CongestionConfig) -> AnyWindowLaw {
+    match Congestion::new(config) {
+        Congestion::WindowLaw(law) => law,
+        Congestion::RateBased(control) => panic!("{control:?} is no window law"),
+    }
+}
+
+/// Something that happens to a window law.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
     Ack {
@@ -77,12 +95,12 @@ fn first_ack() -> AckEvent {
     }
 }
 
-/// The windows of a control, with the sender's bound.
+/// The windows of a window law, with the sender's bound.
 fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
-    let mut control = Congestion::new(config);
+    let mut control = window_law(config);
     let (mut cwnd, mut now) = (10.0, Time::ZERO);
     let mut event = first_ack();
-    let congest = |control: &mut Congestion, now, cwnd: f64, kind, is_slow_start| {
+    let congest = |control: &mut AnyWindowLaw, now, cwnd: f64, kind, is_slow_start| {
         let event = CongestionEvent { now, kind, cwnd_packets: cwnd, is_slow_start };
         let target = control.on_congestion(&event);
         assert!(target <= cwnd, "{event:?} made the window grow to {target}");
@@ -100,8 +118,8 @@ fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
                 event.marked_packets += marked_packets;
                 event.next = event.delivered_packets + cwnd as u64;
                 event.is_slow_start = is_slow_start && control.has_own_slow_start();
-                if control.watches_every_ack() {
-                    control.watch(&event);
+                if control.sees_every_ack() {
+                    control.on_every_ack(&event);
                 }
                 control.on_ack(cwnd, &event)
             }
@@ -126,7 +144,7 @@ proptest! {
     fn every_window_is_finite_and_at_least_one_packet(
         operations in prop::collection::vec(operation(), 1..300),
     ) {
-        for (name, config) in controls::all() {
+        for (name, config) in window_laws() {
             let first = windows(&config, &operations);
             for (window, operation) in first.iter().zip(&operations) {
                 prop_assert!(
@@ -143,23 +161,23 @@ proptest! {
     /// adds more than one window's worth. A fixed window jumps to where it stays.
     #[test]
     fn an_ack_lets_the_window_grow_a_little(cwnd in 1.0_f64..1e6, acked_packets in 1_u64..10) {
-        for (name, config) in controls::all() {
+        for (name, config) in window_laws() {
             if name == "fixed_window" {
                 continue;
             }
             let event = AckEvent { acked_packets, delivered_packets: acked_packets, ..first_ack() };
-            let after = Congestion::new(&config).on_ack(cwnd, &event);
+            let after = window_law(&config).on_ack(cwnd, &event);
             let most = cwnd * (1.0 + acked_packets as f64);
             prop_assert!(cwnd <= after && after <= most, "{name}: from {cwnd} to {after}");
         }
     }
 }
 
-/// Something that happens to a control that models the path.
+/// Something that happens to a rate-based control.
 #[derive(Clone, Copy, Debug)]
 enum PathStep {
-    Ack { after_ms: u64, event: PathEvent },
-    Lost(LostPacket),
+    Ack { after_ms: u64, event: RateSampleEvent },
+    Lost(LostPacketEvent),
     Congestion(CongestionKind),
     Restart,
 }
@@ -195,7 +213,7 @@ fn path_step() -> impl Strategy<Value = PathStep> {
             limited,
             repair,
         )| {
-            let event = PathEvent {
+            let event = RateSampleEvent {
                 now: Time::ZERO,
                 cwnd_packets: 1.0,
                 srtt: rtt.unwrap_or_default(),
@@ -216,7 +234,7 @@ fn path_step() -> impl Strategy<Value = PathStep> {
     let lost = (0_u64..1_000, 1_u64..1_000, 1_u64..100, any::<bool>()).prop_map(
         |(sequence, tx_in_flight, lost, is_app_limited)| {
             let (now, delivered, cwnd_packets) = (Time::ZERO, 0, 1.0);
-            PathStep::Lost(LostPacket {
+            PathStep::Lost(LostPacketEvent {
                 now,
                 sequence,
                 tx_in_flight,
@@ -236,17 +254,29 @@ fn path_step() -> impl Strategy<Value = PathStep> {
     ]
 }
 
-/// How a control steers; empty for one that does not model the path.
-fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
-    let mut control = Congestion::new(config);
-    let beginning = Beginning {
+/// Every rate-based control of the registry, by its name.
+fn rate_based_controls() -> impl Iterator<Item = (String, CongestionConfig)> {
+    controls::all().into_iter().filter(|(_, config)| config.is_rate_based())
+}
+
+fn rate_based_control(config: &CongestionConfig) -> AnyRateBasedControl {
+    match Congestion::new(config) {
+        Congestion::RateBased(control) => control,
+        Congestion::WindowLaw(law) => panic!("{law:?} is no rate-based control"),
+    }
+}
+
+/// What a rate-based control answers.
+fn outputs(config: &CongestionConfig, steps: &[PathStep]) -> Vec<ControlOutput> {
+    let mut control = rate_based_control(config);
+    let event = BeginEvent {
         now: Time::ZERO,
         seed: 7,
         cwnd_packets: 10.0,
         packet_bytes: 1_000,
         has_sack: true,
     };
-    let Some(first) = control.begin(&beginning) else { return Vec::new() };
+    let first = control.begin(&event);
     let (mut all, mut now, mut delivered) = (vec![first], Time::ZERO, 0);
     for step in steps {
         let cwnd_packets = all.last().map_or(1.0, |last| last.cwnd_packets);
@@ -258,17 +288,19 @@ fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
                     prior_delivered: delivered.saturating_sub(rate.prior_delivered),
                     ..rate
                 });
-                let event = PathEvent { now, delivered, cwnd_packets, rate, ..event };
+                let event = RateSampleEvent { now, delivered, cwnd_packets, rate, ..event };
                 all.push(control.on_rate_sample(&event));
             }
             PathStep::Lost(lost) => {
-                control.on_lost(&LostPacket { now, delivered, cwnd_packets, ..lost });
+                control.on_lost(&LostPacketEvent { now, delivered, cwnd_packets, ..lost });
             }
             PathStep::Congestion(kind) => {
                 let is_slow_start = true;
                 control.on_congestion(&CongestionEvent { now, kind, cwnd_packets, is_slow_start });
             }
-            PathStep::Restart => all.extend(control.on_restart(now, cwnd_packets)),
+            PathStep::Restart => {
+                all.extend(control.on_restart(&RestartEvent { now, cwnd_packets }));
+            }
         }
     }
     all
@@ -278,19 +310,18 @@ proptest! {
     #![proptest_config(config(500))]
 
     #[test]
-    fn a_control_that_models_the_path_survives_any_path(
+    fn a_rate_based_control_survives_any_path(
         steps in prop::collection::vec(path_step(), 1..300),
     ) {
-        for (name, config) in controls::all() {
-            let first = steerings(&config, &steps);
-            prop_assert!(first.is_empty() != config.models_path(), "{name}");
-            for steering in &first {
-                let Steering { cwnd_packets, pacing_rate, send_quantum, .. } = *steering;
-                prop_assert!(cwnd_packets.is_finite() && cwnd_packets >= 1.0, "{name}: {steering:?}");
-                prop_assert!(pacing_rate.is_finite() && pacing_rate > 0.0, "{name}: {steering:?}");
-                prop_assert!(send_quantum >= 1, "{name}: {steering:?}");
+        for (name, config) in rate_based_controls() {
+            let first = outputs(&config, &steps);
+            for output in &first {
+                let ControlOutput { cwnd_packets, pacing_rate, send_quantum, .. } = *output;
+                prop_assert!(cwnd_packets.is_finite() && cwnd_packets >= 1.0, "{name}: {output:?}");
+                prop_assert!(pacing_rate.is_finite() && pacing_rate > 0.0, "{name}: {output:?}");
+                prop_assert!(send_quantum >= 1, "{name}: {output:?}");
             }
-            prop_assert!(first == steerings(&config, &steps), "{name} is not deterministic");
+            prop_assert!(first == outputs(&config, &steps), "{name} is not deterministic");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 use tailroom_engine::congestion::custom::Controls;
-use tailroom_engine::congestion::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use tailroom_engine::congestion::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
 use tailroom_engine::network::Network;
 use tailroom_engine::results::Summary;
 use tailroom_engine::scenario;
@@ -39,13 +39,13 @@ impl Default for LimitedParams {
     }
 }
 
-impl Parameters for LimitedParams {}
+impl ControlParameters for LimitedParams {}
 
 struct Limited {
     acks: u64,
 }
 
-impl CongestionControl for Limited {
+impl WindowLaw for Limited {
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         self.acks -= 1;
         if self.acks == 0 {
@@ -65,13 +65,13 @@ struct GreedyParams {
     window: f64,
 }
 
-impl Parameters for GreedyParams {}
+impl ControlParameters for GreedyParams {}
 
 struct Greedy {
     window: f64,
 }
 
-impl CongestionControl for Greedy {
+impl WindowLaw for Greedy {
     fn on_ack(&mut self, _cwnd_packets: f64, _event: &AckEvent) -> f64 {
         self.window
     }

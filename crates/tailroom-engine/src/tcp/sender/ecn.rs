@@ -75,7 +75,7 @@ impl EcnState {
         ack.ece || ack.marked_packets != self.reported
     }
 
-    /// Marks that the receiver has reported so far; zero without accurate feedback.
+    /// Number of marks that the receiver has reported so far; zero without accurate feedback.
     #[inline]
     pub fn reported(&self) -> u64 {
         self.reported

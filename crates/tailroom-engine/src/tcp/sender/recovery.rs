@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::counted_pipe::CountedPipe;
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::{Outlet, Phase, Sender};
-use crate::congestion::{CongestionControl, CongestionKind};
+use super::{CongestionControl, Outlet, Phase, Sender};
+use crate::congestion::{CongestionKind, WindowLaw};
 use crate::packet::Ack;
 use crate::units::Time;
 
 /// The information that an ACK carries.
 #[derive(Clone, Copy, Debug)]
-struct News {
+struct AckSummary {
     /// Advance of the cumulative ACK, in packets.
     acked: u64,
     /// Packets newly acknowledged, cumulatively or selectively.
@@ -65,7 +65,7 @@ impl Sender {
     /// Handles every ACK that the fast path does not: a duplicate ACK, an ACK with SACK blocks or
     /// a mark, and any ACK during loss recovery.
     #[inline(never)]
-    pub(super) fn on_unusual_ack(
+    pub(super) fn on_ack_slow_path(
         &mut self,
         now: Time,
         ack: Ack<'_>,
@@ -91,14 +91,14 @@ impl Sender {
         if acked > 0 {
             self.show_to_control(now, acked, rtt);
         }
-        let news = News { acked, delivered, rtt, is_more_lost, is_marked };
+        let summary = AckSummary { acked, delivered, rtt, is_more_lost, is_marked };
         if is_marked {
             self.react_to_mark(now);
         }
         if self.is_sack {
-            self.react_with_sack(now, news, out);
+            self.react_with_sack(now, summary, out);
         } else {
-            self.react_without_sack(now, news, out);
+            self.react_without_sack(now, summary, out);
         }
     }
 
@@ -111,7 +111,8 @@ impl Sender {
     pub(super) fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
-        if self.phase == Phase::Open && is_new && !self.congestion.has_answered_marks(now) {
+        let is_answered = matches!(&self.congestion_control, CongestionControl::WindowLaw(law) if law.is_in_cwr(now));
+        if self.phase == Phase::Open && is_new && !is_answered {
             self.reduce(now, CongestionKind::Mark);
             self.cwnd = self.cwnd.min(self.ssthresh);
             self.ecn.on_marked_reduction(self.next);
@@ -128,38 +129,38 @@ impl Sender {
 
     // RFC 6675: SACK.
 
-    fn react_with_sack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn react_with_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         if self.phase != Phase::Open && self.una >= self.recovery_point {
             self.leave_repair(now);
-        } else if news.acked > 0 && self.phase != Phase::Recovery {
-            self.grow_after(now, news);
+        } else if summary.acked > 0 && self.phase != Phase::Recovery {
+            self.grow_after(now, summary);
         }
         // Restart the timer before a new recovery begins, so that entering it does not extend the
         // timer twice.
-        if news.acked > 0 {
+        if summary.acked > 0 {
             self.restart_timer(now);
         }
         let is_lost = self.scoreboard.is_first_lost();
         match self.phase {
-            Phase::Open if is_lost => self.enter_recovery(now, news, out),
+            Phase::Open if is_lost => self.enter_recovery(now, summary, out),
             Phase::Open => self.send_new(now, out),
-            Phase::Recovery => self.continue_recovery(now, news, out),
+            Phase::Recovery => self.continue_recovery(now, summary, out),
             Phase::Timeout => self.send_in_recovery(now, out),
         }
     }
 
     /// RFC 6675 sec. 5, step 4: reduce the window, retransmit the first lost packet whatever the
     /// pipe, then fill the pipe up to the new window.
-    fn enter_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn enter_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         let in_flight = self.next - self.una;
         self.reduce_for_loss(now);
         self.begin_recovery();
         self.cwnd = self.ssthresh;
         if self.options.uses_prr {
             // RFC 9937 sec. 5, RecoverFS: packets in flight and not sacked, just before this ACK.
-            let recover_flight = in_flight - self.scoreboard.sacked() + news.delivered;
+            let recover_flight = in_flight - self.scoreboard.sacked() + summary.delivered;
             self.repair_rule = RepairRule::Prr(Prr::new(recover_flight));
-            self.continue_recovery(now, news, out);
+            self.continue_recovery(now, summary, out);
             return;
         }
         if self.scoreboard.next_lost() == Some(self.una) {
@@ -181,17 +182,17 @@ impl Sender {
         self.rescue_from = self.una + 2;
     }
 
-    fn continue_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn continue_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         if let RepairRule::CountedPipe(pipe) = &mut self.repair_rule {
-            pipe.on_ack(news.acked > 0);
+            pipe.on_ack(summary.acked > 0);
         }
         if let RepairRule::Prr(mut prr) = self.repair_rule {
             let pipe = self.scoreboard.pipe(self.next);
             let event = PrrEvent {
-                delivered: news.delivered,
+                delivered: summary.delivered,
                 pipe,
                 ssthresh: self.ssthresh,
-                is_safe: news.acked > 0 && !news.is_more_lost,
+                is_safe: summary.acked > 0 && !summary.is_more_lost,
             };
             let allowance = prr.allowance(&event);
             self.repair_rule = RepairRule::Prr(prr);
@@ -263,7 +264,7 @@ impl Sender {
                 self.is_rescue_spent = true;
                 self.repair_rule.on_sent();
                 self.transmit(now, last, true, out);
-                false // the pipe does not count it, so stop here
+                false // the pipe does not count it, so no further packet may follow
             }
             _ => false,
         }
@@ -301,27 +302,27 @@ impl Sender {
     /// ACK that echoes a mark does not grow the window (RFC 3168 sec. 6.1.2), except after a
     /// timeout: retransmissions carry no CWR, so the echo would continue and prevent the window
     /// from growing during the whole recovery.
-    fn grow_after(&mut self, now: Time, news: News) {
-        if news.is_marked && self.phase == Phase::Open {
+    fn grow_after(&mut self, now: Time, summary: AckSummary) {
+        if summary.is_marked && self.phase == Phase::Open {
             return;
         }
-        let acked = if self.phase == Phase::Timeout { 1 } else { news.acked };
-        self.grow(now, acked, news.rtt);
+        let acked = if self.phase == Phase::Timeout { 1 } else { summary.acked };
+        self.grow(now, acked, summary.rtt);
     }
 
     // RFC 6582: NewReno.
 
-    fn react_without_sack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn react_without_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         let is_over = self.phase != Phase::Open && self.una >= self.recovery_point;
         match self.phase {
-            _ if news.acked > 0 && is_over => {
+            _ if summary.acked > 0 && is_over => {
                 self.leave_repair(now);
                 self.restart_timer(now);
                 self.send_new(now, out);
             }
-            Phase::Recovery if news.acked > 0 => self.on_partial_ack(now, news, out),
-            _ if news.acked > 0 => {
-                self.grow_after(now, news);
+            Phase::Recovery if summary.acked > 0 => self.on_partial_ack(now, summary, out),
+            _ if summary.acked > 0 => {
+                self.grow_after(now, summary);
                 self.restart_timer(now);
                 self.send_allowed(now, out);
             }
@@ -367,8 +368,8 @@ impl Sender {
     }
 
     /// RFC 6582 sec. 3.2 step 3: the first packet after a partial ACK is lost too.
-    fn on_partial_ack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
-        self.inflation -= news.acked.cast_signed() - 1;
+    fn on_partial_ack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
+        self.inflation -= summary.acked.cast_signed() - 1;
         self.scoreboard.lose_first();
         self.retransmit(now, self.una, out);
         // The "impatient" variant: only the first partial ACK restarts the timer.

@@ -105,7 +105,7 @@ pub struct TcpSpec {
     #[serde(default)]
     pub forget_sack_at_timeout: bool,
     /// Explicit congestion notification: whether queues may mark the flow's packets instead of
-    /// dropping them, and how its receiver reports marks.
+    /// dropping them, and how the receiver reports marks.
     #[serde(default)]
     pub ecn: EcnMode,
 }
