@@ -1317,7 +1317,7 @@ Spread2: TypeAlias = Duration | Spread2FromTo | Spread2Uniform | DurationDistrib
 
 
 class RenoCongestion(TypedDict):
-    """Standard TCP: one packet a round trip, half the window (RFC 5681)."""
+    """Standard TCP: grows by a packet per round trip and halves at congestion (RFC 5681)."""
 
     kind: Literal["reno"]
     abe: NotRequired[bool]
@@ -1387,20 +1387,20 @@ class PragueCongestion(TypedDict):
     Default: 0.0625.
     """
     initial_alpha: NotRequired[float]
-    """The estimate at the first mark, before which it does not move (draft: 1, half the window,
-    as slow start has led far beyond what the path holds).
+    """Initial estimate, kept until the first mark (draft: 1, so that the first mark halves the
+    window, because slow start exceeds by far what the path holds).
 
     Default: 1.0.
     """
     min_virtual_rtt: NotRequired[PositiveDuration]
-    """Smallest virtual round trip time: a flow with a shorter one takes the share of a flow
-    with this one (draft sec. 2.4.4: 25 ms).
+    """Smallest virtual round trip time: a flow with a shorter round trip time takes the share
+    of a flow with this one (draft sec. 2.4.4: 25 ms).
 
-    A small value, such as "1 us", is DCTCP's dependence on the round trip time. Default: '25
-    ms'.
+    With a small value, such as "1 us", the rate depends on the round trip time as that of DCTCP
+    does. Default: '25 ms'.
     """
     transition_rounds: NotRequired[int]
-    """From this round trip on the virtual round trip time is used; before, the actual one, so
+    """Number of round trips after which the virtual round trip time replaces the actual one, so
     that short flows start fast (draft sec. 2.4.4: 500; the authors' Linux since 2024: 4).
 
     Default: 500.
@@ -1408,7 +1408,7 @@ class PragueCongestion(TypedDict):
 
 
 class AimdCongestion(TypedDict):
-    """Additive increase and multiplicative decrease, both free; by default standard TCP."""
+    """Additive increase and multiplicative decrease of any size; by default standard TCP."""
 
     kind: Literal["aimd"]
     increase: NotRequired[float]
@@ -1473,20 +1473,20 @@ class HighspeedCongestion(TypedDict):
 
 
 class FhstcpCongestion(TypedDict):
-    """FHSTCP: HighSpeed TCP made fair between round trip times (Su et al. 2005)."""
+    """FHSTCP: HighSpeed TCP, fair between flows of different round trip times (Su et al.
+    2005)."""
 
     kind: Literal["fhstcp"]
     c: NotRequired[float]
-    """Fair factor over RTT, in 1/s (the paper finds 10 the best of 5, 10 and 20): the increase
-    a(w) is multiplied by c times RTT.
+    """Fair factor over RTT, in 1/s: the increase a(w) is multiplied by c times RTT.
 
-    Below an RTT of 1 / c a flow grows more slowly than standard TCP. Default: 10.0.
+    The paper compares 5, 10 and 20 and recommends 10. Below an RTT of 1 / c a flow grows more
+    slowly than standard TCP. Default: 10.0.
     """
     block_pacing: NotRequired[bool]
-    """Send the window in blocks spread over the round trip, int(c RTT) + 1 of them; otherwise
-    packets leave whenever the window allows.
+    """Send the window in int(c RTT) + 1 blocks spread over the round trip.
 
-    Default: True.
+    Without it, packets leave as soon as the window allows. Default: True.
     """
 
 
@@ -1495,7 +1495,7 @@ Variant: TypeAlias = Literal["kelly", "linux"]
 
 
 class ScalableCongestion(TypedDict):
-    """Scalable TCP (Kelly 2003): a share of the window for each round trip."""
+    """Scalable TCP (Kelly 2003): grows by a fraction of the window per round trip."""
 
     kind: Literal["scalable"]
     increase: NotRequired[float]
@@ -1520,7 +1520,7 @@ class ScalableCongestion(TypedDict):
 
 
 class BicCongestion(TypedDict):
-    """BIC (Xu, Harfoush, Rhee 2004) as in Linux: a search for the window of the last loss."""
+    """BIC (Xu, Harfoush, Rhee 2004) as in Linux: searches for the window of the last loss."""
 
     kind: Literal["bic"]
     low_window: NotRequired[float]
@@ -1566,7 +1566,7 @@ HtcpVariant: TypeAlias = Literal["paper", "linux"]
 
 
 class HtcpCongestion(TypedDict):
-    """H-TCP (Leith, Shorten 2004): growth by the time since the last congestion."""
+    """H-TCP (Leith, Shorten 2004): grows faster with the time since the last congestion."""
 
     kind: Literal["htcp"]
     low_speed_period: NotRequired[PositiveDuration]
@@ -1596,7 +1596,7 @@ class HtcpCongestion(TypedDict):
 
 
 class VegasCongestion(TypedDict):
-    """Vegas (Brakmo, Peterson 1995): keeps a few packets queued, and no more."""
+    """Vegas (Brakmo, Peterson 1995): keeps a few packets queued."""
 
     kind: Literal["vegas"]
     alpha: NotRequired[float]
@@ -1630,7 +1630,7 @@ class FastCongestion(TypedDict):
 
 
 class IllinoisCongestion(TypedDict):
-    """Illinois (Liu, Basar, Srikant 2006): delay sets how the window grows and falls."""
+    """Illinois (Liu, Basar, Srikant 2006): the delay sets the increase and the decrease."""
 
     kind: Literal["illinois"]
     alpha_min: NotRequired[float]
@@ -1654,7 +1654,8 @@ class IllinoisCongestion(TypedDict):
 
 
 class CompoundCongestion(TypedDict):
-    """Compound TCP (Tan et al. 2006): Reno and a window of its own that delay rules."""
+    """Compound TCP (Tan et al. 2006): the window of Reno plus a window that follows the
+    delay."""
 
     kind: Literal["compound"]
     alpha: NotRequired[float]
@@ -1676,7 +1677,7 @@ class CompoundCongestion(TypedDict):
 
 
 class YeahCongestion(TypedDict):
-    """YeAH (Baiocchi et al. 2007): fast while the queue is short, Reno when it is not."""
+    """YeAH (Baiocchi et al. 2007): grows fast while the queue is short, otherwise as Reno."""
 
     kind: Literal["yeah"]
     alpha: NotRequired[float]
@@ -1721,7 +1722,7 @@ class YeahCongestion(TypedDict):
 
 
 class LedbatCongestion(TypedDict):
-    """LEDBAT (RFC 6817): for the background; holds the queueing delay at a target."""
+    """LEDBAT (RFC 6817), for background traffic: keeps the queueing delay at a target."""
 
     kind: Literal["ledbat"]
     target: NotRequired[PositiveDuration]
@@ -1745,7 +1746,8 @@ class LedbatCongestion(TypedDict):
 
 
 class HyblaCongestion(TypedDict):
-    """Hybla (Caini, Firrincieli 2004): long round trips grow as a short one does."""
+    """Hybla (Caini, Firrincieli 2004): flows of long round trip times grow as fast as short
+    ones."""
 
     kind: Literal["hybla"]
     reference_rtt: NotRequired[PositiveDuration]
@@ -1756,7 +1758,7 @@ class HyblaCongestion(TypedDict):
 
 
 class WestwoodCongestion(TypedDict):
-    """Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry."""
+    """Westwood+ (Grieco, Mascolo 2004): falls to the measured bandwidth-delay product."""
 
     kind: Literal["westwood"]
     memory: NotRequired[float]
@@ -1769,13 +1771,14 @@ class WestwoodCongestion(TypedDict):
 
 
 class Bbr1Congestion(TypedDict):
-    """BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the path's delivery rate."""
+    """BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the measured delivery
+    rate."""
 
     kind: Literal["bbr1"]
 
 
 class Bbr3Congestion(TypedDict):
-    """BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %."""
+    """BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, but reacts to losses above 2 %."""
 
     kind: Literal["bbr3"]
 
@@ -1785,10 +1788,11 @@ class PacketPairCongestion(TypedDict):
 
     kind: Literal["packet_pair"]
     setpoint: NotRequired[float]
-    """Packets that the flow is to have queued at the bottleneck (4; Keshav leaves it to the
-    network).
+    """Target number of the flow's packets in the queue at the bottleneck (4; Keshav leaves it
+    to the network).
 
-    Below 2 a pair may find its queue empty, and then overestimates the rate. Default: 4.0.
+    Below 2 the flow's queue may be empty when a pair arrives, and the pair then overestimates
+    the rate. Default: 4.0.
     """
     gain: NotRequired[float]
     """Weight of a new pair in the average of the service rate (1/8). Default: 0.125."""
@@ -1799,10 +1803,12 @@ class CustomCongestion(TypedDict):
 
     kind: Literal["custom"]
     control: str
-    """Which control: module and class, as in `"mymodule:MyControl"`, for one in Python, whose
-    code the run then executes; the registered name for one in Rust."""
+    """Name of the control: for a control in Python its module and class, as in
+    `"mymodule:MyControl"`, whose code the run executes; for a control in Rust its registered
+    name."""
     parameters: NotRequired[dict[str, object]]
-    """What each flow's control is made with: the class's keyword arguments."""
+    """Arguments from which the control of each flow is made: in Python the keyword arguments of
+    the class."""
 
 
 Congestion: TypeAlias = (
@@ -1843,19 +1849,16 @@ Recovery: TypeAlias = Literal["sack", "newreno"]
 
 
 class DelayedAckPacketsTimeout(TypedDict):
-    """With numbers of their own."""
+    """On with these bounds."""
 
     packets: NotRequired[int]
-    """An ACK at the latest after this many in-order packets. Default: 2."""
+    """Largest number of in-order packets that one ACK acknowledges. Default: 2."""
     timeout: NotRequired[PositiveDuration]
-    """An ACK at the latest this long after the first unacknowledged packet.
-
-    Default: '40 ms'.
-    """
+    """Longest time from the first unacknowledged packet to its ACK. Default: '40 ms'."""
 
 
 DelayedAck: TypeAlias = bool | DelayedAckPacketsTimeout
-"""Delayed acknowledgements: on, off, or with numbers of their own."""
+"""Delayed acknowledgements: on, off, or on with given bounds."""
 
 RttSamples: TypeAlias = Literal["timestamps", "karn"]
 """Which packets give RTT samples."""
@@ -1868,7 +1871,7 @@ class StandardSlowStart(TypedDict):
 
 
 class LimitedSlowStart(TypedDict):
-    """At most `max_ssthresh / 2` packets a round trip above `max_ssthresh` (RFC 3742)."""
+    """At most `max_ssthresh / 2` packets per round trip above `max_ssthresh` (RFC 3742)."""
 
     kind: Literal["limited"]
     max_ssthresh: NotRequired[int]
@@ -2038,7 +2041,7 @@ class Flows(TypedDict):
     congestion: NotRequired[Control]
     """How large the window is. Needed by a bulk source."""
     recovery: NotRequired[Recovery]
-    """How losses are found and repaired. Default: 'sack'."""
+    """How the sender detects and repairs losses. Default: 'sack'."""
     prr: NotRequired[bool]
     """Proportional rate reduction during recovery (RFC 9937); needs `recovery = "sack"`.
 
@@ -2046,10 +2049,10 @@ class Flows(TypedDict):
     """
     count_lost_in_pipe: NotRequired[bool]
     """Count lost packets in the pipe of a SACK recovery until their retransmissions are
-    acknowledged, as ns-2 does, instead of leaving them out (RFC 6675 sec. 4, Linux).
+    acknowledged, as ns-2 does.
 
-    The first round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr =
-    false`. Default: False.
+    RFC 6675 sec. 4 and Linux leave them out. With this option the sender sends less in the
+    first round trip of a recovery. Needs `recovery = "sack"` and `prr = false`. Default: False.
     """
     delayed_ack: NotRequired[DelayedAck]
     """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
@@ -2060,18 +2063,24 @@ class Flows(TypedDict):
     """The ACK path releases ACKs only at multiples of this time, as cable and wireless links
     do.
 
-    Left out, it does not hold them.
+    By default it does not hold ACKs.
     """
     reverse_path: NotRequired[list[str]]
-    """Names of the shared links that the ACKs cross, in order. Left out, ACKs meet no queue."""
+    """Names of the shared links that the ACKs cross, in order.
+
+    By default ACKs cross no queue.
+    """
     ack_size: NotRequired[Size]
-    """Size of a pure ACK on the wire; it matters on a reverse path. Default: '40 B'."""
+    """Size of a pure ACK on the wire.
+
+    It has an effect only with a `reverse_path`. Default: '40 B'.
+    """
     initial_window: NotRequired[int]
     """Initial window, in packets (RFC 6928: 10). Default: 10."""
     initial_ssthresh: NotRequired[int]
     """Initial slow-start threshold, in packets.
 
-    Left out, slow start goes on until the first loss.
+    By default slow start lasts until the first loss.
     """
     min_rto: NotRequired[PositiveDuration]
     """Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
@@ -2079,14 +2088,14 @@ class Flows(TypedDict):
     Default: '200 ms'.
     """
     rto_granularity: NotRequired[PositiveDuration]
-    """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus this.
+    """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus G.
 
-    Left out, it is `min_rto`, as Linux has it: a timer that only just exceeds a steady RTT
-    fires while the ACK of a retransmission is on its way. ns-2: "10 ms".
+    The default is `min_rto`, as in Linux, since a timeout that is hardly longer than a steady
+    RTT expires while the ACK of a retransmission is on its way. ns-2: "10 ms".
     """
     restart_rto_at_retransmission: NotRequired[bool]
-    """Restart the timer when SACK recovery sends the first packet in flight again (as Linux and
-    ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
+    """Restart the timer when SACK recovery retransmits the first packet in flight (as Linux and
+    ns-2 do), not only when new data is acknowledged (RFC 6298 sec. 5.3).
 
     Default: True.
     """
@@ -2095,26 +2104,27 @@ class Flows(TypedDict):
     max_window: NotRequired[int]
     """Upper bound of the window, in packets.
 
-    Left out, it is 100,000,000, more than a connection can have in flight (RFC 7323: 2^30
+    The default is 100,000,000, more than a connection can have in flight (RFC 7323: 2^30
     bytes).
     """
     slow_start: NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]]
     """How the window grows below ssthresh. Default: {'kind': 'standard'}."""
     slow_start_after_idle: NotRequired[bool]
-    """A sender that has sent nothing for longer than its retransmission timeout starts again
-    from the initial window, or from its window if that is smaller, with slow start up to the
-    old `ssthresh` (RFC 5681 sec. 4.1; Linux has a sysctl of this name).
+    """A sender that has sent nothing for longer than its retransmission timeout restarts from
+    the initial window, or from its window if that is smaller, with slow start up to the old
+    `ssthresh` (RFC 5681 sec. 4.1; Linux has a sysctl of this name).
 
-    It matters where an application pauses, as a source of kind `objects` does. Controls that
-    model the path have rules of their own. Default: True.
+    It has an effect if the application pauses, as with a source of kind `objects`. Rate-based
+    controls have their own rules. Default: True.
     """
     pacing: NotRequired[bool]
-    """Spread packets over the round trip instead of sending them as soon as an ACK allows it.
+    """Spread packets over the round trip instead of sending each as soon as an ACK allows it.
 
     Default: False.
     """
     send_burst: NotRequired[int]
-    """A host with segmentation offload waits until it may send this many packets at once.
+    """Number of packets that a host with segmentation offload sends at once: it waits until the
+    window has room for all of them.
 
     Default: 1.
     """
@@ -2126,7 +2136,7 @@ class Flows(TypedDict):
     """
     ecn: NotRequired[Ecn]
     """Explicit congestion notification: whether queues may mark the flow's packets instead of
-    dropping them, and how its receiver reports marks.
+    dropping them, and how the receiver reports marks.
 
     Default: 'off'.
     """
