@@ -1317,7 +1317,7 @@ Spread2: TypeAlias = Duration | Spread2FromTo | Spread2Uniform | DurationDistrib
 
 
 class RenoCongestion(TypedDict):
-    """Standard TCP: one packet a round trip, half the window (RFC 5681)."""
+    """Standard TCP: grows by a packet per round trip and halves at congestion (RFC 5681)."""
 
     kind: Literal["reno"]
     abe: NotRequired[bool]
@@ -1388,20 +1388,20 @@ class PragueCongestion(TypedDict):
     Default: 0.0625.
     """
     initial_alpha: NotRequired[float]
-    """The estimate at the first mark, before which it does not move (draft: 1, half the window,
-    as slow start has led far beyond what the path holds).
+    """Initial estimate, kept until the first mark (draft: 1, so that the first mark halves the
+    window, because slow start exceeds by far what the path holds).
 
     Default: 1.0.
     """
     min_virtual_rtt: NotRequired[PositiveDuration]
-    """Smallest virtual round trip time: a flow with a shorter one takes the share of a flow
-    with this one (draft sec. 2.4.4: 25 ms).
+    """Smallest virtual round trip time: a flow with a shorter round trip time takes the share
+    of a flow with this one (draft sec. 2.4.4: 25 ms).
 
-    A small value, such as "1 us", is DCTCP's dependence on the round trip time. Default: '25
-    ms'.
+    With a small value, such as "1 us", the rate depends on the round trip time as that of DCTCP
+    does. Default: '25 ms'.
     """
     transition_rounds: NotRequired[int]
-    """From this round trip on the virtual round trip time is used; before, the actual one, so
+    """Number of round trips after which the virtual round trip time replaces the actual one, so
     that short flows start fast (draft sec. 2.4.4: 500; the authors' Linux since 2024: 4).
 
     Default: 500.
@@ -1409,7 +1409,7 @@ class PragueCongestion(TypedDict):
 
 
 class AimdCongestion(TypedDict):
-    """Additive increase and multiplicative decrease, both free; by default standard TCP."""
+    """Additive increase and multiplicative decrease of any size; by default standard TCP."""
 
     kind: Literal["aimd"]
     increase: NotRequired[float]
@@ -1474,20 +1474,20 @@ class HighspeedCongestion(TypedDict):
 
 
 class FhstcpCongestion(TypedDict):
-    """FHSTCP: HighSpeed TCP made fair between round trip times (Su et al. 2005)."""
+    """FHSTCP: HighSpeed TCP, fair between flows of different round trip times (Su et al.
+    2005)."""
 
     kind: Literal["fhstcp"]
     c: NotRequired[float]
-    """Fair factor over RTT, in 1/s (the paper finds 10 the best of 5, 10 and 20): the increase
-    a(w) is multiplied by c times RTT.
+    """Fair factor over RTT, in 1/s: the increase a(w) is multiplied by c times RTT.
 
-    Below an RTT of 1 / c a flow grows more slowly than standard TCP. Default: 10.0.
+    The paper compares 5, 10 and 20 and recommends 10. Below an RTT of 1 / c a flow grows more
+    slowly than standard TCP. Default: 10.0.
     """
     block_pacing: NotRequired[bool]
-    """Send the window in blocks spread over the round trip, int(c RTT) + 1 of them; otherwise
-    packets leave whenever the window allows.
+    """Send the window in int(c RTT) + 1 blocks spread over the round trip.
 
-    Default: True.
+    Without it, packets leave as soon as the window allows. Default: True.
     """
 
 
@@ -1496,7 +1496,7 @@ Variant: TypeAlias = Literal["kelly", "linux"]
 
 
 class ScalableCongestion(TypedDict):
-    """Scalable TCP (Kelly 2003): a share of the window for each round trip."""
+    """Scalable TCP (Kelly 2003): grows by a fraction of the window per round trip."""
 
     kind: Literal["scalable"]
     increase: NotRequired[float]
@@ -1521,7 +1521,7 @@ class ScalableCongestion(TypedDict):
 
 
 class BicCongestion(TypedDict):
-    """BIC (Xu, Harfoush, Rhee 2004) as in Linux: a search for the window of the last loss."""
+    """BIC (Xu, Harfoush, Rhee 2004) as in Linux: searches for the window of the last loss."""
 
     kind: Literal["bic"]
     low_window: NotRequired[float]
@@ -1569,7 +1569,7 @@ HtcpVariant: TypeAlias = Literal["paper", "linux"]
 
 
 class HtcpCongestion(TypedDict):
-    """H-TCP (Leith, Shorten 2004): growth by the time since the last congestion."""
+    """H-TCP (Leith, Shorten 2004): grows faster with the time since the last congestion."""
 
     kind: Literal["htcp"]
     low_speed_period: NotRequired[PositiveDuration]
@@ -1601,7 +1601,7 @@ class HtcpCongestion(TypedDict):
 
 
 class VegasCongestion(TypedDict):
-    """Vegas (Brakmo, Peterson 1995): keeps a few packets queued, and no more."""
+    """Vegas (Brakmo, Peterson 1995): keeps a few packets queued."""
 
     kind: Literal["vegas"]
     alpha: NotRequired[float]
@@ -1639,7 +1639,7 @@ class FastCongestion(TypedDict):
 
 
 class IllinoisCongestion(TypedDict):
-    """Illinois (Liu, Basar, Srikant 2006): delay sets how the window grows and falls."""
+    """Illinois (Liu, Basar, Srikant 2006): the delay sets the increase and the decrease."""
 
     kind: Literal["illinois"]
     alpha_min: NotRequired[float]
@@ -1675,7 +1675,8 @@ class IllinoisCongestion(TypedDict):
 
 
 class CompoundCongestion(TypedDict):
-    """Compound TCP (Tan et al. 2006): Reno and a window of its own that delay rules."""
+    """Compound TCP (Tan et al. 2006): the window of Reno plus a window that follows the
+    delay."""
 
     kind: Literal["compound"]
     alpha: NotRequired[float]
@@ -1704,7 +1705,7 @@ class CompoundCongestion(TypedDict):
 
 
 class YeahCongestion(TypedDict):
-    """YeAH (Baiocchi et al. 2007): fast while the queue is short, Reno when it is not."""
+    """YeAH (Baiocchi et al. 2007): grows fast while the queue is short, otherwise as Reno."""
 
     kind: Literal["yeah"]
     alpha: NotRequired[float]
@@ -1757,7 +1758,7 @@ class YeahCongestion(TypedDict):
 
 
 class LedbatCongestion(TypedDict):
-    """LEDBAT (RFC 6817): for the background; holds the queueing delay at a target."""
+    """LEDBAT (RFC 6817), for background traffic: keeps the queueing delay at a target."""
 
     kind: Literal["ledbat"]
     target: NotRequired[PositiveDuration]
@@ -1784,7 +1785,8 @@ class LedbatCongestion(TypedDict):
 
 
 class HyblaCongestion(TypedDict):
-    """Hybla (Caini, Firrincieli 2004): long round trips grow as a short one does."""
+    """Hybla (Caini, Firrincieli 2004): flows of long round trip times grow as fast as short
+    ones."""
 
     kind: Literal["hybla"]
     reference_rtt: NotRequired[PositiveDuration]
@@ -1795,7 +1797,7 @@ class HyblaCongestion(TypedDict):
 
 
 class WestwoodCongestion(TypedDict):
-    """Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry."""
+    """Westwood+ (Grieco, Mascolo 2004): falls to the measured bandwidth-delay product."""
 
     kind: Literal["westwood"]
     memory: NotRequired[float]
@@ -1813,13 +1815,14 @@ class WestwoodCongestion(TypedDict):
 
 
 class Bbr1Congestion(TypedDict):
-    """BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the path's delivery rate."""
+    """BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the measured delivery
+    rate."""
 
     kind: Literal["bbr1"]
 
 
 class Bbr3Congestion(TypedDict):
-    """BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %."""
+    """BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, but reacts to losses above 2 %."""
 
     kind: Literal["bbr3"]
 
@@ -1829,10 +1832,11 @@ class PacketPairCongestion(TypedDict):
 
     kind: Literal["packet_pair"]
     setpoint: NotRequired[float]
-    """Packets that the flow is to have queued at the bottleneck (4; Keshav leaves it to the
-    network).
+    """Target number of the flow's packets in the queue at the bottleneck (4; Keshav leaves it
+    to the network).
 
-    Below 2 a pair may find its queue empty, and then overestimates the rate. Default: 4.0.
+    Below 2 the flow's queue may be empty when a pair arrives, and the pair then overestimates
+    the rate. Default: 4.0.
     """
     gain: NotRequired[float]
     """Weight of a new pair in the average of the service rate (1/8). Default: 0.125."""
@@ -1843,10 +1847,12 @@ class CustomCongestion(TypedDict):
 
     kind: Literal["custom"]
     control: str
-    """Which control: module and class, as in `"mymodule:MyControl"`, for one in Python, whose
-    code the run then executes; the registered name for one in Rust."""
+    """Name of the control: for a control in Python its module and class, as in
+    `"mymodule:MyControl"`, whose code the run executes; for a control in Rust its registered
+    name."""
     parameters: NotRequired[dict[str, object]]
-    """What each flow's control is made with: the class's keyword arguments."""
+    """Arguments from which the control of each flow is made: in Python the keyword arguments of
+    the class."""
 
 
 Congestion: TypeAlias = (
@@ -2178,7 +2184,7 @@ class Flows(TypedDict):
     """
     ecn: NotRequired[Ecn]
     """Explicit congestion notification: whether queues may mark the flow's packets instead of
-    dropping them, and how its receiver reports marks.
+    dropping them, and how the receiver reports marks.
 
     Default: 'off'.
     """

@@ -9,7 +9,7 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use tailroom_engine::congestion::custom::{ControlMaker, FindControl, NoControl};
+use tailroom_engine::congestion::custom::{ControlMaker, CustomControl, FindControl, NoControl};
 use tailroom_engine::congestion::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
@@ -84,12 +84,15 @@ impl FindControl for PythonControls {
             let is_rate_based =
                 make.getattr(py, IS_RATE_BASED).is_ok_and(|is| is.is_truthy(py).unwrap_or(false));
             let raised = self.raised.clone();
-            let start = move || PythonControl::new(&make, raised.clone());
-            Ok(if is_rate_based {
-                ControlMaker::rate_based(move || Box::new(start()))
-            } else {
-                ControlMaker::window_law(move || Box::new(start()))
-            })
+            // The kind of what a function makes shows when it has made one.
+            Ok(ControlMaker::either(is_rate_based, move || {
+                let control = Box::new(PythonControl::new(&make, raised.clone()));
+                if control.is_rate_based() {
+                    CustomControl::RateBased(control)
+                } else {
+                    CustomControl::WindowLaw(control)
+                }
+            }))
         })
     }
 }

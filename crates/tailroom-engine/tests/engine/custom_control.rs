@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 use tailroom_engine::congestion::custom::Controls;
+use tailroom_engine::congestion::packet_pair::PacketPair;
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
 use tailroom_engine::network::Network;
 use tailroom_engine::results::Summary;
@@ -88,6 +89,7 @@ impl WindowLaw for Greedy {
 fn network(control: &str) -> Network {
     let mut controls = Controls::default();
     controls.register("greedy", |params: &GreedyParams| Greedy { window: params.window });
+    controls.register_rate_based("pair", PacketPair::new);
     controls.register("limited", |params: &LimitedParams| Limited { acks: params.acks });
     let scenario =
         scenario::parse(&SCENARIO.replace("CONTROL", control), &[], None, &scenario_run::NoFiles);
@@ -107,6 +109,16 @@ fn the_same_law_gives_the_same_run() {
     assert!(built_in.flows.iter().all(|flow| flow.congestion_events > 10));
     for flow in &mut own.flows {
         assert_eq!(flow.congestion.replace("reno".into()).as_deref(), Some("limited"));
+    }
+    assert_eq!(own.flows, built_in.flows);
+}
+
+#[test]
+fn a_rate_based_control_of_ones_own_gives_the_run_of_the_built_in_one() {
+    let mut own = summary("\"pair\"");
+    let built_in = summary("\"packet_pair\"");
+    for flow in &mut own.flows {
+        assert_eq!(flow.congestion.replace("packet_pair".into()).as_deref(), Some("pair"));
     }
     assert_eq!(own.flows, built_in.flows);
 }

@@ -57,23 +57,20 @@ impl CustomParams {
         self.maker.is_some()
     }
 
-    /// Whether the control is a rate-based one.
+    /// Whether the control is a rate-based one, as far as its maker tells before it makes one.
     pub fn is_rate_based(&self) -> bool {
-        self.maker.as_ref().is_some_and(|maker| matches!(maker.make, Make::RateBased(_)))
+        self.maker.as_ref().is_some_and(|maker| maker.is_rate_based)
     }
 
     /// Starts the control. The run of a control that has not been found stops at once.
     pub(super) fn start(&self) -> Congestion {
-        match self.maker.as_ref().map(|maker| &maker.make) {
-            Some(Make::WindowLaw(make)) => {
-                Congestion::WindowLaw(AnyWindowLaw::Custom(CustomWindowLaw::new(make())))
-            }
-            Some(Make::RateBased(make)) => Congestion::RateBased(AnyRateBasedControl::Custom(
-                CustomRateBasedControl::new(make()),
-            )),
-            None => {
-                Congestion::WindowLaw(AnyWindowLaw::Custom(CustomWindowLaw::missing(&self.control)))
-            }
+        let law = |law| Congestion::WindowLaw(AnyWindowLaw::Custom(law));
+        match self.maker.as_ref().map(|maker| (maker.make)()) {
+            Some(CustomControl::WindowLaw(made)) => law(CustomWindowLaw::new(made)),
+            Some(CustomControl::RateBased(made)) => Congestion::RateBased(
+                AnyRateBasedControl::Custom(CustomRateBasedControl::new(made)),
+            ),
+            None => law(CustomWindowLaw::missing(&self.control)),
         }
     }
 }
@@ -89,39 +86,48 @@ impl ControlParameters for CustomParams {
 }
 
 /// A window law that a simulation may take to another thread.
-type BoxedWindowLaw = Box<dyn WindowLaw + Send>;
+pub type BoxedWindowLaw = Box<dyn WindowLaw + Send>;
 
 /// A rate-based control that a simulation may take to another thread.
-type BoxedRateBasedControl = Box<dyn RateBasedControl + Send>;
+pub type BoxedRateBasedControl = Box<dyn RateBasedControl + Send>;
+
+/// A control of either kind that the registry does not hold.
+pub enum CustomControl {
+    /// A window law.
+    WindowLaw(BoxedWindowLaw),
+    /// A rate-based control.
+    RateBased(BoxedRateBasedControl),
+}
 
 /// Makes the controls of a group, one per flow.
 #[derive(Clone)]
 pub struct ControlMaker {
-    make: Make,
+    make: Arc<dyn Fn() -> CustomControl + Send + Sync>,
+    is_rate_based: bool,
     needs_marks: bool,
     steady_state: SteadyState,
-}
-
-#[derive(Clone)]
-enum Make {
-    WindowLaw(Arc<dyn Fn() -> BoxedWindowLaw + Send + Sync>),
-    RateBased(Arc<dyn Fn() -> BoxedRateBasedControl + Send + Sync>),
 }
 
 impl ControlMaker {
     /// Makes the window laws that `make` returns. Their steady state is unknown: the window may
     /// settle.
     pub fn window_law(make: impl Fn() -> BoxedWindowLaw + Send + Sync + 'static) -> Self {
-        ControlMaker::new(Make::WindowLaw(Arc::new(make)))
+        ControlMaker::either(false, move || CustomControl::WindowLaw(make()))
     }
 
     /// Makes the rate-based controls that `make` returns.
     pub fn rate_based(make: impl Fn() -> BoxedRateBasedControl + Send + Sync + 'static) -> Self {
-        ControlMaker::new(Make::RateBased(Arc::new(make)))
+        ControlMaker::either(true, move || CustomControl::RateBased(make()))
     }
 
-    fn new(make: Make) -> Self {
-        ControlMaker { make, needs_marks: false, steady_state: SteadyState::MaySettle }
+    /// Makes the controls that `make` returns, whose kind may show only when they are made.
+    /// `is_rate_based` is the expected kind, which the estimate of memory is made with.
+    pub fn either(
+        is_rate_based: bool,
+        make: impl Fn() -> CustomControl + Send + Sync + 'static,
+    ) -> Self {
+        let (needs_marks, steady_state) = (false, SteadyState::MaySettle);
+        ControlMaker { make: Arc::new(make), is_rate_based, needs_marks, steady_state }
     }
 }
 
@@ -133,11 +139,7 @@ impl fmt::Debug for ControlMaker {
 
 impl PartialEq for ControlMaker {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.make, &other.make) {
-            (Make::WindowLaw(one), Make::WindowLaw(other)) => Arc::ptr_eq(one, other),
-            (Make::RateBased(one), Make::RateBased(other)) => Arc::ptr_eq(one, other),
-            _ => false,
-        }
+        Arc::ptr_eq(&self.make, &other.make)
     }
 }
 
