@@ -131,6 +131,16 @@ def test_no_reductions_are_expected_of_it() -> None:
     assert not any("window reductions" in one for one in result.summary["warnings"])
 
 
+def test_a_function_may_make_rate_based_controls_without_saying_so() -> None:
+    def make() -> Paced:
+        return Paced()
+
+    by_class, _ = run(Paced)
+    by_function, control = run(make)
+    assert control.samples
+    assert by_function.flows[0]["throughput_bps"] == by_class.flows[0]["throughput_bps"]
+
+
 class Number(Paced):
     def on_rate_sample(self, event: tr.RateSampleEvent) -> Any:
         return event.cwnd_packets

@@ -26,6 +26,7 @@ pub mod units;
 
 pub mod congestion;
 pub mod packet;
+pub mod parameters;
 pub mod probe;
 pub mod queue;
 

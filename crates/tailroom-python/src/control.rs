@@ -1,7 +1,7 @@
-//! A congestion control in Python: an object of the user's, asked for the window at each ACK.
+//! A congestion control in Python: an object of the user's, called at each ACK.
 //!
 //! The engine runs detached from the interpreter and attaches for each call, so that other threads
-//! go on and Ctrl-C acts. An exception is kept in [`Raised`] while the engine ends the run.
+//! continue and Ctrl-C works. An exception is kept in [`Raised`] while the engine ends the run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,13 +9,12 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use tailroom_engine::congestion::custom::{ControlMaker, FindControl, NoControl};
-use tailroom_engine::congestion::rate_based::{Beginning, LostPacket, PathEvent, Steering};
-use tailroom_engine::congestion::{
-    AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds,
+use tailroom_engine::congestion::custom::{ControlMaker, CustomControl, FindControl, NoControl};
+use tailroom_engine::congestion::rate_based::{
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
+use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
 use tailroom_engine::scenario::Scenario;
-use tailroom_engine::units::Time;
 
 use crate::control_output::PyControlOutput;
 use crate::error::{Failure, ScenarioError};
@@ -85,9 +84,15 @@ impl FindControl for PythonControls {
             let is_rate_based =
                 make.getattr(py, IS_RATE_BASED).is_ok_and(|is| is.is_truthy(py).unwrap_or(false));
             let raised = self.raised.clone();
-            let maker =
-                ControlMaker::new(move || Box::new(PythonControl::new(&make, raised.clone())));
-            Ok(if is_rate_based { maker.modelling_path() } else { maker })
+            // The kind of what a function makes shows when it has made one.
+            Ok(ControlMaker::either(is_rate_based, move || {
+                let control = Box::new(PythonControl::new(&make, raised.clone()));
+                if control.is_rate_based() {
+                    CustomControl::RateBased(control)
+                } else {
+                    CustomControl::WindowLaw(control)
+                }
+            }))
         })
     }
 }
@@ -194,10 +199,10 @@ impl PythonControl {
         name: &str,
         arguments: impl PyCallArgs<'py>,
         method: fn(&Methods) -> Option<&Py<PyAny>>,
-    ) -> Option<Steering> {
+    ) -> Option<ControlOutput> {
         let answer = self.answer(py, name, arguments, method)?;
         if let Ok(output) = answer.cast::<PyControlOutput>() {
-            return Some(output.get().steering());
+            return Some(output.get().output());
         }
         self.refuse(name, &answer, "it returns a tailroom.ControlOutput");
         None
@@ -239,6 +244,15 @@ impl PythonControl {
         self.methods.as_ref().is_some_and(Methods::is_rate_based)
     }
 
+    /// Calls `on_rto` if the congestion is a timeout; false if the control has failed.
+    fn tell_timeout(&mut self, py: Python<'_>, event: &CongestionEvent) -> bool {
+        if event.kind == CongestionKind::Timeout {
+            let event = PyCongestionEvent::new(event);
+            self.tell(py, "on_rto", (event,), |methods| methods.on_rto.as_ref());
+        }
+        self.failure.is_none()
+    }
+
     #[cold]
     fn refuse(&mut self, name: &str, answer: &Bound<'_, PyAny>, hint: &str) {
         let shown = shown(answer);
@@ -267,10 +281,14 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 }
 
 /// What no control may ask for; the engine asks for the failure first, and ends the run.
-const FAILED: Steering =
-    Steering { cwnd_packets: f64::NAN, pacing_rate: 1.0, send_quantum: 1, holds_back: false };
+const FAILED: ControlOutput = ControlOutput {
+    cwnd_packets: f64::NAN,
+    pacing_rate: 1.0,
+    send_quantum: 1,
+    is_app_limited: false,
+};
 
-impl CongestionControl for PythonControl {
+impl WindowLaw for PythonControl {
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         Python::attach(|py| {
             let event = PyAckEvent::new(event, cwnd_packets);
@@ -280,34 +298,42 @@ impl CongestionControl for PythonControl {
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
         Python::attach(|py| {
-            if event.kind == CongestionKind::Timeout {
-                let event = PyCongestionEvent::new(event);
-                self.tell(py, "on_rto", (event,), |methods| methods.on_rto.as_ref());
-            }
-            if self.failure.is_some() {
+            if !self.tell_timeout(py, event) {
                 return f64::NAN;
             }
-            let told = PyCongestionEvent::new(event);
-            if self.is_rate_based() {
-                self.tell(py, "on_congestion", (told,), |methods| methods.on_congestion.as_ref());
-                return event.cwnd_packets;
-            }
-            self.ask(py, "on_congestion", (told,), |methods| methods.on_congestion.as_ref())
+            let event = PyCongestionEvent::new(event);
+            self.ask(py, "on_congestion", (event,), |methods| methods.on_congestion.as_ref())
         })
     }
 
-    fn begin(&mut self, beginning: &Beginning) -> Option<Steering> {
-        if !self.is_rate_based() {
-            return None;
-        }
-        Some(Python::attach(|py| {
-            let event = PyBeginEvent::new(beginning);
-            self.ask_output(py, "begin", (event,), |methods| methods.begin.as_ref())
-                .unwrap_or(FAILED)
-        }))
+    fn sees_every_ack(&self) -> bool {
+        self.methods.as_ref().is_some_and(|methods| methods.on_round.is_some())
     }
 
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
+    fn on_every_ack(&mut self, event: &AckEvent) {
+        if self.rounds.is_over(event) {
+            Python::attach(|py| {
+                let event = PyRoundEvent::new(event);
+                self.tell(py, "on_round", (event,), |methods| methods.on_round.as_ref());
+            });
+        }
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        self.failure.clone()
+    }
+}
+
+impl RateBasedControl for PythonControl {
+    fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
+        Python::attach(|py| {
+            let event = PyBeginEvent::new(event);
+            self.ask_output(py, "begin", (event,), |methods| methods.begin.as_ref())
+                .unwrap_or(FAILED)
+        })
+    }
+
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
         Python::attach(|py| {
             let event = PyRateSampleEvent::new(event);
             self.ask_output(py, RATE_BASED, (event,), |methods| methods.on_rate_sample.as_ref())
@@ -315,7 +341,16 @@ impl CongestionControl for PythonControl {
         })
     }
 
-    fn on_lost(&mut self, packet: &LostPacket) {
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        Python::attach(|py| {
+            if self.tell_timeout(py, event) {
+                let event = PyCongestionEvent::new(event);
+                self.tell(py, "on_congestion", (event,), |methods| methods.on_congestion.as_ref());
+            }
+        });
+    }
+
+    fn on_lost(&mut self, packet: &LostPacketEvent) {
         if self.methods.as_ref().is_some_and(|methods| methods.on_lost.is_some()) {
             Python::attach(|py| {
                 let event = PyLostPacketEvent::new(packet);
@@ -324,26 +359,13 @@ impl CongestionControl for PythonControl {
         }
     }
 
-    fn on_restart(&mut self, now: Time, cwnd_packets: f64) -> Option<Steering> {
+    fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
         self.methods.as_ref()?.on_restart.as_ref()?;
         Some(Python::attach(|py| {
-            let event = PyRestartEvent::new(now, cwnd_packets);
+            let event = PyRestartEvent::new(event);
             self.ask_output(py, "on_restart", (event,), |methods| methods.on_restart.as_ref())
                 .unwrap_or(FAILED)
         }))
-    }
-
-    fn watches_every_ack(&self) -> bool {
-        self.methods.as_ref().is_some_and(|methods| methods.on_round.is_some())
-    }
-
-    fn watch(&mut self, event: &AckEvent) {
-        if self.rounds.is_over(event) {
-            Python::attach(|py| {
-                let event = PyRoundEvent::new(event);
-                self.tell(py, "on_round", (event,), |methods| methods.on_round.as_ref());
-            });
-        }
     }
 
     fn failure(&mut self) -> Option<String> {

@@ -2,14 +2,14 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tailroom_engine::congestion::rate_based::Steering;
+use tailroom_engine::congestion::rate_based::ControlOutput;
 
 /// How a flow sends from now on: what a rate-based control returns.
 #[pyclass(frozen, module = "tailroom", name = "ControlOutput")]
-pub(crate) struct PyControlOutput(Steering);
+pub(crate) struct PyControlOutput(ControlOutput);
 
 impl PyControlOutput {
-    pub(crate) fn steering(&self) -> Steering {
+    pub(crate) fn output(&self) -> ControlOutput {
         self.0
     }
 }
@@ -36,11 +36,11 @@ impl PyControlOutput {
         };
         match wrong {
             Some(problem) => Err(PyValueError::new_err(problem)),
-            None => Ok(PyControlOutput(Steering {
+            None => Ok(PyControlOutput(ControlOutput {
                 cwnd_packets,
                 pacing_rate: pacing_rate_pps,
                 send_quantum: send_quantum_packets,
-                holds_back: is_app_limited,
+                is_app_limited,
             })),
         }
     }
@@ -67,11 +67,11 @@ impl PyControlOutput {
     /// say nothing about the path.
     #[getter]
     fn is_app_limited(&self) -> bool {
-        self.0.holds_back
+        self.0.is_app_limited
     }
 
     fn __repr__(&self) -> String {
-        let Steering { cwnd_packets, pacing_rate, .. } = self.0;
+        let ControlOutput { cwnd_packets, pacing_rate, .. } = self.0;
         format!("ControlOutput(cwnd_packets={cwnd_packets}, pacing_rate_pps={pacing_rate})")
     }
 }

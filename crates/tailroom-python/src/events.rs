@@ -2,7 +2,9 @@
 //! for, and never changes: a control may keep it.
 
 use pyo3::prelude::*;
-use tailroom_engine::congestion::rate_based::{Beginning, LostPacket, PathEvent, Repair};
+use tailroom_engine::congestion::rate_based::{
+    BeginEvent, LostPacketEvent, RateSampleEvent, Repair, RestartEvent,
+};
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, CongestionKind};
 use tailroom_engine::units::Time;
 
@@ -174,10 +176,10 @@ impl PyCongestionEvent {
 
 /// The beginning of a flow, before its first packet.
 #[pyclass(frozen, module = "tailroom", name = "BeginEvent")]
-pub(crate) struct PyBeginEvent(Beginning);
+pub(crate) struct PyBeginEvent(BeginEvent);
 
 impl PyBeginEvent {
-    pub(crate) fn new(event: &Beginning) -> Self {
+    pub(crate) fn new(event: &BeginEvent) -> Self {
         PyBeginEvent(*event)
     }
 }
@@ -217,10 +219,10 @@ impl PyBeginEvent {
 
 /// An ACK, any ACK, with the delivery rate that it shows (draft-ietf-ccwg-bbr-06, section 4.1).
 #[pyclass(frozen, module = "tailroom", name = "RateSampleEvent")]
-pub(crate) struct PyRateSampleEvent(PathEvent);
+pub(crate) struct PyRateSampleEvent(RateSampleEvent);
 
 impl PyRateSampleEvent {
-    pub(crate) fn new(event: &PathEvent) -> Self {
+    pub(crate) fn new(event: &RateSampleEvent) -> Self {
         PyRateSampleEvent(*event)
     }
 }
@@ -342,10 +344,10 @@ impl PyRateSampleEvent {
 
 /// A packet that is newly taken for lost.
 #[pyclass(frozen, module = "tailroom", name = "LostPacketEvent")]
-pub(crate) struct PyLostPacketEvent(LostPacket);
+pub(crate) struct PyLostPacketEvent(LostPacketEvent);
 
 impl PyLostPacketEvent {
-    pub(crate) fn new(event: &LostPacket) -> Self {
+    pub(crate) fn new(event: &LostPacketEvent) -> Self {
         PyLostPacketEvent(*event)
     }
 }
@@ -397,14 +399,11 @@ impl PyLostPacketEvent {
 
 /// The first packet after a time with nothing to send.
 #[pyclass(frozen, module = "tailroom", name = "RestartEvent")]
-pub(crate) struct PyRestartEvent {
-    now: Time,
-    cwnd_packets: f64,
-}
+pub(crate) struct PyRestartEvent(RestartEvent);
 
 impl PyRestartEvent {
-    pub(crate) fn new(now: Time, cwnd_packets: f64) -> Self {
-        PyRestartEvent { now, cwnd_packets }
+    pub(crate) fn new(event: &RestartEvent) -> Self {
+        PyRestartEvent(*event)
     }
 }
 
@@ -413,12 +412,12 @@ impl PyRestartEvent {
     /// When the packet leaves, in seconds since the run began.
     #[getter]
     fn now_s(&self) -> f64 {
-        self.now.seconds()
+        self.0.now.seconds()
     }
 
     /// The window at that moment.
     #[getter]
     fn cwnd_packets(&self) -> f64 {
-        self.cwnd_packets
+        self.0.cwnd_packets
     }
 }

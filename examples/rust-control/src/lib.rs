@@ -1,14 +1,15 @@
 //! A congestion control of your own, outside tailroom's crates: additive increase until the queueing
 //! delay reaches a bound, additive decrease above it.
 //!
-//! Shown here: parameters that a scenario sets, the law, and its registration. `src/main.rs` runs a
-//! scenario with it; `tests/delay_bound.rs` shows that it does what this file says.
+//! This file shows the parameters that a scenario sets, the window law, and its registration.
+//! `src/main.rs` runs a scenario with the control; `tests/delay_bound.rs` checks what it does.
 
 use serde::Deserialize;
 use tailroom_engine::congestion::custom::Controls;
 use tailroom_engine::congestion::{
-    AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState,
+    AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw,
 };
+use tailroom_engine::parameters::{BadParameter, check};
 use tailroom_engine::units::Time;
 
 /// What a scenario may set: `parameters = { increase = 1.0, bound_ms = 10.0 }`.
@@ -27,13 +28,12 @@ impl Default for DelayBoundParams {
     }
 }
 
-impl Parameters for DelayBoundParams {
-    fn validate(&self) -> Result<(), String> {
-        let is_positive = |value: f64| value.is_finite() && value > 0.0;
-        if is_positive(self.increase) && is_positive(self.bound_ms) {
-            return Ok(());
+impl ControlParameters for DelayBoundParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        for (key, value) in [("increase", self.increase), ("bound_ms", self.bound_ms)] {
+            check(key, value, value > 0.0 && value.is_finite(), "a finite number above 0")?;
         }
-        Err("increase and bound_ms must be above 0".into())
+        Ok(())
     }
 
     // A bound below what the buffer holds is kept without a loss.
@@ -56,7 +56,7 @@ impl DelayBound {
     }
 }
 
-impl CongestionControl for DelayBound {
+impl WindowLaw for DelayBound {
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         // A window's worth of ACKs comes in a round trip, so each brings its share of the step.
         let step = self.increase * event.acked_packets as f64 / cwnd_packets;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use rust_control::{DelayBound, DelayBoundParams, controls};
-use tailroom_engine::congestion::{AckEvent, CongestionControl};
+use tailroom_engine::congestion::{AckEvent, WindowLaw};
 use tailroom_engine::results::Summary;
 use tailroom_engine::scenario::{self, FileLoader};
 use tailroom_engine::simulation::Simulation;
@@ -86,7 +86,7 @@ fn wrong_names_and_parameters_are_refused_with_their_place() {
     );
     assert_eq!(
         refusal("bound_ms = 10.0", "bound_ms = -1.0"),
-        "line 12, flows.mine.congestion: increase and bound_ms must be above 0; \
-         correct the parameters"
+        "line 12, flows.mine.congestion.parameters.bound_ms: -1 is out of range; \
+         write a finite number above 0"
     );
 }

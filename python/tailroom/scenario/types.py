@@ -1324,13 +1324,13 @@ Spread2: TypeAlias = Duration | Spread2FromTo | Spread2Uniform | DurationDistrib
 
 
 class RenoCongestion(TypedDict):
-    """Standard TCP: one packet a round trip, half the window (RFC 5681)."""
+    """Standard TCP: grows by a packet per round trip and halves at congestion (RFC 5681)."""
 
     kind: Literal["reno"]
     abe: NotRequired[bool]
-    """Alternative backoff with ECN (RFC 8511): fall to 0.8 of the window on a mark in
-    congestion avoidance, because a queue that marks is short; a loss, or a mark in slow start
-    (RFC 8511 sec. 4), still halves it.
+    """Alternative backoff with ECN (RFC 8511): a mark in congestion avoidance leaves 0.8 of the
+    window, because a queue that marks is short; a loss, or a mark in slow start (RFC 8511 sec.
+    4), still halves the window.
 
     Default: False.
     """
@@ -1341,25 +1341,26 @@ class CubicCongestion(TypedDict):
 
     kind: Literal["cubic"]
     c: NotRequired[float]
-    """How steep the cubic is, in packets per second cubed (C; RFC 9438 sec. 5.1: 0.4).
+    """Coefficient C of the cubic function, in packets per second cubed (RFC 9438 sec. 5.1:
+    0.4).
 
     Default: 0.4.
     """
     beta: NotRequired[float]
-    """What is left of the window after congestion (beta; RFC 9438 sec. 4.6: 0.7; Linux has
-    717/1024 = 0.7002).
+    """Fraction of the window that remains after congestion (beta; RFC 9438 sec. 4.6: 0.7;
+    Linux: 717/1024 = 0.7002).
 
     Default: 0.7.
     """
     fast_convergence: NotRequired[bool]
-    """Fast convergence (RFC 9438 sec. 4.7): a flow that meets congestion below its last maximum
-    aims lower still, and so makes room for new flows.
+    """Fast convergence (RFC 9438 sec. 4.7): after congestion below its last maximum a flow
+    lowers the maximum further, to release capacity to new flows.
 
-    The RFC advises against it for a flow that is alone. Default: True.
+    The RFC advises against it if the flow is the only one on the path. Default: True.
     """
     abe: NotRequired[bool]
-    """Alternative backoff with ECN (RFC 8511 sec. 3.1): keep at least 0.85 of the window on a
-    mark, because a queue that marks is short; a loss still leaves `beta` of it.
+    """Alternative backoff with ECN (RFC 8511 sec. 3.1): a mark leaves at least 0.85 of the
+    window, because a queue that marks is short; a loss still leaves `beta` of it.
 
     Default: False.
     """
@@ -1370,14 +1371,14 @@ class DctcpCongestion(TypedDict):
 
     kind: Literal["dctcp"]
     gain: NotRequired[float]
-    """Weight of the newest window of data in the estimate of the marked share (g; RFC 8257 sec.
-    4.2: 1/16).
+    """Weight of the latest window of data in the estimate of the fraction of marked packets (g;
+    RFC 8257 sec. 4.2: 1/16).
 
     Default: 0.0625.
     """
     initial_alpha: NotRequired[float]
-    """The estimate at the start (RFC 8257 sec. 3.3: 1, which halves the window on the first
-    mark of a short flow).
+    """Initial estimate of the fraction of marked packets (RFC 8257 sec. 3.3: 1, so that the
+    first mark of a short flow halves its window).
 
     Default: 1.0.
     """
@@ -1394,20 +1395,20 @@ class PragueCongestion(TypedDict):
     Default: 0.0625.
     """
     initial_alpha: NotRequired[float]
-    """The estimate at the first mark, before which it does not move (draft: 1, half the window,
-    as slow start has led far beyond what the path holds).
+    """Initial estimate, kept until the first mark (draft: 1, so that the first mark halves the
+    window, because slow start exceeds by far what the path holds).
 
     Default: 1.0.
     """
     min_virtual_rtt: NotRequired[PositiveDuration]
-    """Smallest virtual round trip time: a flow with a shorter one takes the share of a flow
-    with this one (draft sec. 2.4.4: 25 ms).
+    """Smallest virtual round trip time: a flow with a shorter round trip time takes the share
+    of a flow with this one (draft sec. 2.4.4: 25 ms).
 
-    A small value, such as "1 us", is DCTCP's dependence on the round trip time. Default: '25
-    ms'.
+    With a small value, such as "1 us", the rate depends on the round trip time as that of DCTCP
+    does. Default: '25 ms'.
     """
     transition_rounds: NotRequired[int]
-    """From this round trip on the virtual round trip time is used; before, the actual one, so
+    """Number of round trips after which the virtual round trip time replaces the actual one, so
     that short flows start fast (draft sec. 2.4.4: 500; the authors' Linux since 2024: 4).
 
     Default: 500.
@@ -1415,17 +1416,16 @@ class PragueCongestion(TypedDict):
 
 
 class AimdCongestion(TypedDict):
-    """Additive increase and multiplicative decrease, both free; by default standard TCP."""
+    """Additive increase and multiplicative decrease of any size; by default standard TCP."""
 
     kind: Literal["aimd"]
     increase: NotRequired[float]
-    """Increase a, in packets a round trip (RFC 5681: 1).
+    """Increase a, in packets per round trip (RFC 5681: 1).
 
-    The window never grows faster than in slow start, by one packet for each acknowledged
-    packet. Default: 1.0.
+    The growth is at most one packet per acknowledged packet, as in slow start. Default: 1.0.
     """
     decrease: NotRequired[float]
-    """Decrease b: the share of the window that congestion takes away (RFC 5681: 0.5).
+    """Decrease b: the fraction by which congestion reduces the window (RFC 5681: 0.5).
 
     Default: 0.5.
     """
@@ -1436,15 +1436,15 @@ class FixedWindowCongestion(TypedDict):
 
     kind: Literal["fixed_window"]
     window: NotRequired[float]
-    """The window, in packets (default 10, the initial window of RFC 6928).
+    """The window, in packets (default: 10, the initial window of RFC 6928).
 
-    It holds from the first ACK on; give the flow an initial window of the same size to have it
-    from the first packet. Default: 10.0.
+    It applies from the first ACK on; to apply it from the first packet on, set `initial_window`
+    to the same value. Default: 10.0.
     """
 
 
 IncreaseRule: TypeAlias = Literal["continuous", "table", "linux_table", "ns3_table"]
-"""Source of a(w) and b(w)."""
+"""How a(w) and b(w) are computed."""
 
 
 class HighspeedCongestion(TypedDict):
@@ -1452,48 +1452,49 @@ class HighspeedCongestion(TypedDict):
 
     kind: Literal["highspeed"]
     low_window: NotRequired[float]
-    """Up to this window the control is standard TCP, in packets (RFC 3649: 38).
+    """Largest window at which the control behaves as standard TCP, in packets (RFC 3649: 38).
 
     Default: 38.0.
     """
     high_window: NotRequired[float]
-    """Window that the response function reaches at loss fraction `high_p`, in packets (83000).
+    """Window of the response function at the loss fraction `high_p`, in packets (RFC 3649:
+    83000).
 
     Default: 83000.0.
     """
     low_p: NotRequired[float]
-    """Loss fraction at `low_window` (1e-3; ns-2 computes 1.5 / 38^2 = 1.03878e-3).
+    """Loss fraction at `low_window` (RFC 3649: 1e-3; ns-2 computes 1.5 / 38^2 = 1.03878e-3).
 
     Default: 0.001.
     """
     high_p: NotRequired[float]
-    """Loss fraction at `high_window` (1e-7). Default: 1e-07."""
+    """Loss fraction at `high_window` (RFC 3649: 1e-7). Default: 1e-07."""
     high_decrease: NotRequired[float]
-    """Decrease factor b at `high_window` (0.1). Default: 0.1."""
+    """Decrease factor b at `high_window` (RFC 3649: 0.1). Default: 0.1."""
     increase: NotRequired[IncreaseRule]
-    """Where a(w) and b(w) come from. Default: 'continuous'."""
+    """How a(w) and b(w) are computed. Default: 'continuous'."""
     halve_in_slow_start: NotRequired[bool]
-    """Halve a window that loses packets in slow start, whatever b(w) says, as ns-2 does.
+    """Halve the window on a loss in slow start, as ns-2 does, instead of reducing it by b(w).
 
     Default: False.
     """
 
 
 class FhstcpCongestion(TypedDict):
-    """FHSTCP: HighSpeed TCP made fair between round trip times (Su et al. 2005)."""
+    """FHSTCP: HighSpeed TCP, fair between flows of different round trip times (Su et al.
+    2005)."""
 
     kind: Literal["fhstcp"]
     c: NotRequired[float]
-    """Fair factor over RTT, in 1/s (the paper finds 10 the best of 5, 10 and 20): the increase
-    a(w) is multiplied by c times RTT.
+    """Fair factor over RTT, in 1/s: the increase a(w) is multiplied by c times RTT.
 
-    Below an RTT of 1 / c a flow grows more slowly than standard TCP. Default: 10.0.
+    The paper compares 5, 10 and 20 and recommends 10. Below an RTT of 1 / c a flow grows more
+    slowly than standard TCP. Default: 10.0.
     """
     block_pacing: NotRequired[bool]
-    """Send the window in blocks spread over the round trip, int(c RTT) + 1 of them; otherwise
-    packets leave whenever the window allows.
+    """Send the window in int(c RTT) + 1 blocks spread over the round trip.
 
-    Default: True.
+    Without it, packets leave as soon as the window allows. Default: True.
     """
 
 
@@ -1502,123 +1503,128 @@ Variant: TypeAlias = Literal["kelly", "linux"]
 
 
 class ScalableCongestion(TypedDict):
-    """Scalable TCP (Kelly 2003): a share of the window for each round trip."""
+    """Scalable TCP (Kelly 2003): grows by a fraction of the window per round trip."""
 
     kind: Literal["scalable"]
     increase: NotRequired[float]
-    """Increase a, in packets for each acknowledged packet (Kelly, and Linux today: 0.01).
+    """Increase a, in packets per acknowledged packet (Kelly and current Linux: 0.01).
 
-    Linux 2.6 and ns-3 use 0.02, because they count ACKs, and a delayed ACK stands for two
+    Linux 2.6 and ns-3 use 0.02, because they count ACKs, and a delayed ACK acknowledges two
     packets. Default: 0.01.
     """
     decrease: NotRequired[float]
-    """Decrease b: the share of the window that congestion takes away (Kelly: 0.125).
+    """Decrease b: the fraction by which congestion reduces the window (Kelly: 0.125).
 
     Default: 0.125.
     """
     legacy_window: NotRequired[float]
-    """Up to this window the control is standard TCP, in packets (Kelly: 16; Linux and ns-3 have
-    no such window, so no second source confirms it); only for `kelly`.
+    """Largest window at which the control behaves as standard TCP, in packets (Kelly: 16; no
+    second source confirms it, since Linux and ns-3 have no such window).
 
-    Default: 16.0.
+    Applies to `variant = "kelly"` only. Default: 16.0.
     """
     variant: NotRequired[Variant]
-    """What happens to small windows. Default: 'kelly'."""
+    """How small windows grow and shrink. Default: 'kelly'."""
 
 
 class BicCongestion(TypedDict):
-    """BIC (Xu, Harfoush, Rhee 2004) as in Linux: a search for the window of the last loss."""
+    """BIC (Xu, Harfoush, Rhee 2004) as in Linux: searches for the window of the last loss."""
 
     kind: Literal["bic"]
     low_window: NotRequired[float]
-    """Up to this window the control is standard TCP, in packets (paper and Linux: 14).
+    """Largest window at which the control behaves as standard TCP, in packets (paper and Linux:
+    14).
 
     Default: 14.0.
     """
     max_increment: NotRequired[float]
-    """Largest increment `S_max`, in packets a round trip (Linux: 16, which allows for delayed
-    ACKs; paper, and Linux up to 2.6.14: 32).
+    """Largest increment `S_max`, in packets per round trip (Linux: 16, which allows for delayed
+    ACKs; the paper, and Linux up to 2.6.14: 32).
 
     Default: 16.0.
     """
     search_divisor: NotRequired[float]
-    """Each round trip goes this fraction of the way to the window of the last loss: one in so
-    many (Linux: 4; paper: 2, a binary search).
+    """Each round trip covers 1 / `search_divisor` of the distance to the window at the last
+    loss (Linux: 4; paper: 2, a binary search).
 
     Default: 4.0.
     """
     smooth_part: NotRequired[float]
-    """Round trips that the last `search_divisor` packets below the window of the last loss
-    take, and the first ones above it (Linux: 20, so 0.2 packets a round trip; the paper stops
-    the search at a smallest increment of 0.01 instead).
+    """Number of round trips in which the window grows by the last `search_divisor` packets
+    below the window at the last loss, and by the first ones above it (Linux: 20, so 0.2 packets
+    per round trip; the paper instead ends the search at a smallest increment of 0.01).
 
     Default: 20.0.
     """
     decrease: NotRequired[float]
-    """The share of the window that congestion takes away (Linux: 205 / 1024, 0.2; paper:
+    """The fraction by which congestion reduces the window (Linux: 205 / 1024, about 0.2; paper:
     0.125).
 
     Default: 0.2001953125.
     """
     fast_convergence: NotRequired[bool]
-    """A loss below the window of the last loss moves the goal halfway down to the new window,
-    so that a flow makes room for another one (paper and Linux: on).
+    """After a loss below the window at the last loss, search for a window halfway between the
+    windows before and after the reduction, so that the flow releases capacity to new flows
+    (paper and Linux: on).
 
     Default: True.
     """
 
 
 HtcpVariant: TypeAlias = Literal["paper", "linux"]
-"""Whose rules H-TCP follows."""
+"""Which rules H-TCP follows."""
 
 
 class HtcpCongestion(TypedDict):
-    """H-TCP (Leith, Shorten 2004): growth by the time since the last congestion."""
+    """H-TCP (Leith, Shorten 2004): grows faster with the time since the last congestion."""
 
     kind: Literal["htcp"]
     low_speed_period: NotRequired[PositiveDuration]
-    """For so long after congestion the control grows like standard TCP (`Delta_L`: 1 s).
+    """Time after congestion during which the window grows as in standard TCP (`Delta_L`; paper:
+    1 s).
 
     Default: '1 s'.
     """
     rtt_scaling: NotRequired[bool]
-    """Growth in proportion to the smallest RTT, relative to 100 ms and within a factor from 0.1
-    to 2, so that it depends little on the RTT (draft-leith-tcp-htcp and Linux: on).
+    """Multiply the growth per round trip by the smallest RTT over 100 ms, within 0.1 and 2, so
+    that the growth per second depends less on the RTT (draft-leith-tcp-htcp and Linux: on).
 
     Default: True.
     """
     adaptive_backoff: NotRequired[bool]
-    """Back off to the smallest RTT over the largest, within 0.5 and 0.8; without it to 0.5.
+    """On congestion, multiply the window by the smallest RTT over the largest, within 0.5 and
+    0.8.
 
-    Default: True.
+    If off, multiply it by 0.5. Default: True.
     """
     throughput_check: NotRequired[bool]
-    """Back off to 0.5 when the throughput before congestion has changed by more than a fifth
-    since the congestion before, so that flows that come or go converge quickly.
+    """Multiply the window by 0.5 if the throughput has changed by more than a fifth since the
+    previous congestion, so that flows converge quickly when a flow starts or ends.
 
     Default: True.
     """
     variant: NotRequired[HtcpVariant]
-    """Whose rules hold where the paper and Linux differ. Default: 'paper'."""
+    """Which rules apply where the paper and Linux differ. Default: 'paper'."""
 
 
 class VegasCongestion(TypedDict):
-    """Vegas (Brakmo, Peterson 1995): keeps a few packets queued, and no more."""
+    """Vegas (Brakmo, Peterson 1995): keeps a few packets queued."""
 
     kind: Literal["vegas"]
     alpha: NotRequired[float]
-    """With fewer packets queued the window grows by one packet a round trip (2).
+    """Number of queued packets below which the window grows by one packet per round trip
+    (Linux: 2).
 
     Default: 2.0.
     """
     beta: NotRequired[float]
-    """With more packets queued the window shrinks by one packet a round trip (4); not below
-    `alpha`.
+    """Number of queued packets above which the window shrinks by one packet per round trip
+    (Linux: 4); at least `alpha`.
 
     Default: 4.0.
     """
     gamma: NotRequired[float]
-    """With more packets queued slow start ends (1). Default: 1.0."""
+    """Number of queued packets above which slow start ends (Linux: 1). Default: 1.0."""
 
 
 class FastCongestion(TypedDict):
@@ -1626,163 +1632,204 @@ class FastCongestion(TypedDict):
 
     kind: Literal["fast"]
     alpha: NotRequired[float]
-    """Packets that a flow keeps queued (100). Default: 100.0."""
+    """Packets that each flow keeps queued (ns-2: 100). Default: 100.0."""
     gamma: NotRequired[float]
-    """Part of the way to the target that one update goes (0.5). Default: 0.5."""
+    """Fraction of the distance to the target that one update covers (ns-2: 0.5).
+
+    Default: 0.5.
+    """
     mi_threshold: NotRequired[Duration]
-    """Below this mean queueing delay each ACK adds a packet, as in slow start (0.75 ms).
+    """Mean queueing delay below which each ACK adds a packet, as in slow start (ns-2: 0.75 ms).
 
     Default: '750 us'.
     """
 
 
 class IllinoisCongestion(TypedDict):
-    """Illinois (Liu, Basar, Srikant 2006): delay sets how the window grows and falls."""
+    """Illinois (Liu, Basar, Srikant 2006): the delay sets the increase and the decrease."""
 
     kind: Literal["illinois"]
     alpha_min: NotRequired[float]
-    """Increase where the delay is largest, in packets a round trip (Linux: 0.3).
-
-    Default: 0.3.
-    """
+    """Increase at the largest delay, in packets per round trip (Linux: 0.3). Default: 0.3."""
     alpha_max: NotRequired[float]
-    """Increase where there is next to no delay, in packets a round trip (10). Default: 10.0."""
+    """Increase at delays up to 1 % of the largest delay, in packets per round trip (Linux: 10).
+
+    Default: 10.0.
+    """
     beta_min: NotRequired[float]
-    """Part of the window that a loss takes where the delay is small (0.125). Default: 0.125."""
+    """Fraction by which a loss reduces the window at delays up to 10 % of the largest delay
+    (Linux: 0.125).
+
+    Default: 0.125.
+    """
     beta_max: NotRequired[float]
-    """Part of the window that a loss takes where the delay is large (0.5). Default: 0.5."""
+    """Fraction by which a loss reduces the window at delays from 80 % of the largest delay on
+    (Linux: 0.5).
+
+    Default: 0.5.
+    """
     window_threshold: NotRequired[float]
-    """Below this window the control is standard TCP, in packets (Linux: 15). Default: 15.0."""
+    """Window below which the control behaves as standard TCP, in packets (Linux: 15).
+
+    Default: 15.0.
+    """
     theta: NotRequired[int]
-    """After how many round trips with next to no delay the increase returns to `alpha_max` (5).
+    """Number of round trips with a delay of at most 1 % of the largest delay after which the
+    increase returns to `alpha_max` (Linux: 5).
 
     Default: 5.
     """
 
 
 class CompoundCongestion(TypedDict):
-    """Compound TCP (Tan et al. 2006): Reno and a window of its own that delay rules."""
+    """Compound TCP (Tan et al. 2006): the window of Reno plus a window that follows the
+    delay."""
 
     kind: Literal["compound"]
     alpha: NotRequired[float]
-    """Factor of the increase `alpha * window^k` a round trip (0.125). Default: 0.125."""
+    """Factor of the increase per round trip, `alpha * window^k` packets (paper: 0.125).
+
+    Default: 0.125.
+    """
     beta: NotRequired[float]
-    """Part of the window that a loss takes (0.5). Default: 0.5."""
+    """Fraction by which a loss reduces the window (paper: 0.5). Default: 0.5."""
     k: NotRequired[float]
-    """Exponent of the increase `alpha * window^k` (0.75). Default: 0.75."""
+    """Exponent of the increase per round trip, `alpha * window^k` packets (paper: 0.75).
+
+    Default: 0.75.
+    """
     gamma: NotRequired[float]
-    """With as many packets of its own in the queue, the second window shrinks (30).
+    """Number of the flow's packets in the queue from which the delay-based window shrinks
+    (paper: 30).
 
     Default: 30.0.
     """
     zeta: NotRequired[float]
-    """By how many packets it shrinks for each one queued (1, as the Linux port).
+    """Packets by which the delay-based window shrinks per queued packet (Linux port: 1).
 
     Default: 1.0.
     """
 
 
 class YeahCongestion(TypedDict):
-    """YeAH (Baiocchi et al. 2007): fast while the queue is short, Reno when it is not."""
+    """YeAH (Baiocchi et al. 2007): grows fast while the queue is short, otherwise as Reno."""
 
     kind: Literal["yeah"]
     alpha: NotRequired[float]
-    """With more packets of its own in the queue, the flow drains it (80). Default: 80.0."""
+    """Number of the flow's own queued packets above which it drains the queue (Linux module:
+    80).
+
+    Default: 80.0.
+    """
     gamma: NotRequired[float]
-    """The part of its queue that a flow drains in a round trip is one in `gamma` (1).
+    """Per round trip, the flow drains 1 / `gamma` of its queued packets (Linux module: 1).
 
     Default: 1.0.
     """
     max_drain: NotRequired[float]
-    """Draining takes at most this part of the window (0.5; the module's epsilon of 1).
+    """Largest fraction of the window by which draining reduces it per round trip (Linux module:
+    0.5, as an epsilon of 1).
 
     Default: 0.5.
     """
     min_decrease: NotRequired[float]
-    """A loss takes at least this part of the window (0.125; the module's delta of 3).
+    """Smallest fraction by which a loss reduces the window (Linux module: 0.125, as a delta of
+    3).
 
     Default: 0.125.
     """
     phi: NotRequired[float]
-    """A queueing delay above one in `phi` of the smallest RTT ends the fast mode (8).
+    """A queueing delay above 1 / `phi` of the smallest RTT ends the fast mode (Linux module:
+    8).
 
     Default: 8.0.
     """
     rho: NotRequired[int]
-    """After so many round trips in a row in the slow mode, a loss halves the window: others
-    compete (16).
+    """Number of consecutive round trips in the slow mode from which a loss halves the window,
+    because other flows compete (Linux module: 16).
 
     Default: 16.
     """
     zeta: NotRequired[int]
-    """After more round trips in the fast mode, the flow no longer believes in others (50).
+    """Number of round trips in the fast mode since the last loss after which the flow assumes
+    that no other flows compete (Linux module: 50).
 
     Default: 50.
     """
     scalable_packets: NotRequired[float]
-    """In the fast mode the window grows by one packet for so many acknowledged (100; as many as
-    the window holds, if fewer).
+    """Number of acknowledged packets per packet of growth in the fast mode; the window, if it
+    is smaller (Linux module: 100).
 
     Default: 100.0.
     """
 
 
 class LedbatCongestion(TypedDict):
-    """LEDBAT (RFC 6817): for the background; holds the queueing delay at a target."""
+    """LEDBAT (RFC 6817), for background traffic: keeps the queueing delay at a target."""
 
     kind: Literal["ledbat"]
     target: NotRequired[PositiveDuration]
-    """The queueing delay to keep (100 ms, the most that the RFC allows). Default: '100 ms'."""
+    """Target of the queueing delay (RFC 6817: at most 100 ms, the default).
+
+    Default: '100 ms'.
+    """
     gain: NotRequired[float]
-    """Packets that the window grows by in a round trip without queueing delay (1, the most that
-    the RFC allows).
+    """Growth of the window without queueing delay, in packets per round trip (RFC 6817: at most
+    1, the default).
 
     Default: 1.0.
     """
     base_history: NotRequired[int]
-    """For how many minutes the smallest delay is remembered (10): a longer path shows by then.
+    """Time over which the smallest delay is taken, in minutes (RFC 6817: 10).
 
-    Default: 10.
+    A path that has become longer is recognised after this time. Default: 10.
     """
     noise_filter: NotRequired[int]
-    """The delay is the smallest of so many samples (4, as ns-3; the RFC asks for at least 1).
+    """Number of RTT samples whose minimum is the current delay (ns-3: 4; RFC 6817: at least 1).
 
     Default: 4.
     """
 
 
 class HyblaCongestion(TypedDict):
-    """Hybla (Caini, Firrincieli 2004): long round trips grow as a short one does."""
+    """Hybla (Caini, Firrincieli 2004): flows of long round trip times grow as fast as short
+    ones."""
 
     kind: Literal["hybla"]
     reference_rtt: NotRequired[PositiveDuration]
-    """Round trip of the Reno flow that it equals (RTT0; Linux: 25 ms; ns-3: 50 ms).
+    """RTT of the Reno flow whose rate Hybla imitates (RTT0; Linux: 25 ms; ns-3: 50 ms).
 
     Default: '25 ms'.
     """
 
 
 class WestwoodCongestion(TypedDict):
-    """Westwood+ (Grieco, Mascolo 2004): falls to what the path was measured to carry."""
+    """Westwood+ (Grieco, Mascolo 2004): falls to the measured bandwidth-delay product."""
 
     kind: Literal["westwood"]
     memory: NotRequired[float]
-    """Weight of the past in the bandwidth estimate (alpha; paper: 0.9). Default: 0.9."""
+    """Weight of the previous estimate when a sample of the delivery rate is added (alpha;
+    paper: 0.9).
+
+    Default: 0.9.
+    """
     min_sample: NotRequired[PositiveDuration]
-    """A bandwidth sample lasts a round trip, and at least this long (paper and Linux: 50 ms).
+    """Smallest duration of a sample of the delivery rate; a sample lasts one round trip if that
+    is longer (paper and Linux: 50 ms).
 
     Default: '50 ms'.
     """
 
 
 class Bbr1Congestion(TypedDict):
-    """BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the path's delivery rate."""
+    """BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the measured delivery
+    rate."""
 
     kind: Literal["bbr1"]
 
 
 class Bbr3Congestion(TypedDict):
-    """BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, and reacts to losses above 2 %."""
+    """BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, but reacts to losses above 2 %."""
 
     kind: Literal["bbr3"]
 
@@ -1792,10 +1839,11 @@ class PacketPairCongestion(TypedDict):
 
     kind: Literal["packet_pair"]
     setpoint: NotRequired[float]
-    """Packets that the flow is to have queued at the bottleneck (4; Keshav leaves it to the
-    network).
+    """Target number of the flow's packets in the queue at the bottleneck (4; Keshav leaves it
+    to the network).
 
-    Below 2 a pair may find its queue empty, and then overestimates the rate. Default: 4.0.
+    Below 2 the flow's queue may be empty when a pair arrives, and the pair then overestimates
+    the rate. Default: 4.0.
     """
     gain: NotRequired[float]
     """Weight of a new pair in the average of the service rate (1/8). Default: 0.125."""
@@ -1806,10 +1854,12 @@ class CustomCongestion(TypedDict):
 
     kind: Literal["custom"]
     control: str
-    """Which control: module and class, as in `"mymodule:MyControl"`, for one in Python, whose
-    code the run then executes; the registered name for one in Rust."""
+    """Name of the control: for a control in Python its module and class, as in
+    `"mymodule:MyControl"`, whose code the run executes; for a control in Rust its registered
+    name."""
     parameters: NotRequired[dict[str, object]]
-    """What each flow's control is made with: the class's keyword arguments."""
+    """Arguments from which the control of each flow is made: in Python the keyword arguments of
+    the class."""
 
 
 Congestion: TypeAlias = (
@@ -1846,23 +1896,23 @@ A name is a kind, or one of your own controls, as `"mymodule:MyControl"`.
 """
 
 Recovery: TypeAlias = Literal["sack", "newreno"]
-"""Loss recovery."""
+"""How losses are detected and repaired."""
 
 
 class DelayedAckPacketsTimeout(TypedDict):
-    """With numbers of their own."""
+    """With given limits."""
 
     packets: NotRequired[int]
-    """An ACK at the latest after this many in-order packets. Default: 2."""
+    """Largest number of in-order packets per ACK (default 2, RFC 5681 sec. 4.2). Default: 2."""
     timeout: NotRequired[PositiveDuration]
-    """An ACK at the latest this long after the first unacknowledged packet.
+    """Largest time from the first unacknowledged packet to the ACK (default 40 ms, Linux).
 
     Default: '40 ms'.
     """
 
 
 DelayedAck: TypeAlias = bool | DelayedAckPacketsTimeout
-"""Delayed acknowledgements: on, off, or with numbers of their own."""
+"""Delayed acknowledgements: on, off, or with given limits."""
 
 RttSamples: TypeAlias = Literal["timestamps", "karn"]
 """Which packets give RTT samples."""
@@ -1875,7 +1925,7 @@ class StandardSlowStart(TypedDict):
 
 
 class LimitedSlowStart(TypedDict):
-    """At most `max_ssthresh / 2` packets a round trip above `max_ssthresh` (RFC 3742)."""
+    """At most `max_ssthresh / 2` packets per round trip above `max_ssthresh` (RFC 3742)."""
 
     kind: Literal["limited"]
     max_ssthresh: NotRequired[int]
@@ -1883,7 +1933,7 @@ class LimitedSlowStart(TypedDict):
 
 
 class HystartPlusPlusSlowStart(TypedDict):
-    """Leave slow start when the round trip time grows (RFC 9406)."""
+    """HyStart++: end slow start when the RTT grows (RFC 9406)."""
 
     kind: Literal["hystart_plus_plus"]
 
@@ -1892,7 +1942,8 @@ SlowStart: TypeAlias = StandardSlowStart | LimitedSlowStart | HystartPlusPlusSlo
 """Growth of the window below ssthresh."""
 
 Ecn: TypeAlias = Literal["off", "classic", "accurate", "l4s"]
-"""Explicit congestion notification."""
+"""Explicit congestion notification: the ECN field of the flow's packets, and how the
+receiver reports marks."""
 
 
 class Defaults(TypedDict):
@@ -2045,7 +2096,7 @@ class Flows(TypedDict):
     congestion: NotRequired[Control]
     """How large the window is. Needed by a bulk source."""
     recovery: NotRequired[Recovery]
-    """How losses are found and repaired. Default: 'sack'."""
+    """How losses are detected and repaired. Default: 'sack'."""
     prr: NotRequired[bool]
     """Proportional rate reduction during recovery (RFC 9937); needs `recovery = "sack"`.
 
@@ -2053,13 +2104,13 @@ class Flows(TypedDict):
     """
     count_lost_in_pipe: NotRequired[bool]
     """Count lost packets in the pipe of a SACK recovery until their retransmissions are
-    acknowledged, as ns-2 does, instead of leaving them out (RFC 6675 sec. 4, Linux).
+    acknowledged, as ns-2 does, instead of excluding them (RFC 6675 sec. 4, Linux).
 
     The first round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr =
     false`. Default: False.
     """
     delayed_ack: NotRequired[DelayedAck]
-    """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
+    """Delayed acknowledgements (RFC 5681 sec. 4.2): `true` means 2 packets and 40 ms.
 
     Default: False.
     """
@@ -2067,18 +2118,24 @@ class Flows(TypedDict):
     """The ACK path releases ACKs only at multiples of this time, as cable and wireless links
     do.
 
-    Left out, it does not hold them.
+    Default: ACKs are not held.
     """
     reverse_path: NotRequired[list[str]]
-    """Names of the shared links that the ACKs cross, in order. Left out, ACKs meet no queue."""
+    """Names of the shared links that the ACKs cross, in order.
+
+    Default: none, so that ACKs meet no queue.
+    """
     ack_size: NotRequired[Size]
-    """Size of a pure ACK on the wire; it matters on a reverse path. Default: '40 B'."""
+    """Size of a pure ACK on the wire.
+
+    It has an effect only with a `reverse_path`. Default: '40 B'.
+    """
     initial_window: NotRequired[int]
     """Initial window, in packets (RFC 6928: 10). Default: 10."""
     initial_ssthresh: NotRequired[int]
     """Initial slow-start threshold, in packets.
 
-    Left out, slow start goes on until the first loss.
+    Default: none, so that slow start lasts until the first loss or mark.
     """
     min_rto: NotRequired[PositiveDuration]
     """Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
@@ -2086,14 +2143,14 @@ class Flows(TypedDict):
     Default: '200 ms'.
     """
     rto_granularity: NotRequired[PositiveDuration]
-    """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus this.
+    """Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus G.
 
-    Left out, it is `min_rto`, as Linux has it: a timer that only just exceeds a steady RTT
-    fires while the ACK of a retransmission is on its way. ns-2: "10 ms".
+    Default: `min_rto`, as in Linux, because a timeout barely above a constant RTT expires
+    before the ACK of a retransmission arrives. ns-2: "10 ms".
     """
     restart_rto_at_retransmission: NotRequired[bool]
-    """Restart the timer when SACK recovery sends the first packet in flight again (as Linux and
-    ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
+    """Restart the retransmission timer when SACK recovery retransmits the first packet in
+    flight (as Linux and ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
 
     Default: True.
     """
@@ -2102,38 +2159,39 @@ class Flows(TypedDict):
     max_window: NotRequired[int]
     """Upper bound of the window, in packets.
 
-    Left out, it is 100,000,000, more than a connection can have in flight (RFC 7323: 2^30
+    Default: 100,000,000, which is more than a connection can have in flight (RFC 7323: 2^30
     bytes).
     """
     slow_start: NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]]
     """How the window grows below ssthresh. Default: {'kind': 'standard'}."""
     slow_start_after_idle: NotRequired[bool]
-    """A sender that has sent nothing for longer than its retransmission timeout starts again
-    from the initial window, or from its window if that is smaller, with slow start up to the
-    old `ssthresh` (RFC 5681 sec. 4.1; Linux has a sysctl of this name).
+    """After an idle time longer than the retransmission timeout, restart from the initial
+    window, or from the current window if that is smaller, with slow start up to the old
+    `ssthresh` (RFC 5681 sec. 4.1; `tcp_slow_start_after_idle` in Linux).
 
-    It matters where an application pauses, as a source of kind `objects` does. Controls that
-    model the path have rules of their own. Default: True.
+    It has an effect if the application pauses, as with a source of kind `objects`. Rate-based
+    controls have their own rules. Default: True.
     """
     pacing: NotRequired[bool]
-    """Spread packets over the round trip instead of sending them as soon as an ACK allows it.
+    """Spread packets over the round trip instead of sending them as soon as an ACK allows.
 
     Default: False.
     """
     send_burst: NotRequired[int]
-    """A host with segmentation offload waits until it may send this many packets at once.
+    """Wait until this many packets may be sent at once, as a host with segmentation offload
+    does.
 
     Default: 1.
     """
     forget_sack_at_timeout: NotRequired[bool]
-    """Forget the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
+    """Discard the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
     (RFC 6675 sec. 5.1, Linux).
 
     Default: False.
     """
     ecn: NotRequired[Ecn]
     """Explicit congestion notification: whether queues may mark the flow's packets instead of
-    dropping them, and how its receiver reports marks.
+    dropping them, and how the receiver reports marks.
 
     Default: 'off'.
     """

@@ -1,19 +1,20 @@
-//! Additive increase, multiplicative decrease (Chiu, Jain 1989) with a free increase and decrease.
+//! Additive increase, multiplicative decrease (Chiu and Jain 1989), both configurable.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
-/// Parameters of AIMD; the defaults make it standard TCP (RFC 5681).
+/// Parameters of AIMD; the defaults are those of standard TCP (RFC 5681).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AimdParams {
-    /// Increase a, in packets a round trip (RFC 5681: 1). The window never grows faster than in slow
-    /// start, by one packet for each acknowledged packet.
+    /// Increase a, in packets per round trip (RFC 5681: 1). The growth is at most one packet per
+    /// acknowledged packet, as in slow start.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub increase: f64,
-    /// Decrease b: the share of the window that congestion takes away (RFC 5681: 0.5).
+    /// Decrease b: the fraction by which congestion reduces the window (RFC 5681: 0.5).
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub decrease: f64,
 }
@@ -24,19 +25,17 @@ impl Default for AimdParams {
     }
 }
 
-impl Parameters for AimdParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(self.increase > 0.0 && self.increase.is_finite()) {
-            return Err("increase must be finite and above 0".into());
-        }
-        if !(0.0 < self.decrease && self.decrease < 1.0) {
-            return Err("decrease must be in (0, 1)".into());
-        }
-        Ok(())
+impl ControlParameters for AimdParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let (increase, decrease) = (self.increase, self.decrease);
+        let is_positive = increase > 0.0 && increase.is_finite();
+        check("increase", increase, is_positive, "a finite number above 0")?;
+        check("decrease", decrease, 0.0 < decrease && decrease < 1.0, "more than 0 and less than 1")
     }
 }
 
-/// Grows by a packets a round trip and loses the share b on congestion.
+/// The state of AIMD for one flow: the growth per round trip, and the fraction of the window that
+/// remains after congestion.
 #[derive(Debug)]
 pub struct Aimd {
     increase: f64,
@@ -44,18 +43,19 @@ pub struct Aimd {
 }
 
 impl Aimd {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &AimdParams) -> Self {
         Aimd { increase: params.increase, retention: 1.0 - params.decrease }
     }
 }
 
-impl CongestionControl for Aimd {
+impl WindowLaw for Aimd {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
-        // A large increase on a small window would send bursts that slow start does not.
-        let a_packet = (self.increase / cwnd_packets).min(1.0);
-        cwnd_packets + a_packet * event.acked_packets as f64
+        // Without this bound, a large increase would make a small window grow faster than slow
+        // start.
+        let per_packet = (self.increase / cwnd_packets).min(1.0);
+        cwnd_packets + per_packet * event.acked_packets as f64
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
@@ -73,10 +73,10 @@ mod tests {
         Aimd::new(&AimdParams { increase, decrease })
     }
 
-    /// Each of w packets adds a / w, and a little less as the window grows: after a round trip the
-    /// window is between w + a - a^2 / w and w + a.
+    /// Each of w ACKs adds a / w, and slightly less as the window grows, so one round trip adds
+    /// between a - a^2 / w and a.
     #[test]
-    fn grows_by_its_increase_in_a_round_trip() {
+    fn grows_by_the_increase_per_round_trip() {
         for (increase, window) in [(1.0, 100.0), (0.25, 40.0), (8.0, 1_000.0)] {
             let growth = grow_one_round_trip(&mut aimd(increase, 0.5), window) - window;
             let least = increase - increase * increase / window;
@@ -85,21 +85,21 @@ mod tests {
     }
 
     #[test]
-    fn keeps_all_but_its_decrease() {
+    fn shrinks_by_the_decrease_on_congestion() {
         for kind in [CongestionKind::Loss, CongestionKind::Timeout, CongestionKind::Mark] {
             assert!((aimd(1.0, 0.125).on_congestion(&congestion(kind, 80.0)) - 70.0).abs() < 1e-9);
         }
     }
 
     #[test]
-    fn is_reno_by_default() {
+    fn equals_reno_by_default() {
         let mut aimd = Aimd::new(&AimdParams::default());
         let mut reno = reno::Reno::new(&reno::RenoParams::default());
         for window in [1.0, 2.0, 17.5, 1e6] {
             for packets in [1, 2, 7] {
                 let event = ack(packets);
-                let (found, expected) = (aimd.on_ack(window, &event), reno.on_ack(window, &event));
-                assert!((found - expected).abs() < 1e-9, "{window}, {packets}");
+                let (actual, expected) = (aimd.on_ack(window, &event), reno.on_ack(window, &event));
+                assert!((actual - expected).abs() < 1e-9, "{window}, {packets}");
             }
             let loss = congestion(CongestionKind::Loss, window);
             assert!((aimd.on_congestion(&loss) - reno.on_congestion(&loss)).abs() < 1e-9);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_cannot_work() {
+    fn rejects_invalid_parameters() {
         for (increase, decrease) in [(0.0, 0.5), (f64::NAN, 0.5), (1.0, 0.0), (1.0, 1.0)] {
             assert!(AimdParams { increase, decrease }.validate().is_err());
         }

@@ -1,9 +1,9 @@
-//! A sender, a bottleneck and a receiver in a loop, for tests that look inside a control while it
-//! works.
+//! A sender, a bottleneck and a receiver in a closed loop, for tests that inspect the state of a
+//! control during a run.
 
 use std::collections::VecDeque;
 
-use super::{Congestion, CongestionConfig};
+use super::{AnyRateBasedControl, CongestionConfig};
 use crate::packet::{Packet, StoredAck};
 use crate::probe::flow::Marks;
 use crate::quantity::{PositiveDuration, Size};
@@ -16,7 +16,7 @@ use crate::tcp::sender::slow_start::SlowStartSpec;
 use crate::tcp::sender::{Demand, Outlet, Sender};
 use crate::units::Time;
 
-/// A token bucket that drops what finds no token.
+/// A token bucket that drops a packet if less than one token is left.
 #[derive(Debug)]
 pub(super) struct Policer {
     pub(super) rate: f64,
@@ -25,18 +25,18 @@ pub(super) struct Policer {
     pub(super) filled_at: Time,
 }
 
-/// The network between the two ends.
+/// The network between sender and receiver.
 #[derive(Debug)]
 pub(super) struct Network {
-    /// Packets/s.
+    /// Capacity of the bottleneck, in packets/s.
     pub(super) rate: f64,
-    /// Round trip without queueing and transmission.
+    /// Round-trip propagation delay.
     pub(super) rtt: Time,
-    /// Packets that may be queued or in transmission.
+    /// Largest number of packets queued or in transmission.
     pub(super) buffer: usize,
-    /// Every so many packets one is lost; 0 for none.
+    /// Every packet whose number is a multiple of `lose_every` is lost; 0 switches losses off.
     pub(super) lose_every: u64,
-    /// ACKs come at multiples of this; zero for none.
+    /// ACKs are released only at multiples of this time; zero switches aggregation off.
     pub(super) aggregation: Time,
     pub(super) policer: Option<Policer>,
     pub(super) sent: u64,
@@ -84,7 +84,7 @@ impl Outlet for Network {
             at = Time::from_picoseconds(multiple);
         }
         if let Some(ack) = self.receiver.on_packet(at, packet) {
-            // Of those that come together only the last is sent.
+            // Of the ACKs released at the same time, only the last one is sent.
             if interval > 0 && self.acks.back().is_some_and(|(last, _)| *last == at) {
                 self.acks.pop_back();
             }
@@ -93,7 +93,7 @@ impl Outlet for Network {
     }
 }
 
-/// The loop.
+/// A sender and the network that its packets and ACKs cross.
 pub(super) struct ClosedLoop {
     pub(super) sender: Sender,
     pub(super) network: Network,
@@ -101,7 +101,7 @@ pub(super) struct ClosedLoop {
 }
 
 impl ClosedLoop {
-    /// A flow of 1500 B packets that starts at 0, and a bottleneck of `rate` packets/s.
+    /// A flow of 1500 B packets that starts at time zero, over a bottleneck of `rate` packets/s.
     pub(super) fn new(congestion: CongestionConfig, rate: f64, rtt: Time, buffer: usize) -> Self {
         let demand = Demand {
             start: Time::ZERO,
@@ -136,7 +136,7 @@ impl ClosedLoop {
         ClosedLoop { sender, network, now: Time::ZERO }
     }
 
-    /// The next ACK or timer.
+    /// Handles the next ACK or timer.
     pub(super) fn step(&mut self) {
         let deadline = self.sender.deadline();
         match self.network.acks.front() {
@@ -147,23 +147,23 @@ impl ClosedLoop {
                 self.sender.on_ack(at, ack.ack(), &mut self.network);
             }
             _ => {
-                assert!(deadline != Time::NEVER, "nothing can happen any more");
+                assert!(deadline != Time::NEVER, "neither an ACK nor a timer is pending");
                 self.now = deadline;
                 self.sender.on_deadline(deadline, &mut self.network);
             }
         }
     }
 
-    /// Everything up to this time.
+    /// Handles all ACKs and timers up to `end`.
     pub(super) fn run_until(&mut self, end: Time) {
         while self.now < end {
             self.step();
         }
     }
 
-    /// The control.
-    pub(super) fn control(&self) -> &Congestion {
-        self.sender.control()
+    /// The sender's congestion control.
+    pub(super) fn control(&self) -> &AnyRateBasedControl {
+        self.sender.rate_based_control().expect("the control is a rate-based one")
     }
 }
 

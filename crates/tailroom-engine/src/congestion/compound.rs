@@ -1,32 +1,34 @@
-//! Compound TCP (Tan, Song, Zhang and Sridharan 2006): the window is that of Reno and a second one on
-//! top, which grows fast while the queue is short and gives way when it is not.
+//! Compound TCP (Tan, Song, Zhang and Sridharan 2006): the window is the sum of Reno's window and
+//! a delay-based window, which grows fast while the queue is short and shrinks when it is long.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::round_rtt::{Round, RoundRtt, backlog};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
-/// Parameters of Compound TCP; defaults as the paper.
+/// Parameters of Compound TCP; defaults as in the paper.
 ///
-/// `gamma` is fixed: its tuning, of later drafts, is left out. The RTT of a round trip is its smallest
-/// sample, as in Vegas.
+/// `gamma` is constant: its automatic tuning, which later drafts added, is not implemented. The
+/// RTT of a round trip is its smallest sample, as in Vegas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompoundParams {
-    /// Factor of the increase `alpha * window^k` a round trip (0.125).
+    /// Factor of the increase per round trip, `alpha * window^k` packets (paper: 0.125).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub alpha: f64,
-    /// Part of the window that a loss takes (0.5).
+    /// Fraction by which a loss reduces the window (paper: 0.5).
     #[schemars(range(max = 0.5), extend("exclusiveMinimum" = 0.0))]
     pub beta: f64,
-    /// Exponent of the increase `alpha * window^k` (0.75).
+    /// Exponent of the increase per round trip, `alpha * window^k` packets (paper: 0.75).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub k: f64,
-    /// With as many packets of its own in the queue, the second window shrinks (30).
+    /// Number of the flow's packets in the queue from which the delay-based window shrinks (paper:
+    /// 30).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub gamma: f64,
-    /// By how many packets it shrinks for each one queued (1, as the Linux port).
+    /// Packets by which the delay-based window shrinks per queued packet (Linux port: 1).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub zeta: f64,
 }
@@ -37,45 +39,39 @@ impl Default for CompoundParams {
     }
 }
 
-impl Parameters for CompoundParams {
-    fn validate(&self) -> Result<(), String> {
-        let above_zero = |value: f64| value > 0.0 && value.is_finite();
-        if !(above_zero(self.alpha) && self.alpha <= 1.0) {
-            return Err("alpha must be in (0, 1]".into());
-        }
-        if !(above_zero(self.beta) && self.beta <= 0.5) {
-            return Err("beta must be in (0, 0.5]".into());
-        }
-        if !(0.0..=1.0).contains(&self.k) {
-            return Err("k must be 0 to 1".into());
-        }
-        if !(above_zero(self.gamma) && above_zero(self.zeta)) {
-            return Err("gamma and zeta must be above 0".into());
+impl ControlParameters for CompoundParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_within = |value: f64, most: f64| 0.0 < value && value <= most;
+        check("alpha", self.alpha, is_within(self.alpha, 1.0), "more than 0 and at most 1")?;
+        check("beta", self.beta, is_within(self.beta, 0.5), "more than 0 and at most 0.5")?;
+        check("k", self.k, (0.0..=1.0).contains(&self.k), "at least 0 and at most 1")?;
+        for (key, value) in [("gamma", self.gamma), ("zeta", self.zeta)] {
+            check(key, value, is_within(value, f64::MAX), "a finite number above 0")?;
         }
         Ok(())
     }
 }
 
-/// A running Compound TCP.
+/// The state of Compound TCP for one flow.
 #[derive(Debug)]
 pub struct Compound {
     params: CompoundParams,
     round: RoundRtt,
-    /// The part of the window that delay rules, in packets.
+    /// The delay-based part of the window, in packets.
     delay_window: f64,
 }
 
 impl Compound {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &CompoundParams) -> Self {
         Compound { params: params.clone(), round: RoundRtt::new(), delay_window: 0.0 }
     }
 
-    /// The window that delay rules, after a round trip with so many packets queued.
+    /// The delay-based window after a round trip with `queued` packets in the queue.
     fn next_delay_window(&self, window: f64, queued: f64) -> f64 {
         let CompoundParams { alpha, k, gamma, zeta, .. } = self.params;
         if queued < gamma {
-            // Less the one packet that Reno's window grows by.
+            // Reno's window already contributes one packet to the increase.
             self.delay_window + (alpha * libm::pow(window, k) - 1.0).max(0.0)
         } else {
             (self.delay_window - zeta * queued).max(0.0)
@@ -83,14 +79,14 @@ impl Compound {
     }
 }
 
-impl CongestionControl for Compound {
+impl WindowLaw for Compound {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let window = cwnd_packets + event.acked_packets as f64 / cwnd_packets;
         let Round::Measured(rtt) = self.round.on_ack(event) else {
             return window;
         };
-        // The sender's bounds may have cut the window.
+        // The sender may have bounded the window since the last ACK.
         self.delay_window = self.delay_window.min(window - 1.0);
         let reno_window = window - self.delay_window;
         let queued = backlog(window, rtt, event.min_rtt);
@@ -117,7 +113,7 @@ mod tests {
     use super::super::script::{Script, assert_close, ms};
     use super::*;
 
-    /// A control that knows 100 ms without queues.
+    /// A control whose smallest RTT is 100 ms.
     fn settled() -> (Compound, Script) {
         let mut compound = Compound::new(&CompoundParams::default());
         let mut script = Script::new();
@@ -126,9 +122,9 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_without_queue_adds_an_eighth_of_the_window_to_the_three_quarters() {
-        // 10^0.75 < 8 adds nothing; 256^0.75 = 64: 8 - 1; 10^4^0.75 = 1000: 125 - 1. The last ACK
-        // adds Reno's 1 / w.
+    fn a_round_trip_without_queue_adds_an_eighth_of_the_window_to_the_power_of_three_quarters() {
+        // 10^0.75 / 8 < 1: no growth. 256^0.75 = 64: 8 - 1. 10000^0.75 = 1000: 125 - 1. The last
+        // ACK also adds Reno's 1 / w.
         let root = |window: f64| 0.125 * libm::pow(window + 1.0 / window, 0.75) - 1.0;
         for (window, growth) in [(10.0_f64, 0.0), (256.0, 7.0), (10_000.0, 124.0)] {
             let (mut compound, mut script) = settled();
@@ -139,30 +135,31 @@ mod tests {
     }
 
     #[test]
-    fn between_round_trips_it_is_reno() {
+    fn grows_as_reno_within_a_round_trip() {
         let (mut compound, mut script) = settled();
         assert_close(script.ack(&mut compound, 100.0, ms(100.0)), 100.01);
     }
 
     #[test]
-    fn thirty_packets_in_the_queue_make_the_second_window_shrink() {
-        // A window of 300 with q queued: RTT = 100 ms x 300 / (300 - q).
+    fn the_delay_window_shrinks_from_thirty_queued_packets_on() {
+        // With q of 300 packets queued, RTT = 100 ms x 300 / (300 - q).
         for (queued, grows) in [(29.0, true), (31.0, false)] {
             let (mut compound, mut script) = settled();
             compound.delay_window = 100.0;
             script.held_round(&mut compound, 300.0, ms(100.0 * 300.0 / (300.0 - queued)));
             let change = compound.delay_window - 100.0;
-            // 300^0.75 / 8 - 1 = 8.01; or all that is queued.
+            // Growth: 300^0.75 / 8 - 1 = 8.01. Reduction: `zeta` times the queued packets.
             let expected = if grows { 8.01 } else { -31.0 };
-            assert!((change - expected).abs() < 0.01, "{change} by {queued} packets");
+            assert!((change - expected).abs() < 0.01, "{change} with {queued} packets queued");
         }
     }
 
     #[test]
-    fn the_second_window_vanishes_and_no_more() {
+    fn the_delay_window_never_falls_below_zero() {
         let (mut compound, mut script) = settled();
         compound.delay_window = 40.0;
-        // 150 of 300 queued: 40 of them are the second window's, the 260 are Reno's.
+        // 150 of 300 packets are queued: the reduction removes the whole delay window of 40
+        // packets, and Reno's 260 remain.
         let after = script.held_round(&mut compound, 300.0, ms(200.0));
         assert!((after - 260.0).abs() < 0.01, "{after}");
         assert_close(compound.delay_window, 0.0);
@@ -172,7 +169,7 @@ mod tests {
     fn a_loss_halves_the_whole_window() {
         let (mut compound, script) = settled();
         compound.delay_window = 60.0;
-        // 40 of Reno and 60: 20 and 100 / 2 - 20 = 30.
+        // Before: 40 packets of Reno and 60. After: 20 packets of Reno and 100 / 2 - 20 = 30.
         assert_close(script.congestion(&mut compound, 100.0, CongestionKind::Loss), 50.0);
         assert_close(compound.delay_window, 30.0);
         assert_close(script.congestion(&mut compound, 50.0, CongestionKind::Timeout), 25.0);
@@ -180,16 +177,16 @@ mod tests {
     }
 
     #[test]
-    fn a_smaller_beta_leaves_the_rest_to_the_second_window() {
+    fn with_a_smaller_beta_the_delay_window_fills_the_difference_to_reno() {
         let params = CompoundParams { beta: 0.125, ..CompoundParams::default() };
         let mut compound = Compound::new(&params);
         let target = Script::new().congestion(&mut compound, 80.0, CongestionKind::Loss);
-        assert_close(target, 70.0); // 40 of Reno and 30
+        assert_close(target, 70.0); // 40 packets of Reno and 30
         assert_close(compound.delay_window, 30.0);
     }
 
     #[test]
-    fn contradictory_parameters_are_refused() {
+    fn rejects_invalid_parameters() {
         let default = CompoundParams::default;
         assert!(default().validate().is_ok());
         assert!(CompoundParams { alpha: 0.0, ..default() }.validate().is_err());

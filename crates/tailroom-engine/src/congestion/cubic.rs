@@ -4,28 +4,29 @@ use libm::cbrt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::units::Time;
 
-/// Parameters of CUBIC; defaults as RFC 9438. The RFC recommends HyStart++ with it: set `slow_start
-/// = { kind = "hystart_plus_plus" }` beside the control. Spurious losses are not undone (sec. 4.9,
-/// optional).
+/// Parameters of CUBIC; defaults as in RFC 9438. The RFC recommends HyStart++: set
+/// `slow_start = { kind = "hystart_plus_plus" }` in the group. Reductions for spurious losses are
+/// not undone (sec. 4.9, optional).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CubicParams {
-    /// How steep the cubic is, in packets per second cubed (C; RFC 9438 sec. 5.1: 0.4).
+    /// Coefficient C of the cubic function, in packets per second cubed (RFC 9438 sec. 5.1: 0.4).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub c: f64,
-    /// What is left of the window after congestion (beta; RFC 9438 sec. 4.6: 0.7; Linux has
+    /// Fraction of the window that remains after congestion (beta; RFC 9438 sec. 4.6: 0.7; Linux:
     /// 717/1024 = 0.7002).
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub beta: f64,
-    /// Fast convergence (RFC 9438 sec. 4.7): a flow that meets congestion below its last maximum
-    /// aims lower still, and so makes room for new flows. The RFC advises against it for a flow
-    /// that is alone.
+    /// Fast convergence (RFC 9438 sec. 4.7): after congestion below its last maximum a flow lowers
+    /// the maximum further, to release capacity to new flows. The RFC advises against it if the
+    /// flow is the only one on the path.
     pub fast_convergence: bool,
-    /// Alternative backoff with ECN (RFC 8511 sec. 3.1): keep at least 0.85 of the window on a
-    /// mark, because a queue that marks is short; a loss still leaves `beta` of it.
+    /// Alternative backoff with ECN (RFC 8511 sec. 3.1): a mark leaves at least 0.85 of the
+    /// window, because a queue that marks is short; a loss still leaves `beta` of it.
     pub abe: bool,
 }
 
@@ -35,36 +36,33 @@ impl Default for CubicParams {
     }
 }
 
-impl Parameters for CubicParams {
-    fn validate(&self) -> Result<(), String> {
+impl ControlParameters for CubicParams {
+    fn validate(&self) -> Result<(), BadParameter> {
         // Beyond these the cubic of a long run would leave the range of numbers.
-        if !(1e-9..=1e9).contains(&self.c) {
-            return Err("c must be in [1e-9, 1e9]".into());
-        }
-        if !(0.0 < self.beta && self.beta < 1.0) {
-            return Err("beta must be in (0, 1)".into());
-        }
-        Ok(())
+        let is_computable = (1e-9..=1e9).contains(&self.c);
+        check("c", self.c, is_computable, "at least 1e-9 and at most 1e9")?;
+        let is_share = 0.0 < self.beta && self.beta < 1.0;
+        check("beta", self.beta, is_share, "more than 0 and less than 1")
     }
 }
 
-const BETA_ECN: f64 = 0.85; // RFC 8511 sec. 3.1: what CUBIC benefits from
-const MOST_GROWTH: f64 = 1.5; // RFC 9438 sec. 4.2: per round trip, slower than slow start
+const BETA_ECN: f64 = 0.85; // RFC 8511 sec. 3.1: value for CUBIC
+const MAX_GROWTH: f64 = 1.5; // RFC 9438 sec. 4.2: per round trip, slower than slow start
 
-/// A running CUBIC.
+/// The state of CUBIC for one flow.
 #[derive(Debug)]
 pub struct Cubic {
     c: f64,
     beta: f64,
     beta_ecn: f64,
     has_fast_convergence: bool,
-    /// `alpha_cubic`: with it AIMD with `beta` has the mean window of Reno.
+    /// `alpha_cubic`: the increase that gives AIMD with `beta` the mean window of Reno.
     friendly_increase: f64,
-    /// `W_max`; none before the first congestion and after a timeout.
+    /// `W_max`; `None` before the first congestion and after a timeout.
     saturation: Option<f64>,
     /// `cwnd_prior`: the window before the last reduction.
     prior: f64,
-    /// The stage of congestion avoidance in progress; none until its first ACK.
+    /// The current stage of congestion avoidance; `None` until its first ACK.
     epoch: Option<Epoch>,
 }
 
@@ -72,7 +70,7 @@ pub struct Cubic {
 #[derive(Debug)]
 struct Epoch {
     last_ack: Time,
-    /// Time that counts, `t`.
+    /// Time since the start of the stage, without idle periods: `t`.
     elapsed: Time,
     /// `K`, in seconds.
     to_plateau: f64,
@@ -83,7 +81,7 @@ struct Epoch {
 }
 
 impl Cubic {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &CubicParams) -> Self {
         let beta = params.beta;
         Cubic {
@@ -98,9 +96,10 @@ impl Cubic {
         }
     }
 
-    /// The only cube root of a stage of congestion avoidance (RFC 9438 sec. 4.2, 4.8 and 4.10).
+    /// Starts a stage of congestion avoidance (RFC 9438 sec. 4.2, 4.8 and 4.10). This is the only
+    /// place that computes a cube root.
     fn begin_epoch(&self, cwnd_packets: f64, now: Time) -> Epoch {
-        // Without a maximum below which to be careful the curve begins on its plateau.
+        // Without a last maximum the curve begins on its plateau.
         let plateau = self.saturation.map_or(cwnd_packets, |most| most.max(cwnd_packets));
         Epoch {
             last_ack: now,
@@ -113,7 +112,7 @@ impl Cubic {
 }
 
 impl Epoch {
-    /// `W_cubic`, at a time of the stage in seconds.
+    /// `W_cubic` in packets, `seconds` after the start of the stage.
     #[inline]
     fn cubic(&self, c: f64, seconds: f64) -> f64 {
         let from_plateau = seconds - self.to_plateau;
@@ -121,13 +120,13 @@ impl Epoch {
     }
 }
 
-impl CongestionControl for Cubic {
+impl WindowLaw for Cubic {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let mut epoch =
             self.epoch.take().unwrap_or_else(|| self.begin_epoch(cwnd_packets, event.now));
-        // A window that limits the flow moves at least once a round trip. Longer gaps are those of
-        // a flow without data, and do not count (RFC 9438 sec. 5.8).
+        // While the window limits the flow, an ACK arrives at least once per round trip. Longer
+        // gaps mean that the application had no data, and do not count (RFC 9438 sec. 5.8).
         let round_trip = event.srtt.max(event.rtt.unwrap_or(Time::ZERO));
         epoch.elapsed =
             epoch.elapsed.saturating_add(event.now.since(epoch.last_ack).min(round_trip));
@@ -143,8 +142,8 @@ impl CongestionControl for Cubic {
         } else {
             let target = epoch
                 .cubic(self.c, seconds + event.srtt.seconds())
-                .clamp(cwnd_packets, MOST_GROWTH * cwnd_packets);
-            // An ACK of many packets does not pass the target.
+                .clamp(cwnd_packets, MAX_GROWTH * cwnd_packets);
+            // An ACK of many packets must not raise the window above the target.
             cwnd_packets + (target - cwnd_packets) * (acked / cwnd_packets).min(1.0)
         };
         self.epoch = Some(epoch);
@@ -157,7 +156,8 @@ impl CongestionControl for Cubic {
         self.saturation = match self.saturation {
             // RFC 9438 sec. 4.8: the stage after a timeout begins on its plateau.
             _ if event.kind == CongestionKind::Timeout => None,
-            // With the factor in force, so that a milder one leaves the plateau above the window.
+            // Use the factor of this reduction, so that a milder factor too leaves the plateau
+            // above the new window.
             Some(last) if self.has_fast_convergence && cwnd < last => {
                 Some(cwnd * (1.0 + beta) / 2.0)
             }
@@ -173,7 +173,7 @@ impl CongestionControl for Cubic {
 mod tests {
     use super::*;
 
-    /// A control whose ACKs come one by one, equally spaced over the round trip.
+    /// A control that receives one ACK per packet, equally spaced over the round trip.
     struct Path {
         control: Cubic,
         cwnd: f64,
@@ -207,7 +207,7 @@ mod tests {
             self.ack_of(1);
         }
 
-        /// ACKs until `seconds` from now.
+        /// Delivers ACKs for the next `seconds`.
         fn pass(&mut self, seconds: f64) {
             let end = self.now + seconds;
             while self.now < end {
@@ -232,7 +232,7 @@ mod tests {
 
         fn assert_near(&self, expected: f64, tolerance: f64) {
             let error = (self.cwnd - expected).abs();
-            assert!(error < tolerance, "{} is not {expected} at {} s", self.cwnd, self.now);
+            assert!(error < tolerance, "{}, expected {expected}, at {} s", self.cwnd, self.now);
         }
     }
 
@@ -240,7 +240,7 @@ mod tests {
     /// is 0.4 (t - 9.0856)^3 + 1000: at 2 s 1000 - 0.4 * 355.7 = 857.7, at 5 s 1000 - 0.4 * 68.2 =
     /// 972.7, at 12 s 1000 + 0.4 * 24.76 = 1009.9, at 18.1712 s 1000 + 300 = 1300.
     #[test]
-    fn the_window_follows_the_cubic_through_its_concave_and_its_convex_region() {
+    fn the_window_follows_the_cubic_in_its_concave_and_convex_regions() {
         for rtt in [0.05, 0.1, 0.2] {
             let mut path = Path::new(&CubicParams::default(), 1_000.0, rtt);
             assert!((path.lose() - 700.0).abs() < 1e-9);
@@ -250,19 +250,21 @@ mod tests {
             {
                 path.pass(at - last);
                 last = at;
-                // The target leads by one round trip and the window trails it by one: what is left
-                // is half of R^2 W'', at most 0.04 * 1.2 * 9.1 = 0.44 packets.
+                // The target is one round trip ahead and the window is one round trip behind the
+                // target. The remaining error is half of R^2 W'', at most 0.04 * 1.2 * 9.1 = 0.44
+                // packets.
                 path.assert_near(window, 0.6);
             }
         }
     }
 
-    /// One ACK by hand: 700 packets, just after the reduction, RTT 1 s. `W_cubic`(1) = 1000 - 0.4 *
-    /// 8.0856^3 = 1000 - 0.4 * 528.61 = 788.56, and the first ACK adds 88.56 / 700 = 0.12651.
+    /// One ACK computed by hand: 700 packets, just after the reduction, RTT 1 s. `W_cubic`(1) =
+    /// 1000 - 0.4 * 8.0856^3 = 1000 - 0.4 * 528.61 = 788.56, and the first ACK adds 88.56 / 700 =
+    /// 0.12651.
     #[test]
-    fn an_ack_adds_its_part_of_the_way_to_the_target() {
+    fn an_ack_adds_its_share_of_the_distance_to_the_target() {
         let mut path = Path::new(&CubicParams::default(), 1_000.0, 1.0);
-        // Without the Reno-friendly region, which begins with a window a little above the cubic.
+        // Switch the Reno-friendly region off: its window is slightly above the cubic at first.
         path.control.friendly_increase = 0.0;
         path.lose();
         path.ack_of(1);
@@ -276,9 +278,9 @@ mod tests {
         delayed.assert_near(788.56, 0.01);
     }
 
-    /// RFC 9438 sec. 4.2: at most 1.5 cwnd a round trip. C = 1e6 puts the target far above.
+    /// RFC 9438 sec. 4.2: the target is at most 1.5 cwnd. With C = 1e6 the cubic is far above it.
     #[test]
-    fn the_target_is_at_most_half_a_window_above_the_window() {
+    fn the_target_is_at_most_one_and_a_half_windows() {
         let params = CubicParams { c: 1e6, ..CubicParams::default() };
         let mut path = Path::new(&params, 100.0, 1.0);
         path.ack_of(1);
@@ -290,23 +292,23 @@ mod tests {
         path.assert_near(before + 0.5, 1e-9);
     }
 
-    /// RFC 9438 sec. 4.3: `alpha_cubic` = 3 * 0.3 / 1.7 = 0.52941 a round trip until the window is
-    /// back where it was, then 1. RTT 10 ms and 20 packets: the cubic would take K = cbrt(6 / 0.4)
-    /// = 2.466 s to get back, Reno (20 - 14) / 0.529 = 11.3 round trips.
+    /// RFC 9438 sec. 4.3: `alpha_cubic` = 3 * 0.3 / 1.7 = 0.52941 packets per round trip until the
+    /// window has recovered, then 1. With an RTT of 10 ms and 20 packets the cubic would need K =
+    /// cbrt(6 / 0.4) = 2.466 s to recover, Reno (20 - 14) / 0.529 = 11.3 round trips.
     #[test]
-    fn a_small_window_grows_like_reno_at_half_the_pace_until_it_is_back() {
+    fn a_small_window_grows_at_half_the_rate_of_reno_until_it_has_recovered() {
         let mut path = Path::new(&CubicParams::default(), 20.0, 0.01);
         path.lose();
         path.pass(0.1); // ten round trips
         path.assert_near(14.0 + 10.0 * 0.529_41, 0.05);
-        path.pass(0.0133); // 1.33 more: 20
+        path.pass(0.0133); // 1.33 more round trips: 20 packets
         path.assert_near(20.0, 0.1);
         path.pass(0.1);
         path.assert_near(30.0, 0.1);
     }
 
-    /// Mean window, over round trips, of a flow that loses one packet in 1/p, and its last peak,
-    /// when the first peak is given.
+    /// The mean window over round trips, and the last peak, of a flow that loses one packet in 1/p
+    /// and whose first peak is `peak`.
     fn deterministic_loss(c: f64, peak: f64, rtt: f64, loss_fraction: f64) -> (f64, f64) {
         let params = CubicParams { c, fast_convergence: false, ..CubicParams::default() };
         let mut path = Path::new(&params, peak, rtt);
@@ -322,12 +324,12 @@ mod tests {
         (acked as f64 * rtt / (path.now - begin), path.cwnd)
     }
 
-    /// RFC 9438 tables 1 and 2, where the cubic rules. The RFC's model takes for granted that each
-    /// loss comes on the plateau, where the mean is 3.7 / 4 of the peak. That is a fixed point, but
-    /// nothing draws a flow to it quickly (the slope of the plateau is 0), so the flow starts
-    /// there.
+    /// RFC 9438 tables 1 and 2, for the rows in the cubic region. The RFC's model assumes that
+    /// each loss occurs on the plateau, where the mean is 3.7 / 4 of the peak. This is a fixed
+    /// point, but a flow approaches it only slowly (the slope of the plateau is 0), so the flow
+    /// starts there.
     #[test]
-    fn the_mean_window_of_the_cubic_region_is_that_of_the_tables() {
+    fn the_mean_window_in_the_cubic_region_matches_the_published_tables() {
         for (c, rtt, loss_fraction, published) in [
             (0.4, 0.1, 1e-4, 187.0),
             (0.4, 0.1, 1e-5, 1_054.0),
@@ -341,29 +343,29 @@ mod tests {
                 let error = value / expected - 1.0;
                 assert!(
                     error.abs() < 0.005,
-                    "C {c}, {rtt} s, p {loss_fraction}: {value}, not {expected}"
+                    "C {c}, {rtt} s, p {loss_fraction}: {value}, expected {expected}"
                 );
             }
         }
     }
 
-    /// RFC 9438 sec. 4.3: `AVG_AIMD`(0.529, 0.7) = sqrt(0.529 * 1.7 / (0.6 p)) = sqrt(1.5 / p),
-    /// Reno's: 122.5, 387.3 and 38.7 packets (120, 379 and 38 in the tables, which have 1.2 for
-    /// 1.22).
+    /// RFC 9438 sec. 4.3: `AVG_AIMD`(0.529, 0.7) = sqrt(0.529 * 1.7 / (0.6 p)) = sqrt(1.5 / p), as
+    /// for Reno: 122.5, 387.3 and 38.7 packets (120, 379 and 38 in the tables, which use 1.2
+    /// instead of 1.22).
     #[test]
-    fn the_mean_window_of_the_friendly_region_is_that_of_reno() {
+    fn the_mean_window_in_the_friendly_region_matches_reno() {
         for (rtt, loss_fraction, expected) in
             [(0.01, 1e-4, 122.47), (0.01, 1e-5, 387.3), (0.01, 1e-3, 38.73)]
         {
             let (mean, _) = deterministic_loss(0.4, 1.3 * expected, rtt, loss_fraction);
             let error = mean / expected - 1.0;
-            assert!(error.abs() < 0.04, "{rtt} s, p {loss_fraction}: {mean}, not {expected}");
+            assert!(error.abs() < 0.04, "{rtt} s, p {loss_fraction}: {mean}, expected {expected}");
         }
     }
 
-    /// RFC 9438 sec. 4.7: below the last maximum `W_max` = cwnd (1 + 0.7) / 2.
+    /// RFC 9438 sec. 4.7: after congestion below the last maximum, `W_max` = cwnd (1 + 0.7) / 2.
     #[test]
-    fn fast_convergence_aims_below_the_last_window() {
+    fn fast_convergence_lowers_the_plateau() {
         for (fast_convergence, plateau) in [(true, 0.85 * 800.0), (false, 800.0)] {
             let params = CubicParams { fast_convergence, ..CubicParams::default() };
             let mut path = Path::new(&params, 1_000.0, 0.1);
@@ -372,19 +374,19 @@ mod tests {
             path.cwnd = 800.0;
             assert!((path.lose() - 560.0).abs() < 1e-9);
             assert_eq!(path.control.saturation, Some(plateau));
-            path.cwnd = 900.0; // above the plateau: the flow may have what it found
+            path.cwnd = 900.0; // above the plateau: no fast convergence
             path.lose();
             assert_eq!(path.control.saturation, Some(900.0));
         }
     }
 
-    /// RFC 9438 sec. 4.8 and 4.10: K = 0 and `W_max` = cwnd. 5 s later the cubic has added 0.4 *
-    /// 125 = 50 packets; with the old `W_max` it would stand at 1000 - 0.4 (K - 5)^3.
+    /// RFC 9438 sec. 4.8 and 4.10: K = 0 and `W_max` = cwnd. After 5 s the cubic has added 0.4 *
+    /// 125 = 50 packets; with the old `W_max` the window would be 1000 - 0.4 (K - 5)^3.
     #[test]
-    fn the_curve_starts_on_its_plateau_after_a_timeout_and_after_a_slow_start_without_loss() {
+    fn the_curve_starts_on_its_plateau_after_a_timeout_or_a_slow_start_without_loss() {
         let mut fresh = Path::new(&CubicParams::default(), 700.0, 0.1);
         fresh.pass(5.0);
-        // Reno, at one packet in 0.1 s, is at 750 too.
+        // Reno, with one packet per 0.1 s, is at 750 packets too.
         fresh.assert_near(750.0, 1.5);
         fresh.pass(5.0);
         fresh.assert_near(1_100.0, 1.5);
@@ -396,10 +398,9 @@ mod tests {
         path.assert_near(1_100.0, 1.5);
     }
 
-    /// RFC 9438 sec. 5.8: a minute without data leaves the curve where it was, but for one round
-    /// trip.
+    /// RFC 9438 sec. 5.8: a minute without data advances the curve by one round trip only.
     #[test]
-    fn a_gap_without_acks_does_not_count() {
+    fn idle_time_does_not_advance_the_curve() {
         let mut steady = Path::new(&CubicParams::default(), 1_000.0, 0.1);
         steady.lose();
         steady.pass(4.0);
@@ -408,12 +409,12 @@ mod tests {
         pausing.pass(2.0);
         pausing.now += 60.0;
         pausing.pass(2.0);
-        // One round trip of the curve's slope at 4 s: 0.1 * 1.2 * 5.09^2 = 3.1 packets.
+        // One round trip at the slope of the curve at 4 s: 0.1 * 1.2 * 5.09^2 = 3.1 packets.
         pausing.assert_near(steady.cwnd + 3.0, 0.5);
     }
 
     #[test]
-    fn a_mark_is_a_loss_unless_abe_is_set() {
+    fn a_mark_reduces_the_window_as_a_loss_does_unless_abe_is_set() {
         for (abe, on_mark) in [(false, 70.0), (true, 85.0)] {
             let params = CubicParams { abe, ..CubicParams::default() };
             let mut path = Path::new(&params, 100.0, 0.1);
@@ -428,10 +429,10 @@ mod tests {
         let with = |c, beta| CubicParams { c, beta, ..CubicParams::default() }.validate();
         assert!(with(0.4, 0.7).is_ok());
         for c in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-            assert!(with(c, 0.7).unwrap_err().starts_with("c must"));
+            assert!(with(c, 0.7).is_err_and(|bad| bad.key == "c"));
         }
         for beta in [0.0, 1.0, f64::NAN] {
-            assert!(with(0.4, beta).unwrap_err().starts_with("beta must"));
+            assert!(with(0.4, beta).is_err_and(|bad| bad.key == "beta"));
         }
     }
 }

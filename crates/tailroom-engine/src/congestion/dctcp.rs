@@ -1,24 +1,25 @@
 //! DCTCP (RFC 8257; Alizadeh et al. 2010, "Data center TCP"): the window shrinks in proportion to
-//! the share of packets that came marked.
+//! the fraction of marked packets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters, Rounds};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, Rounds, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
-/// Parameters of DCTCP; defaults as RFC 8257. It needs `ecn = "accurate"` (or `"l4s"`) and a queue
-/// that marks, such as `step_mark`. Losses and timeouts halve the window, as Reno's (sec. 3.5). Two
-/// things are the sender's for every control: an ACK that reports a mark lets nothing grow, and no
-/// mark lowers the window below 2 packets.
+/// Parameters of DCTCP; defaults as in RFC 8257. DCTCP needs `ecn = "accurate"` (or `"l4s"`) and a
+/// queue that marks, such as `step_mark`. Losses and timeouts halve the window, as in Reno
+/// (sec. 3.5). As for every control, the window does not grow on an ACK that reports a mark, and a
+/// mark never reduces it below 2 packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DctcpParams {
-    /// Weight of the newest window of data in the estimate of the marked share (g; RFC 8257 sec.
-    /// 4.2: 1/16).
+    /// Weight of the latest window of data in the estimate of the fraction of marked packets (g;
+    /// RFC 8257 sec. 4.2: 1/16).
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub gain: f64,
-    /// The estimate at the start (RFC 8257 sec. 3.3: 1, which halves the window on the
-    /// first mark of a short flow).
+    /// Initial estimate of the fraction of marked packets (RFC 8257 sec. 3.3: 1, so that the first
+    /// mark of a short flow halves its window).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub initial_alpha: f64,
 }
@@ -29,15 +30,12 @@ impl Default for DctcpParams {
     }
 }
 
-impl Parameters for DctcpParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0 < self.gain && self.gain <= 1.0) {
-            return Err("gain must be in (0, 1]".into());
-        }
-        if !(0.0..=1.0).contains(&self.initial_alpha) {
-            return Err("initial_alpha must be in [0, 1]".into());
-        }
-        Ok(())
+impl ControlParameters for DctcpParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
+        check("gain", self.gain, is_weight, "more than 0 and at most 1")?;
+        let is_share = (0.0..=1.0).contains(&self.initial_alpha);
+        check("initial_alpha", self.initial_alpha, is_share, "at least 0 and at most 1")
     }
 
     fn needs_marks(&self) -> bool {
@@ -45,22 +43,23 @@ impl Parameters for DctcpParams {
     }
 }
 
-/// Grows as Reno does, and shrinks by half the share of marked packets.
+/// The state of DCTCP for one flow.
 #[derive(Debug)]
 pub struct Dctcp {
     gain: f64,
-    /// The estimate of the marked share, `DCTCP.Alpha`.
+    /// The estimate of the fraction of marked packets, `DCTCP.Alpha`.
     alpha: f64,
     rounds: Rounds,
-    /// Delivered packets and marks at the beginning of the window of data.
+    /// Packets delivered by the beginning of the current window of data.
     delivered: u64,
+    /// Marks reported by the beginning of the current window of data.
     marked: u64,
 }
 
 const BETA: f64 = 0.5; // RFC 8257 sec. 3.5: as RFC 5681
 
 impl Dctcp {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &DctcpParams) -> Self {
         Dctcp {
             gain: params.gain,
@@ -72,10 +71,10 @@ impl Dctcp {
     }
 }
 
-impl CongestionControl for Dctcp {
+impl WindowLaw for Dctcp {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
-        cwnd_packets + event.acked_packets as f64 / cwnd_packets // RFC 8257 sec. 3.4: RFC 5681
+        cwnd_packets + event.acked_packets as f64 / cwnd_packets // RFC 8257 sec. 3.4: as RFC 5681
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
@@ -85,24 +84,26 @@ impl CongestionControl for Dctcp {
         }
     }
 
-    /// RFC 8257 sec. 3.5: a loss is answered as conventional TCP does, whatever the marks took.
+    /// RFC 8257 sec. 3.5: DCTCP reacts to a loss as conventional TCP does, even after a reduction
+    /// for marks.
     fn answers_loss_after_mark(&self) -> bool {
         true
     }
 
-    fn watches_every_ack(&self) -> bool {
+    fn sees_every_ack(&self) -> bool {
         true
     }
 
     /// The estimator of RFC 8257 sec. 3.3, steps 1 to 8.
     #[inline]
-    fn watch(&mut self, event: &AckEvent) {
+    fn on_every_ack(&mut self, event: &AckEvent) {
         if !self.rounds.is_over(event) {
             return;
         }
         let delivered = event.delivered_packets - self.delivered;
         let marked = event.marked_packets - self.marked;
-        // During a repair marks are reported ahead of the data that the cumulative ACK waits for.
+        // During loss recovery the receiver reports marks of packets that the cumulative ACK does
+        // not cover yet, so the quotient may exceed 1.
         let share = (marked as f64 / delivered.max(1) as f64).min(1.0);
         self.alpha += self.gain * (share - self.alpha);
         (self.delivered, self.marked) = (event.delivered_packets, event.marked_packets);
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
     use crate::units::Time;
 
-    /// An ACK that makes the totals what they are told to be.
+    /// An ACK that reports these totals.
     fn ack(delivered_packets: u64, marked_packets: u64, next: u64) -> AckEvent {
         AckEvent {
             now: Time::ZERO,
@@ -136,34 +137,35 @@ mod tests {
         control.on_congestion(&event)
     }
 
-    /// RFC 8257 sec. 3.3, by hand with g = 1/16. The first ACK ends the empty first window: 15/16.
-    /// Ten more packets are in flight then, so the next window ends with the ACK of packet 12 in
-    /// all, eleven packets later; 4 of them marked: 15/16 * 15/16 + 4/11/16.
+    /// RFC 8257 sec. 3.3, computed by hand with g = 1/16. The first ACK ends the empty first
+    /// window: 15/16. Ten more packets are then in flight, so the second window ends when 12
+    /// packets in total have been acknowledged, 11 packets later. 4 of the 11 are marked: 15/16 *
+    /// 15/16 + 4/11/16.
     #[test]
-    fn alpha_is_estimated_once_a_window_of_data() {
+    fn alpha_is_updated_once_per_window_of_data() {
         let mut control = Dctcp::new(&DctcpParams::default());
-        control.watch(&ack(1, 0, 11));
+        control.on_every_ack(&ack(1, 0, 11));
         assert_eq!(control.alpha, 0.9375);
         for (delivered, marked) in (2..12).zip([1, 1, 2, 2, 3, 3, 4, 4, 4, 4]) {
-            control.watch(&ack(delivered, marked, delivered + 10));
+            control.on_every_ack(&ack(delivered, marked, delivered + 10));
             assert_eq!(control.alpha, 0.9375, "{delivered}");
         }
-        control.watch(&ack(12, 4, 22));
+        control.on_every_ack(&ack(12, 4, 22));
         let alpha = 0.878_906_25 + 0.022_727_27;
         assert!((control.alpha - alpha).abs() < 1e-8);
-        // The next one lasts until 23 packets are acknowledged, and has no mark.
-        control.watch(&ack(22, 4, 32));
+        // The next window lasts until 23 packets are acknowledged, and has no marks.
+        control.on_every_ack(&ack(22, 4, 32));
         assert!((control.alpha - alpha).abs() < 1e-8);
-        control.watch(&ack(23, 4, 33));
+        control.on_every_ack(&ack(23, 4, 33));
         assert!((control.alpha - alpha * 0.9375).abs() < 1e-8);
         // One ACK for eleven packets, all marked.
-        control.watch(&ack(34, 15, 44));
+        control.on_every_ack(&ack(34, 15, 44));
         assert!((control.alpha - (alpha * 0.878_906_25 + 0.0625)).abs() < 1e-8);
     }
 
-    /// RFC 8257 sec. 3.3 step 9 and sec. 3.5: alpha 0.3 leaves 85 of 100 packets.
+    /// RFC 8257 sec. 3.3 step 9 and sec. 3.5: with alpha = 0.3, a mark leaves 85 of 100 packets.
     #[test]
-    fn a_mark_takes_half_of_alpha_and_a_loss_half_the_window() {
+    fn a_mark_reduces_the_window_by_half_of_alpha_and_a_loss_halves_it() {
         let params = DctcpParams { initial_alpha: 0.3, ..DctcpParams::default() };
         let mut control = Dctcp::new(&params);
         assert!((after(&mut control, CongestionKind::Mark) - 85.0).abs() < 1e-9);
@@ -173,24 +175,24 @@ mod tests {
         assert_eq!(after(&mut fresh, CongestionKind::Mark), 50.0);
     }
 
-    /// (15/16)^n of alpha is left after n windows without a mark, and 1 - (15/16)^n of the rest is
-    /// gained with all marked: after 44 windows 0.0584 and 0.9416.
+    /// n windows without a mark reduce alpha from 1 to (15/16)^n; n windows in which all packets
+    /// are marked raise it from 0 to 1 - (15/16)^n. For n = 44: 0.0584 and 0.9416.
     #[test]
-    fn alpha_forgets_with_the_time_constant_of_sixteen_windows() {
+    fn alpha_adapts_with_a_time_constant_of_sixteen_windows() {
         let mut quiet = Dctcp::new(&DctcpParams::default());
         let mut busy = Dctcp::new(&DctcpParams { initial_alpha: 0.0, ..DctcpParams::default() });
         for window in 1..=44 {
-            quiet.watch(&ack(window, 0, window));
-            busy.watch(&ack(window, window, window));
+            quiet.on_every_ack(&ack(window, 0, window));
+            busy.on_every_ack(&ack(window, window, window));
         }
         assert!((quiet.alpha - 0.058_4).abs() < 1e-4, "{}", quiet.alpha);
         assert!((busy.alpha - 0.941_6).abs() < 1e-4, "{}", busy.alpha);
     }
 
     #[test]
-    fn marks_ahead_of_the_cumulative_ack_count_as_all() {
+    fn the_fraction_of_marked_packets_is_at_most_one() {
         let mut control = Dctcp::new(&DctcpParams::default());
-        control.watch(&ack(1, 40, 50));
+        control.on_every_ack(&ack(1, 40, 50));
         assert_eq!(control.alpha, 1.0);
     }
 
@@ -199,10 +201,10 @@ mod tests {
         let with = |gain, initial_alpha| DctcpParams { gain, initial_alpha }.validate();
         assert!(with(1.0, 0.0).is_ok() && with(0.0625, 1.0).is_ok());
         for gain in [0.0, 1.1, f64::NAN] {
-            assert!(with(gain, 1.0).unwrap_err().starts_with("gain must"));
+            assert!(with(gain, 1.0).is_err_and(|bad| bad.key == "gain"));
         }
         for alpha in [-0.1, 1.1, f64::NAN] {
-            assert!(with(0.5, alpha).unwrap_err().starts_with("initial_alpha must"));
+            assert!(with(0.5, alpha).is_err_and(|bad| bad.key == "initial_alpha"));
         }
     }
 }

@@ -1,27 +1,28 @@
-//! FAST (Jin, Wei and Low 2004): where Vegas takes steps of one packet, this takes steps in proportion
-//! to how far it is from the number of packets that it wants queued.
+//! FAST (Jin, Wei and Low 2004): as Vegas, aims at a given number of queued packets, but in steps
+//! in proportion to the distance from that number instead of one packet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, Rounds, SteadyState};
+use super::{AckEvent, CongestionEvent, ControlParameters, Rounds, SteadyState, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::quantity::Duration;
 use crate::units::Time;
 
-/// Parameters of FAST; defaults as ns-2.
+/// Parameters of FAST; defaults as in ns-2.
 ///
-/// A new window holds at once: the spreading of its growth over a round trip is left out. Losses
-/// halve the window.
+/// A new window takes effect at once instead of growing over a round trip. Losses halve the
+/// window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FastParams {
-    /// Packets that a flow keeps queued (100).
+    /// Packets that each flow keeps queued (ns-2: 100).
     #[schemars(range(min = 1.0))]
     pub alpha: f64,
-    /// Part of the way to the target that one update goes (0.5).
+    /// Fraction of the distance to the target that one update covers (ns-2: 0.5).
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub gamma: f64,
-    /// Below this mean queueing delay each ACK adds a packet, as in slow start (0.75 ms).
+    /// Mean queueing delay below which each ACK adds a packet, as in slow start (ns-2: 0.75 ms).
     pub mi_threshold: Duration,
 }
 
@@ -32,19 +33,16 @@ impl Default for FastParams {
     }
 }
 
-impl Parameters for FastParams {
+impl ControlParameters for FastParams {
     fn is_loss_based(&self) -> bool {
         false
     }
 
-    fn validate(&self) -> Result<(), String> {
-        if !(self.alpha >= 1.0 && self.alpha.is_finite()) {
-            return Err("alpha must be 1 or more".into());
-        }
-        if !(0.0 < self.gamma && self.gamma <= 1.0) {
-            return Err("gamma must be in (0, 1]".into());
-        }
-        Ok(())
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_allowed = self.alpha >= 1.0 && self.alpha.is_finite();
+        check("alpha", self.alpha, is_allowed, "a finite number, at least 1")?;
+        let is_weight = 0.0 < self.gamma && self.gamma <= 1.0;
+        check("gamma", self.gamma, is_weight, "more than 0 and at most 1")
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -52,7 +50,7 @@ impl Parameters for FastParams {
     }
 }
 
-/// A running FAST.
+/// The state of FAST for one flow.
 #[derive(Debug)]
 pub struct Fast {
     params: FastParams,
@@ -60,19 +58,20 @@ pub struct Fast {
     /// Smoothed RTT in seconds; zero before the first sample.
     mean_rtt_s: f64,
     rounds: Rounds,
-    /// Updates come every other round trip, so that the RTT shows the last one.
+    /// Whether a round trip has passed since the last update. Updates are made every other round
+    /// trip, so that the RTT reflects the previous update.
     has_waited: bool,
     is_multiplicative: bool,
 }
 
 const MIN_WINDOW: f64 = 2.0; // ns-2 tcp-fast.cc
 const MEAN_WINDOWS: f64 = 3.0; // Jin, Wei and Low 2004: the gain is min(3 / w, 1/4)
-// Jin, Wei and Low 2004, and no second source: ns-2 has 1/256, too slow for a small window.
+// Jin, Wei and Low 2004, and no second source; the 1/256 of ns-2 is too slow for a small window.
 const MAX_GAIN: f64 = 0.25;
 const CREDIT_LIMIT: u64 = 2; // RFC 3465 sec. 2.2
 
 impl Fast {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &FastParams) -> Self {
         Fast {
             params: params.clone(),
@@ -102,7 +101,7 @@ impl Fast {
     }
 }
 
-impl CongestionControl for Fast {
+impl WindowLaw for Fast {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         if let Some(rtt) = event.rtt {
@@ -130,7 +129,7 @@ impl CongestionControl for Fast {
         0.5 * event.cwnd_packets
     }
 
-    // The law is the same below ssthresh; only where that ends is reported.
+    // The same law applies below ssthresh; the control only reports when slow start ends.
     fn has_own_slow_start(&self) -> bool {
         true
     }
@@ -146,8 +145,8 @@ mod tests {
     use super::super::script::{Script, assert_close, ms};
     use super::*;
 
-    /// The window after two round trips at this RTT, the smallest being 100 ms; the mean RTT has
-    /// settled before.
+    /// The window after two round trips at `rtt`, with a smallest RTT of 100 ms and a mean RTT
+    /// that is already `rtt`.
     fn updated(fast: &mut Fast, window: f64, rtt: Time) -> f64 {
         let mut script = Script::new();
         script.ack(fast, window, ms(100.0));
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_goes_half_way_to_its_target_every_other_round_trip() {
+    fn every_other_round_trip_the_window_covers_half_of_the_distance_to_its_target() {
         // 125 ms: 500 + (0.8 x 1000 + 100) / 2 = 950. 200 ms: 500 + (500 + 100) / 2 = 800.
         // 102 ms: 500 + (1000 / 1.02 + 100) / 2 = 1040.196.
         for (rtt_ms, window) in [(125.0, 950.0), (200.0, 800.0), (102.0, 1_040.196_078_431_372_5)] {
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn alpha_packets_in_the_queue_are_the_equilibrium() {
+    fn the_equilibrium_has_alpha_packets_in_the_queue() {
         // w (1 - base / RTT) = 100: at 125 ms the window is 500, at 200 ms it is 200.
         assert_close(updated(&mut control(), 500.0, ms(125.0)), 500.0);
         assert_close(updated(&mut control(), 200.0, ms(200.0)), 200.0);
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn without_delay_each_ack_adds_a_packet() {
+    fn each_ack_adds_a_packet_while_there_is_no_queueing_delay() {
         for (rtt_ms, growth) in [(100.7, 1.0), (100.8, 0.0)] {
             let (mut fast, mut script) = (control(), Script::new());
             script.ack(&mut fast, 50.0, ms(100.0));
@@ -195,8 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_rtt_covers_a_third_of_a_window() {
-        // From 100 ms by samples of 200 ms: gain 1/4 at a window of 4, 3/300 at one of 300.
+    fn the_weight_of_an_rtt_sample_is_three_over_the_window_and_at_most_a_quarter() {
+        // A sample of 200 ms after one of 100 ms: gain 1/4 at a window of 4, 3/300 at a window
+        // of 300.
         for (window, mean_ms) in [(4.0, 125.0), (300.0, 101.0)] {
             let (mut fast, mut script) = (control(), Script::new());
             script.ack(&mut fast, window, ms(100.0));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictory_parameters_are_refused() {
+    fn rejects_invalid_parameters() {
         assert!(FastParams::default().validate().is_ok());
         assert!(FastParams { alpha: 0.0, ..FastParams::default() }.validate().is_err());
         assert!(FastParams { gamma: 1.5, ..FastParams::default() }.validate().is_err());

@@ -2,27 +2,29 @@
 //! HighSpeed TCP whose increase is proportional to the round trip time, so that flows with different
 //! RTTs get the same rate, and whose window is sent in blocks spread over the round trip.
 //!
-//! The paper's Figure 1 has slips; this is the corrected form: a block has cwnd / k packets, and a
-//! block begins RTT / k after the one before began, at once if sending that took longer. The RTT is
-//! the smoothed one.
+//! This implementation corrects errors in the paper's Figure 1: a block has cwnd / k packets, and
+//! each block begins RTT / k after the beginning of the previous block, or at once if sending the
+//! previous block took longer. The RTT is the smoothed RTT.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::highspeed::{Highspeed, HighspeedParams};
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::units::Time;
 
 /// Parameters of FHSTCP; a(w) and b(w) are those of RFC 3649.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FhstcpParams {
-    /// Fair factor over RTT, in 1/s (the paper finds 10 the best of 5, 10 and 20): the increase a(w) is
-    /// multiplied by c times RTT. Below an RTT of 1 / c a flow grows more slowly than standard TCP.
+    /// Fair factor over RTT, in 1/s: the increase a(w) is multiplied by c times RTT. The paper compares
+    /// 5, 10 and 20 and recommends 10. Below an RTT of 1 / c a flow grows more slowly than standard
+    /// TCP.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0))]
     pub c: f64,
-    /// Send the window in blocks spread over the round trip, int(c RTT) + 1 of them; otherwise packets
-    /// leave whenever the window allows.
+    /// Send the window in int(c RTT) + 1 blocks spread over the round trip. Without it, packets leave
+    /// as soon as the window allows.
     pub block_pacing: bool,
 }
 
@@ -32,9 +34,9 @@ impl Default for FhstcpParams {
     }
 }
 
-impl Parameters for FhstcpParams {
-    fn validate(&self) -> Result<(), String> {
-        if self.c.is_finite() && self.c > 0.0 { Ok(()) } else { Err("c must be above 0".into()) }
+impl ControlParameters for FhstcpParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        check("c", self.c, self.c > 0.0 && self.c.is_finite(), "a finite number above 0")
     }
 }
 
@@ -57,7 +59,7 @@ impl Fhstcp {
     }
 }
 
-impl CongestionControl for Fhstcp {
+impl WindowLaw for Fhstcp {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let fair_factor = self.c * event.srtt.seconds();
@@ -71,7 +73,7 @@ impl CongestionControl for Fhstcp {
     }
 
     fn blocks(&self, srtt: Time) -> Option<u32> {
-        // A cast of a float saturates.
+        // The cast of a float saturates.
         self.block_pacing.then(|| ((self.c * srtt.seconds()) as u32).saturating_add(1))
     }
 }
@@ -97,7 +99,7 @@ mod tests {
         }
     }
 
-    /// At 2 s and c = 10 the factor is 20, so a window of 10 would grow by 2 an ACK.
+    /// At 2 s and c = 10 the factor is 20, so a window of 10 would grow by 2 per ACK.
     #[test]
     fn an_ack_adds_at_most_one_packet() {
         let mut control = Fhstcp::new(&FhstcpParams::default());

@@ -1,5 +1,5 @@
-//! What controls that model the path have in common: windowed maxima and minima, round trips
-//! counted by deliveries, and the test whether a rate has ceased to grow.
+//! Filters of rate-based controls: windowed maxima and minima, round trips counted by deliveries,
+//! and a detector for a rate that no longer grows.
 
 use super::rate_based::RateSample;
 use crate::units::Time;
@@ -7,26 +7,28 @@ use crate::units::Time;
 /// The longest window of a [`WindowedMax`], in steps.
 const MAX_STEPS: usize = 10;
 
-/// The largest value of the last steps; a step is a round trip or a cycle of probing. Exact, with
-/// one maximum a step. It forgets only when a new value comes, so it never runs empty.
+/// The largest value in a window of steps, where a step is a round trip or a probing cycle. The
+/// result is exact: one maximum is kept per step. Old values expire only when a new value arrives,
+/// so the filter never becomes empty.
 #[derive(Debug, Default)]
 pub struct WindowedMax {
     maxima: [f64; MAX_STEPS],
     step: u64,
-    /// The maximum of the present step; a value below it changes nothing.
+    /// The maximum of the current step. A smaller value in the same step changes nothing.
     present: f64,
+    /// The maximum over the window.
     largest: f64,
 }
 
 impl WindowedMax {
-    /// The largest value; 0 before the first.
+    /// The largest value in the window; 0 before the first value.
     #[inline]
     pub fn get(&self) -> f64 {
         self.largest
     }
 
-    /// Takes a value of `step`, which never falls; values of the last `window` steps count, this
-    /// one included (at most ten).
+    /// Adds a value. `step` must not decrease from call to call; the maximum covers the last
+    /// `window` steps, the current step included (at most ten).
     pub fn update(&mut self, value: f64, step: u64, window: usize) {
         if step == self.step && value <= self.present {
             return;
@@ -47,45 +49,46 @@ impl WindowedMax {
     }
 }
 
-/// The smallest RTT of late, and when it was measured. A sample replaces it if it is smaller, or if
-/// the one that is held is older than the window.
+/// The smallest recent RTT and the time of its measurement. The caller replaces it with a smaller
+/// sample, or with any sample once it has [expired](WindowedMin::is_expired).
 #[derive(Clone, Copy, Debug)]
 pub struct WindowedMin {
-    /// The smallest RTT; [`Time::NEVER`] before the first.
+    /// The smallest RTT; [`Time::NEVER`] before the first sample.
     pub value: Time,
-    /// When it was measured.
+    /// When the RTT was measured.
     pub stamp: Time,
 }
 
 impl WindowedMin {
-    /// A filter without samples, at `now`.
+    /// Creates a filter without samples, whose window starts at `now`.
     pub fn new(now: Time) -> Self {
         WindowedMin { value: Time::NEVER, stamp: now }
     }
 
-    /// Whether what it holds is older than `window`.
+    /// Whether the RTT was measured longer than `window` ago.
     pub fn is_expired(&self, now: Time, window: Time) -> bool {
         now > self.stamp.saturating_add(window)
     }
 
-    /// Holds this sample.
+    /// Replaces the RTT with this sample.
     pub fn set(&mut self, value: Time, stamp: Time) {
         (self.value, self.stamp) = (value, stamp);
     }
 }
 
-/// Round trips, counted by deliveries: one is over when a packet is acknowledged that was sent
-/// after its beginning. Selective acknowledgements count, so rounds pass in a repair too.
+/// Round trips, counted by deliveries: a round trip ends when a packet sent after its beginning is
+/// acknowledged. Selective acknowledgements count, so round trips also end during loss recovery.
 #[derive(Debug, Default)]
 pub struct DeliveryRounds {
     end: u64,
-    /// How many are over.
+    /// Number of completed round trips.
     pub count: u64,
 }
 
 impl DeliveryRounds {
-    /// Whether this sample ends a round trip and begins the next; `delivered` counts the packets
-    /// that have been acknowledged.
+    /// Updates the state with a rate sample, and returns whether it ends a round trip and so
+    /// begins the next. `delivered` is the number of packets acknowledged since the connection
+    /// began.
     pub fn is_over(&mut self, rate: &RateSample, delivered: u64) -> bool {
         let is_over = rate.prior_delivered >= self.end;
         if is_over {
@@ -95,39 +98,41 @@ impl DeliveryRounds {
         is_over
     }
 
-    /// Lets a round trip begin now.
+    /// Begins a new round trip.
     pub fn restart(&mut self, delivered: u64) {
         self.end = delivered;
     }
 }
 
-/// Growth that a round trip must bring (draft-cardwell-iccrg-bbr-congestion-control-00 sec.
-/// 4.3.2.2, draft-ietf-ccwg-bbr `CheckFullBWReached`).
+/// Factor by which the rate must grow in a round trip
+/// (draft-cardwell-iccrg-bbr-congestion-control-00 sec. 4.3.2.2, draft-ietf-ccwg-bbr
+/// `CheckFullBWReached`).
 const GROWTH: f64 = 1.25;
-/// Round trips without it (same places).
+/// Number of round trips without such growth (same sections).
 const ROUNDS_WITHOUT_GROWTH: u32 = 3;
 
-/// Finds that a rate has ceased to grow: three round trips that bring less than a quarter.
+/// Detects that a rate no longer grows: three round trips in which it grows by less than a
+/// quarter.
 #[derive(Debug, Default)]
 pub struct Plateau {
     baseline: f64,
     rounds: u32,
-    /// Whether it has.
+    /// Whether the rate no longer grows.
     pub is_reached: bool,
 }
 
 impl Plateau {
-    /// Looks for one from this rate on.
+    /// Creates a detector that compares the next round trip with the rate `baseline`.
     pub fn from(baseline: f64) -> Self {
         Plateau { baseline, ..Plateau::default() }
     }
 
-    /// Forgets the rate that the next round trip is compared with.
+    /// Discards the rate with which the next round trip would be compared.
     pub fn forget_rate(&mut self) {
         self.baseline = 0.0;
     }
 
-    /// Takes the rate at the end of a round trip.
+    /// Updates the state with the rate at the end of a round trip.
     pub fn on_round(&mut self, rate: f64) {
         if self.is_reached {
             return;
@@ -145,7 +150,7 @@ impl Plateau {
 mod tests {
     use super::*;
 
-    /// Against a list of every value, with steps skipped.
+    /// Compares the filter with a list of all values. Some steps have no values.
     #[test]
     fn the_maximum_is_that_of_the_values_in_the_window() {
         let mut state = 7_u64;
@@ -167,16 +172,15 @@ mod tests {
         }
     }
 
-    /// Startup that doubles, then stays: the first round at the top still grows, the next three do
-    /// not.
+    /// The rate doubles and then stays constant.
     #[test]
-    fn a_plateau_is_three_rounds_without_a_quarter_more() {
+    fn a_plateau_is_three_rounds_that_grow_by_less_than_a_quarter() {
         let mut plateau = Plateau::default();
         for (rate, is_reached) in [
             (10.0, false),
             (20.0, false),
-            (24.9, false), // 24.5 %: the first
-            (25.0, false), // 25 % above 20: a new start
+            (24.9, false), // 24.5 % above 20: the first round without growth
+            (25.0, false), // 25 % above 20: the count starts again
             (25.0, false),
             (31.2, false),
             (30.0, true),

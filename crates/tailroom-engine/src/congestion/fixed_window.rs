@@ -1,18 +1,20 @@
-//! A window that never changes: for closed forms, and for flows that must not react.
+//! A constant window, for comparison with closed forms and for flows that must not react to
+//! congestion.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckEvent, CongestionControl, CongestionEvent, MAX_WINDOW_PACKETS, Parameters, SteadyState,
+    AckEvent, CongestionEvent, ControlParameters, MAX_WINDOW_PACKETS, SteadyState, WindowLaw,
 };
+use crate::parameters::{BadParameter, check};
 
-/// Parameters of the fixed window.
+/// Parameters of the fixed window. The window holds through losses and marks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FixedWindowParams {
-    /// The window, in packets (default 10, the initial window of RFC 6928). It holds from the first
-    /// ACK on; give the flow an initial window of the same size to have it from the first packet.
+    /// The window, in packets (default: 10, the initial window of RFC 6928). It applies from the
+    /// first ACK on; to apply it from the first packet on, set `initial_window` to the same value.
     #[schemars(range(min = 1.0, max = 100_000_000.0))]
     pub window: f64,
 }
@@ -23,16 +25,15 @@ impl Default for FixedWindowParams {
     }
 }
 
-impl Parameters for FixedWindowParams {
+impl ControlParameters for FixedWindowParams {
     fn is_loss_based(&self) -> bool {
         false
     }
 
-    fn validate(&self) -> Result<(), String> {
-        if (1.0..=MAX_WINDOW_PACKETS as f64).contains(&self.window) {
-            return Ok(());
-        }
-        Err(format!("window must be at least 1 packet and at most {MAX_WINDOW_PACKETS}"))
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_window = (1.0..=MAX_WINDOW_PACKETS as f64).contains(&self.window);
+        let allowed = format!("at least 1 packet and at most {MAX_WINDOW_PACKETS}");
+        check("window", self.window, is_window, &allowed)
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -40,28 +41,28 @@ impl Parameters for FixedWindowParams {
     }
 }
 
-/// Holds its window through losses and marks. After a timeout the sender sends the first packet
-/// again alone, as always; the ACK of new data brings the window back.
+/// The state of a fixed window for one flow. After a timeout the sender first retransmits one
+/// packet, as with every control; the next ACK of new data restores the window.
 #[derive(Debug)]
 pub struct FixedWindow {
     window: f64,
 }
 
 impl FixedWindow {
-    /// Starts the control.
+    /// Creates the control.
     pub fn new(params: &FixedWindowParams) -> Self {
         FixedWindow { window: params.window }
     }
 }
 
-impl CongestionControl for FixedWindow {
+impl WindowLaw for FixedWindow {
     #[inline]
     fn on_ack(&mut self, _cwnd_packets: f64, _event: &AckEvent) -> f64 {
         self.window
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
-        // Congestion must not make a window grow that has not been set yet.
+        // Before the first ACK the initial window applies, and congestion must not enlarge it.
         self.window.min(event.cwnd_packets)
     }
 
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_at_its_window_after_one_ack_whatever_it_was() {
+    fn one_ack_sets_the_window_whatever_it_was() {
         let mut control = FixedWindow::new(&FixedWindowParams { window: 64.0 });
         for window in [1.0, 63.0, 64.0, 1e6] {
             let after = control.on_ack(window, &ack(1));
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_its_window_through_congestion() {
+    fn congestion_does_not_change_the_window() {
         let mut control = FixedWindow::new(&FixedWindowParams { window: 64.0 });
         for kind in [CongestionKind::Loss, CongestionKind::Timeout, CongestionKind::Mark] {
             assert!((control.on_congestion(&congestion(kind, 64.0)) - 64.0).abs() < 1e-12);
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_window_below_one_packet() {
+    fn rejects_a_window_below_one_packet() {
         for window in [0.5, 0.0, f64::NAN, f64::INFINITY] {
             assert!(FixedWindowParams { window }.validate().is_err(), "{window}");
         }

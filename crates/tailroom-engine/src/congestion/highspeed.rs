@@ -4,49 +4,51 @@ use libm::{exp, log};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
-/// Parameters of HighSpeed TCP; defaults as RFC 3649 sec. 5 and 7.
+/// Parameters of HighSpeed TCP; defaults as in RFC 3649 sec. 5 and 7.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HighspeedParams {
-    /// Up to this window the control is standard TCP, in packets (RFC 3649: 38).
+    /// Largest window at which the control behaves as standard TCP, in packets (RFC 3649: 38).
     #[schemars(range(min = 1.0))]
     pub low_window: f64,
-    /// Window that the response function reaches at loss fraction `high_p`, in packets (83000).
+    /// Window of the response function at the loss fraction `high_p`, in packets (RFC 3649:
+    /// 83000).
     #[schemars(range(min = 1.0))]
     pub high_window: f64,
-    /// Loss fraction at `low_window` (1e-3; ns-2 computes 1.5 / 38^2 = 1.03878e-3).
+    /// Loss fraction at `low_window` (RFC 3649: 1e-3; ns-2 computes 1.5 / 38^2 = 1.03878e-3).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub low_p: f64,
-    /// Loss fraction at `high_window` (1e-7).
+    /// Loss fraction at `high_window` (RFC 3649: 1e-7).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub high_p: f64,
-    /// Decrease factor b at `high_window` (0.1).
+    /// Decrease factor b at `high_window` (RFC 3649: 0.1).
     #[schemars(range(min = 0.0, max = 0.5))]
     pub high_decrease: f64,
-    /// Where a(w) and b(w) come from.
+    /// How a(w) and b(w) are computed.
     pub increase: IncreaseRule,
-    /// Halve a window that loses packets in slow start, whatever b(w) says, as ns-2 does.
+    /// Halve the window on a loss in slow start, as ns-2 does, instead of reducing it by b(w).
     pub halve_in_slow_start: bool,
 }
 
-/// Source of a(w) and b(w).
+/// How a(w) and b(w) are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncreaseRule {
     /// The formulas of RFC 3649 sec. 7 at the current window.
     Continuous,
-    /// The published table (RFC 3649 appendix B): the row with the largest window not above the
-    /// current one. The table's own parameters (38, 83000, 1e-3, 1e-7, 0.1) are used.
+    /// The published table (RFC 3649 appendix B): the row with the largest window that does not
+    /// exceed the current window. The table has its own parameters (38, 83000, 1e-3, 1e-7, 0.1).
     Table,
-    /// The same table as Linux reads it (`net/ipv4/tcp_highspeed.c`): a row holds *up to* its
-    /// window, so that above `low_window` a(w) is one larger and b(w) that of the next row; the row
-    /// of 94717 packets is missing, so that a(w) stays at 72 above 89053; b(w) in whole 256ths,
-    /// rounded down.
+    /// The same table as Linux applies it (`net/ipv4/tcp_highspeed.c`): a row applies *up to* its
+    /// window, so that above `low_window` a(w) is larger by one and b(w) is that of the next row.
+    /// The row of 94717 packets is missing, so a(w) stays at 72 above 89053 packets. b(w) is
+    /// rounded down to a multiple of 1/256.
     LinuxTable,
-    /// The same table as ns-3 reads it (`tcp-highspeed.cc`): a row holds up to its window, as in
-    /// Linux, but none is missing, and b(w) has the two decimals that are published.
+    /// The same table as ns-3 applies it (`tcp-highspeed.cc`): a row applies up to its window, as
+    /// in Linux, but no row is missing, and b(w) has two decimals, as published.
     Ns3Table,
 }
 
@@ -75,7 +77,8 @@ impl HighspeedParams {
         if window <= self.low_window {
             return 0.5;
         }
-        // Far above high_window the line would cross zero; a window must shrink by something.
+        // Far above high_window the line would become negative, but congestion must reduce the
+        // window.
         ((self.high_decrease - 0.5) * self.position(window) + 0.5).max(0.01)
     }
 
@@ -84,51 +87,51 @@ impl HighspeedParams {
         exp(self.position(window) * log(self.high_p / self.low_p) + log(self.low_p))
     }
 
-    /// The increase a(w) in packets a round trip (RFC 3649 sec. 7); 1 up to `low_window`.
+    /// The increase a(w) in packets per round trip (RFC 3649 sec. 7); 1 up to `low_window`.
     pub fn increase(&self, window: f64) -> f64 {
         if window <= self.low_window {
             return 1.0;
         }
         let decrease = self.decrease(window);
-        // Continuous at low_window only if low_p is 1.5 / low_window^2; never slower than Reno.
+        // The formula is continuous at low_window only if low_p is 1.5 / low_window^2. The bound
+        // keeps the growth at least as fast as that of Reno.
         (window * window * self.loss_fraction(window) * 2.0 * decrease / (2.0 - decrease)).max(1.0)
     }
 }
 
-impl Parameters for HighspeedParams {
-    fn validate(&self) -> Result<(), String> {
-        let finite = [self.low_window, self.high_window, self.low_p, self.high_p];
-        if finite.iter().any(|value| !value.is_finite()) {
-            return Err("low_window, high_window, low_p and high_p must be finite".into());
-        }
-        if self.low_window < 1.0 || self.high_window <= self.low_window {
-            return Err("needs 1 <= low_window < high_window".into());
-        }
-        if !(0.0 < self.high_p && self.high_p < self.low_p && self.low_p < 1.0) {
-            return Err("needs 0 < high_p < low_p < 1".into());
-        }
-        if !(0.0 < self.high_decrease && self.high_decrease <= 0.5) {
-            return Err("high_decrease must be in (0, 0.5]".into());
-        }
-        Ok(())
+impl ControlParameters for HighspeedParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_window = self.low_window >= 1.0 && self.low_window.is_finite();
+        check("low_window", self.low_window, is_window, "a finite number, at least 1")?;
+        let is_above = self.high_window > self.low_window && self.high_window.is_finite();
+        let above_low = format!("a finite number above low_window, {}", self.low_window);
+        check("high_window", self.high_window, is_above, &above_low)?;
+        let is_probability = 0.0 < self.low_p && self.low_p < 1.0;
+        check("low_p", self.low_p, is_probability, "more than 0 and less than 1")?;
+        let is_below = 0.0 < self.high_p && self.high_p < self.low_p;
+        let below_low = format!("more than 0 and less than low_p, {}", self.low_p);
+        check("high_p", self.high_p, is_below, &below_low)?;
+        let is_share = 0.0 < self.high_decrease && self.high_decrease <= 0.5;
+        check("high_decrease", self.high_decrease, is_share, "more than 0 and at most 0.5")
     }
 }
 
 /// One row of RFC 3649 appendix B.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TableRow {
-    /// Smallest window the row holds for, in packets.
+    /// The window of the row, in packets. Whether the row applies from or up to this window
+    /// depends on the [`IncreaseRule`].
     pub window: f64,
-    /// Increase a(w), in packets a round trip.
+    /// Increase a(w), in packets per round trip.
     pub increase: f64,
-    /// Decrease factor b(w), two decimals as published.
+    /// Decrease factor b(w); two decimals in the published table.
     pub decrease: f64,
 }
 
 /// Denominator of Linux's b(w) (`hstcp_aimd_vals`: "fixed-point MD scaled <<8").
 const LINUX_DECREASE_UNIT: f64 = 256.0;
 
-/// The table of Linux: without the last row, and with b(w) in 256ths.
+/// The table of Linux: the last row is missing, and b(w) is a multiple of 1/256.
 fn linux_table() -> Vec<TableRow> {
     let params = HighspeedParams::default();
     let mut rows = published_table();
@@ -140,8 +143,9 @@ fn linux_table() -> Vec<TableRow> {
     rows
 }
 
-/// RFC 3649 appendix B, rebuilt by the rule that generated it: a row each time the simplified
-/// a(w) = w^2 * 2b / ((2-b) * w^1.2 * 12.8) has passed that of the row before by more than 1.
+/// The table of RFC 3649 appendix B, by the rule that generated it: a new row starts where the
+/// simplified a(w) = w^2 * 2b / ((2-b) * w^1.2 * 12.8) exceeds that of the previous row by more
+/// than 1.
 pub fn published_table() -> Vec<TableRow> {
     let params = HighspeedParams::default();
     let mut rows = vec![TableRow { window: 38.0, increase: 1.0, decrease: 0.5 }];
@@ -163,10 +167,11 @@ pub fn published_table() -> Vec<TableRow> {
     rows
 }
 
-/// A running HighSpeed TCP.
+/// The state of HighSpeed TCP for one flow.
 ///
-/// a(w) costs two logarithms, so it is evaluated only where a cell begins: a cell covers 2 % of the
-/// window, and a(w) is a straight line inside it. The error is below 1e-4 (the chord of w^0.8).
+/// a(w) needs two logarithms, so it is evaluated only at the edges of cells that are 2 % of the
+/// window wide, and interpolated linearly inside a cell. The error is below 1e-4 (the chord of
+/// w^0.8).
 #[derive(Debug)]
 pub struct Highspeed {
     cell_from: f64,
@@ -176,7 +181,7 @@ pub struct Highspeed {
     law: Box<Law>,
 }
 
-/// What a flow reads only at the edge of a cell.
+/// The part of the state that is read only at the edge of a cell.
 #[derive(Debug)]
 struct Law {
     params: HighspeedParams,
@@ -184,11 +189,12 @@ struct Law {
 }
 
 const CELL_RATIO: f64 = 1.02;
-/// Where a(w) is still 1, cells are narrow: the chord over its kink is off by a fifth of the width.
+/// While a(w) is 1, cells are narrower: the error of the chord across the kink is a fifth of the
+/// width.
 const FLAT_CELL_RATIO: f64 = 1.002;
 
 impl Highspeed {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &HighspeedParams) -> Self {
         let table = match params.increase {
             IncreaseRule::Continuous => Vec::new(),
@@ -204,7 +210,8 @@ impl Highspeed {
         }
     }
 
-    /// The increase a(w) in packets a round trip, from the cell that `window` lies in.
+    /// The increase a(w) in packets per round trip, interpolated in the cell that contains
+    /// `window`.
     #[inline]
     pub fn increase(&mut self, window: f64) -> f64 {
         if window < self.cell_from || window >= self.cell_to {
@@ -236,12 +243,13 @@ impl Highspeed {
 }
 
 impl Law {
-    /// How many rows begin at `window` or below.
+    /// The number of rows whose window is at most `window`.
     fn rows_up_to(&self, window: f64) -> usize {
         self.table.partition_point(|row| row.window <= window)
     }
 
-    /// The table row for `window`; none without a table, or below the first row of the published.
+    /// The table row for `window`; `None` without a table, and below the first row of the
+    /// published table.
     fn row_at(&self, window: f64) -> Option<&TableRow> {
         let above = self.rows_up_to(window);
         if matches!(self.params.increase, IncreaseRule::LinuxTable | IncreaseRule::Ns3Table) {
@@ -255,15 +263,15 @@ impl Law {
     }
 }
 
-impl CongestionControl for Highspeed {
+impl WindowLaw for Highspeed {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
-        // RFC 3649 sec. 7: w <- w + a(w) / w for each acknowledged packet.
+        // RFC 3649 sec. 7: w <- w + a(w) / w per acknowledged packet.
         cwnd_packets + self.increase(cwnd_packets) * event.acked_packets as f64 / cwnd_packets
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
-        // RFC 3649 leaves the response to a timeout as it is in RFC 5681.
+        // RFC 3649 does not change the response of RFC 5681 to a timeout.
         let halves = event.kind == CongestionKind::Timeout
             || event.is_slow_start && self.law.params.halve_in_slow_start;
         let decrease = if halves { 0.5 } else { self.law.decrease(event.cwnd_packets) };

@@ -1,43 +1,44 @@
 //! H-TCP (Leith, Shorten, "H-TCP: TCP for high-speed and long-distance networks", `PFLDnet` 2004;
-//! draft-leith-tcp-htcp): growth by the time since the last congestion, and a backoff that just
-//! empties the queue.
+//! draft-leith-tcp-htcp): the growth depends on the time since the last congestion, and the
+//! backoff is just large enough to empty the queue.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, Rounds};
+use super::{AckEvent, CongestionEvent, ControlParameters, Rounds, WindowLaw};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Parameters of H-TCP; defaults as the paper.
+/// Parameters of H-TCP; defaults as in the paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HtcpParams {
-    /// For so long after congestion the control grows like standard TCP (`Delta_L`: 1 s).
+    /// Time after congestion during which the window grows as in standard TCP (`Delta_L`; paper:
+    /// 1 s).
     pub low_speed_period: PositiveDuration,
-    /// Growth in proportion to the smallest RTT, relative to 100 ms and within a factor from 0.1 to
-    /// 2, so that it depends little on the RTT (draft-leith-tcp-htcp and Linux: on).
+    /// Multiply the growth per round trip by the smallest RTT over 100 ms, within 0.1 and 2, so
+    /// that the growth per second depends less on the RTT (draft-leith-tcp-htcp and Linux: on).
     pub rtt_scaling: bool,
-    /// Back off to the smallest RTT over the largest, within 0.5 and 0.8; without it to 0.5.
+    /// On congestion, multiply the window by the smallest RTT over the largest, within 0.5 and
+    /// 0.8. If off, multiply it by 0.5.
     pub adaptive_backoff: bool,
-    /// Back off to 0.5 when the throughput before congestion has changed by more than a fifth since
-    /// the congestion before, so that flows that come or go converge quickly.
+    /// Multiply the window by 0.5 if the throughput has changed by more than a fifth since the
+    /// previous congestion, so that flows converge quickly when a flow starts or ends.
     pub throughput_check: bool,
-    /// Whose rules hold where the paper and Linux differ.
+    /// Which rules apply where the paper and Linux differ.
     pub variant: HtcpVariant,
 }
 
-/// Whose rules H-TCP follows.
+/// Which rules H-TCP follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HtcpVariant {
-    /// The paper: the time since congestion counts from the loss, growth has fractions, and the
-    /// backoff adapts as soon as two congestions come at the same throughput.
+    /// The paper: the time since congestion starts at the loss, the growth may be a fraction, and
+    /// the backoff adapts as soon as two successive congestions occur at the same throughput.
     Paper,
-    /// Linux (`net/ipv4/tcp_htcp.c`): the time counts from the end of the recovery, alpha
-    /// before its scaling is a whole number (rounded down), and after a change of throughput the
-    /// backoff stays at 0.5 for one congestion more; so it does while the smallest RTT is not above
-    /// 10 ms.
+    /// Linux (`net/ipv4/tcp_htcp.c`): the time starts at the end of the recovery, and alpha before
+    /// its scaling is rounded down to a whole number. The backoff stays at 0.5 for one more
+    /// congestion after a change of throughput, and while the smallest RTT is at most 10 ms.
     Linux,
 }
 
@@ -53,37 +54,38 @@ impl Default for HtcpParams {
     }
 }
 
-impl Parameters for HtcpParams {}
+impl ControlParameters for HtcpParams {}
 
-const LEAST_BACKOFF: f64 = 0.5; // Leith, Shorten 2004 sec. 3: beta in [0.5, 0.8]
-const LARGEST_BACKOFF: f64 = 0.8;
+const MIN_BACKOFF: f64 = 0.5; // Leith, Shorten 2004 sec. 3: beta in [0.5, 0.8]
+const MAX_BACKOFF: f64 = 0.8;
 const LINEAR_GROWTH: f64 = 10.0; // alpha = 1 + 10 (D - D_L) + ((D - D_L) / 2)^2
 const SQUARE_GROWTH: f64 = 0.25;
 const REFERENCE_RTT_S: f64 = 0.1;
-const LEAST_SCALE: f64 = 0.1; // Linux: 100 ms / RTT within 0.5 and 10
-const LARGEST_SCALE: f64 = 2.0;
+const MIN_SCALE: f64 = 0.1; // Linux: 100 ms / RTT within 0.5 and 10
+const MAX_SCALE: f64 = 2.0;
 const THROUGHPUT_CHANGE: f64 = 0.2; // Delta_B
-const RTT_MEMORY: f64 = 0.95; // Linux: what the largest RTT keeps of its excess
+const RTT_MEMORY: f64 = 0.95; // Linux: factor of the excess of the largest RTT per congestion
 const NEW_THROUGHPUT_WEIGHT: f64 = 0.25; // Linux
-/// Round trips after congestion whose throughput does not yet count.
+/// Round trips after congestion whose throughput samples are not averaged.
 const UNSETTLED_ROUNDS: u32 = 3; // Linux
-/// RTTs up to this say nothing about the queue.
-const LEAST_ADAPTIVE_RTT: Time = Time::from_milliseconds(10); // Linux, htcp_beta_update
+/// Smallest RTTs up to this value do not allow conclusions about the queue.
+const MIN_ADAPTIVE_RTT: Time = Time::from_milliseconds(10); // Linux, htcp_beta_update
 
-/// A running H-TCP.
+/// The state of H-TCP for one flow.
 #[derive(Debug)]
 pub struct Htcp {
     params: HtcpParams,
-    /// From when on growth is counted: the last congestion, or the begin of congestion avoidance.
-    /// [`Time::NEVER`] before that; in Linux until the recovery is over.
+    /// The time from which the growth is computed: the last congestion, or the beginning of
+    /// congestion avoidance. [`Time::NEVER`] before the first ACK in congestion avoidance; in the
+    /// Linux variant also until the recovery is over.
     last_congestion: Time,
     min_rtt: Time,
     max_rtt: Time,
     backoff: f64,
     throughput: ThroughputMeter,
-    /// Packets a second before the last congestion; 0 before the first one.
+    /// Throughput before the last congestion, in packets/s; 0 before the first congestion.
     last_throughput: f64,
-    /// Linux's `modeswitch`: the throughput has not changed for two congestions.
+    /// Linux's `modeswitch`: whether the throughput was the same at the last two congestions.
     is_settled: bool,
 }
 
@@ -123,21 +125,21 @@ impl ThroughputMeter {
 }
 
 impl Htcp {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &HtcpParams) -> Self {
         Htcp {
             params: params.clone(),
             last_congestion: Time::NEVER,
             min_rtt: Time::NEVER,
             max_rtt: Time::ZERO,
-            backoff: LEAST_BACKOFF,
+            backoff: MIN_BACKOFF,
             throughput: ThroughputMeter::default(),
             last_throughput: 0.0,
             is_settled: false,
         }
     }
 
-    /// The growth alpha in packets a round trip.
+    /// The growth alpha in packets per round trip.
     #[inline]
     fn growth(&self, now: Time) -> f64 {
         let since = now.since(self.last_congestion);
@@ -149,13 +151,14 @@ impl Htcp {
         if self.params.rtt_scaling && self.min_rtt != Time::NEVER {
             let scale = self.min_rtt.seconds() / REFERENCE_RTT_S;
             // As in Linux, scaling never makes a flow slower than standard TCP.
-            growth = (growth * scale.clamp(LEAST_SCALE, LARGEST_SCALE)).max(1.0);
+            growth = (growth * scale.clamp(MIN_SCALE, MAX_SCALE)).max(1.0);
         }
-        // A flow that falls less must grow less, to have its share beside standard TCP.
+        // A flow with a smaller reduction must grow less, or it would take more than its share
+        // beside standard TCP.
         2.0 * (1.0 - self.backoff) * growth
     }
 
-    /// Settles the backoff from what has been seen since the last congestion.
+    /// Computes the backoff from the RTTs and the throughput since the last congestion.
     fn adapt_backoff(&mut self) {
         let throughput = self.throughput.largest;
         let change = (throughput - self.last_throughput).abs();
@@ -165,13 +168,13 @@ impl Htcp {
         let is_adaptive = self.params.adaptive_backoff
             && is_steady
             && self.max_rtt > Time::ZERO
-            && self.lets_adapt();
+            && self.may_adapt();
         self.is_settled = is_steady;
         self.backoff = if is_adaptive {
             let ratio = self.min_rtt.seconds() / self.max_rtt.seconds();
-            ratio.clamp(LEAST_BACKOFF, LARGEST_BACKOFF)
+            ratio.clamp(MIN_BACKOFF, MAX_BACKOFF)
         } else {
-            LEAST_BACKOFF
+            MIN_BACKOFF
         };
         let excess = self.max_rtt.since(self.min_rtt).seconds();
         if excess > 0.0 {
@@ -181,14 +184,14 @@ impl Htcp {
 }
 
 impl Htcp {
-    /// What Linux asks for besides.
-    fn lets_adapt(&self) -> bool {
+    /// The further conditions of Linux for an adaptive backoff.
+    fn may_adapt(&self) -> bool {
         self.params.variant == HtcpVariant::Paper
-            || self.is_settled && self.min_rtt > LEAST_ADAPTIVE_RTT
+            || self.is_settled && self.min_rtt > MIN_ADAPTIVE_RTT
     }
 }
 
-impl CongestionControl for Htcp {
+impl WindowLaw for Htcp {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         if self.last_congestion == Time::NEVER {
@@ -199,16 +202,17 @@ impl CongestionControl for Htcp {
             self.max_rtt = self.max_rtt.max(rtt);
         }
         self.throughput.on_ack(event);
-        // After a long time alpha passes the window; slow start is the fastest growth there is.
-        let a_packet = (self.growth(event.now) / cwnd_packets).min(1.0);
-        cwnd_packets + a_packet * event.acked_packets as f64
+        // A long time after congestion alpha exceeds the window; the growth must not exceed that
+        // of slow start.
+        let per_packet = (self.growth(event.now) / cwnd_packets).min(1.0);
+        cwnd_packets + per_packet * event.acked_packets as f64
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
         self.adapt_backoff();
         self.last_congestion = match self.params.variant {
             HtcpVariant::Paper => event.now,
-            // The next ACK that lets the window grow is the first after the recovery.
+            // `on_ack` sets the time at its next call, which is after the recovery.
             HtcpVariant::Linux => Time::NEVER,
         };
         self.throughput = ThroughputMeter::default();
@@ -225,11 +229,11 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_milliseconds;
 
     #[track_caller]
-    fn assert_near(found: f64, expected: f64) {
-        assert!((found - expected).abs() < 1e-6, "{found}, expected {expected}");
+    fn assert_near(actual: f64, expected: f64) {
+        assert!((actual - expected).abs() < 1e-6, "{actual}, expected {expected}");
     }
 
-    /// Growth of a window of 10,000 in a round trip, so long after congestion, with this RTT.
+    /// The growth per round trip of a window of 10,000 packets, `since` after congestion.
     fn growth(params: &HtcpParams, since: Time, rtt: Time) -> f64 {
         let mut control = Htcp::new(params);
         control.on_congestion(&congestion(CongestionKind::Loss, 100.0)); // at time zero
@@ -250,14 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn grows_in_proportion_to_the_rtt_within_bounds() {
+    fn the_growth_per_round_trip_is_proportional_to_the_rtt_within_bounds() {
         let params = HtcpParams::default();
         let at = |rtt| growth(&params, MS(11_000), rtt);
         assert_near(at(MS(50)), 63.0);
         assert_near(at(MS(150)), 189.0);
-        assert_near(at(MS(300)), 252.0); // at most twice
-        assert_near(at(MS(1)), 12.6); // at least a tenth
-        // Soon after congestion, 1 is the least.
+        assert_near(at(MS(300)), 252.0); // at most a factor of 2
+        assert_near(at(MS(1)), 12.6); // at least a factor of 0.1
+        // The growth is at least 1 soon after congestion too.
         assert_near(growth(&params, MS(500), MS(10)), 1.0);
         let unscaled = HtcpParams { rtt_scaling: false, ..params };
         assert_near(growth(&unscaled, MS(11_000), MS(10)), 126.0);
@@ -279,28 +283,29 @@ mod tests {
         assert_near(control.on_ack(4.0, &event), 6.0);
     }
 
-    /// Ten round trips at these packets a round trip, between these RTTs, and then a loss.
-    fn epoch(control: &mut Htcp, from: &mut AckEvent, packets: u64, rtts: [Time; 2]) -> f64 {
+    /// Simulates ten round trips with `packets` per round trip and samples of both `rtts`, then a
+    /// loss. Returns the backoff.
+    fn epoch(control: &mut Htcp, event: &mut AckEvent, packets: u64, rtts: [Time; 2]) -> f64 {
         for _ in 0..10 {
-            from.now += MS(100);
-            from.delivered_packets += packets;
-            from.next = from.delivered_packets;
-            from.min_rtt = from.min_rtt.min(rtts[0]);
+            event.now += MS(100);
+            event.delivered_packets += packets;
+            event.next = event.delivered_packets;
+            event.min_rtt = event.min_rtt.min(rtts[0]);
             for rtt in rtts {
-                control.on_ack(100.0, &AckEvent { rtt: Some(rtt), ..*from });
+                control.on_ack(100.0, &AckEvent { rtt: Some(rtt), ..*event });
             }
         }
-        let loss = CongestionEvent { now: from.now, ..congestion(CongestionKind::Loss, 1_000.0) };
+        let loss = CongestionEvent { now: event.now, ..congestion(CongestionKind::Loss, 1_000.0) };
         control.on_congestion(&loss) / 1_000.0
     }
 
     #[test]
-    fn backs_off_to_the_ratio_of_the_rtts() {
+    fn the_backoff_is_the_ratio_of_the_rtts() {
         for (largest, expected) in [(120, 0.8), (160, 0.625), (400, 0.5)] {
             let mut control = Htcp::new(&HtcpParams::default());
             let mut event = ack(1);
             let rtts = [MS(100), MS(largest)];
-            // The first throughput differs from none.
+            // At the first congestion there is no earlier throughput to compare with.
             assert_near(epoch(&mut control, &mut event, 100, rtts), 0.5);
             assert_near(epoch(&mut control, &mut event, 100, rtts), expected);
             // alpha = 2 (1 - beta) soon after congestion.
@@ -309,9 +314,9 @@ mod tests {
         }
     }
 
-    /// The excess of 100 ms over 100 ms fades to 95 and then to 90.25 ms.
+    /// The excess of 100 ms over the smallest RTT of 100 ms decays to 95 ms and then to 90.25 ms.
     #[test]
-    fn the_largest_rtt_fades() {
+    fn the_largest_rtt_decays() {
         let mut control = Htcp::new(&HtcpParams::default());
         let mut event = ack(1);
         epoch(&mut control, &mut event, 100, [MS(100), MS(200)]);
@@ -321,14 +326,14 @@ mod tests {
     }
 
     #[test]
-    fn halves_when_the_throughput_has_changed_by_more_than_a_fifth() {
+    fn halves_after_the_throughput_has_changed_by_more_than_a_fifth() {
         let rtts = [MS(100), MS(125)];
         for (packets, expected) in [(119, 0.8), (81, 0.8), (121, 0.5), (79, 0.5)] {
             let mut control = Htcp::new(&HtcpParams::default());
             let mut event = ack(1);
             epoch(&mut control, &mut event, 100, rtts);
-            let found = epoch(&mut control, &mut event, packets, rtts);
-            assert_near(found, expected);
+            let backoff = epoch(&mut control, &mut event, packets, rtts);
+            assert_near(backoff, expected);
         }
         let params = HtcpParams { throughput_check: false, ..HtcpParams::default() };
         let mut control = Htcp::new(&params);
@@ -345,10 +350,10 @@ mod tests {
         }
     }
 
-    /// Linux: the time counts from the first ACK after the recovery, and alpha before its scaling
-    /// is a whole number: 1 + 10 / 2 + 1 / 16 and 1 + 10 * 1.57 + 0.616 lose their fractions.
+    /// Linux: the time starts at the first ACK after the recovery, and alpha before its scaling is
+    /// a whole number: 1 + 10 / 2 + 1 / 16 and 1 + 10 * 1.57 + 0.616 are rounded down.
     #[test]
-    fn in_linux_growth_is_counted_from_the_end_of_the_recovery_in_whole_packets() {
+    fn in_linux_the_growth_is_a_whole_number_that_depends_on_the_time_since_the_recovery() {
         let params = HtcpParams { variant: HtcpVariant::Linux, ..HtcpParams::default() };
         for (since, expected) in [(1_000, 1.0), (1_500, 6.0), (2_570, 17.0)] {
             let mut control = Htcp::new(&params);
@@ -361,8 +366,9 @@ mod tests {
         }
     }
 
-    /// Linux (`htcp_beta_update`): after a change of throughput, the first congestion included, the
-    /// backoff adapts at the second congestion without one; below 10 ms never.
+    /// Linux (`htcp_beta_update`): after a change of throughput, which includes the first
+    /// congestion, the backoff adapts at the second congestion without such a change; at RTTs up
+    /// to 10 ms it never adapts.
     #[test]
     fn in_linux_the_backoff_adapts_one_congestion_later() {
         let linux = HtcpParams { variant: HtcpVariant::Linux, ..HtcpParams::default() };

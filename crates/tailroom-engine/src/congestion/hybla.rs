@@ -1,26 +1,25 @@
 //! TCP Hybla (Caini and Firrincieli 2004, "TCP Hybla: a TCP enhancement for heterogeneous
-//! networks"): whatever the round trip, a flow sends as fast as Reno would over a short reference
-//! one.
+//! networks"): whatever its RTT, a flow sends as fast as a Reno flow with a short reference RTT.
 
 use libm::exp2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Parameters of TCP Hybla; default as Linux. It has its own slow start, 2^rho - 1 packets an
-/// ACK, in place of what `slow_start` names, with rho = RTT / `reference_rtt`, at least 1. The RTT
-/// is the smallest that the flow has seen, as in Linux, so that queues do not make it more
-/// aggressive. Two simplifications: the paper multiplies the initial window and the initial
-/// ssthresh by rho, here they are what `initial_window` and `initial_ssthresh` say; and an ACK in
-/// slow start adds at most 2^16 packets each (as in Linux). A window that grows so fast needs
-/// `initial_ssthresh`, SACK and, better, `pacing`, as the paper advises.
+/// Parameters of TCP Hybla; default as in Linux. Hybla has its own slow start, 2^rho - 1 packets
+/// per ACK, which replaces the group's `slow_start`; rho = RTT / `reference_rtt`, at least 1. The
+/// RTT is the smallest RTT of the connection, as in Linux, so that queueing does not make a flow
+/// more aggressive. Two simplifications: the initial window and the initial ssthresh are not
+/// multiplied by rho, unlike in the paper; and in slow start the growth per acknowledged packet is
+/// at most 2^16 packets (as in Linux). Because the window grows so fast, set `initial_ssthresh`,
+/// use SACK and preferably `pacing`, as the paper advises.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HyblaParams {
-    /// Round trip of the Reno flow that it equals (RTT0; Linux: 25 ms; ns-3: 50 ms).
+    /// RTT of the Reno flow whose rate Hybla imitates (RTT0; Linux: 25 ms; ns-3: 50 ms).
     pub reference_rtt: PositiveDuration,
 }
 
@@ -30,32 +29,33 @@ impl Default for HyblaParams {
     }
 }
 
-impl Parameters for HyblaParams {
-    /// Its slow start is its own.
+impl ControlParameters for HyblaParams {
+    /// False, because Hybla has its own slow start.
     fn is_loss_based(&self) -> bool {
         false
     }
 }
 
-/// Grows rho times as fast in slow start, rho^2 times as fast above.
+/// The state of Hybla for one flow.
 #[derive(Debug)]
 pub struct Hybla {
     reference_rtt: Time,
-    /// The RTT that the two steps were computed for.
+    /// The RTT for which the two steps were computed.
     rtt: Time,
-    /// 2^rho - 1, in packets an ACK.
+    /// 2^rho - 1, in packets per acknowledged packet.
     slow_start_step: f64,
-    /// rho^2, in packets a round trip.
+    /// rho^2, in packets per round trip.
     avoidance_step: f64,
 }
 
-const BETA: f64 = 0.5; // RFC 5681 sec. 3.1; the paper leaves it
-const MOST_EXPONENT: f64 = 16.0; // Linux
-/// As in every slow start: a jump over a repaired hole does not count in full (RFC 3465 sec. 2.2).
+const BETA: f64 = 0.5; // RFC 5681 sec. 3.1; the paper does not change it
+const MAX_EXPONENT: f64 = 16.0; // Linux
+/// As in every slow start, an ACK that covers a repaired hole is not credited in full (RFC 3465
+/// sec. 2.2).
 const CREDIT_LIMIT: u64 = 2;
 
 impl Hybla {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &HyblaParams) -> Self {
         Hybla {
             reference_rtt: params.reference_rtt.time(),
@@ -65,22 +65,23 @@ impl Hybla {
         }
     }
 
-    /// The smallest RTT falls a few times at the start of a flow and then stays.
+    /// Computes the steps for a new smallest RTT. Cold: the smallest RTT changes a few times at
+    /// the start of a flow and then stays constant.
     #[cold]
-    fn learn_rtt(&mut self, min_rtt: Time) {
+    fn update_steps(&mut self, min_rtt: Time) {
         self.rtt = min_rtt;
         let reference = self.reference_rtt.picoseconds() as f64;
         let rho = (min_rtt.picoseconds() as f64 / reference).max(1.0);
-        self.slow_start_step = exp2(rho.min(MOST_EXPONENT)) - 1.0;
+        self.slow_start_step = exp2(rho.min(MAX_EXPONENT)) - 1.0;
         self.avoidance_step = rho * rho;
     }
 }
 
-impl CongestionControl for Hybla {
+impl WindowLaw for Hybla {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         if event.min_rtt != self.rtt {
-            self.learn_rtt(event.min_rtt);
+            self.update_steps(event.min_rtt);
         }
         if event.is_slow_start {
             return cwnd_packets
@@ -119,7 +120,7 @@ mod tests {
         }
     }
 
-    /// Windows after each of `rounds` round trips, one ACK for each packet of the window before.
+    /// The window after each of `rounds` round trips, with one ACK per packet.
     fn rounds(rtt_ms: u64, from: f64, is_slow_start: bool, rounds: usize) -> Vec<f64> {
         let mut control = Hybla::new(&HyblaParams::default());
         let mut cwnd = from;
@@ -132,9 +133,9 @@ mod tests {
         (0..rounds).map(round).collect()
     }
 
-    /// The paper's W(t) = rho 2^(rho t / RTT): from rho each round trip multiplies the window by
-    /// 2^rho. At 50 ms, rho 2: 2, 8, 32, 128. At 75 ms, rho 3: 3, 24, 192. At 10 ms, rho 1 as Reno:
-    /// 1, 2, 4, 8.
+    /// The paper's W(t) = rho 2^(rho t / RTT): the window starts at rho and grows by a factor of
+    /// 2^rho per round trip. At 50 ms rho is 2: windows of 2, 8, 32, 128. At 75 ms rho is 3: 3,
+    /// 24, 192. At 10 ms rho is 1, as for Reno: 1, 2, 4, 8.
     #[test]
     fn slow_start_doubles_in_each_reference_round_trip() {
         assert_eq!(rounds(50, 2.0, true, 3), [8.0, 32.0, 128.0]);
@@ -142,14 +143,15 @@ mod tests {
         assert_eq!(rounds(10, 1.0, true, 3), [2.0, 4.0, 8.0]);
     }
 
-    /// The paper's W(t) = rho (rho t / RTT + gamma): rho^2 packets a round trip, so that the rate
-    /// grows by rho^2 / RTT / RTT = 1 / RTT0^2 whatever the RTT. From 1000 packets in ten round
-    /// trips: 10 at 25 ms (rho 1) and below, 160 at 100 ms, 1440 at 300 ms.
+    /// The paper's W(t) = rho (rho t / RTT + gamma): the window grows by rho^2 packets per round
+    /// trip, so the rate grows by rho^2 / RTT / RTT = 1 / RTT0^2 whatever the RTT. The growth in
+    /// ten round trips from 1000 packets is 10 at 25 ms (rho 1) and below, 160 at 100 ms, 1440 at
+    /// 300 ms.
     #[test]
     fn the_rate_grows_independently_of_the_round_trip() {
         for (rtt_ms, growth) in [(5, 10.0), (25, 10.0), (100, 160.0), (300, 1_440.0)] {
             let cwnd = rounds(rtt_ms, 1_000.0, false, 10)[9];
-            // A round trip has as many ACKs as the window had at its beginning.
+            // A round trip has as many ACKs as the window had packets at its beginning.
             let ratio = (cwnd - 1_000.0) / growth;
             assert!((0.92..=1.0).contains(&ratio), "{rtt_ms} ms: {cwnd}");
         }
@@ -158,15 +160,15 @@ mod tests {
         assert!((control.on_ack(1_000.0, &ack(300, false)) - 1_000.144).abs() < 1e-9);
     }
 
-    /// 2^(600 / 25) would be 16 million packets.
+    /// Without the bound, 2^(600 / 25) would be 16 million packets.
     #[test]
-    fn one_ack_of_a_very_long_round_trip_adds_no_more_than_65535_packets() {
+    fn with_a_very_long_rtt_one_ack_adds_at_most_65535_packets() {
         let mut control = Hybla::new(&HyblaParams::default());
         assert_eq!(control.on_ack(10.0, &ack(600, true)), 65_545.0);
     }
 
     #[test]
-    fn a_shorter_round_trip_is_learnt_and_congestion_halves() {
+    fn a_smaller_rtt_reduces_the_growth_and_congestion_halves_the_window() {
         let mut control = Hybla::new(&HyblaParams::default());
         assert!((control.on_ack(100.0, &ack(100, false)) - 100.16).abs() < 1e-9);
         assert!((control.on_ack(100.0, &ack(50, false)) - 100.04).abs() < 1e-9);
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_rtt_sample_it_is_reno() {
+    fn grows_as_reno_before_the_first_rtt_sample() {
         let mut control = Hybla::new(&HyblaParams::default());
         let event = AckEvent { rtt: None, min_rtt: Time::NEVER, ..ack(100, true) };
         assert_eq!(control.on_ack(10.0, &event), 11.0);

@@ -1,36 +1,41 @@
-//! Illinois (Liu, Basar and Srikant 2006): loss says when the window shrinks, delay says how fast it
-//! grows and how far it falls.
+//! Illinois (Liu, Basar and Srikant 2006): losses determine when the window shrinks; delay
+//! determines how fast it grows and by how much it shrinks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters, Rounds};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, Rounds, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::units::Time;
 
-/// Parameters of Illinois; defaults as Linux. By the manual of ns-3 the paper has 0.1 for
-/// `alpha_min` and 10 packets for `window_threshold`.
+/// Parameters of Illinois; defaults as in Linux. According to the manual of ns-3, the paper has
+/// 0.1 for `alpha_min` and 10 packets for `window_threshold`.
 ///
-/// Delays are queueing delays: the mean of the last round trip and the largest of the connection, both
-/// less the smallest RTT. In slow start only the smoothed RTT is known to the control.
+/// The delays are queueing delays: the mean RTT of the last round trip and the largest RTT of the
+/// connection, each minus the smallest RTT. RTTs during slow start count only through the smoothed
+/// RTT.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IllinoisParams {
-    /// Increase where the delay is largest, in packets a round trip (Linux: 0.3).
+    /// Increase at the largest delay, in packets per round trip (Linux: 0.3).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub alpha_min: f64,
-    /// Increase where there is next to no delay, in packets a round trip (10).
+    /// Increase at delays up to 1 % of the largest delay, in packets per round trip (Linux: 10).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub alpha_max: f64,
-    /// Part of the window that a loss takes where the delay is small (0.125).
+    /// Fraction by which a loss reduces the window at delays up to 10 % of the largest delay
+    /// (Linux: 0.125).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub beta_min: f64,
-    /// Part of the window that a loss takes where the delay is large (0.5).
+    /// Fraction by which a loss reduces the window at delays from 80 % of the largest delay on
+    /// (Linux: 0.5).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub beta_max: f64,
-    /// Below this window the control is standard TCP, in packets (Linux: 15).
+    /// Window below which the control behaves as standard TCP, in packets (Linux: 15).
     #[schemars(range(min = 0.0))]
     pub window_threshold: f64,
-    /// After how many round trips with next to no delay the increase returns to `alpha_max` (5).
+    /// Number of round trips with a delay of at most 1 % of the largest delay after which the
+    /// increase returns to `alpha_max` (Linux: 5).
     #[schemars(range(min = 1))]
     pub theta: u32,
 }
@@ -48,46 +53,47 @@ impl Default for IllinoisParams {
     }
 }
 
-impl Parameters for IllinoisParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0 < self.alpha_min && self.alpha_min <= self.alpha_max && self.alpha_max.is_finite())
-        {
-            return Err("needs 0 < alpha_min <= alpha_max".into());
-        }
-        if !(0.0 < self.beta_min && self.beta_min <= self.beta_max && self.beta_max < 1.0) {
-            return Err("needs 0 < beta_min <= beta_max < 1".into());
-        }
-        if !(self.window_threshold >= 0.0 && self.window_threshold.is_finite()) {
-            return Err("window_threshold must be 0 or more".into());
-        }
-        if self.theta == 0 {
-            return Err("theta must be 1 or more".into());
-        }
-        Ok(())
+impl ControlParameters for IllinoisParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let (most_increase, most_decrease) = (self.alpha_max, self.beta_max);
+        let is_increase = most_increase > 0.0 && most_increase.is_finite();
+        check("alpha_max", most_increase, is_increase, "a finite number above 0")?;
+        let is_below = 0.0 < self.alpha_min && self.alpha_min <= most_increase;
+        let allowed = format!("more than 0 and at most alpha_max, {most_increase}");
+        check("alpha_min", self.alpha_min, is_below, &allowed)?;
+        let is_share = 0.0 < most_decrease && most_decrease < 1.0;
+        check("beta_max", most_decrease, is_share, "more than 0 and less than 1")?;
+        let is_below = 0.0 < self.beta_min && self.beta_min <= most_decrease;
+        let allowed = format!("more than 0 and at most beta_max, {most_decrease}");
+        check("beta_min", self.beta_min, is_below, &allowed)?;
+        let is_window = self.window_threshold >= 0.0 && self.window_threshold.is_finite();
+        check("window_threshold", self.window_threshold, is_window, "a finite number, at least 0")?;
+        check("theta", self.theta, self.theta > 0, "at least 1")
     }
 }
 
-// Parts of the largest delay (Liu, Basar and Srikant 2006, sec. 4.3; Linux).
+// Thresholds, as fractions of the largest delay (Liu, Basar and Srikant 2006, sec. 4.3; Linux).
 const ETA_1: f64 = 0.01; // below it, the increase is alpha_max
 const ETA_2: f64 = 0.1; // below it, the decrease is beta_min
 const ETA_3: f64 = 0.8; // above it, the decrease is beta_max
 
 impl IllinoisParams {
-    /// The increase at a mean delay of `part` of the largest: the hyperbola k1 / (k2 + d) through
-    /// `alpha_max` at `ETA_1` and `alpha_min` at 1.
-    fn increase(&self, part: f64) -> f64 {
-        let above = (part - ETA_1) / (1.0 - ETA_1);
+    /// The increase at a mean delay of `fraction` times the largest: the hyperbola k1 / (k2 + d)
+    /// through `alpha_max` at `ETA_1` and `alpha_min` at 1.
+    fn increase(&self, fraction: f64) -> f64 {
+        let above = (fraction - ETA_1) / (1.0 - ETA_1);
         self.alpha_max / (1.0 + above * (self.alpha_max / self.alpha_min - 1.0))
     }
 
-    /// The decrease at a mean delay of `part` of the largest: a line between two levels.
-    fn decrease(&self, part: f64) -> f64 {
-        let above = ((part - ETA_2) / (ETA_3 - ETA_2)).clamp(0.0, 1.0);
+    /// The decrease at a mean delay of `fraction` times the largest: linear between `beta_min` at
+    /// `ETA_2` and `beta_max` at `ETA_3`.
+    fn decrease(&self, fraction: f64) -> f64 {
+        let above = ((fraction - ETA_2) / (ETA_3 - ETA_2)).clamp(0.0, 1.0);
         self.beta_min + above * (self.beta_max - self.beta_min)
     }
 }
 
-/// A running Illinois.
+/// The state of Illinois for one flow.
 #[derive(Debug)]
 pub struct Illinois {
     params: IllinoisParams,
@@ -97,14 +103,14 @@ pub struct Illinois {
     rtt_sum: u64,
     samples: u64,
     max_rtt: Time,
-    /// Whether the delay has been above the low level since the increase was last `alpha_max`.
+    /// Whether the delay has exceeded `ETA_1` since the increase was last `alpha_max`.
     has_been_above: bool,
-    /// Round trips with a low delay since then.
+    /// Round trips with a delay of at most `ETA_1` since then.
     low_rounds: u32,
 }
 
 impl Illinois {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &IllinoisParams) -> Self {
         Illinois {
             params: params.clone(),
@@ -126,7 +132,7 @@ impl Illinois {
             let mean = Time::from_picoseconds(mean).since(min_rtt).picoseconds() as f64;
             let largest = self.max_rtt.since(min_rtt).picoseconds() as f64;
             self.set_increase(mean, largest);
-            // Without any delay there is no sign of whose loss it is.
+            // Without any queueing delay, a loss is no sign of congestion.
             self.decrease = if largest > 0.0 {
                 self.params.decrease(mean / largest)
             } else {
@@ -142,7 +148,8 @@ impl Illinois {
             self.increase = self.params.increase(mean / largest);
             return;
         }
-        // One good round trip may be luck: the increase jumps only after `theta` of them.
+        // A single round trip with a low delay may be chance, so the increase returns to its
+        // maximum only after `theta` of them.
         self.low_rounds += u32::from(self.has_been_above);
         if !self.has_been_above || self.low_rounds >= self.params.theta {
             self.increase = self.params.alpha_max;
@@ -151,10 +158,11 @@ impl Illinois {
     }
 }
 
-impl CongestionControl for Illinois {
+impl WindowLaw for Illinois {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
-        // The smoothed RTT is never above the largest, and it remembers slow start.
+        // The smoothed RTT never exceeds the largest sample, and includes the samples of slow
+        // start.
         self.max_rtt = self.max_rtt.max(event.srtt);
         if let Some(rtt) = event.rtt {
             self.max_rtt = self.max_rtt.max(rtt);
@@ -169,7 +177,7 @@ impl CongestionControl for Illinois {
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
         if event.kind == CongestionKind::Timeout {
-            // What was known of the delay is stale.
+            // The delays measured before the timeout are stale.
             (self.increase, self.decrease) = (1.0, self.params.beta_max);
             (self.has_been_above, self.low_rounds) = (false, 0);
             (self.rtt_sum, self.samples) = (0, 0);
@@ -183,7 +191,7 @@ mod tests {
     use super::super::script::{Script, assert_close, ms};
     use super::*;
 
-    /// A control that knows 100 ms without queues and 200 ms at most: a largest delay of 100 ms.
+    /// A control whose RTTs are 100 ms to 200 ms, so that its largest queueing delay is 100 ms.
     fn settled() -> (Illinois, Script) {
         let (mut illinois, mut script) = (Illinois::new(&IllinoisParams::default()), Script::new());
         script.held_round(&mut illinois, 100.0, ms(100.0));
@@ -192,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_increase_is_the_published_hyperbola() {
+    fn the_increase_follows_the_published_hyperbola() {
         // k1 = (dm - d1) amin amax / (amax - amin) = 99 ms x 3 / 9.7 = 30.618557 ms,
         // k2 = (dm - d1) amin / (amax - amin) - d1 = 99 x 0.3 / 9.7 - 1 = 2.061856 ms.
         let (k1, k2) = (30.618_556_701_030_927, 2.061_855_670_103_093);
@@ -207,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_decrease_is_a_line_between_a_tenth_and_eight_tenths() {
+    fn the_decrease_is_linear_between_a_tenth_and_eight_tenths_of_the_largest_delay() {
         // beta = (0.125 x 80 - 0.5 x 10 + 0.375 d) / 70: at 45 ms (5 + 16.875) / 70 = 0.3125.
         for (delay_ms, beta) in
             [(0.0, 0.125), (10.0, 0.125), (45.0, 0.3125), (66.0, 0.425), (80.0, 0.5), (100.0, 0.5)]
@@ -232,9 +240,10 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_the_round_trip_counts() {
+    fn the_increase_depends_on_the_mean_rtt_of_the_round_trip() {
         let (mut illinois, mut script) = settled();
-        // 100 ACKs at 120 ms and the one that ends the round trip at 160: a mean of 20.4 ms.
+        // 100 ACKs at 120 ms, and the ACK that ends the round trip at 160 ms: a mean queueing
+        // delay of 20.4 ms.
         for _ in 0..100 {
             script.ack(&mut illinois, 100.0, ms(120.0));
         }
@@ -245,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_window_and_a_timeout_make_it_standard_tcp() {
+    fn equals_standard_tcp_at_small_windows_and_after_a_timeout() {
         let (mut illinois, mut script) = settled();
         for _ in 0..12 {
             script.held_round(&mut illinois, 14.0, ms(101.0));
@@ -260,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictory_parameters_are_refused() {
+    fn rejects_invalid_parameters() {
         let default = IllinoisParams::default;
         assert!(default().validate().is_ok());
         assert!(IllinoisParams { alpha_min: 11.0, ..default() }.validate().is_err());

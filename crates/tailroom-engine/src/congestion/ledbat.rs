@@ -1,31 +1,34 @@
-//! LEDBAT (RFC 6817): grows while the queueing delay is below a target and shrinks above it, no
-//! faster than Reno either way, so that it gives way to flows that fill the queue.
+//! LEDBAT (RFC 6817): the window grows while the queueing delay is below a target and shrinks
+//! above it, so that the flow yields to flows that fill the queue. It never grows faster than
+//! Reno.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState};
+use super::{AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Parameters of LEDBAT; defaults as RFC 6817 sec. 2.5.
+/// Parameters of LEDBAT; defaults as in RFC 6817 sec. 2.5.
 ///
-/// The RFC measures the delay one way; here it is the RTT, so that a queue on the way back or an ACK
-/// that is delayed counts too. Slow start is the scenario's: a flow that should have none, as the
-/// RFC's pseudo-code, takes `initial_ssthresh = 2`.
+/// The RFC measures the one-way delay; here the delay is the RTT, which includes queues on the
+/// reverse path and delayed ACKs. Slow start is that of the group; set `initial_ssthresh = 2` to
+/// switch it off, as in the RFC's pseudo-code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LedbatParams {
-    /// The queueing delay to keep (100 ms, the most that the RFC allows).
+    /// Target of the queueing delay (RFC 6817: at most 100 ms, the default).
     pub target: PositiveDuration,
-    /// Packets that the window grows by in a round trip without queueing delay (1, the most that the
-    /// RFC allows).
+    /// Growth of the window without queueing delay, in packets per round trip (RFC 6817: at most
+    /// 1, the default).
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub gain: f64,
-    /// For how many minutes the smallest delay is remembered (10): a longer path shows by then.
+    /// Time over which the smallest delay is taken, in minutes (RFC 6817: 10). A path that has
+    /// become longer is recognised after this time.
     #[schemars(range(min = 1, max = 1440))]
     pub base_history: u32,
-    /// The delay is the smallest of so many samples (4, as ns-3; the RFC asks for at least 1).
+    /// Number of RTT samples whose minimum is the current delay (ns-3: 4; RFC 6817: at least 1).
     #[schemars(range(min = 1, max = 1000))]
     pub noise_filter: u32,
 }
@@ -37,22 +40,19 @@ impl Default for LedbatParams {
     }
 }
 
-impl Parameters for LedbatParams {
+impl ControlParameters for LedbatParams {
     fn is_loss_based(&self) -> bool {
         false
     }
 
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0 < self.gain && self.gain <= 1.0) {
-            return Err("gain must be in (0, 1]".into());
-        }
-        if !(1..=1440).contains(&self.base_history) {
-            return Err("base_history must be 1 to 1440 minutes".into());
-        }
-        if !(1..=1000).contains(&self.noise_filter) {
-            return Err("noise_filter must be 1 to 1000 samples".into());
-        }
-        Ok(())
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
+        check("gain", self.gain, is_weight, "more than 0 and at most 1")?;
+        let (minutes, samples) = (self.base_history, self.noise_filter);
+        let is_history = (1..=1440).contains(&minutes);
+        check("base_history", minutes, is_history, "at least 1 and at most 1440 minutes")?;
+        let is_filter = (1..=1000).contains(&samples);
+        check("noise_filter", samples, is_filter, "at least 1 and at most 1000 samples")
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -60,18 +60,18 @@ impl Parameters for LedbatParams {
     }
 }
 
-/// A running LEDBAT.
+/// The state of LEDBAT for one flow.
 #[derive(Debug)]
 pub struct Ledbat {
     target: f64,
     gain: f64,
-    /// The smallest delay of each of the last minutes, in a ring.
+    /// The smallest delay in each of the last minutes, as a ring buffer.
     minutes: Box<[Time]>,
     minute: usize,
     minute_end: Time,
-    /// The smallest of `minutes`.
+    /// The minimum of `minutes`.
     base: Time,
-    /// The last samples, in a ring.
+    /// The last samples, as a ring buffer.
     recent: Box<[Time]>,
     last: usize,
 }
@@ -80,7 +80,7 @@ const MIN_WINDOW: f64 = 2.0; // RFC 6817 sec. 2.5, MIN_CWND
 const MINUTE: Time = Time::from_milliseconds(60_000);
 
 impl Ledbat {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &LedbatParams) -> Self {
         let ring = |length: u32| vec![Time::NEVER; length.max(1) as usize].into_boxed_slice();
         Ledbat {
@@ -95,10 +95,10 @@ impl Ledbat {
         }
     }
 
-    /// RFC 6817 sec. 2.4.2, `update_base_delay`.
+    /// Adds a delay to the history of minima (RFC 6817 sec. 2.4.2, `update_base_delay`).
     fn update_base(&mut self, now: Time, delay: Time) {
         if now >= self.minute_end {
-            // Minutes are those of the clock, as the RFC's round_to_minute.
+            // Minutes start at multiples of 60 s, as with the RFC's round_to_minute.
             let minutes = now.picoseconds() / MINUTE.picoseconds();
             self.minute_end = Time::from_picoseconds(minutes * MINUTE.picoseconds()) + MINUTE;
             self.minute = (self.minute + 1) % self.minutes.len();
@@ -110,7 +110,7 @@ impl Ledbat {
         }
     }
 
-    /// The queueing delay after another sample.
+    /// Adds a sample and returns the queueing delay.
     fn queueing_delay(&mut self, now: Time, delay: Time) -> Time {
         self.update_base(now, delay);
         self.last = (self.last + 1) % self.recent.len();
@@ -119,20 +119,20 @@ impl Ledbat {
     }
 }
 
-impl CongestionControl for Ledbat {
+impl WindowLaw for Ledbat {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let Some(rtt) = event.rtt else {
             return cwnd_packets;
         };
         if self.base == Time::NEVER {
-            // The sender's slow start has seen the path with an empty queue.
+            // The RTTs of slow start include some without queueing delay.
             self.update_base(event.now, event.min_rtt);
         }
         let queueing_delay = self.queueing_delay(event.now, rtt).picoseconds() as f64;
         let off_target = 1.0 - queueing_delay / self.target;
-        // RFC 6817 sec. 2.4.2. Its bound by what is in flight is the sender's: a window that does not
-        // limit the flow is not asked for.
+        // RFC 6817 sec. 2.4.2. The sender applies the RFC's bound by the packets in flight: it
+        // calls this method only if the window limits the flow.
         let change = self.gain * off_target * event.acked_packets as f64 / cwnd_packets;
         (cwnd_packets + change).max(MIN_WINDOW)
     }
@@ -148,7 +148,7 @@ mod tests {
     use super::super::script::{Script, assert_close, ms};
     use super::*;
 
-    /// A control that knows 50 ms without queues and whose last four samples are `rtt`.
+    /// A control whose smallest RTT is 50 ms and whose last four samples are `rtt`.
     fn settled(rtt: Time) -> (Ledbat, Script) {
         let (mut ledbat, mut script) = (Ledbat::new(&LedbatParams::default()), Script::new());
         script.ack(&mut ledbat, 100.0, ms(50.0));
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_window_moves_in_proportion_to_the_distance_from_the_target() {
-        // An ACK at a window of 100 adds (100 ms - queueing delay) / 100 ms / 100.
+        // At a window of 100, an ACK adds (100 ms - queueing delay) / 100 ms / 100.
         for (rtt_ms, change) in
             [(50.0, 0.01), (75.0, 0.0075), (150.0, 0.0), (200.0, -0.005), (350.0, -0.02)]
         {
@@ -170,35 +170,38 @@ mod tests {
     }
 
     #[test]
-    fn two_packets_are_the_smallest_window() {
+    fn the_window_is_at_least_two_packets() {
         let (mut ledbat, mut script) = settled(ms(2_000.0));
-        assert_close(script.ack(&mut ledbat, 3.0, ms(2_000.0)), 2.0); // 3 - 18.5 / 3 without
+        // Without the bound: 3 - 18.5 / 3.
+        assert_close(script.ack(&mut ledbat, 3.0, ms(2_000.0)), 2.0);
     }
 
     #[test]
-    fn the_smallest_of_four_samples_counts() {
+    fn the_delay_is_the_smallest_of_four_samples() {
         let (mut ledbat, mut script) = settled(ms(100.0));
         for _ in 0..3 {
-            // Three at 400 ms do not hide the fourth at 100: half the target, half a packet a window.
+            // The minimum of three samples of 400 ms and one of 100 ms is 100 ms: half of the
+            // target, so half a packet per round trip.
             assert_close(script.ack(&mut ledbat, 100.0, ms(400.0)), 100.005);
         }
         assert_close(script.ack(&mut ledbat, 100.0, ms(400.0)), 100.0 - 0.025);
     }
 
     #[test]
-    fn the_smallest_delay_is_forgotten_after_ten_minutes() {
+    fn the_smallest_delay_expires_after_ten_minutes() {
         let (mut ledbat, mut script) = settled(ms(150.0));
         for minute in 1..10 {
             script.event.now = Time::from_milliseconds(60_000 * minute);
             assert_close(script.ack(&mut ledbat, 100.0, ms(150.0)), 100.0);
         }
-        // The path is longer by 100 ms and the queue empty: so it looks in the eleventh minute.
+        // In the eleventh minute, the queueing delay of 100 ms is taken for a longer path with an
+        // empty queue.
         script.event.now = Time::from_milliseconds(600_000);
         assert_close(script.ack(&mut ledbat, 100.0, ms(150.0)), 100.01);
     }
 
     #[test]
-    fn the_smallest_rtt_of_slow_start_is_known() {
+    fn the_smallest_delay_includes_the_rtts_of_slow_start() {
         let (mut ledbat, mut script) = (Ledbat::new(&LedbatParams::default()), Script::new());
         script.event.min_rtt = ms(50.0);
         assert_close(script.ack(&mut ledbat, 100.0, ms(250.0)), 100.0 - 0.01);
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictory_parameters_are_refused() {
+    fn rejects_invalid_parameters() {
         let default = LedbatParams::default;
         assert!(default().validate().is_ok());
         assert!(LedbatParams { gain: 1.1, ..default() }.validate().is_err());

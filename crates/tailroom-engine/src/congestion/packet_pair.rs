@@ -1,26 +1,29 @@
 //! Packet-pair flow control (Keshav 1991, "A control-theoretic approach to flow control", and 1995,
 //! "Packet-pair flow control"), for links with fair queueing: the two packets of a pair leave such
-//! a link one service of the flow apart, so the spacing of their ACKs is the rate at which it is
-//! served.
+//! a link one service time of the flow apart, so the spacing of their ACKs gives the flow's service
+//! rate.
 //!
-//! The sending rate is `mu + (B - X) / R`: the service rate, corrected so that the queue X comes to
-//! the set-point B within a round trip. X is what is in flight less what the path itself holds, `R
-//! mu`. The paper estimates mu by a fuzzy filter; here it is an exponential average.
+//! The sending rate is `mu + (B - X) / R`: the service rate mu, corrected so that the queue X reaches
+//! the set-point B within a round trip R. X is the number of packets in flight less the packets that
+//! the path holds without a queue, `R mu`. The paper estimates mu with a fuzzy filter; here the
+//! estimate is an exponential average.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rate_based::{Beginning, PathEvent, Steering};
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::ControlParameters;
+use super::rate_based::{BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent};
+use crate::parameters::{BadParameter, check};
 use crate::units::{Time, float};
 
-/// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck,
-/// every packet acknowledged by itself (no delayed ACKs) and `recovery = "sack"`.
+/// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck, an
+/// ACK per packet (no delayed ACKs), and `recovery = "sack"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PacketPairParams {
-    /// Packets that the flow is to have queued at the bottleneck (4; Keshav leaves it to the
-    /// network). Below 2 a pair may find its queue empty, and then overestimates the rate.
+    /// Target number of the flow's packets in the queue at the bottleneck (4; Keshav leaves it to the
+    /// network). Below 2 the flow's queue may be empty when a pair arrives, and the pair then
+    /// overestimates the rate.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub setpoint: f64,
     /// Weight of a new pair in the average of the service rate (1/8).
@@ -34,25 +37,18 @@ impl Default for PacketPairParams {
     }
 }
 
-impl Parameters for PacketPairParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(1.0..=1_000_000.0).contains(&self.setpoint) {
-            return Err("setpoint must lie between 1 and 1000000 packets".into());
-        }
-        if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err("gain must be above 0 and at most 1".into());
-        }
-        Ok(())
-    }
-
-    fn models_path(&self) -> bool {
-        true
+impl ControlParameters for PacketPairParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_queue = (1.0..=1_000_000.0).contains(&self.setpoint);
+        check("setpoint", self.setpoint, is_queue, "at least 1 and at most 1000000 packets")?;
+        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
+        check("gain", self.gain, is_weight, "more than 0 and at most 1")
     }
 }
 
 const PAIR: u64 = 2;
-/// The window, over what the path holds with the queue at its set-point: only for the case that
-/// ACKs cease, as the rate does the work.
+/// Ratio of the window to the packets that the path holds with the queue at its set-point. The
+/// window limits the flow only if ACKs cease; otherwise the pacing rate does.
 const WINDOW_GAIN: f64 = 2.0;
 
 /// A running packet-pair control.
@@ -65,7 +61,7 @@ pub struct PacketPair {
     min_rtt: Time,
     /// When the packet acknowledged last was sent, and when its ACK came.
     last: Option<(Time, Time)>,
-    steering: Steering,
+    output: ControlOutput,
 }
 
 impl PacketPair {
@@ -77,18 +73,19 @@ impl PacketPair {
             has_pair: false,
             min_rtt: Time::NEVER,
             last: None,
-            // One pair, and then nothing before it is acknowledged.
-            steering: Steering {
+            // One pair; the window allows no more before the pair is acknowledged.
+            output: ControlOutput {
                 cwnd_packets: PAIR as f64,
                 pacing_rate: PAIR as f64 / 1e-3,
                 send_quantum: PAIR,
-                holds_back: false,
+                is_app_limited: false,
             },
         }
     }
 
-    /// Two packets sent together and acknowledged one after the other are a pair.
-    fn measure(&mut self, event: &PathEvent) {
+    /// Measures the service rate from a pair: two packets sent together and acknowledged one after
+    /// the other.
+    fn measure(&mut self, event: &RateSampleEvent) {
         let Some(rtt) = event.rtt else {
             self.last = None;
             return;
@@ -114,37 +111,29 @@ impl PacketPair {
     }
 }
 
-impl CongestionControl for PacketPair {
-    fn on_ack(&mut self, cwnd_packets: f64, _event: &AckEvent) -> f64 {
-        cwnd_packets
+impl RateBasedControl for PacketPair {
+    fn begin(&mut self, _beginning: &BeginEvent) -> ControlOutput {
+        self.output
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
-        event.cwnd_packets
-    }
-
-    fn begin(&mut self, _beginning: &Beginning) -> Option<Steering> {
-        Some(self.steering)
-    }
-
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
         self.measure(event);
-        let Some(service_rate) = self.service_rate else { return self.steering };
+        let Some(service_rate) = self.service_rate else { return self.output };
         let setpoint = self.params.setpoint;
         let rtt = self.min_rtt.seconds().max(1e-9); // a round trip takes time
         let path = rtt * service_rate;
         let queued = float(event.in_flight) - path;
         let rate = service_rate + (setpoint - queued) / rtt;
-        // However long the queue is, a packet an RTT keeps the estimate alive.
-        self.steering.pacing_rate = rate.max(1.0 / rtt);
-        self.steering.cwnd_packets = (WINDOW_GAIN * (path + setpoint)).max(PAIR as f64);
-        self.steering
+        // However long the queue is, one packet per RTT keeps the estimate up to date.
+        self.output.pacing_rate = rate.max(1.0 / rtt);
+        self.output.cwnd_packets = (WINDOW_GAIN * (path + setpoint)).max(PAIR as f64);
+        self.output
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Path, assert_close, beginning, ms};
+    use super::super::script::{Path, assert_close, begin_event, ms};
     use super::*;
 
     /// ACKs of a pair sent at 0 come at 100 and 102 ms: 500 packets/s, so the path holds 50
@@ -152,15 +141,15 @@ mod tests {
     #[test]
     fn the_spacing_of_a_pair_is_the_service_time() {
         let mut control = PacketPair::new(&PacketPairParams::default());
-        let first = control.begin(&beginning(1)).expect("it sets a rate");
+        let first = control.begin(&begin_event(1));
         assert_close(first.cwnd_packets, 2.0);
         let mut event = Path::new(30).event;
         (event.now, event.rtt) = (ms(100.0), Some(ms(100.0)));
         control.on_rate_sample(&event);
         (event.now, event.rtt) = (ms(102.0), Some(ms(102.0)));
-        let steering = control.on_rate_sample(&event);
-        assert_close(steering.pacing_rate, 740.0);
-        assert_close(steering.cwnd_packets, 2.0 * (50.0 + 4.0));
+        let output = control.on_rate_sample(&event);
+        assert_close(output.pacing_rate, 740.0);
+        assert_close(output.cwnd_packets, 2.0 * (50.0 + 4.0));
         // The next ACK is of another pair, sent at 50 ms: its distance says nothing. 60 in flight
         // are 10 queued: 500 + (4 - 10) / 0.1.
         (event.now, event.rtt, event.in_flight) = (ms(152.5), Some(ms(102.5)), 60);

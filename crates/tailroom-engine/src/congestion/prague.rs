@@ -1,36 +1,38 @@
-//! Prague (draft-briscoe-iccrg-prague-congestion-control-04, July 2024): DCTCP made fit for the
+//! Prague (draft-briscoe-iccrg-prague-congestion-control-04, July 2024): DCTCP adapted to the
 //! Internet, the scalable control of the L4S architecture (RFC 9330, RFC 9331).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Parameters of Prague; defaults as draft-briscoe-iccrg-prague-congestion-control-04. It needs
-/// `ecn = "l4s"` (in private networks `"accurate"`, which sends ECT(0)), and the draft asks for
-/// paced packets: set `pacing = true` beside it. Without, bursts are marked: over a `dual_pi2` of
-/// 100 Mbit/s, with an RTT of 100 ms, two flows use 97.1 % of the link and not 99.7 %. Left out: the
-/// detection of a queue that marks as RFC 3168 says (at one, Prague takes more than its share),
-/// packets smaller than the largest and rates below two packets a round trip, reordering judged by
-/// time, and what the draft lists as variants and future work. An ACK that reports a mark lets
-/// nothing grow; the draft takes only the marked packets of a delayed ACK off.
+/// Parameters of Prague; defaults as in draft-briscoe-iccrg-prague-congestion-control-04. Prague
+/// needs `ecn = "l4s"` (in private networks `"accurate"`, which sends ECT(0)). The draft requires
+/// paced packets: set `pacing = true` as well. Without pacing, bursts are marked: over a `dual_pi2`
+/// queue at 100 Mbit/s, with an RTT of 100 ms, two flows use 97.1 % of the link instead of 99.7 %.
+/// Not implemented: the detection of a queue that marks as RFC 3168 specifies (at such a queue Prague
+/// takes more than its share), packets smaller than the largest, rates below two packets per round
+/// trip, loss detection by time, and the draft's variants and future work. The window does not grow
+/// on an ACK that reports a mark; in the draft only the marked packets of a delayed ACK do not
+/// count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PragueParams {
     /// Weight of the newest period in the estimate of the marked share (g; draft sec. 2.3.2: 1/16).
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub gain: f64,
-    /// The estimate at the first mark, before which it does not move (draft: 1, half the window, as
-    /// slow start has led far beyond what the path holds).
+    /// Initial estimate, kept until the first mark (draft: 1, so that the first mark halves the window,
+    /// because slow start exceeds by far what the path holds).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub initial_alpha: f64,
-    /// Smallest virtual round trip time: a flow with a shorter one takes the share of a flow with
-    /// this one (draft sec. 2.4.4: 25 ms). A small value, such as "1 us", is DCTCP's dependence on
-    /// the round trip time.
+    /// Smallest virtual round trip time: a flow with a shorter round trip time takes the share of a
+    /// flow with this one (draft sec. 2.4.4: 25 ms). With a small value, such as "1 us", the rate
+    /// depends on the round trip time as that of DCTCP does.
     pub min_virtual_rtt: PositiveDuration,
-    /// From this round trip on the virtual round trip time is used; before, the actual one, so that
+    /// Number of round trips after which the virtual round trip time replaces the actual one, so that
     /// short flows start fast (draft sec. 2.4.4: 500; the authors' Linux since 2024: 4).
     pub transition_rounds: u64,
 }
@@ -46,15 +48,12 @@ impl Default for PragueParams {
     }
 }
 
-impl Parameters for PragueParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0 < self.gain && self.gain <= 1.0) {
-            return Err("gain must be in (0, 1]".into());
-        }
-        if !(0.0..=1.0).contains(&self.initial_alpha) {
-            return Err("initial_alpha must be in [0, 1]".into());
-        }
-        Ok(())
+impl ControlParameters for PragueParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_weight = 0.0 < self.gain && self.gain <= 1.0;
+        check("gain", self.gain, is_weight, "more than 0 and at most 1")?;
+        let is_share = (0.0..=1.0).contains(&self.initial_alpha);
+        check("initial_alpha", self.initial_alpha, is_share, "at least 0 and at most 1")
     }
 
     fn needs_marks(&self) -> bool {
@@ -65,7 +64,7 @@ impl Parameters for PragueParams {
 /// Grows on packets without a mark, and shrinks by half the share of marked packets.
 #[derive(Debug)]
 pub struct Prague {
-    /// What a round trip without marks adds, in packets (`ai_per_rtt`, 1 / M^2).
+    /// Growth in a round trip without marks, in packets (`ai_per_rtt`, 1 / M^2).
     increase: f64,
     gain: f64,
     /// The estimate of the marked share.
@@ -74,15 +73,16 @@ pub struct Prague {
     min_virtual_rtt: Time,
     /// Round trips before the virtual round trip time is used.
     rounds_to_transition: u64,
-    /// Actual or virtual round trip time, whichever is in use.
+    /// The round trip time in use, actual or virtual.
     round_trip: Time,
-    /// The period of the estimate is over when this packet is acknowledged and this time reached.
+    /// The period of the estimate ends when this packet is acknowledged and `end_time` is reached.
     end: u64,
     end_time: Time,
     /// Delivered packets and marks at the beginning of the period.
     delivered: u64,
     marked: u64,
-    /// Until when further marks have been answered, and what that answer left of the window.
+    /// Further marks reduce nothing until this time; `kept` is the share of the window that the last
+    /// reduction left.
     reduced_until: Time,
     kept: f64,
 }
@@ -109,18 +109,18 @@ impl Prague {
         }
     }
 
-    /// The estimate of the marked share over the period that ends with this ACK.
+    /// Updates the estimate of the marked share at the end of a period.
     fn update_alpha(&mut self, event: &AckEvent) {
         let delivered = event.delivered_packets - self.delivered;
         let marked = event.marked_packets - self.marked;
-        // During a repair marks are reported ahead of the data that the cumulative ACK waits for.
+        // During recovery marks are reported before the cumulative ACK covers their packets.
         let share = (marked as f64 / delivered.max(1) as f64).min(1.0);
         self.alpha += self.gain * (share - self.alpha);
     }
 
-    /// The round trip time in use, and with it the increase: one packet of the virtual window in a
-    /// virtual round trip. The actual window is M times smaller and so is its part of the increase;
-    /// and M of its round trips go into one virtual one.
+    /// Updates the round trip time in use and the increase, which is one packet of the virtual window
+    /// per virtual round trip. The actual window is M times smaller, and so is its increase; and a
+    /// virtual round trip lasts M actual ones.
     fn update_round_trip(&mut self, srtt: Time) {
         self.rounds_to_transition = self.rounds_to_transition.saturating_sub(1);
         self.round_trip = srtt;
@@ -133,7 +133,7 @@ impl Prague {
     }
 }
 
-impl CongestionControl for Prague {
+impl WindowLaw for Prague {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         cwnd_packets + self.increase * event.acked_packets as f64 / cwnd_packets
@@ -146,15 +146,15 @@ impl CongestionControl for Prague {
                 self.reduced_until = event.now + self.round_trip;
                 self.kept * event.cwnd_packets
             }
-            // Draft sec. 2.4.1: the marks of the same round trip and the loss together halve.
-            CongestionKind::Loss if self.has_answered_marks(event.now) => {
+            // Draft sec. 2.4.1: the marks and the loss of the same round trip together halve the window.
+            CongestionKind::Loss if self.is_in_cwr(event.now) => {
                 BETA / std::mem::replace(&mut self.kept, BETA) * event.cwnd_packets
             }
             CongestionKind::Loss | CongestionKind::Timeout => BETA * event.cwnd_packets,
         }
     }
 
-    fn has_answered_marks(&self, now: Time) -> bool {
+    fn is_in_cwr(&self, now: Time) -> bool {
         now < self.reduced_until
     }
 
@@ -162,18 +162,18 @@ impl CongestionControl for Prague {
         true
     }
 
-    fn watches_every_ack(&self) -> bool {
+    fn sees_every_ack(&self) -> bool {
         true
     }
 
-    /// Once a round trip, virtual or not: the estimate, and the round trip time.
+    /// Updates the estimate and the round trip time once per round trip, virtual or actual.
     #[inline]
-    fn watch(&mut self, event: &AckEvent) {
+    fn on_every_ack(&mut self, event: &AckEvent) {
         let had_marks = std::mem::replace(&mut self.has_marks, event.marked_packets > 0);
         if event.delivered_packets <= self.end || event.now < self.end_time {
             return;
         }
-        // Without marks there is no queue that marks, and nothing to estimate.
+        // Before the first mark there is nothing to estimate.
         if had_marks {
             self.update_alpha(event);
         }
@@ -194,8 +194,8 @@ mod tests {
         Prague::new(&PragueParams { transition_rounds: 0, ..PragueParams::default() })
     }
 
-    /// `count` ACKs of one packet, the first `marks` of them with a mark; each finds this window.
-    fn watched_acks(
+    /// Shows `control` `count` ACKs of one packet at this window; the first `marks` report a mark.
+    fn shown_acks(
         script: &mut Script,
         control: &mut Prague,
         window: f64,
@@ -207,7 +207,7 @@ mod tests {
             script.event.marked_packets += u64::from(packet < marks);
             script.ack(control, window, rtt);
             let event = script.event;
-            control.watch(&event);
+            control.on_every_ack(&event);
         }
     }
 
@@ -219,7 +219,7 @@ mod tests {
     fn alpha_waits_for_the_first_mark_and_is_estimated_once_a_round_trip() {
         let (mut script, mut control) = (Script::new(), old_flow());
         let mut pass = |count: u64, marks: u64| {
-            watched_acks(&mut script, &mut control, 10.0, ms(50.0), count, marks);
+            shown_acks(&mut script, &mut control, 10.0, ms(50.0), count, marks);
             control.alpha
         };
         assert_close(pass(23, 0), 1.0);
@@ -243,7 +243,7 @@ mod tests {
         ] {
             let params = PragueParams { transition_rounds, ..PragueParams::default() };
             let (mut script, mut control) = (Script::new(), Prague::new(&params));
-            watched_acks(&mut script, &mut control, 20.0, ms(rtt), 60, 0);
+            shown_acks(&mut script, &mut control, 20.0, ms(rtt), 60, 0);
             let after = script.ack(&mut control, 20.0, ms(rtt));
             assert_close(after, 20.0 + per_round_trip / 20.0);
         }
@@ -255,7 +255,7 @@ mod tests {
     fn a_flow_is_old_after_five_hundred_round_trips() {
         let (mut script, mut control) = (Script::new(), Prague::new(&PragueParams::default()));
         for (acks, increase) in [(498 * 11 + 1, 1.0), (10, 1.0), (1, 0.04)] {
-            watched_acks(&mut script, &mut control, 10.0, ms(5.0), acks, 0);
+            shown_acks(&mut script, &mut control, 10.0, ms(5.0), acks, 0);
             assert_close(control.increase, increase);
         }
     }
@@ -266,12 +266,12 @@ mod tests {
     fn marks_are_answered_once_a_virtual_round_trip() {
         for (rtt, deaf) in [(5.0, 25.0), (100.0, 100.0)] {
             let (mut script, mut control) = (Script::new(), old_flow());
-            watched_acks(&mut script, &mut control, 20.0, ms(rtt), 40, 0);
+            shown_acks(&mut script, &mut control, 20.0, ms(rtt), 40, 0);
             control.alpha = 0.3;
             assert_close(script.congestion(&mut control, 100.0, CongestionKind::Mark), 85.0);
             let then = script.event.now;
-            assert!(control.has_answered_marks(then + ms(deaf - 0.001)));
-            assert!(!control.has_answered_marks(then + ms(deaf + 0.001)));
+            assert!(control.is_in_cwr(then + ms(deaf - 0.001)));
+            assert!(!control.is_in_cwr(then + ms(deaf + 0.001)));
         }
     }
 
@@ -281,12 +281,12 @@ mod tests {
     fn the_estimate_keeps_to_the_virtual_round_trip() {
         let (mut script, mut control) = (Script::new(), old_flow());
         // Packet 1 ends a period that is empty.
-        watched_acks(&mut script, &mut control, 20.0, ms(5.0), 1, 1);
+        shown_acks(&mut script, &mut control, 20.0, ms(5.0), 1, 1);
         for _ in 0..50 {
             let alpha = control.alpha;
-            watched_acks(&mut script, &mut control, 20.0, ms(5.0), 99, 0);
+            shown_acks(&mut script, &mut control, 20.0, ms(5.0), 99, 0);
             assert_close(control.alpha, alpha);
-            watched_acks(&mut script, &mut control, 20.0, ms(5.0), 1, 0);
+            shown_acks(&mut script, &mut control, 20.0, ms(5.0), 1, 0);
             assert_close(control.alpha, 0.9375 * alpha);
         }
     }
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_loss_and_the_marks_before_it_halve_the_window_together() {
         let (mut script, mut control) = (Script::new(), old_flow());
-        watched_acks(&mut script, &mut control, 20.0, ms(5.0), 40, 0);
+        shown_acks(&mut script, &mut control, 20.0, ms(5.0), 40, 0);
         assert_close(script.congestion(&mut control, 100.0, CongestionKind::Loss), 50.0);
         control.alpha = 0.3;
         let kept = script.congestion(&mut control, 100.0, CongestionKind::Mark);
@@ -313,10 +313,10 @@ mod tests {
         };
         assert!(with(1.0, 0.0).is_ok() && with(0.0625, 1.0).is_ok());
         for gain in [0.0, 1.1, f64::NAN] {
-            assert!(with(gain, 1.0).unwrap_err().starts_with("gain must"));
+            assert!(with(gain, 1.0).is_err_and(|bad| bad.key == "gain"));
         }
         for alpha in [-0.1, 1.1, f64::NAN] {
-            assert!(with(0.5, alpha).unwrap_err().starts_with("initial_alpha must"));
+            assert!(with(0.5, alpha).is_err_and(|bad| bad.key == "initial_alpha"));
         }
     }
 }

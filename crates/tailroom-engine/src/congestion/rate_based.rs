@@ -1,114 +1,167 @@
-//! What passes between the sender and a control that models the path: such a control measures
-//! delivery rates, and answers each ACK with a window and a pacing rate.
+//! Rate-based controls: they answer each ACK, and the delivery rate that it shows, with a window and
+//! a pacing rate.
 
+use super::CongestionEvent;
 use crate::units::Time;
 
-/// What a control is told before the first packet.
+/// A control that models the path and sets the window and the pacing rate, such as BBR.
+///
+/// Such a control sees every ACK and decides alone how to send: the sender's slow start, ssthresh
+/// and proportional rate reduction do not apply to it. The sender still finds the losses and
+/// chooses what to retransmit.
+pub trait RateBasedControl {
+    /// Returns how to send until the first ACK. Called once, before the first packet.
+    fn begin(&mut self, event: &BeginEvent) -> ControlOutput;
+
+    /// Returns how to send after an ACK: every ACK, including those of a recovery and those that
+    /// echo a mark.
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput;
+
+    /// The sender has concluded that there is congestion: the first loss of a recovery, a timeout,
+    /// or a mark. After a timeout the window is 1 packet until the next ACK.
+    fn on_congestion(&mut self, _event: &CongestionEvent) {}
+
+    /// The sender has concluded that a packet is lost. The call of
+    /// [`on_rate_sample`](RateBasedControl::on_rate_sample) for the same ACK follows, or after a
+    /// timeout the call of [`on_congestion`](RateBasedControl::on_congestion).
+    fn on_lost(&mut self, _packet: &LostPacketEvent) {}
+
+    /// Returns how to send from the first packet after an idle time on; `None` leaves it as it was.
+    fn on_restart(&mut self, _event: &RestartEvent) -> Option<ControlOutput> {
+        None
+    }
+
+    /// Why the run cannot go on. The sender asks only a control that is not in the registry, after
+    /// each call.
+    fn failure(&mut self) -> Option<String> {
+        None
+    }
+}
+
+/// The beginning of a flow, before its first packet.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Beginning {
+pub struct BeginEvent {
     /// When the flow may send its first packet.
     pub now: Time,
-    /// For the control's random choices: follows from the scenario's seed and the flow's name.
+    /// Seed of the control's random choices; it follows from the scenario's seed and the flow's
+    /// name.
     pub seed: u64,
-    /// The initial window.
+    /// The initial window, in packets.
     pub cwnd_packets: f64,
     /// Size of a packet on the wire.
     pub packet_bytes: u32,
-    /// Whether the receiver sends selective acknowledgements, so that more than one loss a round
-    /// trip is found.
+    /// Whether the receiver sends selective acknowledgements, so that the sender finds more than
+    /// one loss per round trip.
     pub has_sack: bool,
 }
 
-/// How the sender is to send from now on.
+/// How the sender sends from now on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steering {
+pub struct ControlOutput {
     /// The window, in packets.
     pub cwnd_packets: f64,
-    /// At which rate packets leave, in packets/s; finite and above 0.
+    /// Rate at which packets leave, in packets/s; finite and above 0.
     pub pacing_rate: f64,
-    /// How many packets leave together, at least 1.
+    /// Number of packets that leave together, at least 1.
     pub send_quantum: u64,
-    /// Whether the control holds the flow back, so that rates measured with what is in flight now
-    /// say nothing about the path.
-    pub holds_back: bool,
+    /// Whether the control sends less than the path may carry, so that rates measured with the
+    /// packets in flight now say nothing about the path.
+    pub is_app_limited: bool,
 }
 
-/// What is being repaired after an ACK.
+impl ControlOutput {
+    /// Almost no sending, until the run ends because the control has failed.
+    pub(super) fn standstill(cwnd_packets: f64) -> Self {
+        ControlOutput { cwnd_packets, pacing_rate: 1.0, send_quantum: 1, is_app_limited: false }
+    }
+}
+
+/// The kind of loss recovery after an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// Nothing.
+    /// No recovery.
     None,
-    /// Losses found by ACKs.
+    /// Recovery of losses that ACKs have shown.
     FastRecovery,
-    /// The flight that a timeout gave up.
+    /// Recovery of the packets that a timeout has declared lost.
     Timeout,
 }
 
-/// What a control that models the path learns from an ACK: every one, also of a repair and with
-/// marks.
+/// An ACK, as a rate-based control sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct PathEvent {
+pub struct RateSampleEvent {
     /// When the ACK reaches the sender.
     pub now: Time,
-    /// The window before it, in packets.
+    /// The window before the ACK, in packets.
     pub cwnd_packets: f64,
     /// Smoothed RTT; [`Time::ZERO`] before the first sample.
     pub srtt: Time,
     /// Packets in the network before the ACK.
     pub prior_in_flight: u64,
-    /// Packets in the network after it, those that are newly lost not counted.
+    /// Packets in the network after the ACK, without the newly lost ones.
     pub in_flight: u64,
     /// Packets newly acknowledged, cumulatively or selectively.
     pub newly_delivered: u64,
-    /// Packets newly taken for lost.
+    /// Packets newly declared lost.
     pub newly_lost: u64,
     /// Packets acknowledged since the connection began.
     pub delivered: u64,
-    /// RTT of the packet sent last of those newly acknowledged, unless it had been sent before.
+    /// RTT of the newly acknowledged packet that was sent last; `None` if that packet was a
+    /// retransmission or no packet is newly acknowledged.
     pub rtt: Option<Time>,
-    /// What is measured with that packet; `None` if nothing is newly acknowledged.
+    /// The rate sample of that packet; `None` if no packet is newly acknowledged.
     pub rate: Option<RateSample>,
     /// Whether the window was full at any time in the last round trip.
     pub is_cwnd_limited: bool,
-    /// What is being repaired now.
+    /// The recovery that the sender is in after the ACK.
     pub repair: Repair,
     /// When the pacer lets the next packet leave; not after `now` if it may leave at once.
     pub next_departure: Time,
 }
 
-/// What is measured with the packet that was sent last of those newly acknowledged.
+/// The measurement that the newly acknowledged packet sent last gives
+/// (draft-ietf-ccwg-bbr-06 sec. "Delivery Rate Samples").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
     /// Packets acknowledged from the transmission of that packet to its ACK.
     pub delivered: u64,
     /// Packets acknowledged since the connection began, as of its transmission.
     pub prior_delivered: u64,
-    /// The rate at which the network delivered, in packets/s; `None` if the interval is too short
-    /// to be believed.
+    /// Rate at which the network delivered packets in that interval, in packets/s; `None` if the
+    /// interval is shorter than the smallest RTT, so that the rate is not reliable.
     pub delivery_rate: Option<f64>,
-    /// Packets in the network when it was sent, itself included.
+    /// Packets in the network when the packet was sent, including the packet itself.
     pub tx_in_flight: u64,
-    /// Packets taken for lost from its transmission to its ACK.
+    /// Packets declared lost from its transmission to its ACK.
     pub lost: u64,
-    /// Whether it was sent while the application, or the control, held the flow back.
+    /// Whether the packet was sent while the application or the control limited the flow.
     pub is_app_limited: bool,
 }
 
-/// A packet that is newly taken for lost.
+/// A packet that is newly declared lost.
 #[derive(Clone, Copy, Debug)]
-pub struct LostPacket {
-    /// When the sender concludes it.
+pub struct LostPacketEvent {
+    /// When the sender declares it lost.
     pub now: Time,
     /// Position in the flow.
     pub sequence: u64,
-    /// Packets in the network when it was sent, itself included.
+    /// Packets in the network when the packet was sent, including the packet itself.
     pub tx_in_flight: u64,
-    /// Packets lost since it was sent, itself included.
+    /// Packets declared lost since the packet was sent, including the packet itself.
     pub lost: u64,
-    /// Whether it was sent while the application, or the control, held the flow back.
+    /// Whether the packet was sent while the application or the control limited the flow.
     pub is_app_limited: bool,
     /// Packets acknowledged since the connection began.
     pub delivered: u64,
+    /// The window, in packets.
+    pub cwnd_packets: f64,
+}
+
+/// The first packet after an idle time.
+#[derive(Clone, Copy, Debug)]
+pub struct RestartEvent {
+    /// When the packet leaves.
+    pub now: Time,
     /// The window, in packets.
     pub cwnd_packets: f64,
 }

@@ -3,21 +3,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
 
-/// Parameters of Reno; `aimd` is the form with a free increase and decrease.
+/// Parameters of Reno. For another increase or decrease use `aimd`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RenoParams {
-    /// Alternative backoff with ECN (RFC 8511): fall to 0.8 of the window on a mark in congestion
-    /// avoidance, because a queue that marks is short; a loss, or a mark in slow start (RFC 8511
-    /// sec. 4), still halves it.
+    /// Alternative backoff with ECN (RFC 8511): a mark in congestion avoidance leaves 0.8 of the
+    /// window, because a queue that marks is short; a loss, or a mark in slow start (RFC 8511
+    /// sec. 4), still halves the window.
     pub abe: bool,
 }
 
-impl Parameters for RenoParams {}
+impl ControlParameters for RenoParams {}
 
-/// Grows by one packet a round trip and halves on congestion.
+/// The state of Reno for one flow.
 #[derive(Debug)]
 pub struct Reno {
     beta_ecn: f64,
@@ -27,13 +27,13 @@ const BETA: f64 = 0.5; // RFC 5681 sec. 3.1, Eq. 4
 const BETA_ECN: f64 = 0.8; // RFC 8511 sec. 3.1
 
 impl Reno {
-    /// Starts the control.
+    /// Creates the control.
     pub fn new(params: &RenoParams) -> Self {
         Reno { beta_ecn: if params.abe { BETA_ECN } else { BETA } }
     }
 }
 
-impl CongestionControl for Reno {
+impl WindowLaw for Reno {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         // RFC 5681 sec. 3.1, Eq. 3, counting acknowledged packets (RFC 3465) so that delayed ACKs

@@ -1,23 +1,24 @@
-//! The smallest RTT of each round trip, and how many packets a window keeps queued by it.
+//! The smallest RTT of each round trip, and the number of queued packets that follows from it.
 
 use super::{AckEvent, Rounds};
 use crate::units::Time;
 
-/// With fewer samples in a round trip, all of them may come from delayed ACKs.
+/// Smallest number of samples per round trip: with fewer, all of them may be from delayed ACKs.
 const MIN_SAMPLES: u32 = 3; // Linux tcp_vegas.c: more than 2
 
-/// What an ACK tells about its round trip.
+/// State of the round trip after an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Round {
-    /// It goes on.
+    /// The round trip continues.
     Running,
-    /// It is over, but too few samples were taken.
+    /// The round trip is over, with too few samples.
     Unmeasured,
-    /// It is over; this was its smallest RTT.
+    /// The round trip is over; the value is its smallest RTT.
     Measured(Time),
 }
 
-/// Finds the smallest RTT of each round trip: the minimum hides delayed ACKs and short bursts.
+/// Measures the smallest RTT of each round trip, which excludes the effect of delayed ACKs and
+/// short bursts.
 #[derive(Debug)]
 pub(super) struct RoundRtt {
     rounds: Rounds,
@@ -26,12 +27,12 @@ pub(super) struct RoundRtt {
 }
 
 impl RoundRtt {
-    /// Before the first ACK.
+    /// Creates the state before the first ACK.
     pub(super) fn new() -> Self {
         RoundRtt { rounds: Rounds::default(), min: Time::NEVER, samples: 0 }
     }
 
-    /// Takes the sample of an ACK.
+    /// Adds the RTT sample of an ACK.
     #[inline]
     pub(super) fn on_ack(&mut self, event: &AckEvent) -> Round {
         if let Some(rtt) = event.rtt {
@@ -47,14 +48,16 @@ impl RoundRtt {
         if is_measured { Round::Measured(min) } else { Round::Unmeasured }
     }
 
-    /// Drops the samples so far: what comes after a loss is another round trip.
+    /// Discards the samples so far. Called after a loss, since samples from before and after it
+    /// must not be mixed.
     pub(super) fn forget(&mut self) {
         (self.min, self.samples) = (Time::NEVER, 0);
     }
 }
 
-/// Packets of a window that wait in queues: those that `base`, the RTT without queues, would not
-/// hold at the rate `window / rtt` (Brakmo and Peterson 1995: `(Expected - Actual) x BaseRTT`).
+/// Packets of a window that are queued: the window minus the packets in flight at the rate
+/// `window / rtt` over `base`, the RTT without queueing delay (Brakmo and Peterson 1995:
+/// `(Expected - Actual) x BaseRTT`).
 pub(super) fn backlog(window: f64, rtt: Time, base: Time) -> f64 {
     if rtt == Time::ZERO {
         return 0.0;

@@ -1,27 +1,29 @@
 //! Scalable TCP (Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM
-//! CCR 33(2), 2003): the time to recover from a loss does not depend on the window.
+//! CCR 33(2), 2003): the time to recover from a loss is independent of the window.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
-/// Parameters of Scalable TCP; defaults as Kelly 2003.
+/// Parameters of Scalable TCP; defaults as in Kelly 2003.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScalableParams {
-    /// Increase a, in packets for each acknowledged packet (Kelly, and Linux today: 0.01). Linux 2.6
-    /// and ns-3 use 0.02, because they count ACKs, and a delayed ACK stands for two packets.
+    /// Increase a, in packets per acknowledged packet (Kelly and current Linux: 0.01). Linux 2.6
+    /// and ns-3 use 0.02, because they count ACKs, and a delayed ACK acknowledges two packets.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub increase: f64,
-    /// Decrease b: the share of the window that congestion takes away (Kelly: 0.125).
+    /// Decrease b: the fraction by which congestion reduces the window (Kelly: 0.125).
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub decrease: f64,
-    /// Up to this window the control is standard TCP, in packets (Kelly: 16; Linux and ns-3 have no
-    /// such window, so no second source confirms it); only for `kelly`.
+    /// Largest window at which the control behaves as standard TCP, in packets (Kelly: 16; no
+    /// second source confirms it, since Linux and ns-3 have no such window). Applies to
+    /// `variant = "kelly"` only.
     #[schemars(range(min = 0.0))]
     pub legacy_window: f64,
-    /// What happens to small windows.
+    /// How small windows grow and shrink.
     pub variant: Variant,
 }
 
@@ -29,10 +31,10 @@ pub struct ScalableParams {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Variant {
-    /// Standard TCP up to `legacy_window`; a timeout halves every window.
+    /// As standard TCP up to `legacy_window`; a timeout halves the window.
     Kelly,
-    /// As Linux and ns-3: the larger of the two increases, 1 / w and a, at every window; b at every
-    /// window, after a timeout too.
+    /// As in Linux and ns-3: the increase is the larger of 1 / w and a, and the decrease is b, at
+    /// every window and after a timeout too.
     Linux,
 }
 
@@ -47,29 +49,25 @@ impl Default for ScalableParams {
     }
 }
 
-impl Parameters for ScalableParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0 < self.increase && self.increase <= 1.0) {
-            return Err("increase must be in (0, 1]".into());
-        }
-        if !(0.0 < self.decrease && self.decrease < 1.0) {
-            return Err("decrease must be in (0, 1)".into());
-        }
-        if !(self.legacy_window >= 0.0 && self.legacy_window.is_finite()) {
-            return Err("legacy_window must be finite and at least 0".into());
-        }
-        Ok(())
+impl ControlParameters for ScalableParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_increase = 0.0 < self.increase && self.increase <= 1.0;
+        check("increase", self.increase, is_increase, "more than 0 and at most 1")?;
+        let is_share = 0.0 < self.decrease && self.decrease < 1.0;
+        check("decrease", self.decrease, is_share, "more than 0 and less than 1")?;
+        let is_window = self.legacy_window >= 0.0 && self.legacy_window.is_finite();
+        check("legacy_window", self.legacy_window, is_window, "a finite number, at least 0")
     }
 }
 
-/// A running Scalable TCP.
+/// The state of Scalable TCP for one flow.
 #[derive(Debug)]
 pub struct Scalable {
     increase: f64,
     retention: f64,
-    /// Up to here the window grows by 1 / w.
+    /// Largest window that grows by 1 / w per acknowledged packet.
     reno_growth_to: f64,
-    /// Up to here the window is halved.
+    /// Largest window that congestion halves.
     reno_decrease_to: f64,
     halves_at_timeout: bool,
 }
@@ -77,11 +75,11 @@ pub struct Scalable {
 const RENO_RETENTION: f64 = 0.5; // RFC 5681 sec. 3.1, Eq. 4
 
 impl Scalable {
-    /// Starts the control.
+    /// Creates the control.
     pub fn new(params: &ScalableParams) -> Self {
         let (reno_growth_to, reno_decrease_to) = match params.variant {
             Variant::Kelly => (params.legacy_window, params.legacy_window),
-            // 1 / w is the larger increase as long as w < 1 / a.
+            // 1 / w is the larger increase for w < 1 / a.
             Variant::Linux => (1.0 / params.increase, 0.0),
         };
         Scalable {
@@ -94,12 +92,12 @@ impl Scalable {
     }
 }
 
-impl CongestionControl for Scalable {
+impl WindowLaw for Scalable {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let is_reno = cwnd_packets <= self.reno_growth_to;
-        let a_packet = if is_reno { 1.0 / cwnd_packets } else { self.increase };
-        cwnd_packets + a_packet * event.acked_packets as f64
+        let per_packet = if is_reno { 1.0 / cwnd_packets } else { self.increase };
+        cwnd_packets + per_packet * event.acked_packets as f64
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
@@ -129,20 +127,20 @@ mod tests {
     }
 
     #[test]
-    fn grows_by_one_percent_of_the_window_in_a_round_trip() {
+    fn grows_by_one_percent_per_round_trip() {
         for window in [17.0, 100.0, 10_000.0] {
-            let found = grow_one_round_trip(&mut kelly(), window);
-            assert!((found - 1.01 * window).abs() < 1e-9 * window, "{window}: {found}");
+            let after = grow_one_round_trip(&mut kelly(), window);
+            assert!((after - 1.01 * window).abs() < 1e-9 * window, "{window}: {after}");
         }
     }
 
-    /// Kelly 2003 sec. 3: about 70 round trips double any window, as 1.01^70 = 2.007.
+    /// Kelly 2003 sec. 3: any window doubles in about 70 round trips, since 1.01^70 = 2.007.
     #[test]
-    fn doubles_in_70_round_trips_whatever_the_window() {
+    fn any_window_doubles_in_70_round_trips() {
         for first in [100.0, 5_000.0] {
             let mut control = kelly();
             let last = (0..70).fold(first, |window, _| {
-                // Fractions of a packet are acknowledged one round trip later.
+                // A fraction of a packet is acknowledged one round trip later.
                 let packets = libm::floor(window);
                 let grown = grow_one_round_trip(&mut control, packets);
                 grown + (window - packets) * 1.01
@@ -152,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn loses_an_eighth() {
+    fn a_loss_or_mark_reduces_the_window_by_an_eighth() {
         for kind in [CongestionKind::Loss, CongestionKind::Mark] {
             assert!((after(&mut kelly(), kind, 800.0) - 700.0).abs() < 1e-9);
             assert!((after(&mut linux(), kind, 800.0) - 700.0).abs() < 1e-9);
@@ -160,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn is_reno_up_to_the_legacy_window() {
+    fn equals_reno_up_to_the_legacy_window() {
         let mut control = kelly();
         assert!((control.on_ack(16.0, &ack(1)) - 16.0625).abs() < 1e-12); // 1 / 16
         assert!((after(&mut control, CongestionKind::Loss, 16.0) - 8.0).abs() < 1e-12);
@@ -175,7 +173,7 @@ mod tests {
         assert!((after(&mut linux(), CongestionKind::Timeout, 800.0) - 700.0).abs() < 1e-9);
     }
 
-    /// Linux: one packet for min(w, 50) acknowledged packets; b whatever the window.
+    /// Linux: one packet per min(w, 50) acknowledged packets; the decrease is b at every window.
     #[test]
     fn the_linux_variant_grows_at_least_like_reno() {
         for (window, each) in [(8.0, 8.0), (49.0, 49.0), (51.0, 50.0), (4_000.0, 50.0)] {
@@ -186,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_cannot_work() {
+    fn rejects_invalid_parameters() {
         let default = ScalableParams::default();
         assert!(default.validate().is_ok());
         for (increase, decrease, legacy_window) in

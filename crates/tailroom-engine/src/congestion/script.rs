@@ -1,7 +1,9 @@
-//! Scripted ACKs and congestion for unit tests of a control.
+//! Scripted ACKs and congestion events for unit tests of controls.
 
-use super::rate_based::{Beginning, PathEvent, RateSample, Repair, Steering};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Rounds};
+use super::rate_based::{
+    BeginEvent, ControlOutput, RateBasedControl, RateSample, RateSampleEvent, Repair,
+};
+use super::{AckEvent, CongestionEvent, CongestionKind, Rounds, WindowLaw};
 use crate::units::Time;
 
 /// An ACK of this many packets at time zero, without an RTT sample.
@@ -24,12 +26,12 @@ pub(super) fn congestion(kind: CongestionKind, cwnd_packets: f64) -> CongestionE
     CongestionEvent { now: Time::ZERO, kind, cwnd_packets, is_slow_start: false }
 }
 
-/// The window after as many ACKs of one packet as it holds packets.
-pub(super) fn grow_one_round_trip(control: &mut impl CongestionControl, window: f64) -> f64 {
+/// The window after one round trip: as many ACKs of one packet as `window` has packets.
+pub(super) fn grow_one_round_trip(control: &mut impl WindowLaw, window: f64) -> f64 {
     (0..window as u64).fold(window, |cwnd, _| control.on_ack(cwnd, &ack(1)))
 }
 
-/// A path that acknowledges each packet and whose RTT the test sets.
+/// A path that acknowledges each packet, with an RTT that the test sets.
 pub(super) struct Script {
     /// The next event; a test may change its fields.
     pub(super) event: AckEvent,
@@ -44,13 +46,8 @@ impl Script {
         Script { event, rounds: Rounds::default(), is_over: false }
     }
 
-    /// One ACK of one packet with this RTT; the new window.
-    pub(super) fn ack(
-        &mut self,
-        control: &mut impl CongestionControl,
-        window: f64,
-        rtt: Time,
-    ) -> f64 {
+    /// Delivers an ACK of one packet with this RTT and returns the new window.
+    pub(super) fn ack(&mut self, control: &mut impl WindowLaw, window: f64, rtt: Time) -> f64 {
         self.event.delivered_packets += 1;
         self.event.next = self.event.delivered_packets + window as u64;
         (self.event.rtt, self.event.srtt) = (Some(rtt), rtt);
@@ -60,14 +57,9 @@ impl Script {
         control.on_ack(window, &self.event)
     }
 
-    /// ACKs up to and with the one that ends the round trip; the new window. The very first round
-    /// trip ends with the first ACK.
-    pub(super) fn round(
-        &mut self,
-        control: &mut impl CongestionControl,
-        window: f64,
-        rtt: Time,
-    ) -> f64 {
+    /// Delivers ACKs up to and including the ACK that ends the round trip, and returns the new
+    /// window. The first round trip of a connection ends with the first ACK.
+    pub(super) fn round(&mut self, control: &mut impl WindowLaw, window: f64, rtt: Time) -> f64 {
         let mut window = window;
         loop {
             window = self.ack(control, window, rtt);
@@ -77,11 +69,11 @@ impl Script {
         }
     }
 
-    /// As [`round`](Script::round), but each ACK finds the same window, so that a round trip after
-    /// such a one has `window + 1` ACKs.
+    /// As [`round`](Script::round), but with the same window at each ACK, so that the next such
+    /// round trip has `window + 1` ACKs.
     pub(super) fn held_round(
         &mut self,
-        control: &mut impl CongestionControl,
+        control: &mut impl WindowLaw,
         window: f64,
         rtt: Time,
     ) -> f64 {
@@ -93,10 +85,10 @@ impl Script {
         }
     }
 
-    /// Congestion of some kind; the window to fall to.
+    /// Signals congestion of this kind and returns the reduced window.
     pub(super) fn congestion(
         &self,
-        control: &mut impl CongestionControl,
+        control: &mut impl WindowLaw,
         window: f64,
         kind: CongestionKind,
     ) -> f64 {
@@ -104,16 +96,17 @@ impl Script {
     }
 }
 
-/// What a control that models the path is told before the first packet of 1500 B.
-pub(super) fn beginning(seed: u64) -> Beginning {
-    Beginning { now: Time::ZERO, seed, cwnd_packets: 10.0, packet_bytes: 1_500, has_sack: true }
+/// The start of a connection with packets of 1500 B, for rate-based controls.
+pub(super) fn begin_event(seed: u64) -> BeginEvent {
+    BeginEvent { now: Time::ZERO, seed, cwnd_packets: 10.0, packet_bytes: 1_500, has_sack: true }
 }
 
-/// A path whose rate, RTT and packets in flight the test sets, for a control that models it.
+/// A path for rate-based controls, whose rate, RTT and packets in flight the test sets.
 pub(super) struct Path {
-    /// The next event; a test may change what `ack` does not set.
-    pub(super) event: PathEvent,
-    /// Packets in flight when each packet was sent, so that a round trip has as many ACKs.
+    /// The next event; a test may change the fields that `ack` does not set.
+    pub(super) event: RateSampleEvent,
+    /// Packets in flight when each packet was sent, which is also the number of ACKs per round
+    /// trip.
     pub(super) flight: u64,
     /// Packets lost between the transmission of each packet and its ACK.
     pub(super) lost: u64,
@@ -124,7 +117,7 @@ pub(super) struct Path {
 impl Path {
     /// A path before the first ACK.
     pub(super) fn new(flight: u64) -> Self {
-        let event = PathEvent {
+        let event = RateSampleEvent {
             now: Time::ZERO,
             cwnd_packets: 10.0,
             srtt: Time::ZERO,
@@ -142,13 +135,13 @@ impl Path {
         Path { event, flight, lost: 0, is_app_limited: false }
     }
 
-    /// One ACK of one packet, on a path that delivers `rate` packets/s with this RTT.
+    /// Delivers an ACK of one packet, on a path that delivers `rate` packets/s with this RTT.
     pub(super) fn ack(
         &mut self,
-        control: &mut impl CongestionControl,
+        control: &mut impl RateBasedControl,
         rate: f64,
         rtt: Time,
-    ) -> Steering {
+    ) -> ControlOutput {
         let event = &mut self.event;
         event.now += Time::from_seconds(1.0 / rate);
         event.delivered += 1;
@@ -162,18 +155,18 @@ impl Path {
             lost: self.lost,
             is_app_limited: self.is_app_limited,
         });
-        let steering = control.on_rate_sample(event);
-        event.cwnd_packets = steering.cwnd_packets;
-        steering
+        let output = control.on_rate_sample(event);
+        event.cwnd_packets = output.cwnd_packets;
+        output
     }
 
-    /// As many ACKs as are in flight: a round trip.
+    /// Delivers one ACK per packet in flight, which is one round trip.
     pub(super) fn round(
         &mut self,
-        control: &mut impl CongestionControl,
+        control: &mut impl RateBasedControl,
         rate: f64,
         rtt: Time,
-    ) -> Steering {
+    ) -> ControlOutput {
         (1..self.flight).for_each(|_| {
             self.ack(control, rate, rtt);
         });
@@ -181,13 +174,13 @@ impl Path {
     }
 }
 
-/// Milliseconds, which may have a fraction.
+/// A time in milliseconds, with fractions.
 pub(super) fn ms(milliseconds: f64) -> Time {
     Time::from_seconds(milliseconds / 1e3)
 }
 
-/// Asserts that two windows differ by no more than rounding.
+/// Asserts that two windows are equal up to rounding.
 #[track_caller]
 pub(super) fn assert_close(actual: f64, expected: f64) {
-    assert!((actual - expected).abs() <= 1e-9 * expected.abs(), "{actual}, not {expected}");
+    assert!((actual - expected).abs() <= 1e-9 * expected.abs(), "{actual}, expected {expected}");
 }

@@ -1,26 +1,30 @@
-//! Vegas (Brakmo and Peterson 1995): delay tells how many packets are queued, and the window moves
-//! until there are a few.
+//! Vegas (Brakmo and Peterson 1995): estimates the number of queued packets from the delay, and
+//! adapts the window until a few packets are queued.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::round_rtt::{Round, RoundRtt, backlog};
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState};
+use super::{AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
-/// Parameters of Vegas; defaults as Linux and ns-2.
+/// Parameters of Vegas; defaults as in Linux and ns-2.
 ///
-/// The control takes the smallest RTT of the connection for the RTT without queues. Losses halve the
-/// window; the finer timeouts of the paper are left out, since recovery is the sender's.
+/// The RTT without queueing delay is taken to be the smallest RTT of the connection. Losses halve
+/// the window. The fine-grained timeouts of the paper are not implemented, because all controls
+/// share the loss recovery of the sender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VegasParams {
-    /// With fewer packets queued the window grows by one packet a round trip (2).
+    /// Number of queued packets below which the window grows by one packet per round trip (Linux:
+    /// 2).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub alpha: f64,
-    /// With more packets queued the window shrinks by one packet a round trip (4); not below `alpha`.
+    /// Number of queued packets above which the window shrinks by one packet per round trip
+    /// (Linux: 4); at least `alpha`.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub beta: f64,
-    /// With more packets queued slow start ends (1).
+    /// Number of queued packets above which slow start ends (Linux: 1).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub gamma: f64,
 }
@@ -31,19 +35,19 @@ impl Default for VegasParams {
     }
 }
 
-impl Parameters for VegasParams {
+impl ControlParameters for VegasParams {
     fn is_loss_based(&self) -> bool {
         false
     }
 
-    fn validate(&self) -> Result<(), String> {
-        if !(self.alpha > 0.0 && self.alpha <= self.beta && self.beta.is_finite()) {
-            return Err("needs 0 < alpha <= beta".into());
-        }
-        if !(self.gamma > 0.0 && self.gamma.is_finite()) {
-            return Err("gamma must be above 0".into());
-        }
-        Ok(())
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_finite = self.beta > 0.0 && self.beta.is_finite();
+        check("beta", self.beta, is_finite, "a finite number above 0")?;
+        let is_below = 0.0 < self.alpha && self.alpha <= self.beta;
+        let allowed = format!("more than 0 and at most beta, {}", self.beta);
+        check("alpha", self.alpha, is_below, &allowed)?;
+        let is_finite = self.gamma > 0.0 && self.gamma.is_finite();
+        check("gamma", self.gamma, is_finite, "a finite number above 0")
     }
 
     fn steady_state(&self) -> SteadyState {
@@ -51,13 +55,13 @@ impl Parameters for VegasParams {
     }
 }
 
-/// A running Vegas.
+/// The state of Vegas for one flow.
 #[derive(Debug)]
 pub struct Vegas {
     params: VegasParams,
     round: RoundRtt,
-    /// Whether slow start grows in this round trip; in every other one it holds the window, so that
-    /// the rates of one window are compared.
+    /// Whether the window grows in this round trip of slow start. In every other round trip the
+    /// window is constant, so that the expected and the actual rate belong to the same window.
     is_growing: bool,
     slow_start_is_over: bool,
 }
@@ -66,7 +70,7 @@ const MIN_WINDOW: f64 = 2.0; // Linux tcp_vegas.c
 const CREDIT_LIMIT: u64 = 2; // RFC 3465 sec. 2.2
 
 impl Vegas {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &VegasParams) -> Self {
         Vegas {
             params: params.clone(),
@@ -76,7 +80,7 @@ impl Vegas {
         }
     }
 
-    /// Brakmo and Peterson 1995, sec. 3.3: exponential growth only every other round trip.
+    /// Brakmo and Peterson 1995, sec. 3.3: the window doubles every other round trip.
     fn slow_start(&mut self, window: f64, event: &AckEvent, round: Round) -> f64 {
         self.slow_start_is_over = match round {
             Round::Measured(rtt) if !self.is_growing => {
@@ -94,11 +98,11 @@ impl Vegas {
         if self.is_growing { window + credit } else { window }
     }
 
-    /// Brakmo and Peterson 1995, sec. 3.2.
+    /// Brakmo and Peterson 1995, sec. 3.2: one decision per round trip.
     fn avoid_congestion(&self, window: f64, event: &AckEvent, round: Round) -> f64 {
         match round {
             Round::Running => window,
-            // A window of one or two packets gives no better sample; grow as Reno does.
+            // A window of one or two packets cannot give more samples; grow as Reno does.
             Round::Unmeasured => window + event.acked_packets as f64 / window,
             Round::Measured(rtt) => {
                 let queued = backlog(window, rtt, event.min_rtt);
@@ -114,7 +118,7 @@ impl Vegas {
     }
 }
 
-impl CongestionControl for Vegas {
+impl WindowLaw for Vegas {
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let round = self.round.on_ack(event);
         if event.is_slow_start {
@@ -145,20 +149,20 @@ mod tests {
     use super::super::script::{Script, assert_close, ms};
     use super::*;
 
-    /// A control in congestion avoidance that has seen the RTT without queues, 100 ms.
+    /// A control in congestion avoidance whose smallest RTT is 100 ms.
     fn settled() -> (Vegas, Script) {
         let (mut vegas, mut script) = (Vegas::new(&VegasParams::default()), Script::new());
         script.round(&mut vegas, 50.0, ms(100.0));
         (vegas, script)
     }
 
-    /// A window of 50 and a queue of q packets: RTT = 100 ms x 50 / (50 - q).
+    /// With q of 50 packets queued, RTT = 100 ms x 50 / (50 - q).
     fn rtt_with_queue(queued: f64) -> crate::units::Time {
         ms(100.0 * 50.0 / (50.0 - queued))
     }
 
     #[test]
-    fn the_window_moves_by_one_packet_a_round_trip_outside_alpha_to_beta() {
+    fn the_window_changes_by_one_packet_per_round_trip_outside_alpha_to_beta() {
         for (queued, change) in
             [(0.0, 1.0), (1.9, 1.0), (2.1, 0.0), (3.9, 0.0), (4.1, -1.0), (30.0, -1.0)]
         {
@@ -168,10 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_rtt_of_the_round_trip_counts() {
+    fn the_backlog_follows_from_the_smallest_rtt_of_the_round_trip() {
         let (mut vegas, mut script) = settled();
         for _ in 0..40 {
-            // 300 ms by a burst or a delayed ACK: 33 packets queued, if it counted.
+            // A burst or a delayed ACK causes an RTT of 300 ms, which would mean 33 queued
+            // packets.
             assert_close(script.ack(&mut vegas, 50.0, ms(300.0)), 50.0);
         }
         assert_close(script.round(&mut vegas, 50.0, rtt_with_queue(1.0)), 51.0);
@@ -184,7 +189,7 @@ mod tests {
         assert_close(script.ack(&mut vegas, 2.0, ms(100.0)), 2.0);
         script.event.rtt = None;
         script.event.delivered_packets += 10;
-        // Over with one sample: + 1/2, though the RTT says that many are queued.
+        // The round trip ends with one sample: + 1/2, whatever the RTT.
         assert_close(vegas.on_ack(2.0, &script.event), 2.5);
     }
 
@@ -199,7 +204,8 @@ mod tests {
             ends.push(window);
             assert!(!vegas.ends_slow_start());
         }
-        // The ACK that ends a round trip already belongs to the next, hence not exactly two.
+        // The factor is not exactly two, because the ACK that ends a round trip belongs to the
+        // next one.
         let doubled = [ends[0] / 8.0, ends[2] / ends[0], ends[4] / ends[2]];
         assert!(doubled.iter().all(|ratio| (1.9..=2.2).contains(ratio)), "{ends:?}");
         assert!(ends[1] - ends[0] <= 1.0 && ends[3] - ends[2] <= 1.0, "{ends:?}");
@@ -212,7 +218,7 @@ mod tests {
             script.event.is_slow_start = true;
             let mut window = script.round(&mut vegas, 20.0, ms(100.0));
             window = script.round(&mut vegas, window, ms(100.0));
-            assert_close(window, 41.0); // 21 in flight at the first ACK, one ACK each
+            assert_close(window, 41.0); // one ACK for each of the 21 packets in flight
             // 41 x 2 / 102 = 0.80 and 41 x 3 / 103 = 1.19 packets queued.
             script.round(&mut vegas, window, ms(rtt_ms));
             assert_eq!(vegas.ends_slow_start(), is_over, "{rtt_ms} ms");
@@ -220,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn congestion_halves_the_window_and_two_packets_are_the_least() {
+    fn congestion_halves_the_window_and_it_is_at_least_two_packets() {
         let (mut vegas, mut script) = settled();
         for kind in [CongestionKind::Loss, CongestionKind::Mark, CongestionKind::Timeout] {
             assert_close(script.congestion(&mut vegas, 50.0, kind), 25.0);
@@ -230,11 +236,12 @@ mod tests {
         for _ in 0..10 {
             window = script.round(&mut vegas, window, ms(900.0));
         }
-        assert!((2.0..=2.5).contains(&window), "{window}"); // 2.5: after a round of two samples
+        // 2.5 after a round trip with two samples.
+        assert!((2.0..=2.5).contains(&window), "{window}");
     }
 
     #[test]
-    fn contradictory_parameters_are_refused() {
+    fn rejects_invalid_parameters() {
         assert!(VegasParams { alpha: 5.0, ..VegasParams::default() }.validate().is_err());
         assert!(VegasParams { gamma: 0.0, ..VegasParams::default() }.validate().is_err());
         assert!(VegasParams { beta: f64::NAN, ..VegasParams::default() }.validate().is_err());

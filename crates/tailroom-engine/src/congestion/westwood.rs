@@ -1,26 +1,30 @@
-//! TCP Westwood+ (Grieco and Mascolo 2004, "Performance evaluation and comparison of Westwood+, New
-//! Reno, and Vegas TCP congestion control", CCR 34(2)): after a loss the window is what the flow
-//! has been getting, times the RTT of an empty path.
+//! TCP Westwood+ (Grieco and Mascolo 2004, "Performance evaluation and comparison of Westwood+,
+//! New Reno, and Vegas TCP congestion control", CCR 34(2)): after a loss the window is the
+//! measured delivery rate of the flow times the smallest RTT.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use super::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Parameters of TCP Westwood+; it grows as Reno does, and falls to the estimated bandwidth times
-/// the smallest RTT, so that a loss without a queue costs little. Marks are answered as losses,
-/// which the paper does not treat. Packets acknowledged by SACK count as delivered when the
-/// cumulative ACK reaches them, and the new window is never above the old one. Linux filters twice,
-/// each time with a memory of 7/8; here the filter is the paper's.
+/// Parameters of TCP Westwood+. The window grows as in Reno; on congestion it falls to the
+/// estimated delivery rate times the smallest RTT, so that a loss without a queue reduces it only
+/// a little. A mark reduces the window as a loss does; the paper does not discuss marks. Packets
+/// acknowledged by SACK count as delivered when the cumulative ACK covers them, and the reduced
+/// window never exceeds the old one. The filter is that of the paper; Linux filters twice, each
+/// time with a memory of 7/8.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WestwoodParams {
-    /// Weight of the past in the bandwidth estimate (alpha; paper: 0.9).
+    /// Weight of the previous estimate when a sample of the delivery rate is added (alpha; paper:
+    /// 0.9).
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub memory: f64,
-    /// A bandwidth sample lasts a round trip, and at least this long (paper and Linux: 50 ms).
+    /// Smallest duration of a sample of the delivery rate; a sample lasts one round trip if that
+    /// is longer (paper and Linux: 50 ms).
     pub min_sample: PositiveDuration,
 }
 
@@ -30,49 +34,47 @@ impl Default for WestwoodParams {
     }
 }
 
-impl Parameters for WestwoodParams {
-    fn validate(&self) -> Result<(), String> {
-        if !(0.0..1.0).contains(&self.memory) {
-            return Err("memory must be in [0, 1)".into());
-        }
-        Ok(())
+impl ControlParameters for WestwoodParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        let is_weight = (0.0..1.0).contains(&self.memory);
+        check("memory", self.memory, is_weight, "at least 0 and less than 1")
     }
 }
 
-/// Reno's growth; falls to bandwidth times smallest RTT.
+/// The state of Westwood+ for one flow.
 #[derive(Debug)]
 pub struct Westwood {
     memory: f64,
     min_sample: Time,
     min_rtt: Time,
-    /// Beginning of the sample in progress, and packets delivered until then.
+    /// Start time of the current sample, and the packets delivered by then.
     sample: Option<(Time, u64)>,
-    /// Packets per second.
-    bandwidth: Option<f64>,
+    /// Estimated delivery rate, in packets/s; `None` before the first sample.
+    delivery_rate: Option<f64>,
 }
 
-const BETA: f64 = 0.5; // RFC 5681 sec. 3.1: before the first sample
+const BETA: f64 = 0.5; // RFC 5681 sec. 3.1; used before the first sample
 
 impl Westwood {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &WestwoodParams) -> Self {
         Westwood {
             memory: params.memory,
             min_sample: params.min_sample.time(),
             min_rtt: Time::NEVER,
             sample: None,
-            bandwidth: None,
+            delivery_rate: None,
         }
     }
 
     fn end_sample(&mut self, packets: u64, span: Time) {
         let sample = packets as f64 / span.seconds();
-        let bandwidth = self.bandwidth.unwrap_or(sample);
-        self.bandwidth = Some(self.memory * bandwidth + (1.0 - self.memory) * sample);
+        let previous = self.delivery_rate.unwrap_or(sample);
+        self.delivery_rate = Some(self.memory * previous + (1.0 - self.memory) * sample);
     }
 }
 
-impl CongestionControl for Westwood {
+impl WindowLaw for Westwood {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         cwnd_packets + event.acked_packets as f64 / cwnd_packets // RFC 5681 sec. 3.1, Eq. 3
@@ -80,20 +82,18 @@ impl CongestionControl for Westwood {
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
         let cwnd = event.cwnd_packets;
-        match self.bandwidth {
-            Some(bandwidth) if self.min_rtt < Time::NEVER => {
-                (bandwidth * self.min_rtt.seconds()).min(cwnd)
-            }
+        match self.delivery_rate {
+            Some(rate) if self.min_rtt < Time::NEVER => (rate * self.min_rtt.seconds()).min(cwnd),
             _ => BETA * cwnd,
         }
     }
 
-    fn watches_every_ack(&self) -> bool {
+    fn sees_every_ack(&self) -> bool {
         true
     }
 
     #[inline]
-    fn watch(&mut self, event: &AckEvent) {
+    fn on_every_ack(&mut self, event: &AckEvent) {
         self.min_rtt = event.min_rtt;
         let Some((begin, delivered)) = self.sample else {
             self.sample = Some((event.now, event.delivered_packets));
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::congestion::CongestionKind;
 
-    /// Delivers packets at a rate from a time on, in milliseconds.
+    /// A flow whose packets are delivered at rates that the test sets.
     struct Flow {
         control: Westwood,
         now_ms: u64,
@@ -126,11 +126,12 @@ mod tests {
             Flow { control, now_ms: 0, delivered: 0 }
         }
 
-        /// ACKs of `per_ms` packets each millisecond.
+        /// Delivers `per_ms` packets per millisecond for `for_ms` milliseconds, with one ACK per
+        /// millisecond.
         fn deliver(&mut self, per_ms: u64, for_ms: u64, min_rtt_ms: u64) {
             for _ in 0..for_ms {
                 let rtt = Time::from_milliseconds(min_rtt_ms);
-                self.control.watch(&AckEvent {
+                self.control.on_every_ack(&AckEvent {
                     now: Time::from_milliseconds(self.now_ms),
                     acked_packets: per_ms,
                     rtt: Some(rtt),
@@ -146,48 +147,51 @@ mod tests {
             }
         }
 
-        fn falls_to(&mut self, cwnd_packets: f64, kind: CongestionKind) -> f64 {
+        fn reduced(&mut self, cwnd_packets: f64, kind: CongestionKind) -> f64 {
             let now = Time::from_milliseconds(self.now_ms);
             let event = CongestionEvent { now, kind, cwnd_packets, is_slow_start: false };
             self.control.on_congestion(&event)
         }
     }
 
-    /// 2000 packets/s and 100 ms: 200 packets, whether the queue had held 300 more or none.
+    /// 2000 packets/s and 100 ms: 200 packets, whether 300 more packets or none were queued.
     #[test]
-    fn the_window_falls_to_bandwidth_times_the_smallest_rtt() {
+    fn congestion_reduces_the_window_to_the_delivery_rate_times_the_smallest_rtt() {
         let mut flow = Flow::new();
         flow.deliver(2, 1_000, 100);
         for kind in [CongestionKind::Loss, CongestionKind::Timeout, CongestionKind::Mark] {
-            assert!((flow.falls_to(500.0, kind) - 200.0).abs() < 1e-9);
-            assert!((flow.falls_to(210.0, kind) - 200.0).abs() < 1e-9);
-            assert!((flow.falls_to(150.0, kind) - 150.0).abs() < 1e-9, "never above the old one");
+            assert!((flow.reduced(500.0, kind) - 200.0).abs() < 1e-9);
+            assert!((flow.reduced(210.0, kind) - 200.0).abs() < 1e-9);
+            assert!(
+                (flow.reduced(150.0, kind) - 150.0).abs() < 1e-9,
+                "the old window is the upper bound"
+            );
         }
     }
 
-    /// A step from 1000 to 2000 packets/s: after n samples 2000 - 1000 * 0.9^n. RTT 20 ms: a sample
-    /// each 50 ms, so at 500 ms n = 10 and 1651.3; RTT 250 ms: n = 2 and 1190. The windows are
-    /// these times the RTT.
+    /// A step from 1000 to 2000 packets/s: after n samples 2000 - 1000 * 0.9^n. At an RTT of 20 ms
+    /// there is a sample every 50 ms, so at 500 ms n = 10 and the rate is 1651.3; at 250 ms n = 2
+    /// and the rate is 1190. The windows are these rates times the RTT.
     #[test]
-    fn the_filter_forgets_a_tenth_each_sample_and_a_sample_lasts_a_round_trip_or_50_ms() {
+    fn each_sample_has_a_weight_of_a_tenth_and_lasts_a_round_trip_or_50_ms() {
         for (rtt_ms, window) in [(20, 0.02 * 1_651.32), (250, 0.25 * 1_190.0)] {
             let mut flow = Flow::new();
-            // The ACK at 1000 ms ends a sample, and tells of the last packet at the old rate.
+            // The ACK at 1000 ms ends a sample and reports the last packet at the old rate.
             flow.deliver(1, 1_000, rtt_ms);
             flow.deliver(2, 501, rtt_ms);
-            let fallen = flow.falls_to(1e6, CongestionKind::Loss);
-            assert!((fallen - window).abs() < 0.01, "{rtt_ms} ms: {fallen}, not {window}");
+            let reduced = flow.reduced(1e6, CongestionKind::Loss);
+            assert!((reduced - window).abs() < 0.01, "{rtt_ms} ms: {reduced}, expected {window}");
         }
     }
 
     #[test]
-    fn before_the_first_sample_it_is_reno() {
+    fn congestion_halves_the_window_before_the_first_sample() {
         let mut flow = Flow::new();
-        assert_eq!(flow.falls_to(100.0, CongestionKind::Loss), 50.0);
+        assert_eq!(flow.reduced(100.0, CongestionKind::Loss), 50.0);
         flow.deliver(10, 50, 20); // from 0 to 49 ms
-        assert_eq!(flow.falls_to(100.0, CongestionKind::Loss), 50.0);
+        assert_eq!(flow.reduced(100.0, CongestionKind::Loss), 50.0);
         flow.deliver(10, 1, 20);
-        assert_eq!(flow.falls_to(1_000.0, CongestionKind::Loss), 200.0);
+        assert_eq!(flow.reduced(1_000.0, CongestionKind::Loss), 200.0);
     }
 
     #[test]
@@ -195,7 +199,7 @@ mod tests {
         let with = |memory| WestwoodParams { memory, ..WestwoodParams::default() }.validate();
         assert!(with(0.0).is_ok() && with(0.99).is_ok());
         for memory in [-0.1, 1.0, f64::NAN] {
-            assert!(with(memory).unwrap_err().starts_with("memory must"));
+            assert!(with(memory).is_err_and(|bad| bad.key == "memory"));
         }
     }
 }

@@ -1,40 +1,45 @@
-//! YeAH (Baiocchi, Castellani and Vacirca 2007): grows like Scalable TCP while the queue is short; when
-//! it is long, grows like Reno and drains what it has put there.
+//! YeAH (Baiocchi, Castellani and Vacirca 2007): while the queue is short the window grows as in
+//! Scalable TCP (fast mode); while the queue is long it grows as in Reno, and the flow drains its
+//! own packets from the queue (slow mode).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::round_rtt::{Round, RoundRtt, backlog};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::{AckEvent, CongestionEvent, CongestionKind, ControlParameters, WindowLaw};
+use crate::parameters::{BadParameter, check};
 
-/// Parameters of YeAH; defaults as the authors' Linux module.
+/// Parameters of YeAH; defaults as in the authors' Linux module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct YeahParams {
-    /// With more packets of its own in the queue, the flow drains it (80).
+    /// Number of the flow's own queued packets above which it drains the queue (Linux module: 80).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub alpha: f64,
-    /// The part of its queue that a flow drains in a round trip is one in `gamma` (1).
+    /// Per round trip, the flow drains 1 / `gamma` of its queued packets (Linux module: 1).
     #[schemars(range(min = 1.0))]
     pub gamma: f64,
-    /// Draining takes at most this part of the window (0.5; the module's epsilon of 1).
+    /// Largest fraction of the window by which draining reduces it per round trip (Linux module:
+    /// 0.5, as an epsilon of 1).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_drain: f64,
-    /// A loss takes at least this part of the window (0.125; the module's delta of 3).
+    /// Smallest fraction by which a loss reduces the window (Linux module: 0.125, as a delta of
+    /// 3).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_decrease: f64,
-    /// A queueing delay above one in `phi` of the smallest RTT ends the fast mode (8).
+    /// A queueing delay above 1 / `phi` of the smallest RTT ends the fast mode (Linux module: 8).
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub phi: f64,
-    /// After so many round trips in a row in the slow mode, a loss halves the window: others compete
-    /// (16).
+    /// Number of consecutive round trips in the slow mode from which a loss halves the window,
+    /// because other flows compete (Linux module: 16).
     #[schemars(range(min = 0))]
     pub rho: u32,
-    /// After more round trips in the fast mode, the flow no longer believes in others (50).
+    /// Number of round trips in the fast mode since the last loss after which the flow assumes
+    /// that no other flows compete (Linux module: 50).
     #[schemars(range(min = 0))]
     pub zeta: u32,
-    /// In the fast mode the window grows by one packet for so many acknowledged (100; as many as the
-    /// window holds, if fewer).
+    /// Number of acknowledged packets per packet of growth in the fast mode; the window, if it is
+    /// smaller (Linux module: 100).
     #[schemars(range(min = 1.0))]
     pub scalable_packets: f64,
 }
@@ -54,46 +59,39 @@ impl Default for YeahParams {
     }
 }
 
-impl Parameters for YeahParams {
-    fn validate(&self) -> Result<(), String> {
-        let above_zero = |value: f64| value > 0.0 && value.is_finite();
-        if !above_zero(self.alpha) || !above_zero(self.phi) {
-            return Err("alpha and phi must be above 0".into());
+impl ControlParameters for YeahParams {
+    fn validate(&self) -> Result<(), BadParameter> {
+        for (key, value) in [("alpha", self.alpha), ("phi", self.phi)] {
+            check(key, value, value > 0.0 && value.is_finite(), "a finite number above 0")?;
         }
-        if !(self.gamma >= 1.0 && self.gamma.is_finite()) {
-            return Err("gamma must be 1 or more".into());
+        for (key, value) in [("gamma", self.gamma), ("scalable_packets", self.scalable_packets)] {
+            check(key, value, value >= 1.0 && value.is_finite(), "a finite number, at least 1")?;
         }
-        if !(self.scalable_packets >= 1.0 && self.scalable_packets.is_finite()) {
-            return Err("scalable_packets must be 1 or more".into());
-        }
-        if !(0.0 < self.max_drain && self.max_drain < 1.0) {
-            return Err("max_drain must be in (0, 1)".into());
-        }
-        if !(0.0 < self.min_decrease && self.min_decrease <= 0.5) {
-            return Err("min_decrease must be in (0, 0.5]".into());
-        }
-        Ok(())
+        let is_share = 0.0 < self.max_drain && self.max_drain < 1.0;
+        check("max_drain", self.max_drain, is_share, "more than 0 and less than 1")?;
+        let is_share = 0.0 < self.min_decrease && self.min_decrease <= 0.5;
+        check("min_decrease", self.min_decrease, is_share, "more than 0 and at most 0.5")
     }
 }
 
-/// A running YeAH.
+/// The state of YeAH for one flow.
 #[derive(Debug)]
 pub struct Yeah {
     params: YeahParams,
     round: RoundRtt,
     queued: f64,
-    /// Round trips in a row in the slow mode; 0 in the fast mode.
+    /// Consecutive round trips in the slow mode; 0 in the fast mode.
     slow_rounds: u32,
-    /// Round trips in the fast mode since the last loss.
+    /// Round trips in the fast mode since the last loss; restarts after `zeta`.
     fast_rounds: u32,
-    /// The window that a Reno flow in the same place would have: draining stops there.
+    /// Estimated window of a competing Reno flow, which is the lower bound of draining.
     reno_window: f64,
 }
 
 const MIN_WINDOW: f64 = 2.0; // Linux tcp_yeah.c
 
 impl Yeah {
-    /// Starts the control.
+    /// Creates the control in its initial state.
     pub fn new(params: &YeahParams) -> Self {
         Yeah {
             params: params.clone(),
@@ -105,7 +103,7 @@ impl Yeah {
         }
     }
 
-    /// The window after the once-a-round-trip decision.
+    /// Decides on the mode, once per round trip, and returns the window.
     fn decide(&mut self, window: f64, rtt_s: f64, base_s: f64, queued: f64) -> f64 {
         self.queued = queued;
         let is_long = queued > self.params.alpha;
@@ -137,7 +135,7 @@ impl Yeah {
     }
 }
 
-impl CongestionControl for Yeah {
+impl WindowLaw for Yeah {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         let per_packet = if self.slow_rounds == 0 {
@@ -155,9 +153,11 @@ impl CongestionControl for Yeah {
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
         let window = event.cwnd_packets;
-        // Alone, the flow gives back what it has queued; among others, what Reno would.
-        let competes = self.slow_rounds >= self.params.rho || event.kind == CongestionKind::Timeout;
-        let reduction = if competes {
+        // Without competing flows, reduce the window by the queued packets; with them, as Reno
+        // does.
+        let has_competitors =
+            self.slow_rounds >= self.params.rho || event.kind == CongestionKind::Timeout;
+        let reduction = if has_competitors {
             0.5 * window
         } else {
             self.queued.min(0.5 * window).max(self.params.min_decrease * window)
@@ -174,21 +174,21 @@ mod tests {
     use super::super::script::{Script, assert_close, ms};
     use super::*;
 
-    /// A control that knows 100 ms without queues.
+    /// A control whose smallest RTT is 100 ms.
     fn settled() -> (Yeah, Script) {
         let (mut yeah, mut script) = (Yeah::new(&YeahParams::default()), Script::new());
         script.ack(&mut yeah, 400.0, ms(100.0));
         (yeah, script)
     }
 
-    /// The window after a round trip whose RTT is that of `window` packets, `queued` of them waiting.
+    /// The window after a round trip in which `queued` of the `window` packets were queued.
     fn round(yeah: &mut Yeah, script: &mut Script, window: f64, queued: f64) -> f64 {
         let rtt = ms(100.0 * window / (window - queued));
         script.held_round(yeah, window, rtt)
     }
 
     #[test]
-    fn the_fast_mode_is_scalable_tcp() {
+    fn the_fast_mode_grows_as_scalable_tcp() {
         // One packet per min(w, 100) acknowledged.
         for (window, growth) in [(50.0, 0.02), (100.0, 0.01), (2000.0, 0.01)] {
             let (mut yeah, mut script) = settled();
@@ -197,8 +197,9 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_above_an_eighth_of_the_rtt_makes_it_reno() {
-        // A window of 400: 44 queued give 112.36 ms, 45 give 112.68 ms; the edge is 112.5 ms.
+    fn grows_as_reno_at_a_delay_above_an_eighth_of_the_smallest_rtt() {
+        // At a window of 400, 44 queued packets mean an RTT of 112.36 ms and 45 mean 112.68 ms;
+        // the threshold is 112.5 ms.
         for (queued, growth) in [(44.0, 0.01), (45.0, 1.0 / 400.0)] {
             let (mut yeah, mut script) = settled();
             round(&mut yeah, &mut script, 400.0, queued);
@@ -209,18 +210,20 @@ mod tests {
 
     #[test]
     fn a_long_queue_is_drained() {
-        // 2000 + 0.01 by the last ACK, times 1 - 100 / RTT: of 2000, 100 are queued; 100.0005.
+        // The last ACK adds 0.01 to the window of 2000, of which 100 packets are queued. The
+        // backlog is 2000.01 (1 - 100 ms / RTT) = 100.0005.
         let (mut yeah, mut script) = settled();
         let after = round(&mut yeah, &mut script, 2000.0, 100.0);
         assert!((after - 1900.0095).abs() < 1e-6, "{after}");
-        // At most half the window: of 200, 150 are queued, but 100 are drained (of 200.01).
+        // At most half of the window is drained: 100 of the 150 queued packets (100.005 of
+        // 200.01).
         let (mut yeah, mut script) = settled();
         let after = round(&mut yeah, &mut script, 200.0, 150.0);
         assert!((after - 100.005).abs() < 1e-6, "{after}");
     }
 
     #[test]
-    fn draining_stops_at_the_window_that_reno_would_have() {
+    fn draining_stops_at_the_estimated_window_of_reno() {
         let (mut yeah, mut script) = settled();
         yeah.reno_window = 1950.0;
         assert_close(round(&mut yeah, &mut script, 2000.0, 100.0), 1950.0);
@@ -228,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_takes_the_queue_between_an_eighth_and_a_half() {
+    fn a_loss_reduces_the_window_by_the_queue_between_an_eighth_and_a_half() {
         for (queued, target) in [(10.0, 350.0), (60.0, 340.0), (79.0, 321.0), (300.0, 200.0)] {
             let (mut yeah, script) = settled();
             yeah.queued = queued;
@@ -251,10 +254,11 @@ mod tests {
     }
 
     #[test]
-    fn fast_round_trips_end_the_belief_in_others() {
+    fn fifty_one_fast_round_trips_reset_the_estimated_window_of_reno() {
         let (mut yeah, mut script) = settled();
         round(&mut yeah, &mut script, 400.0, 60.0);
-        assert!((yeah.reno_window - 200.0).abs() < 0.01); // half the window at the first sign
+        // The first slow round trip sets it to half of the window.
+        assert!((yeah.reno_window - 200.0).abs() < 0.01);
         for _ in 0..50 {
             round(&mut yeah, &mut script, 400.0, 10.0);
         }
@@ -264,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictory_parameters_are_refused() {
+    fn rejects_invalid_parameters() {
         let default = YeahParams::default;
         assert!(default().validate().is_ok());
         assert!(YeahParams { alpha: 0.0, ..default() }.validate().is_err());

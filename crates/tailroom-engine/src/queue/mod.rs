@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
+use crate::parameters::BadParameter;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::stream;
 use crate::units::{Rate, Time};
@@ -140,24 +141,6 @@ impl LinkFacts {
     /// Returns the discipline's own random stream.
     pub fn random(&self) -> Xoshiro256PlusPlus {
         stream(self.seed, &format!("queue of {}", self.name))
-    }
-}
-
-/// An error about a parameter that contradicts another parameter or the link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadParameter {
-    /// Key of the parameter in a scenario.
-    pub key: &'static str,
-    /// What is wrong.
-    pub problem: String,
-    /// What to do, with the allowed range.
-    pub remedy: String,
-}
-
-impl BadParameter {
-    /// Creates an error about the parameter `key`.
-    pub fn new(key: &'static str, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        BadParameter { key, problem: problem.into(), remedy: remedy.into() }
     }
 }
 

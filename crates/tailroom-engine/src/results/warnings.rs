@@ -125,7 +125,7 @@ fn phase_effects(run: &Evidence<'_>) -> Vec<String> {
 /// Whether nothing but ACKs clocks out the packets of a group, and nothing random delays them.
 fn is_regular(group: &GroupSpec) -> bool {
     let is_bulk = matches!(group.source, SourceSpec::Bulk { .. });
-    let is_clocked_by_acks = |tcp: &TcpSpec| !tcp.pacing && !tcp.congestion.models_path();
+    let is_clocked_by_acks = |tcp: &TcpSpec| !tcp.pacing && !tcp.congestion.is_rate_based();
     is_bulk && group.send_jitter.is_none() && group.tcp.as_ref().is_some_and(is_clocked_by_acks)
 }
 

@@ -61,6 +61,9 @@ pub(super) fn check_found(file: &ScenarioFile) -> Vec<Fault> {
 fn fault(at: &Path, name: &str, reason: NoControl) -> Fault {
     match reason {
         NoControl::Wrong { problem, remedy } => Fault::new(at, problem, remedy),
+        NoControl::BadParameter(bad) => {
+            Fault::new(&at.key("parameters").key(bad.key), bad.problem, bad.remedy)
+        }
         NoControl::Unknown(known) => {
             let kinds = kinds();
             let names = kinds.iter().chain(&known).map(String::as_str);

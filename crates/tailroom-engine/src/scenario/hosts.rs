@@ -35,8 +35,7 @@ struct Setting {
 enum Applies {
     /// To all.
     Always,
-    /// Where the control sets a window and nothing else: one that models the path sends and
-    /// recovers by rules of its own.
+    /// Under a window law: a rate-based control has its own rules for sending and recovery.
     Window,
     /// Where in addition the group's own keys leave recovery to selective acknowledgements and to
     /// the usual count of packets in flight.
@@ -49,9 +48,9 @@ impl Applies {
     fn words(self) -> &'static str {
         match self {
             Applies::Always => "every congestion control",
-            Applies::Window => "controls that do not model the path",
+            Applies::Window => "controls that are not rate-based",
             Applies::Recovery => {
-                "controls that do not model the path; not with `recovery = \"newreno\"` or \
+                "controls that are not rate-based; not with `recovery = \"newreno\"` or \
                  `count_lost_in_pipe = true` in the group"
             }
             Applies::LossBased => "loss-based controls",
@@ -61,7 +60,7 @@ impl Applies {
     /// Whether a setting applies to a group under this control that gives these keys itself.
     fn to(self, control: Option<&CongestionConfig>, given: &Table) -> bool {
         let is = |test: fn(&CongestionConfig) -> bool| control.is_some_and(test);
-        let is_window = !is(CongestionConfig::models_path);
+        let is_window = !is(CongestionConfig::is_rate_based);
         match self {
             Applies::Always => true,
             Applies::Window => is_window,

@@ -85,7 +85,7 @@ fn packets_bytes(network: &Network) -> f64 {
         (2.0 * (pipe + buffer_packets(link, smallest))).min(windows)
     });
     let has_records =
-        |group: &GroupSpec| group.tcp.as_ref().is_some_and(|tcp| tcp.congestion.models_path());
+        |group: &GroupSpec| group.tcp.as_ref().is_some_and(|tcp| tcp.congestion.is_rate_based());
     let record = if network.groups.iter().any(has_records) { RECORD_BYTES as f64 } else { 0.0 };
     let is_kept = network.groups.iter().any(|group| group.path.len() > 1);
     let kept = if is_kept { KEPT_PACKET } else { 0.0 };
@@ -101,8 +101,8 @@ fn bursts_bytes(network: &Network) -> f64 {
             CongestionConfig::FixedWindow(params) => params.window,
             _ => 0.0,
         };
-        // A control that models the path sends at a rate, whatever its window.
-        let initial = if tcp.congestion.models_path() { 0 } else { tcp.initial_window };
+        // A rate-based control sends at its pacing rate, whatever its window is.
+        let initial = if tcp.congestion.is_rate_based() { 0 } else { tcp.initial_window };
         let window = f64::from(initial).max(fixed).min(largest_window(group));
         let count = network.members(index).len().max(1) as f64;
         count * (window - STANDARD_WINDOW).max(0.0)

@@ -55,9 +55,10 @@ pub(super) fn resolve_transport(
 fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
     let congestion = &tcp.congestion;
     congestion
+        .parameters()
         .validate()
-        .map_err(|problem| Fault::new(&at.key("congestion"), problem, "correct the parameters"))?;
-    if congestion.needs_marks() && !tcp.ecn.is_accurate() {
+        .map_err(|bad| Fault::new(&at.key("congestion").key(bad.key), bad.problem, bad.remedy))?;
+    if congestion.parameters().needs_marks() && !tcp.ecn.is_accurate() {
         let problem = format!(
             "{} counts marked packets, and only accurate feedback reports their number",
             congestion.name()
@@ -86,8 +87,9 @@ fn check_counted_pipe(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
         ("the pipe belongs to recovery by selective acknowledgements", "set `recovery = \"sack\"`")
     } else if tcp.prr {
         ("proportional rate reduction takes the place of this pipe", "set `prr = false`")
-    } else if tcp.congestion.models_path() {
-        let problem = "the control models the path and counts what is in flight itself";
+    } else if tcp.congestion.is_rate_based() {
+        let problem =
+            "the congestion control is rate-based, and its window is not filled by a pipe";
         (problem, "choose another `congestion`")
     } else {
         return Ok(());

@@ -1,4 +1,5 @@
-//! A TCP connection: both ends, and what happens when a packet or an ACK leaves the last shared link.
+//! A TCP connection: both endpoints, and the handling of packets and ACKs that leave the last
+//! shared link.
 
 pub mod receiver;
 pub mod sender;
@@ -12,14 +13,17 @@ use receiver::Receiver;
 pub use sender::spec::TcpSpec;
 use sender::{Demand, Outlet, Sender};
 
-/// Sends a TCP sender's packets through the access link to the entrance.
+/// Sends the packets of a TCP sender through its access link to the first shared link.
 struct Access<'a, E> {
     wiring: &'a mut Wiring,
     entrance: &'a mut E,
 }
 
 impl<E: Entrance> Outlet for Access<'_, E> {
-    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[expect(
+        clippy::inline_always,
+        reason = "called once per packet: the event stays in registers"
+    )]
     #[inline(always)]
     fn send(&mut self, packet: Packet) {
         let left = self.wiring.leave_sender(packet.sent);
@@ -28,20 +32,20 @@ impl<E: Entrance> Outlet for Access<'_, E> {
     }
 }
 
-/// A TCP connection: both ends and the private ways between them.
+/// A TCP connection: both endpoints and the private paths between them.
 #[derive(Debug)]
 pub struct Connection {
-    /// The sending end.
+    /// The sender.
     pub sender: Sender,
-    /// The receiving end.
+    /// The receiver.
     pub receiver: Receiver,
-    /// The ways between them.
+    /// The private paths between the endpoints.
     pub wiring: Wiring,
 }
 
 impl Connection {
-    /// A connection of two ends with this wiring, before its first packet. `objects` are what arrives
-    /// for it to send, if that is not all there from the beginning.
+    /// Creates a connection before its first packet. `objects` generates the data to send if they
+    /// arrive over time; `None` if all data are available from the start.
     pub fn new(
         tcp: &TcpSpec,
         demand: Demand,
@@ -58,7 +62,7 @@ impl Connection {
         Connection { sender, receiver, wiring }
     }
 
-    /// A data packet leaves the last shared link at `time`.
+    /// Handles a data packet that leaves the last shared link at `time`.
     #[inline]
     pub fn deliver(&mut self, time: Time, packet: Packet, entrance: &mut impl Entrance) {
         let now = self.wiring.reach_receiver(time);
@@ -71,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// The receiver's timer fires.
+    /// Sends the ACK whose timer has expired.
     #[cold]
     fn send_delayed_ack(&mut self, entrance: &mut impl Entrance) {
         let Connection { sender, receiver, wiring } = self;
@@ -79,20 +83,22 @@ impl Connection {
         answer(sender, wiring, deadline, receiver.on_deadline(), entrance);
     }
 
-    /// An ACK leaves the last link of the reverse path at `time`.
+    /// Handles an ACK that leaves the last link of the reverse path at `time`.
     #[cold]
     pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, entrance: &mut impl Entrance) {
         let now = self.wiring.reach_sender(time);
         acknowledge(&mut self.sender, &mut self.wiring, now, ack, entrance);
     }
 
-    /// Fires the timers that are due before `end` though what they send reaches no link by then.
+    /// Fires all timers that are due before `end`, even if the packets that they send reach a link
+    /// only after it. Called once, at the end of the run.
     pub fn run_out(&mut self, end: Time, entrance: &mut impl Entrance) {
         let last = Time::from_picoseconds(end.picoseconds() - 1);
         self.wake(last + self.wiring.to_first_link(), entrance);
     }
 
-    /// When the flow's next timer can touch a shared link: the wake-up must come then.
+    /// The earliest time at which a packet or ACK sent by a timer of this flow can reach a shared
+    /// link. The simulation must call [`wake`](Connection::wake) at this time.
     #[inline]
     pub fn next_wake(&self) -> Time {
         self.receiver_wake().min(self.sender_wake())
@@ -108,7 +114,8 @@ impl Connection {
         if deadline == Time::NEVER { deadline } else { self.delayed_ack_wake(deadline) }
     }
 
-    /// When a delayed ACK that leaves at `deadline` can touch a shared link.
+    /// The earliest time at which a delayed ACK sent at `deadline`, or a packet that it releases,
+    /// can reach a shared link.
     #[inline(never)]
     fn delayed_ack_wake(&self, deadline: Time) -> Time {
         let arrival = self.wiring.leave_receiver(deadline);
@@ -119,8 +126,8 @@ impl Connection {
         }
     }
 
-    /// Fires the timers that can touch a shared link at `time`, in the order of the sender's time;
-    /// an ACK at the moment of a deadline comes first.
+    /// Fires the timers whose packets or ACKs can reach a shared link by `time`, in the order of
+    /// the sender's time. At equal times an ACK precedes the sender's timer.
     pub fn wake(&mut self, time: Time, entrance: &mut impl Entrance) {
         loop {
             let (receiver_wake, sender_wake) = (self.receiver_wake(), self.sender_wake());
@@ -136,7 +143,7 @@ impl Connection {
     }
 }
 
-/// An ACK leaves the receiver at `time`.
+/// Sends an ACK from the receiver at `time`.
 #[inline]
 fn answer(
     sender: &mut Sender,
@@ -153,7 +160,7 @@ fn answer(
     }
 }
 
-/// An ACK reaches the sender at `now`, after the timers that were due before.
+/// Handles an ACK that reaches the sender at `now`, after the timers that are due before.
 #[inline(never)]
 fn acknowledge(
     sender: &mut Sender,

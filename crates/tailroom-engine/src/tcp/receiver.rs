@@ -1,6 +1,7 @@
-//! The TCP receiver: reassembly, delayed ACKs, SACK blocks, the echo of ECN marks.
+//! The TCP receiver: reassembly, delayed ACKs, SACK blocks and the echo of ECN marks.
 //!
-//! Sans I/O like the sender: it answers a packet, or its delayed-ACK deadline, with ACKs.
+//! Sans I/O, like the sender: the caller passes packets and expired deadlines in, and the receiver
+//! returns ACKs.
 
 use std::collections::VecDeque;
 
@@ -11,20 +12,20 @@ use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
 use crate::quantity::PositiveDuration;
 use crate::units::Time;
 
-/// Delayed acknowledgements: on, off, or with numbers of their own.
+/// Delayed acknowledgements: on, off, or with given limits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 #[schemars(rename = "DelayedAckFile")]
 pub enum DelayedAck {
-    /// `true` for 2 packets and 40 ms, `false` for an ACK a packet.
+    /// `true`: at most 2 packets and 40 ms. `false`: one ACK per packet.
     Switch(bool),
-    /// With numbers of their own.
+    /// With given limits.
     Set {
-        /// An ACK at the latest after this many in-order packets.
+        /// Largest number of in-order packets per ACK (default 2, RFC 5681 sec. 4.2).
         #[serde(default = "two")]
         #[schemars(range(min = 1, max = 65_536))]
         packets: u32,
-        /// An ACK at the latest this long after the first unacknowledged packet.
+        /// Largest time from the first unacknowledged packet to the ACK (default 40 ms, Linux).
         #[serde(default = "linux_delayed_ack")]
         timeout: PositiveDuration,
     },
@@ -37,10 +38,11 @@ impl Default for DelayedAck {
 }
 
 impl DelayedAck {
-    /// An ACK per packet.
+    /// One ACK per packet.
     pub const OFF: DelayedAck = DelayedAck::Switch(false);
 
-    /// An ACK at the latest after this many packets and this time; `None` for an ACK per packet.
+    /// The largest number of packets per ACK and the largest delay of an ACK; `None` for one ACK
+    /// per packet.
     pub fn rule(self) -> Option<(u32, Time)> {
         match self {
             DelayedAck::Switch(false) => None,
@@ -60,38 +62,39 @@ fn linux_delayed_ack() -> PositiveDuration {
 
 /// A TCP receiver; sequence numbers count packets.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts about the packets that came")]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of the received packets")]
 pub struct Receiver {
     next: u64,
     ack_deadline: Time,
     delayed: Option<(u32, Time)>,
-    /// How many packets there are to come; [`u64::MAX`] without bound.
+    /// Number of packets in the connection; [`u64::MAX`] if unbounded.
     packets: u64,
     unacknowledged: u32,
     echo: Time,
     echoes_retransmission: bool,
-    /// RFC 3168 sec. 6.1.3: set by a mark, held until the sender says that it has reduced.
+    /// RFC 3168 sec. 6.1.3: set by a mark, cleared when the sender reports a window reduction.
     ece: bool,
-    /// A marked packet has arrived since the last ACK.
+    /// Whether a marked packet has arrived since the last ACK.
     covers_mark: bool,
-    /// The packet before was marked, or the echo of a mark goes on.
+    /// Whether the previous packet was marked (accurate feedback), or the receiver still echoes a
+    /// mark.
     is_echoing: bool,
     has_accurate_feedback: bool,
     acks_at_once: bool,
     /// Received ranges above `next`, sorted, disjoint, not touching.
     ranges: VecDeque<Range>,
-    /// The ranges of `ranges` that were reported last, the latest first (RFC 2018 sec. 4).
+    /// The most recently reported ranges, the latest first (RFC 2018 sec. 4).
     recent: [Range; MAX_SACK_BLOCKS],
     recent_count: usize,
-    /// Away from `echo`, or an ACK would copy both at once and wait for `echo`, just written, to come
-    /// back.
+    /// Placed away from `echo`: if the two were adjacent, an ACK would copy both with one wide
+    /// load, which would stall on the preceding store to `echo`.
     marked_packets: u64,
 }
 
 impl Receiver {
-    /// A receiver that expects packet 0 of `packets` ([`u64::MAX`] without bound). A delayed ACK holds
-    /// back neither the last packet, which carries the FIN, nor, with accurate feedback, a change of
-    /// the marks.
+    /// Creates a receiver that expects packet 0 of `packets` ([`u64::MAX`] if unbounded). The last
+    /// packet, which carries the FIN, is acknowledged at once, and with accurate feedback so is a
+    /// packet whose marking differs from the packet before.
     pub fn new(delayed: DelayedAck, has_accurate_feedback: bool, packets: u64) -> Self {
         Receiver {
             next: 0,
@@ -113,24 +116,24 @@ impl Receiver {
         }
     }
 
-    /// Memory that the received ranges take.
+    /// Memory of the received ranges, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         (self.ranges.capacity() * size_of::<Range>()) as u64
     }
 
-    /// When a delayed ACK is due; [`Time::NEVER`] if none is held back.
+    /// The time at which the delayed ACK is due; [`Time::NEVER`] if no ACK is delayed.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.ack_deadline
     }
 
-    /// The next sequence number it expects: so many packets have been received in order.
+    /// The next expected sequence number, which is the number of packets received in order.
     #[inline]
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// A data packet arrives; returns the ACK to send at once, if any.
+    /// Handles a data packet and returns the ACK to send at once, if any.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
         if packet.ecn == Ecn::Ce || self.is_echoing {
@@ -145,18 +148,21 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 for an ACK at once when marks begin
-    /// and at every second mark, RFC 8257 sec. 3.2 for one when they end.
+    /// Updates the echo of marks (RFC 3168 sec. 6.1.3). With accurate feedback, requests an
+    /// immediate ACK when marks begin and at every second mark (RFC 9768 sec. 3.2.2.5.1), and when
+    /// marks end (RFC 8257 sec. 3.2).
     ///
-    /// Takes what it needs and not the packet: its address would keep every packet in memory.
+    /// The arguments are the fields of the packet instead of a reference to it, since a reference
+    /// would force every packet from registers into memory.
     #[inline(never)]
     fn note_marks(&mut self, sequence: u64, is_marked: bool, is_cwr: bool) {
-        // RFC 3168 sec. 6.1.5: the field of a packet outside the window says nothing.
+        // RFC 3168 sec. 6.1.5: ignore the ECN field of a packet outside the window.
         if sequence < self.next {
             return;
         }
         if self.has_accurate_feedback {
-            // Every change is acknowledged at once: what is held back is all marked, or not at all.
+            // Each change is acknowledged at once, so the packets that a delayed ACK covers are
+            // all marked or all unmarked.
             let is_second_mark = is_marked && self.unacknowledged > 0;
             self.acks_at_once = is_marked != self.is_echoing || is_second_mark;
             self.marked_packets += u64::from(is_marked);
@@ -168,7 +174,7 @@ impl Receiver {
         }
     }
 
-    /// The delayed ACK that is due.
+    /// Returns the delayed ACK that is due.
     pub fn on_deadline(&mut self) -> Ack<'_> {
         self.acknowledge()
     }
@@ -189,8 +195,8 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// RFC 7323 sec. 4.3: a delayed ACK echoes the first packet it covers, so that the RTT includes
-    /// the delay.
+    /// RFC 7323 sec. 4.3: a delayed ACK echoes the timestamp of the first packet that it covers,
+    /// so that the RTT sample includes the delay.
     #[inline]
     fn note_echo(&mut self, packet: Packet) {
         if self.unacknowledged == 0 {
@@ -215,8 +221,8 @@ impl Receiver {
         }
     }
 
-    /// A packet while there is a gap, or one that makes a gap or fills it: acknowledged at once
-    /// (RFC 5681 sec. 4.2).
+    /// Handles a packet that arrives while there is a gap, or that creates or fills a gap. Such
+    /// packets are acknowledged at once (RFC 5681 sec. 4.2).
     #[inline(never)]
     fn on_gap(&mut self, sequence: u64) {
         if sequence < self.next {
@@ -233,7 +239,7 @@ impl Receiver {
             }
         } else {
             let block = self.insert(sequence);
-            // Most often the packet lengthens the range that was reported last, and no other.
+            // Fast path: the packet extends only the range that was reported last.
             let lengthens_latest = self.recent_count > 0 && self.recent[0].end == sequence;
             if lengthens_latest && block.end == sequence + 1 {
                 self.recent[0] = block;
@@ -243,9 +249,9 @@ impl Receiver {
         }
     }
 
-    /// Adds `sequence` to the ranges; returns the range that now holds it.
+    /// Adds `sequence` to the ranges and returns the range that contains it.
     fn insert(&mut self, sequence: u64) -> Range {
-        // In the common case the packet extends the last range or starts a new one behind it.
+        // Fast path: the packet extends the last range or starts a new range after it.
         let index = match self.ranges.back() {
             Some(last) if last.end == sequence => self.ranges.len() - 1,
             Some(last) if last.end > sequence => {
@@ -257,7 +263,7 @@ impl Receiver {
             Some(range) if range.start <= sequence && sequence < range.end => *range,
             Some(range) if range.end == sequence => {
                 range.end += 1;
-                self.merge_behind(index)
+                self.merge_with_next(index)
             }
             Some(range) if range.start == sequence + 1 => {
                 range.start = sequence;
@@ -271,18 +277,19 @@ impl Receiver {
         }
     }
 
-    /// Joins the range at `index` with the next one if they touch.
-    fn merge_behind(&mut self, index: usize) -> Range {
-        if let Some(&behind) = self.ranges.get(index + 1)
-            && behind.start == self.ranges[index].end
+    /// Joins the range at `index` with the next range if they are adjacent, and returns the
+    /// result.
+    fn merge_with_next(&mut self, index: usize) -> Range {
+        if let Some(&next) = self.ranges.get(index + 1)
+            && next.start == self.ranges[index].end
         {
-            self.ranges[index].end = behind.end;
+            self.ranges[index].end = next.end;
             self.ranges.remove(index + 1);
         }
         self.ranges[index]
     }
 
-    /// Puts `block` before the recent ranges, in the place of those inside it.
+    /// Puts `block` first in the recent ranges and removes the ranges that it contains.
     fn report(&mut self, block: Range) {
         self.forget_recent(block);
         self.recent.rotate_right(1);
@@ -290,7 +297,7 @@ impl Receiver {
         self.recent_count = (self.recent_count + 1).min(MAX_SACK_BLOCKS);
     }
 
-    /// Drops the recent ranges that lie inside `covered`.
+    /// Removes the recent ranges that lie inside `covered`.
     fn forget_recent(&mut self, covered: Range) {
         let mut kept = 0;
         for index in 0..self.recent_count {
@@ -321,10 +328,10 @@ mod tests {
         Range { start, end }
     }
 
-    /// RFC 2018 sec. 4: the first block holds the packet that triggered the ACK, then the most
-    /// recently reported others.
+    /// RFC 2018 sec. 4: the first block contains the packet that triggered the ACK; the most
+    /// recently reported blocks follow.
     #[test]
-    fn blocks_come_latest_first() {
+    fn the_latest_block_is_reported_first() {
         let mut receiver = Receiver::new(DelayedAck::OFF, false, u64::MAX);
         for (sequence, blocks) in [
             (2, vec![range(2, 3)]),
@@ -344,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn every_second_packet_is_acknowledged_and_a_lone_one_after_the_timeout() {
+    fn every_second_packet_is_acknowledged_and_a_single_packet_after_the_timeout() {
         let delayed = delayed_ack(2);
         let mut receiver = Receiver::new(delayed, false, u64::MAX);
         assert!(receiver.on_packet(Time::ZERO, packet(0)).is_none());
@@ -364,9 +371,9 @@ mod tests {
         Packet { is_cwr: true, ..packet }
     }
 
-    /// RFC 3168 sec. 6.1.3: every ACK from the mark on echoes it, until a packet with CWR.
+    /// RFC 3168 sec. 6.1.3: every ACK echoes the mark until a packet with CWR arrives.
     #[test]
-    fn the_echo_lasts_from_a_mark_to_the_packet_with_cwr() {
+    fn acks_echo_a_mark_until_a_packet_with_cwr_arrives() {
         let mut receiver = Receiver::new(DelayedAck::OFF, false, u64::MAX);
         for (packet, echoes) in [
             (packet(0), false),
@@ -385,8 +392,8 @@ mod tests {
         }
     }
 
-    /// RFC 3168 sec. 6.1.3: a delayed ACK has the echo if any packet that it covers is marked. The
-    /// mark does not hurry it.
+    /// RFC 3168 sec. 6.1.3: a delayed ACK echoes a mark if any packet that it covers is marked.
+    /// The mark does not make the ACK immediate.
     #[test]
     fn a_delayed_ack_echoes_the_mark_of_either_packet() {
         let delayed = delayed_ack(2);
@@ -398,7 +405,7 @@ mod tests {
         let mut receiver = Receiver::new(delayed, false, u64::MAX);
         assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
         assert!(receiver.on_deadline().ece);
-        // A mark that is covered is echoed once even if CWR has come behind it.
+        // A mark is echoed once even if a packet with CWR arrives before the ACK is sent.
         let mut receiver = Receiver::new(delayed, false, u64::MAX);
         assert!(receiver.on_packet(Time::ZERO, marked(0)).is_none());
         assert!(receiver.on_packet(Time::ZERO, cwr(packet(1))).expect("the second").ece);
@@ -406,10 +413,10 @@ mod tests {
         assert!(!receiver.on_packet(Time::ZERO, packet(3)).expect("the second").ece);
     }
 
-    /// RFC 9768 sec. 3.2.2.5.1: an ACK when marks begin, and when two marks have come since the
-    /// last ACK; RFC 8257 sec. 3.2: an ACK when they end.
+    /// RFC 9768 sec. 3.2.2.5.1: an ACK when marks begin, and after two marks since the last ACK.
+    /// RFC 8257 sec. 3.2: an ACK when marks end.
     #[test]
-    fn accurate_feedback_is_not_delayed_when_marks_begin_go_on_or_end() {
+    fn with_accurate_feedback_marks_that_begin_continue_or_end_are_acknowledged_at_once() {
         let delayed = delayed_ack(4);
         let mut receiver = Receiver::new(delayed, true, u64::MAX);
         for (packet, acked) in [
@@ -432,14 +439,15 @@ mod tests {
         }
     }
 
-    /// RFC 3168 sec. 6.1.5: the receiver ignores the field of a packet that it has acknowledged.
+    /// RFC 3168 sec. 6.1.5: the receiver ignores the ECN field of a packet that it has
+    /// acknowledged.
     #[test]
-    fn a_mark_on_a_late_duplicate_says_nothing() {
+    fn a_mark_on_a_duplicate_is_ignored() {
         let mut receiver = Receiver::new(DelayedAck::OFF, false, u64::MAX);
         receiver.on_packet(Time::ZERO, packet(0));
         let ack = receiver.on_packet(Time::ZERO, marked(0)).expect("at once");
         assert!(!ack.ece);
         let ack = receiver.on_packet(Time::ZERO, marked(2)).expect("at once");
-        assert!(ack.ece, "beyond a gap, but in the window");
+        assert!(ack.ece, "the packet follows a gap but lies in the window");
     }
 }

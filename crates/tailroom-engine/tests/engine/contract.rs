@@ -7,10 +7,12 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tailroom_engine::congestion::rate_based::{
-    Beginning, LostPacket, PathEvent, RateSample, Repair, Steering,
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent,
+    Repair, RestartEvent,
 };
 use tailroom_engine::congestion::{
-    AckEvent, Congestion, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind,
+    AckEvent, AnyRateBasedControl, AnyWindowLaw, Congestion, CongestionConfig, CongestionEvent,
+    CongestionKind, WindowLaw,
 };
 use tailroom_engine::packet::{Ack, Packet, Range};
 use tailroom_engine::probe::flow::Marks;
@@ -57,7 +59,19 @@ fn the_registry_has_every_control_under_the_name_of_its_file() {
     }
 }
 
-/// An event that a control sees.
+/// Every window law of the registry, by its name.
+fn window_laws() -> impl Iterator<Item = (String, CongestionConfig)> {
+    controls::all().into_iter().filter(|(_, config)| !config.is_rate_based())
+}
+
+fn window_law(config: &CongestionConfig) -> AnyWindowLaw {
+    match Congestion::new(config) {
+        Congestion::WindowLaw(law) => law,
+        Congestion::RateBased(control) => panic!("{control:?} is not a window law"),
+    }
+}
+
+/// An event that a window law sees.
 #[derive(Clone, Copy, Debug)]
 enum Operation {
     Ack {
@@ -106,13 +120,12 @@ fn first_ack() -> AckEvent {
     }
 }
 
-/// The window of a control after each operation. As in the sender, a loss leaves at least 2
-/// packets.
+/// The window after each operation. As in the sender, a loss leaves at least 2 packets.
 fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
-    let mut control = Congestion::new(config);
+    let mut control = window_law(config);
     let (mut cwnd, mut now) = (10.0, Time::ZERO);
     let mut event = first_ack();
-    let congest = |control: &mut Congestion, now, cwnd: f64, kind, is_slow_start| {
+    let congest = |control: &mut AnyWindowLaw, now, cwnd: f64, kind, is_slow_start| {
         let event = CongestionEvent { now, kind, cwnd_packets: cwnd, is_slow_start };
         let target = control.on_congestion(&event);
         assert!(target <= cwnd, "the window grew to {target} after {event:?}");
@@ -130,8 +143,8 @@ fn windows(config: &CongestionConfig, operations: &[Operation]) -> Vec<f64> {
                 event.marked_packets += marked_packets;
                 event.next = event.delivered_packets + cwnd as u64;
                 event.is_slow_start = is_slow_start && control.has_own_slow_start();
-                if control.watches_every_ack() {
-                    control.watch(&event);
+                if control.sees_every_ack() {
+                    control.on_every_ack(&event);
                 }
                 control.on_ack(cwnd, &event)
             }
@@ -156,7 +169,7 @@ proptest! {
     fn every_window_is_finite_at_least_one_packet_and_deterministic(
         operations in prop::collection::vec(operation(), 1..300),
     ) {
-        for (name, config) in controls::all() {
+        for (name, config) in window_laws() {
             let first = windows(&config, &operations);
             for (window, operation) in first.iter().zip(&operations) {
                 prop_assert!(
@@ -176,12 +189,12 @@ proptest! {
         cwnd in 1.0_f64..1e6,
         acked_packets in 1_u64..10,
     ) {
-        for (name, config) in controls::all() {
+        for (name, config) in window_laws() {
             if name == "fixed_window" {
                 continue;
             }
             let event = AckEvent { acked_packets, delivered_packets: acked_packets, ..first_ack() };
-            let after = Congestion::new(&config).on_ack(cwnd, &event);
+            let after = window_law(&config).on_ack(cwnd, &event);
             let most = cwnd * (1.0 + acked_packets as f64);
             prop_assert!(cwnd <= after && after <= most, "{name}: from {cwnd} to {after}");
         }
@@ -191,8 +204,8 @@ proptest! {
 /// An event that a rate-based control sees.
 #[derive(Clone, Copy, Debug)]
 enum PathStep {
-    Ack { after_ms: u64, event: PathEvent },
-    Lost(LostPacket),
+    Ack { after_ms: u64, event: RateSampleEvent },
+    Lost(LostPacketEvent),
     Congestion(CongestionKind),
     Restart,
 }
@@ -228,7 +241,7 @@ fn path_step() -> impl Strategy<Value = PathStep> {
             limited,
             repair,
         )| {
-            let event = PathEvent {
+            let event = RateSampleEvent {
                 now: Time::ZERO,
                 cwnd_packets: 1.0,
                 srtt: rtt.unwrap_or_default(),
@@ -249,7 +262,7 @@ fn path_step() -> impl Strategy<Value = PathStep> {
     let lost = (0_u64..1_000, 1_u64..1_000, 1_u64..100, any::<bool>()).prop_map(
         |(sequence, tx_in_flight, lost, is_app_limited)| {
             let (now, delivered, cwnd_packets) = (Time::ZERO, 0, 1.0);
-            PathStep::Lost(LostPacket {
+            PathStep::Lost(LostPacketEvent {
                 now,
                 sequence,
                 tx_in_flight,
@@ -269,17 +282,29 @@ fn path_step() -> impl Strategy<Value = PathStep> {
     ]
 }
 
-/// The outputs of a rate-based control after each step; empty for a window law.
-fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
-    let mut control = Congestion::new(config);
-    let beginning = Beginning {
+/// Every rate-based control of the registry, by its name.
+fn rate_based_controls() -> impl Iterator<Item = (String, CongestionConfig)> {
+    controls::all().into_iter().filter(|(_, config)| config.is_rate_based())
+}
+
+fn rate_based_control(config: &CongestionConfig) -> AnyRateBasedControl {
+    match Congestion::new(config) {
+        Congestion::RateBased(control) => control,
+        Congestion::WindowLaw(law) => panic!("{law:?} is not a rate-based control"),
+    }
+}
+
+/// The outputs of a rate-based control: one at the start and one per step.
+fn outputs(config: &CongestionConfig, steps: &[PathStep]) -> Vec<ControlOutput> {
+    let mut control = rate_based_control(config);
+    let event = BeginEvent {
         now: Time::ZERO,
         seed: 7,
         cwnd_packets: 10.0,
         packet_bytes: 1_000,
         has_sack: true,
     };
-    let Some(first) = control.begin(&beginning) else { return Vec::new() };
+    let first = control.begin(&event);
     let (mut all, mut now, mut delivered) = (vec![first], Time::ZERO, 0);
     for step in steps {
         let cwnd_packets = all.last().map_or(1.0, |last| last.cwnd_packets);
@@ -291,17 +316,19 @@ fn steerings(config: &CongestionConfig, steps: &[PathStep]) -> Vec<Steering> {
                     prior_delivered: delivered.saturating_sub(rate.prior_delivered),
                     ..rate
                 });
-                let event = PathEvent { now, delivered, cwnd_packets, rate, ..event };
+                let event = RateSampleEvent { now, delivered, cwnd_packets, rate, ..event };
                 all.push(control.on_rate_sample(&event));
             }
             PathStep::Lost(lost) => {
-                control.on_lost(&LostPacket { now, delivered, cwnd_packets, ..lost });
+                control.on_lost(&LostPacketEvent { now, delivered, cwnd_packets, ..lost });
             }
             PathStep::Congestion(kind) => {
                 let is_slow_start = true;
                 control.on_congestion(&CongestionEvent { now, kind, cwnd_packets, is_slow_start });
             }
-            PathStep::Restart => all.extend(control.on_restart(now, cwnd_packets)),
+            PathStep::Restart => {
+                all.extend(control.on_restart(&RestartEvent { now, cwnd_packets }));
+            }
         }
     }
     all
@@ -314,16 +341,15 @@ proptest! {
     fn every_rate_based_control_has_valid_outputs_on_any_path(
         steps in prop::collection::vec(path_step(), 1..300),
     ) {
-        for (name, config) in controls::all() {
-            let first = steerings(&config, &steps);
-            prop_assert!(first.is_empty() != config.models_path(), "{name}");
-            for steering in &first {
-                let Steering { cwnd_packets, pacing_rate, send_quantum, .. } = *steering;
-                prop_assert!(cwnd_packets.is_finite() && cwnd_packets >= 1.0, "{name}: {steering:?}");
-                prop_assert!(pacing_rate.is_finite() && pacing_rate > 0.0, "{name}: {steering:?}");
-                prop_assert!(send_quantum >= 1, "{name}: {steering:?}");
+        for (name, config) in rate_based_controls() {
+            let first = outputs(&config, &steps);
+            for output in &first {
+                let ControlOutput { cwnd_packets, pacing_rate, send_quantum, .. } = *output;
+                prop_assert!(cwnd_packets.is_finite() && cwnd_packets >= 1.0, "{name}: {output:?}");
+                prop_assert!(pacing_rate.is_finite() && pacing_rate > 0.0, "{name}: {output:?}");
+                prop_assert!(send_quantum >= 1, "{name}: {output:?}");
             }
-            prop_assert!(first == steerings(&config, &steps), "{name} is not deterministic");
+            prop_assert!(first == outputs(&config, &steps), "{name} is not deterministic");
         }
     }
 }

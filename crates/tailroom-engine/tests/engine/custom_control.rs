@@ -3,7 +3,8 @@
 
 use serde::Deserialize;
 use tailroom_engine::congestion::custom::Controls;
-use tailroom_engine::congestion::{AckEvent, CongestionControl, CongestionEvent, Parameters};
+use tailroom_engine::congestion::packet_pair::PacketPair;
+use tailroom_engine::congestion::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
 use tailroom_engine::network::Network;
 use tailroom_engine::results::Summary;
 use tailroom_engine::scenario;
@@ -39,13 +40,13 @@ impl Default for LimitedParams {
     }
 }
 
-impl Parameters for LimitedParams {}
+impl ControlParameters for LimitedParams {}
 
 struct Limited {
     acks: u64,
 }
 
-impl CongestionControl for Limited {
+impl WindowLaw for Limited {
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
         self.acks -= 1;
         if self.acks == 0 {
@@ -65,13 +66,13 @@ struct GreedyParams {
     window: f64,
 }
 
-impl Parameters for GreedyParams {}
+impl ControlParameters for GreedyParams {}
 
 struct Greedy {
     window: f64,
 }
 
-impl CongestionControl for Greedy {
+impl WindowLaw for Greedy {
     fn on_ack(&mut self, _cwnd_packets: f64, _event: &AckEvent) -> f64 {
         self.window
     }
@@ -88,6 +89,7 @@ impl CongestionControl for Greedy {
 fn network(control: &str) -> Network {
     let mut controls = Controls::default();
     controls.register("greedy", |params: &GreedyParams| Greedy { window: params.window });
+    controls.register_rate_based("pair", PacketPair::new);
     controls.register("limited", |params: &LimitedParams| Limited { acks: params.acks });
     let scenario =
         scenario::parse(&SCENARIO.replace("CONTROL", control), &[], None, &scenario_run::NoFiles);
@@ -107,6 +109,16 @@ fn a_custom_control_with_the_law_of_reno_gives_the_same_results_as_reno() {
     assert!(built_in.flows.iter().all(|flow| flow.congestion_events > 10));
     for flow in &mut own.flows {
         assert_eq!(flow.congestion.replace("reno".into()).as_deref(), Some("limited"));
+    }
+    assert_eq!(own.flows, built_in.flows);
+}
+
+#[test]
+fn a_rate_based_control_of_ones_own_gives_the_run_of_the_built_in_one() {
+    let mut own = summary("\"pair\"");
+    let built_in = summary("\"packet_pair\"");
+    for flow in &mut own.flows {
+        assert_eq!(flow.congestion.replace("packet_pair".into()).as_deref(), Some("pair"));
     }
     assert_eq!(own.flows, built_in.flows);
 }

@@ -4,7 +4,7 @@
 use tailroom_engine::congestion::highspeed::{
     Highspeed, HighspeedParams, IncreaseRule, published_table,
 };
-use tailroom_engine::congestion::{CongestionControl, CongestionEvent, CongestionKind};
+use tailroom_engine::congestion::{CongestionEvent, CongestionKind, WindowLaw};
 use tailroom_engine::units::Time;
 
 /// RFC 3649 appendix B: window, increase a(w), decrease b(w).

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use tailroom_engine::congestion::{
-    AckEvent, Congestion, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind,
-    Rounds,
+    AckEvent, AnyWindowLaw, Congestion, CongestionConfig, CongestionEvent, CongestionKind, Rounds,
+    WindowLaw,
 };
 use tailroom_engine::units::Time;
 
@@ -64,7 +64,7 @@ struct RoundTrips {
 
 /// A flow whose packets are acknowledged one by one, evenly spaced over a round trip.
 struct Flow {
-    control: Congestion,
+    control: AnyWindowLaw,
     event: AckEvent,
     rounds: Rounds,
     is_over: bool,
@@ -86,7 +86,10 @@ impl Flow {
             next: 0,
             is_slow_start: false,
         };
-        let (control, rounds) = (Congestion::new(config), Rounds::default());
+        let Congestion::WindowLaw(control) = Congestion::new(config) else {
+            panic!("{} is no window law", config.name());
+        };
+        let rounds = Rounds::default();
         Flow { control, event, rounds, is_over: false, marked: 0.0, acks: 0.0 }
     }
 
@@ -102,8 +105,8 @@ impl Flow {
         (event.rtt, event.srtt, event.min_rtt) = (Some(rtt), rtt, event.min_rtt.min(rtt));
         self.is_over = self.rounds.is_over(event);
         self.acks += 1.0;
-        if self.control.watches_every_ack() {
-            self.control.watch(event);
+        if self.control.sees_every_ack() {
+            self.control.on_every_ack(event);
         }
         self.control.on_ack(window, event)
     }
@@ -164,7 +167,7 @@ impl Case {
         config.insert("kind".to_owned(), self.control.clone().into());
         let config: CongestionConfig =
             serde_json::from_value(Value::Object(config)).expect("a control and its parameters");
-        config.validate().expect("parameters within their ranges");
+        config.parameters().validate().expect("parameters within their ranges");
         config
     }
 

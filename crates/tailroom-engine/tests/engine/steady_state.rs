@@ -6,7 +6,7 @@ use toml::Table;
 
 use tailroom_engine::congestion::custom::{ControlMaker, Controls, FindControl, NoControl};
 use tailroom_engine::congestion::{
-    AckEvent, CongestionControl, CongestionEvent, Parameters, SteadyState,
+    AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw,
 };
 use tailroom_engine::results::Results;
 use tailroom_engine::scenario;
@@ -76,12 +76,12 @@ fn a_delay_based_control_is_warned_about_only_if_it_had_some_reductions() {
 #[derive(Debug, Default, Deserialize)]
 struct Thirty {}
 
-impl Parameters for Thirty {}
+impl ControlParameters for Thirty {}
 
 #[derive(Debug)]
 struct Window;
 
-impl CongestionControl for Window {
+impl WindowLaw for Window {
     fn on_ack(&mut self, _cwnd_packets: f64, _event: &AckEvent) -> f64 {
         30.0
     }
@@ -100,7 +100,7 @@ struct Unknown;
 
 impl FindControl for Unknown {
     fn find(&self, _name: &str, _parameters: &Table) -> Result<ControlMaker, NoControl> {
-        Ok(ControlMaker::new(|| Box::new(Window)))
+        Ok(ControlMaker::window_law(|| Box::new(Window)))
     }
 }
 

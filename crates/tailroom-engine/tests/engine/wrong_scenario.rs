@@ -41,6 +41,21 @@ fn unknown_keys_are_refused_with_the_nearest_name() {
     );
 }
 
+/// The schema accepts each of these values by itself.
+#[test]
+fn parameters_of_a_control_that_contradict_one_another_are_told_at_their_own_keys() {
+    for (control, key, names) in [
+        ("kind = \"vegas\", alpha = 5.0", "alpha", ["beta", "4"]),
+        ("kind = \"illinois\", alpha_min = 11.0", "alpha_min", ["alpha_max", "10"]),
+        ("kind = \"illinois\", beta_min = 0.6", "beta_min", ["beta_max", "0.5"]),
+        ("kind = \"highspeed\", high_window = 30.0", "high_window", ["low_window", "38"]),
+        ("kind = \"highspeed\", high_p = 0.5", "high_p", ["low_p", "0.001"]),
+    ] {
+        let place = format!("line 13, flows.tcp.congestion.{key}");
+        assert_refused(&message("kind = \"highspeed\"", control), &place, &names);
+    }
+}
+
 #[test]
 fn an_unknown_congestion_control_is_refused() {
     assert_refused(

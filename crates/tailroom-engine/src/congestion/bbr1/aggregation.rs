@@ -1,6 +1,6 @@
-//! How many more packets are acknowledged at once than the estimated rate would deliver
-//! (`bbr_update_ack_aggregation`). The window holds so many more, so that a flow keeps sending
-//! while no ACK comes.
+//! ACK aggregation: the excess of acknowledged packets over those that the estimated rate would have
+//! delivered (`bbr_update_ack_aggregation`). The window is larger by this excess, so that a flow keeps
+//! sending while no ACK arrives.
 
 use super::rounded_down;
 use crate::units::{Time, float};
@@ -12,7 +12,7 @@ const EPOCH_PACKETS: u64 = 1 << 20;
 /// `bbr_extra_acked_max_us`: no more than the estimated rate delivers in 100 ms.
 const LONGEST_SILENCE_S: f64 = 0.1;
 
-/// The largest excess of late.
+/// The largest recent excess.
 #[derive(Debug)]
 pub(super) struct Aggregation {
     epoch_start: Time,
@@ -59,8 +59,7 @@ impl Aggregation {
         self.maxima[self.index] = self.maxima[self.index].max(excess);
     }
 
-    /// What the window is to hold beyond the flight that the path needs, in packets
-    /// (`bbr_ack_aggregation_cwnd`).
+    /// The addition to the window for ACK aggregation, in packets (`bbr_ack_aggregation_cwnd`).
     pub(super) fn allowance(&self, bandwidth: f64) -> f64 {
         let excess = float(self.maxima[0].max(self.maxima[1]));
         excess.min(rounded_down(LONGEST_SILENCE_S * bandwidth))

@@ -1,17 +1,17 @@
-//! BBR, version 1, as Linux runs it: `net/ipv4/tcp_bbr.c` of Linux 6.19 (2026), whose functions are
-//! named below. Paces at 1 % below what the path was measured to deliver, and has at most twice the
-//! bandwidth-delay product in flight. Published as Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016
-//! and draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017), whose sections are named where
-//! the two agree.
+//! BBR, version 1, of Linux: `net/ipv4/tcp_bbr.c` of Linux 6.19 (2026), whose functions the comments
+//! name. It paces at 1 % below the measured delivery rate and has at most twice the bandwidth-delay
+//! product in flight. Published as Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016 and
+//! draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017); the comments name sections of the
+//! draft where it agrees with Linux.
 //!
-//! Linux has changed the draft's version since: the pacing margin of 1 % and the flight at the next
-//! departure (4.20), the window's allowance for aggregated ACKs (5.1), two packets more in the
-//! phase that probes, an even window, and an RTT equal to the smallest that no longer renews it. It
-//! always had the estimate of a policer's rate, which the draft leaves out.
+//! Linux differs from the draft in the pacing margin of 1 % and the flight at the next departure (since
+//! 4.20), the window's allowance for aggregated ACKs (since 5.1), two more packets in the phase that
+//! probes, an even window, and an RTT equal to the smallest one, which does not renew it. Linux also
+//! estimates the rate of a policer, which the draft does not.
 //!
-//! What differs from Linux: windows and rates have fractions; time is exact, not in microseconds
-//! and jiffies; the filter of the bandwidth keeps the maximum of each round trip, not three of them
-//! (`minmax_running_max`); a recovery is never undone.
+//! This implementation differs from Linux in these points: windows and rates have fractions; time is
+//! exact, not in microseconds and jiffies; the bandwidth filter keeps the maximum of each round trip,
+//! not three maxima (`minmax_running_max`); a recovery is never undone.
 
 mod aggregation;
 mod policer;
@@ -26,26 +26,25 @@ use serde::{Deserialize, Serialize};
 use self::aggregation::Aggregation;
 use self::policer::{Policer, Sample};
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
-use super::rate_based::{Beginning, LostPacket, PathEvent, Repair, Steering};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::rate_based::{
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, Repair,
+    RestartEvent,
+};
+use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::random;
 use crate::units::{Time, float};
 
-/// BBR, version 1, has no parameters; it is that of Linux 6.19 (`net/ipv4/tcp_bbr.c`). It takes no
-/// notice of ECN marks, and needs `recovery = "sack"` to measure well. Like a host with
-/// segmentation offload it sends up to a millisecond's worth of packets together, at least two
-/// above 1.2 Mbit/s and at most 64 KB.
+/// BBR, version 1, has no parameters; it is the BBR of Linux 6.19 (`net/ipv4/tcp_bbr.c`). It ignores
+/// ECN marks, and its measurements need `recovery = "sack"`. Like a host with segmentation offload
+/// it sends the packets of up to a millisecond together, at least two above 1.2 Mbit/s and at most
+/// 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr1Params {}
 
-impl Parameters for Bbr1Params {
-    fn models_path(&self) -> bool {
-        true
-    }
-}
+impl ControlParameters for Bbr1Params {}
 
-/// `bbr_high_gain`: 2/ln 2 in 256ths, the least gain with which the rate can double each round trip
+/// `bbr_high_gain`: 2/ln 2 in 256ths, the least gain with which the rate can double per round trip
 /// (sec. 4.3.2.1).
 const HIGH_GAIN: f64 = 739.0 / 256.0;
 const DRAIN_GAIN: f64 = 88.0 / 256.0; // bbr_drain_gain: its inverse
@@ -75,8 +74,7 @@ enum State {
 /// A running BBR.
 #[derive(Debug)]
 pub struct Bbr1 {
-    // Apart, so that the flows of other controls do not carry it.
-    model: Box<Model>,
+    model: Model,
 }
 
 #[derive(Debug)]
@@ -89,7 +87,7 @@ struct Model {
     cwnd: f64,
     packet_bytes: f64,
     pacing_rate: f64,
-    /// Packets that leave together (`bbr_tso_segs_goal`).
+    /// Number of packets that leave together (`bbr_tso_segs_goal`).
     send_quantum: u64,
     has_rtt: bool,
     bandwidth: WindowedMax,
@@ -117,84 +115,79 @@ struct Model {
 impl Bbr1 {
     /// Starts the control.
     pub fn new(_params: &Bbr1Params) -> Self {
-        Bbr1 { model: Box::new(Model::new(&Beginning::default())) }
+        Bbr1 { model: Model::new(&BeginEvent::default()) }
     }
 }
 
-impl CongestionControl for Bbr1 {
-    fn on_ack(&mut self, cwnd_packets: f64, _event: &AckEvent) -> f64 {
-        cwnd_packets
+impl RateBasedControl for Bbr1 {
+    fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
+        self.model = Model::new(event);
+        self.model.output()
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
+        self.model.update(event);
+        self.model.output()
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
         if event.kind == CongestionKind::Timeout {
             self.model.on_timeout(event);
         }
-        event.cwnd_packets
     }
 
-    fn begin(&mut self, beginning: &Beginning) -> Option<Steering> {
-        *self.model = Model::new(beginning);
-        Some(self.model.steering())
-    }
-
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
-        self.model.update(event);
-        self.model.steering()
-    }
-
-    fn on_lost(&mut self, _packet: &LostPacket) {
+    fn on_lost(&mut self, _packet: &LostPacketEvent) {
         self.model.lost += 1;
     }
 
     /// `bbr_cwnd_event_tx_start`; sec. 4.3.4.4.
-    fn on_restart(&mut self, now: Time, cwnd_packets: f64) -> Option<Steering> {
+    fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
         let model = &mut self.model;
-        model.cwnd = cwnd_packets;
+        model.cwnd = event.cwnd_packets;
         model.is_idle_restart = true;
-        model.aggregation.restart(now);
+        model.aggregation.restart(event.now);
         match model.state {
             State::ProbeBandwidth => model.set_pacing_rate(1.0),
-            State::ProbeRtt => model.check_probe_rtt_done(now),
+            State::ProbeRtt => model.check_probe_rtt_done(event.now),
             State::Startup | State::Drain => {}
         }
-        Some(model.steering())
+        Some(model.output())
     }
 }
 
-/// The whole part of a number of packets. A cast takes fewer instructions than `libm::floor`.
+/// The integer part of a number of packets. A cast takes fewer instructions than `libm::floor`.
 fn rounded_down(packets: f64) -> f64 {
     (packets as i64) as f64
 }
 
-/// The least whole number that is not below this number of packets.
+/// The smallest integer that is at least this number of packets.
 fn rounded_up(packets: f64) -> f64 {
     let whole = rounded_down(packets);
     if whole < packets { whole + 1.0 } else { whole }
 }
 
 impl Model {
-    fn new(beginning: &Beginning) -> Self {
+    fn new(event: &BeginEvent) -> Self {
         let mut model = Model {
             state: State::Startup,
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
-            initial_cwnd: beginning.cwnd_packets,
-            cwnd: beginning.cwnd_packets,
-            packet_bytes: f64::from(beginning.packet_bytes),
+            initial_cwnd: event.cwnd_packets,
+            cwnd: event.cwnd_packets,
+            packet_bytes: f64::from(event.packet_bytes),
             pacing_rate: 0.0,
             send_quantum: 1,
             has_rtt: false,
             bandwidth: WindowedMax::default(),
             policer: Policer::default(),
-            aggregation: Aggregation::new(beginning.now),
-            min_rtt: WindowedMin::new(beginning.now),
+            aggregation: Aggregation::new(event.now),
+            min_rtt: WindowedMin::new(event.now),
             is_min_rtt_expired: false,
             rounds: DeliveryRounds::default(),
             is_round_start: false,
             plateau: Plateau::default(),
             cycle_index: 0,
-            cycle_start: beginning.now,
+            cycle_start: event.now,
             probe_rtt_end: None,
             is_probe_rtt_round_done: false,
             is_idle_restart: false,
@@ -203,25 +196,25 @@ impl Model {
             prior_cwnd: 0.0,
             delivered: 0,
             lost: 0,
-            random: Xoshiro256PlusPlus::seed_from_u64(beginning.seed),
+            random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
         };
-        // Sec. 4.2.1: a millisecond stands for the RTT before there is one.
+        // Sec. 4.2.1: 1 ms stands for the RTT before the first sample.
         model.pace_initial_window(Time::from_milliseconds(1));
         model
     }
 
-    fn steering(&self) -> Steering {
-        Steering {
+    fn output(&self) -> ControlOutput {
+        ControlOutput {
             cwnd_packets: self.cwnd,
             pacing_rate: self.pacing_rate,
             send_quantum: self.send_quantum,
-            // Sec. 4.3.5: the low rates of ProbeRTT are not the path's.
-            holds_back: self.state == State::ProbeRtt,
+            // Sec. 4.3.5: the low delivery rates of ProbeRTT are not those of the path.
+            is_app_limited: self.state == State::ProbeRtt,
         }
     }
 
     /// `bbr_main`
-    fn update(&mut self, event: &PathEvent) {
+    fn update(&mut self, event: &RateSampleEvent) {
         self.cwnd = event.cwnd_packets;
         self.delivered = event.delivered;
         self.update_bandwidth(event);
@@ -247,7 +240,7 @@ impl Model {
     }
 
     /// `bbr_update_bw`, `bbr_update_ack_aggregation`; sec. 4.1.1.
-    fn update_bandwidth(&mut self, event: &PathEvent) {
+    fn update_bandwidth(&mut self, event: &RateSampleEvent) {
         self.is_round_start = false;
         let Some(rate) = &event.rate else { return };
         let Some(delivery_rate) = rate.delivery_rate else { return };
@@ -279,7 +272,7 @@ impl Model {
         }
     }
 
-    /// `bbr_ssthresh` and `bbr_set_state` at a timeout, which ends a round trip.
+    /// `bbr_ssthresh` and `bbr_set_state` at a timeout, which ends the round trip.
     fn on_timeout(&mut self, event: &CongestionEvent) {
         self.save_cwnd(event.cwnd_packets);
         self.repair = Repair::Timeout;
@@ -291,7 +284,7 @@ impl Model {
     }
 
     /// `bbr_check_full_bw_reached`; sec. 4.3.2.2.
-    fn check_full_pipe(&mut self, event: &PathEvent) {
+    fn check_full_pipe(&mut self, event: &RateSampleEvent) {
         let is_app_limited = event.rate.is_none_or(|rate| rate.is_app_limited);
         if self.is_round_start && !is_app_limited {
             self.plateau.on_round(self.bandwidth.get());
@@ -299,7 +292,7 @@ impl Model {
     }
 
     /// `bbr_check_drain`; sec. 4.3.3.
-    fn check_drain(&mut self, event: &PathEvent) {
+    fn check_drain(&mut self, event: &RateSampleEvent) {
         if self.state == State::Startup && self.plateau.is_reached {
             self.state = State::Drain;
         }
@@ -323,7 +316,7 @@ impl Model {
         };
     }
 
-    /// `bbr_reset_probe_bw_mode`; sec. 4.3.4.3: any phase but the one of 3/4 may be the first.
+    /// `bbr_reset_probe_bw_mode`; sec. 4.3.4.3: begins with a random phase other than that of gain 3/4.
     fn enter_probe_bandwidth(&mut self, now: Time) {
         self.state = State::ProbeBandwidth;
         let last = CYCLE.len() - 1;
@@ -337,7 +330,7 @@ impl Model {
     }
 
     /// `bbr_is_next_cycle_phase`; sec. 4.3.4.3.
-    fn is_next_phase(&self, event: &PathEvent) -> bool {
+    fn is_next_phase(&self, event: &RateSampleEvent) -> bool {
         let is_full_length = event.now.since(self.cycle_start) > self.min_rtt.value;
         let in_flight = || self.at_next_departure(event, event.prior_in_flight);
         if self.pacing_gain > 1.0 {
@@ -350,9 +343,9 @@ impl Model {
         }
     }
 
-    /// Of the packets in flight now, those left when the pacer lets the next one leave
-    /// (`bbr_packets_in_net_at_edt`).
-    fn at_next_departure(&self, event: &PathEvent, in_flight: u64) -> f64 {
+    /// Number of the packets in flight now that will still be in flight when the pacer lets the next
+    /// packet leave (`bbr_packets_in_net_at_edt`).
+    fn at_next_departure(&self, event: &RateSampleEvent, in_flight: u64) -> f64 {
         let wait = event.next_departure.since(event.now).seconds();
         let delivered = rounded_down(self.bandwidth() * wait);
         let departing = if self.pacing_gain > 1.0 { self.send_quantum } else { 0 };
@@ -360,7 +353,7 @@ impl Model {
     }
 
     /// `bbr_update_min_rtt`; sec. 4.1.2.3, but a sample as small as the smallest does not renew it.
-    fn update_min_rtt(&mut self, event: &PathEvent) {
+    fn update_min_rtt(&mut self, event: &RateSampleEvent) {
         self.is_min_rtt_expired = self.min_rtt.is_expired(event.now, MIN_RTT_WINDOW);
         if let Some(rtt) = event.rtt
             && (rtt < self.min_rtt.value || self.is_min_rtt_expired)
@@ -370,7 +363,7 @@ impl Model {
     }
 
     /// `bbr_update_min_rtt`; sec. 4.3.5.
-    fn check_probe_rtt(&mut self, event: &PathEvent) {
+    fn check_probe_rtt(&mut self, event: &RateSampleEvent) {
         let is_due = self.is_min_rtt_expired && !self.is_idle_restart;
         if self.state != State::ProbeRtt && is_due {
             self.state = State::ProbeRtt;
@@ -385,7 +378,7 @@ impl Model {
         }
     }
 
-    fn handle_probe_rtt(&mut self, event: &PathEvent) {
+    fn handle_probe_rtt(&mut self, event: &RateSampleEvent) {
         if self.probe_rtt_end.is_none() {
             if event.in_flight as f64 <= MIN_PIPE_CWND {
                 self.probe_rtt_end = Some(event.now + PROBE_RTT_DURATION);
@@ -420,7 +413,7 @@ impl Model {
         self.set_send_quantum();
     }
 
-    /// `bbr_set_pacing_rate`; sec. 4.2.1: a pipe that is not full yet never slows down.
+    /// `bbr_set_pacing_rate`; sec. 4.2.1: the rate never falls before the pipe is full.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = (1.0 - PACING_MARGIN) * gain * self.bandwidth();
         let may_fall = rate > 0.0 && self.plateau.is_reached;
@@ -447,7 +440,8 @@ impl Model {
         rounded_up(gain * bandwidth * self.min_rtt.value.seconds())
     }
 
-    /// `bbr_quantization_budget`: three quanta more, an even number, and two more to probe with.
+    /// `bbr_quantization_budget`: adds three quanta, rounds up to an even number, and adds two packets
+    /// while probing.
     fn with_quanta(&self, flight: f64) -> f64 {
         let budget = flight + 3.0 * float(self.send_quantum);
         let even = 2.0 * rounded_up(0.5 * budget);
@@ -461,7 +455,7 @@ impl Model {
     }
 
     /// `bbr_set_cwnd`; sec. 4.2.3.6.
-    fn set_cwnd(&mut self, event: &PathEvent) {
+    fn set_cwnd(&mut self, event: &RateSampleEvent) {
         if event.newly_delivered > 0 && !self.conserve_or_restore(event) {
             let bandwidth = self.bandwidth();
             let mut target = self.flight(bandwidth, self.cwnd_gain);
@@ -482,9 +476,9 @@ impl Model {
         }
     }
 
-    /// `bbr_set_cwnd_to_recover_or_restore`; sec. 4.2.3.4: in the first round trip of a fast
-    /// recovery as many packets leave as arrive. Whether that settles the window.
-    fn conserve_or_restore(&mut self, event: &PathEvent) -> bool {
+    /// `bbr_set_cwnd_to_recover_or_restore`; sec. 4.2.3.4: in the first round trip of a fast recovery as
+    /// many packets leave as arrive. Returns whether this rule sets the window.
+    fn conserve_or_restore(&mut self, event: &RateSampleEvent) -> bool {
         let before = std::mem::replace(&mut self.repair, event.repair);
         if event.newly_lost > 0 {
             self.cwnd = (self.cwnd - float(event.newly_lost)).max(1.0);

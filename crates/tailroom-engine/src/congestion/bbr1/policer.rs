@@ -1,6 +1,7 @@
 //! The rate of a token-bucket policer (`bbr_lt_bw_sampling`; Flach et al. 2016, "An Internet-Wide
-//! Analysis of Traffic Policing"): where two intervals after one another lose a fifth of what they
-//! deliver and deliver at the same rate, the flow keeps to that rate for 48 round trips.
+//! Analysis of Traffic Policing"). If two consecutive intervals deliver at the same rate, and the
+//! packets lost in each exceed a fifth of those delivered, the flow keeps to that rate for 48 round
+//! trips.
 
 use crate::units::{Time, float};
 
@@ -11,13 +12,13 @@ const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
 const LOSS_THRESHOLD: f64 = 50.0 / 256.0;
 /// `bbr_lt_bw_ratio`: two rates are the same if they differ by no more than this.
 const SAME_RATIO: f64 = 1.0 / 8.0;
-/// `bbr_lt_bw_diff`, 4 kbit/s: or by no more than this.
+/// `bbr_lt_bw_diff`, 4 kbit/s: two rates are also the same if they differ by no more than this.
 const SAME_BYTES_PER_SECOND: f64 = 500.0;
 /// `bbr_lt_bw_max_rtts`
 const ROUNDS_IN_USE: u32 = 48;
 const SHORTEST_INTERVAL: Time = Time::from_milliseconds(1);
 
-/// What an ACK, or a timeout, says.
+/// The state of the connection at an ACK or a timeout.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Sample {
@@ -26,21 +27,21 @@ pub(super) struct Sample {
     pub(super) delivered: u64,
     /// Packets lost since the connection began.
     pub(super) lost: u64,
-    /// Whether packets have newly been lost.
+    /// Whether packets are newly lost.
     pub(super) has_loss: bool,
     pub(super) is_app_limited: bool,
     pub(super) is_round_start: bool,
     pub(super) is_probing_bandwidth: bool,
 }
 
-/// Looks for a policer.
+/// Detects a policer.
 #[derive(Debug, Default)]
 pub(super) struct Policer {
     is_sampling: bool,
     is_in_use: bool,
-    /// Packets/s of the interval before; 0 without one.
+    /// Delivery rate of the previous interval, in packets/s; 0 without one.
     rate: f64,
-    /// Round trips of the interval, or since the rate is in use.
+    /// Number of round trips in the interval, or since the rate is in use.
     rounds: u32,
     since: Time,
     delivered_before: u64,
@@ -48,12 +49,12 @@ pub(super) struct Policer {
 }
 
 impl Policer {
-    /// The policer's rate in packets/s, where one has been found.
+    /// The policer's rate in packets/s, if a policer has been detected.
     pub(super) fn rate(&self) -> Option<f64> {
         self.is_in_use.then_some(self.rate)
     }
 
-    /// Takes in a sample; whether a rate has just gone out of use.
+    /// Takes in a sample; returns whether the flow has just ceased to keep to the policer's rate.
     pub(super) fn on_sample(&mut self, sample: &Sample, packet_bytes: f64) -> bool {
         if self.is_in_use {
             return self.is_over(sample);

@@ -5,7 +5,7 @@ const RATE: f64 = 1_000.0;
 
 fn started(seed: u64) -> Bbr1 {
     let mut control = Bbr1::new(&Bbr1Params::default());
-    control.begin(&script::beginning(seed)).expect("it models the path");
+    control.begin(&script::begin_event(seed));
     control
 }
 
@@ -26,8 +26,8 @@ fn probing(seed: u64) -> (Bbr1, Path) {
 fn paces_the_initial_window_over_a_millisecond_and_then_over_the_first_rtt() {
     let (mut control, mut path) = (started(1), Path::new(10));
     assert_close(control.model.pacing_rate, 28_578.515_625);
-    let steering = path.ack(&mut control, 1.0, ms(100.0));
-    assert_close(steering.pacing_rate, 285.785_156_25);
+    let output = path.ack(&mut control, 1.0, ms(100.0));
+    assert_close(output.pacing_rate, 285.785_156_25);
 }
 
 /// Sec. 4.3.2: the gain is 2.887 while the rate grows by a quarter per round trip. After three
@@ -270,7 +270,7 @@ fn the_quantum_follows_the_rate() {
     ] {
         control.model.pacing_rate = mbps * 1e6 / (8.0 * 1_500.0);
         control.model.set_send_quantum();
-        assert_eq!(control.model.steering().send_quantum, packets, "{mbps} Mbit/s");
+        assert_eq!(control.model.output().send_quantum, packets, "{mbps} Mbit/s");
         assert_close(control.model.inflight(0.0), room);
     }
 }
@@ -312,9 +312,9 @@ fn a_policed_flow_does_not_probe() {
         path.event.newly_lost = u64::from(ack % 4 == 0);
         control.model.lost += path.event.newly_lost;
         let fastest = if ack % 40 == 20 { 1.5 * RATE } else { RATE };
-        let steering = path.ack(&mut control, fastest, ms(40.0));
+        let output = path.ack(&mut control, fastest, ms(40.0));
         if control.model.policer.rate().is_some() && control.model.state == State::ProbeBandwidth {
-            rates.push(steering.pacing_rate);
+            rates.push(output.pacing_rate);
         }
     }
     assert!(rates.len() > 500);

@@ -1,12 +1,12 @@
 //! Pacing rate, send quantum and window (sec. "Updating Control Parameters").
 
 use super::{Model, State};
-use crate::congestion::rate_based::{PathEvent, Repair};
+use crate::congestion::rate_based::{RateSampleEvent, Repair};
 use crate::units::{Time, float};
 
 /// `BBR.MinPipeCwnd`
 pub(super) const MIN_PIPE_CWND: f64 = 4.0;
-/// 1 less `BBR.PacingMarginPercent`
+/// 1 minus `BBR.PacingMarginPercent`
 const PACING_MARGIN: f64 = 0.99;
 const EXTRA_ACKED_ROUNDS: usize = 10; // BBR.ExtraAckedFilterLen; 1 in Startup
 const MAX_QUANTUM_BYTES: f64 = 65_536.0; // `SetSendQuantum`, 64 KBytes
@@ -15,7 +15,7 @@ const OFFLOAD_QUANTA: f64 = 3.0; // `UpdateOffloadBudget` of TCP
 
 impl Model {
     /// `UpdateControlParameters`
-    pub(super) fn update_control_parameters(&mut self, event: &PathEvent) {
+    pub(super) fn update_control_parameters(&mut self, event: &RateSampleEvent) {
         if !self.has_rtt && event.srtt > Time::ZERO {
             // InitPacingRate, with the first RTT
             self.has_rtt = true;
@@ -67,7 +67,7 @@ impl Model {
     }
 
     /// `UpdateACKAggregation`
-    pub(super) fn update_ack_aggregation(&mut self, event: &PathEvent) {
+    pub(super) fn update_ack_aggregation(&mut self, event: &RateSampleEvent) {
         let interval = event.now.since(self.extra_acked_start);
         let mut expected_delivered = self.bw * interval.seconds();
         if self.extra_acked_delivered <= expected_delivered {
@@ -82,7 +82,7 @@ impl Model {
     }
 
     /// `SetCwnd`
-    fn set_cwnd(&mut self, event: &PathEvent) {
+    fn set_cwnd(&mut self, event: &RateSampleEvent) {
         // UpdateMaxInflight
         let bdp_multiple = self.bdp_multiple(self.bw, self.state.gains().1);
         let max_inflight = self.quantization_budget(bdp_multiple + self.extra_acked.get());
@@ -116,7 +116,7 @@ impl Model {
     }
 
     /// The window of before returns when everything is repaired.
-    pub(super) fn note_end_of_repair(&mut self, event: &PathEvent) {
+    pub(super) fn note_end_of_repair(&mut self, event: &RateSampleEvent) {
         if event.repair == Repair::None && self.repair != Repair::None {
             self.restore_cwnd();
         }

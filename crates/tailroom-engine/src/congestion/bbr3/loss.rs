@@ -1,8 +1,8 @@
-//! What losses tell: the short-term model, and the limit of what may be in flight (sec. "Updating
+//! The reaction to losses: the short-term model, and the limit of the packets in flight (sec. "Updating
 //! the Model Upon Packet Loss").
 
 use super::{Model, State};
-use crate::congestion::rate_based::{LostPacket, PathEvent, RateSample};
+use crate::congestion::rate_based::{LostPacketEvent, RateSample, RateSampleEvent};
 use crate::units::float;
 
 /// `BBR.LossThresh`
@@ -27,7 +27,7 @@ impl Model {
     }
 
     /// `HandleLostPacket`
-    pub(super) fn handle_lost_packet(&mut self, packet: &LostPacket) {
+    pub(super) fn handle_lost_packet(&mut self, packet: &LostPacketEvent) {
         self.delivered = packet.delivered;
         self.note_loss(packet.cwnd_packets);
         if self.last_lost.is_none_or(|last| packet.sequence != last + 1) {
@@ -40,7 +40,7 @@ impl Model {
     }
 
     /// `HandleInflightTooHigh`
-    fn handle_inflight_too_high(&mut self, packet: &LostPacket) {
+    fn handle_inflight_too_high(&mut self, packet: &LostPacketEvent) {
         self.prev_probe_too_high = true;
         self.is_bw_probe_sample = false;
         if !packet.is_app_limited {
@@ -54,7 +54,7 @@ impl Model {
     }
 
     /// `UpdateLatestDeliverySignals`
-    pub(super) fn update_latest_delivery_signals(&mut self, event: &PathEvent) {
+    pub(super) fn update_latest_delivery_signals(&mut self, event: &RateSampleEvent) {
         self.delivered = event.delivered;
         self.is_loss_round_start = false;
         let Some(sample) = &event.rate else { return };
@@ -82,7 +82,7 @@ impl Model {
     }
 
     /// `UpdateCongestionSignals`
-    pub(super) fn update_congestion_signals(&mut self, event: &PathEvent) {
+    pub(super) fn update_congestion_signals(&mut self, event: &RateSampleEvent) {
         self.update_max_bw(event);
         if self.is_loss_round_start {
             self.adapt_lower_bounds();
@@ -113,8 +113,8 @@ impl Model {
     }
 }
 
-/// `InflightAtLoss`, of a packet that is sent by itself: with how many packets in flight the losses
-/// crossed the threshold.
+/// `InflightAtLoss`, for a packet that is sent alone: the number of packets in flight at which the
+/// losses crossed the threshold.
 fn inflight_at_loss(tx_in_flight: u64, lost: u64) -> f64 {
     let inflight_prev = tx_in_flight as f64 - 1.0;
     let lost_prev = lost as f64 - 1.0;

@@ -1,10 +1,11 @@
 //! BBR, version 3 (draft-ietf-ccwg-bbr-06, as of its repository's commit
-//! 4ce5e87d5f58c34c8fae283367b41913d110b73a of 3 August 2026): paces at what the path was measured
-//! to deliver, and limits what is in flight by what it was measured to hold without losing 2 %.
+//! 4ce5e87d5f58c34c8fae283367b41913d110b73a of 3 August 2026): paces at the measured delivery rate of
+//! the path, and limits the packets in flight to the number that the path was measured to hold with
+//! less than 2 % loss.
 //!
-//! Names are the draft's; each function says which of its functions it is. Data is counted in
-//! packets. Two parts of the draft are missing, because a sender here cannot bring them about: the
-//! undo of a recovery that was spurious, and what QUIC has and TCP has not.
+//! Names are the draft's, and the comment of each function names the draft's function. Data is counted
+//! in packets. Two parts of the draft are not implemented, since no sender here can need them: the
+//! undo of a spurious recovery, and the parts that are specific to QUIC.
 
 mod control;
 mod loss;
@@ -19,24 +20,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::filter::{DeliveryRounds, Plateau, WindowedMax, WindowedMin};
-use super::rate_based::{Beginning, LostPacket, PathEvent, RateSample, Repair, Steering};
-use super::{AckEvent, CongestionControl, CongestionEvent, CongestionKind, Parameters};
+use super::rate_based::{
+    BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSample, RateSampleEvent,
+    Repair, RestartEvent,
+};
+use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::units::Time;
 
-/// BBR, version 3, has no parameters; it is that of draft-ietf-ccwg-bbr-06 (repository
-/// ietf-wg-ccwg/draft-ietf-ccwg-bbr, commit 4ce5e87). A round trip with ECN marks counts as one
-/// with losses; the draft asks for some answer to marks and leaves open which. It needs `recovery =
-/// "sack"` to measure well. Like a host with segmentation offload it sends up to a millisecond's
-/// worth of packets together, at least two and at most 64 KB.
+/// BBR, version 3, has no parameters; it is the BBR of draft-ietf-ccwg-bbr-06 (repository
+/// ietf-wg-ccwg/draft-ietf-ccwg-bbr, commit 4ce5e87). A round trip with ECN marks counts as a round
+/// trip with losses; the draft requires a response to marks and does not specify it. Its measurements
+/// need `recovery = "sack"`. Like a host with segmentation offload it sends the packets of up to a
+/// millisecond together, at least two and at most 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr3Params {}
 
-impl Parameters for Bbr3Params {
-    fn models_path(&self) -> bool {
-        true
-    }
-}
+impl ControlParameters for Bbr3Params {}
 
 /// `BBR.state` (sec. "State Machine").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl State {
     }
 }
 
-/// `BBR.ack_phase`: what ACKs say about the probing for bandwidth.
+/// `BBR.ack_phase`: the phase of bandwidth probing to which the current ACKs belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -83,8 +83,7 @@ enum AckPhase {
 /// A running BBR.
 #[derive(Debug)]
 pub struct Bbr3 {
-    // Apart, so that the flows of other controls do not carry it.
-    model: Box<Model>,
+    model: Model,
 }
 
 #[derive(Debug)]
@@ -96,12 +95,12 @@ struct Model {
     packet_bytes: f64,
     random: Xoshiro256PlusPlus,
 
-    // What the sender does.
+    // The output of the control.
     cwnd: f64,
     pacing_rate: f64,
     send_quantum: u64,
     has_rtt: bool,
-    holds_back: bool,
+    is_app_limited: bool,
     prior_cwnd: f64,
     repair: Repair,
     is_idle_restart: bool,
@@ -132,7 +131,7 @@ struct Model {
     bw_latest: f64,
     inflight_latest: f64,
     is_loss_in_round: bool,
-    /// Packets acknowledged, as of the last event.
+    /// Packets acknowledged as of the last event.
     delivered: u64,
     loss_round_delivered: u64,
     is_loss_round_start: bool,
@@ -157,7 +156,7 @@ struct Model {
     is_probe_rtt_round_done: bool,
 }
 
-/// The sample of an ACK that acknowledges nothing new.
+/// The sample of an ACK that acknowledges no new packet.
 const NO_SAMPLE: RateSample = RateSample {
     delivered: 0,
     prior_delivered: 0,
@@ -174,66 +173,61 @@ const DRAIN_ROUNDS: u64 = 3; // sec. "Drain"
 impl Bbr3 {
     /// Starts the control.
     pub fn new(_params: &Bbr3Params) -> Self {
-        Bbr3 { model: Box::new(Model::new(&Beginning::default())) }
+        Bbr3 { model: Model::new(&BeginEvent::default()) }
     }
 }
 
-impl CongestionControl for Bbr3 {
-    fn on_ack(&mut self, cwnd_packets: f64, _event: &AckEvent) -> f64 {
-        cwnd_packets
+impl RateBasedControl for Bbr3 {
+    fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
+        self.model = Model::new(event);
+        self.model.output()
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
+        self.model.update(event);
+        self.model.output()
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
         match event.kind {
             // OnEnterFastRecovery
             CongestionKind::Loss => self.model.save_cwnd(event.cwnd_packets),
-            // OnEnterRTO; the sender's window falls to one packet.
+            // OnEnterRTO; the sender sets its window to one packet.
             CongestionKind::Timeout => {
                 self.model.save_cwnd(event.cwnd_packets);
                 self.model.repair = Repair::Timeout;
             }
             CongestionKind::Mark => self.model.note_loss(event.cwnd_packets),
         }
-        event.cwnd_packets
     }
 
-    fn begin(&mut self, beginning: &Beginning) -> Option<Steering> {
-        *self.model = Model::new(beginning);
-        Some(self.model.steering())
-    }
-
-    fn on_rate_sample(&mut self, event: &PathEvent) -> Steering {
-        self.model.update(event);
-        self.model.steering()
-    }
-
-    fn on_lost(&mut self, packet: &LostPacket) {
+    fn on_lost(&mut self, packet: &LostPacketEvent) {
         self.model.handle_lost_packet(packet);
     }
 
-    fn on_restart(&mut self, now: Time, cwnd_packets: f64) -> Option<Steering> {
-        self.model.cwnd = cwnd_packets;
-        self.model.handle_restart_from_idle(now);
-        Some(self.model.steering())
+    fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
+        self.model.cwnd = event.cwnd_packets;
+        self.model.handle_restart_from_idle(event.now);
+        Some(self.model.output())
     }
 }
 
 impl Model {
     /// `OnInit`
-    fn new(beginning: &Beginning) -> Self {
-        let now = beginning.now;
+    fn new(event: &BeginEvent) -> Self {
+        let now = event.now;
         Model {
             state: State::Startup,
-            has_sack: beginning.has_sack,
-            initial_cwnd: beginning.cwnd_packets,
-            packet_bytes: f64::from(beginning.packet_bytes),
-            random: Xoshiro256PlusPlus::seed_from_u64(beginning.seed),
-            cwnd: beginning.cwnd_packets,
-            // InitPacingRate: a millisecond stands for the RTT before there is one.
-            pacing_rate: State::Startup.gains().0 * beginning.cwnd_packets / 1e-3,
+            has_sack: event.has_sack,
+            initial_cwnd: event.cwnd_packets,
+            packet_bytes: f64::from(event.packet_bytes),
+            random: Xoshiro256PlusPlus::seed_from_u64(event.seed),
+            cwnd: event.cwnd_packets,
+            // InitPacingRate: 1 ms stands for the RTT before the first sample.
+            pacing_rate: State::Startup.gains().0 * event.cwnd_packets / 1e-3,
             send_quantum: 2,
             has_rtt: false,
-            holds_back: false,
+            is_app_limited: false,
             prior_cwnd: 0.0,
             repair: Repair::None,
             is_idle_restart: false,
@@ -277,19 +271,19 @@ impl Model {
         }
     }
 
-    fn steering(&self) -> Steering {
-        Steering {
+    fn output(&self) -> ControlOutput {
+        ControlOutput {
             cwnd_packets: self.cwnd,
             pacing_rate: self.pacing_rate,
             send_quantum: self.send_quantum,
-            holds_back: self.holds_back,
+            is_app_limited: self.is_app_limited,
         }
     }
 
     /// `UpdateOnACK`
-    fn update(&mut self, event: &PathEvent) {
+    fn update(&mut self, event: &RateSampleEvent) {
         self.cwnd = event.cwnd_packets;
-        self.holds_back = false;
+        self.is_app_limited = false;
         self.note_end_of_repair(event);
         let sample = event.rate.unwrap_or(NO_SAMPLE);
         self.update_latest_delivery_signals(event);
@@ -307,7 +301,7 @@ impl Model {
     }
 
     /// `UpdateMaxBw` and `UpdateRound`
-    fn update_max_bw(&mut self, event: &PathEvent) {
+    fn update_max_bw(&mut self, event: &RateSampleEvent) {
         self.is_round_start = false;
         let Some(sample) = &event.rate else { return };
         self.is_round_start = self.rounds.is_over(sample, event.delivered);
@@ -319,7 +313,7 @@ impl Model {
     }
 
     /// `CheckFullBWReached`
-    fn check_full_bw_reached(&mut self, event: &PathEvent) {
+    fn check_full_bw_reached(&mut self, event: &RateSampleEvent) {
         let Some(sample) = event.rate.filter(|sample| !sample.is_app_limited) else { return };
         if let Some(delivery_rate) = sample.delivery_rate
             && self.is_round_start
@@ -330,7 +324,7 @@ impl Model {
     }
 
     /// `CheckStartupDone`
-    fn check_startup_done(&mut self, event: &PathEvent, sample: &RateSample) {
+    fn check_startup_done(&mut self, event: &RateSampleEvent, sample: &RateSample) {
         self.check_startup_high_loss(event, sample);
         if self.state == State::Startup && self.full_bw_reached {
             self.state = State::Drain;
@@ -338,10 +332,9 @@ impl Model {
         }
     }
 
-    /// `CheckStartupHighLoss`, in the draft's sec. "Exiting Startup Based on Packet Loss". The
-    /// round trip of losses begins with the first of them, so at its end the recovery is a round
-    /// trip old.
-    fn check_startup_high_loss(&mut self, event: &PathEvent, sample: &RateSample) {
+    /// `CheckStartupHighLoss`, in the draft's sec. "Exiting Startup Based on Packet Loss". The round
+    /// trip of losses begins with the first loss, so the recovery has lasted a round trip at its end.
+    fn check_startup_high_loss(&mut self, event: &RateSampleEvent, sample: &RateSample) {
         let is_recovering = event.repair == Repair::FastRecovery;
         let is_high = if self.has_sack {
             self.is_loss_round_start
@@ -362,7 +355,7 @@ impl Model {
     }
 
     /// `CheckDrainDone`
-    fn check_drain_done(&mut self, event: &PathEvent) {
+    fn check_drain_done(&mut self, event: &RateSampleEvent) {
         if self.state != State::Drain {
             return;
         }

@@ -2,21 +2,26 @@
 
 use super::{AckPhase, Model, State};
 use crate::congestion::filter::Plateau;
-use crate::congestion::rate_based::{PathEvent, RateSample};
+use crate::congestion::rate_based::{RateSample, RateSampleEvent};
 use crate::random;
 use crate::units::{Time, float};
 
 /// `BBR.Headroom`
 const HEADROOM: f64 = 0.15;
-/// Round trips after which a probe is due at the latest (`IsRenoCoexistenceProbeTime`).
+/// Number of round trips after which a probe is due at the latest (`IsRenoCoexistenceProbeTime`).
 const MAX_RENO_ROUNDS: f64 = 63.0;
-/// Seconds until a probe is due, and the width of what is drawn on top (`PickProbeWait`).
+/// Least time until a probe is due, and the width of the random time added to it, in seconds
+/// (`PickProbeWait`).
 const PROBE_WAIT_S: (f64, f64) = (2.0, 1.0);
 const MAX_PROBE_UP_ROUNDS: u32 = 30; // `RaiseInflightLongtermSlope`
 
 impl Model {
     /// `UpdateProbeBWCyclePhase`
-    pub(super) fn update_probe_bw_cycle_phase(&mut self, event: &PathEvent, sample: &RateSample) {
+    pub(super) fn update_probe_bw_cycle_phase(
+        &mut self,
+        event: &RateSampleEvent,
+        sample: &RateSample,
+    ) {
         if !self.full_bw_reached || self.adapt_long_term_model(event, sample) {
             return;
         }
@@ -102,21 +107,21 @@ impl Model {
     }
 
     /// `IsTimeToGoDown`
-    fn is_time_to_go_down(&mut self, event: &PathEvent, sample: &RateSample) -> bool {
+    fn is_time_to_go_down(&mut self, event: &RateSampleEvent, sample: &RateSample) -> bool {
         if self.prev_probe_too_high && float(event.in_flight) >= self.inflight_longterm {
             self.prev_probe_precautionary = true;
             return true;
         }
         if event.is_cwnd_limited && self.cwnd >= self.inflight_longterm {
-            // The limit hides what the path could carry.
+            // The limit hides the rate that the path could carry.
             self.full_bw = Plateau::from(sample.delivery_rate.unwrap_or(0.0));
             return false;
         }
         self.full_bw.is_reached
     }
 
-    /// `AdaptLongTermModel`; whether it has decided on a transition.
-    fn adapt_long_term_model(&mut self, event: &PathEvent, sample: &RateSample) -> bool {
+    /// `AdaptLongTermModel`; returns whether it has changed the state.
+    fn adapt_long_term_model(&mut self, event: &RateSampleEvent, sample: &RateSample) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.is_round_start {
             self.ack_phase = AckPhase::ProbeFeedback;
         }
@@ -143,7 +148,7 @@ impl Model {
     }
 
     /// `ProbeInflightLongtermUpward`
-    fn probe_inflight_longterm_upward(&mut self, event: &PathEvent) {
+    fn probe_inflight_longterm_upward(&mut self, event: &RateSampleEvent) {
         if !event.is_cwnd_limited || self.cwnd < self.inflight_longterm {
             return;
         }

@@ -1,7 +1,7 @@
-//! The smallest RTT, and the state that measures it (sec. "`ProbeRTT`"); restarts from idle.
+//! The smallest RTT and the state `ProbeRTT` that measures it (sec. "`ProbeRTT`"); restarts from idle.
 
 use super::{AckPhase, Model, State};
-use crate::congestion::rate_based::{PathEvent, RateSample};
+use crate::congestion::rate_based::{RateSample, RateSampleEvent};
 use crate::units::Time;
 
 const MIN_RTT_WINDOW: Time = Time::from_milliseconds(10_000); // BBR.MinRTTFilterLen
@@ -10,7 +10,7 @@ const PROBE_RTT_DURATION: Time = Time::from_milliseconds(200); // BBR.ProbeRTTDu
 
 impl Model {
     /// `UpdateMinRTT`
-    pub(super) fn update_min_rtt(&mut self, event: &PathEvent) {
+    pub(super) fn update_min_rtt(&mut self, event: &RateSampleEvent) {
         let now = event.now;
         self.is_probe_rtt_expired = self.probe_rtt_min.is_expired(now, PROBE_RTT_INTERVAL);
         if let Some(rtt) = event.rtt
@@ -25,12 +25,12 @@ impl Model {
     }
 
     /// `CheckProbeRTT`
-    pub(super) fn check_probe_rtt(&mut self, event: &PathEvent, sample: &RateSample) {
+    pub(super) fn check_probe_rtt(&mut self, event: &RateSampleEvent, sample: &RateSample) {
         let is_due = self.is_probe_rtt_expired && !self.is_idle_restart;
         if self.state != State::ProbeRtt && is_due {
             self.state = State::ProbeRtt;
-            // EnterProbeRTT comes first in the draft, so the larger is kept of this window and the
-            // one saved before.
+            // The draft enters ProbeRTT before it saves the window, so the larger of this window and
+            // the saved one is kept.
             self.save_cwnd(self.cwnd);
             self.probe_rtt_done = None;
             self.ack_phase = AckPhase::ProbeStopping;
@@ -45,8 +45,8 @@ impl Model {
     }
 
     /// `HandleProbeRTT`
-    fn handle_probe_rtt(&mut self, event: &PathEvent) {
-        self.holds_back = true; // MarkConnectionAppLimited
+    fn handle_probe_rtt(&mut self, event: &RateSampleEvent) {
+        self.is_app_limited = true; // MarkConnectionAppLimited
         if self.probe_rtt_done.is_some() {
             self.is_probe_rtt_round_done |= self.is_round_start;
             if self.is_probe_rtt_round_done {

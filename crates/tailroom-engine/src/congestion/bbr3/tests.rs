@@ -8,9 +8,9 @@
 
 use super::{AckPhase, Bbr3, Bbr3Params, Model, State};
 use crate::congestion::closed_loop::{ClosedLoop, Policer};
-use crate::congestion::rate_based::{LostPacket, Repair};
+use crate::congestion::rate_based::{LostPacketEvent, RateBasedControl, Repair, RestartEvent};
 use crate::congestion::script::{Path, assert_close, ms};
-use crate::congestion::{Congestion, CongestionConfig, CongestionControl, script};
+use crate::congestion::{AnyRateBasedControl, CongestionConfig, script};
 use crate::units::Time;
 
 /// 100 Mbit/s in packets of 1500 B.
@@ -23,7 +23,7 @@ fn closed_loop(rate: f64, rtt: Time, buffer: usize) -> ClosedLoop {
 
 fn model(path: &ClosedLoop) -> &Model {
     match path.control() {
-        Congestion::Bbr3(control) => &control.model,
+        AnyRateBasedControl::Bbr3(control) => &control.model,
         other => panic!("{other:?} is not BBR"),
     }
 }
@@ -51,7 +51,7 @@ fn run_out_of(path: &mut ClosedLoop, left: State) -> u64 {
 
 fn started(seed: u64) -> Bbr3 {
     let mut control = Bbr3::new(&Bbr3Params::default());
-    control.begin(&script::beginning(seed)).expect("it models the path");
+    control.begin(&script::begin_event(seed));
     control
 }
 
@@ -91,7 +91,7 @@ fn scripted(state: State) -> (Bbr3, Path) {
 /// in flight. `first` is the number of the first loss since the transmission.
 fn lose(control: &mut Bbr3, path: &Path, tx_in_flight: u64, first: u64, count: u64) {
     for lost in first..first + count {
-        control.on_lost(&LostPacket {
+        control.on_lost(&LostPacketEvent {
             now: path.event.now,
             sequence: path.event.delivered + 2 * lost,
             tx_in_flight,
@@ -283,9 +283,10 @@ fn skipping_probe_rtt_due_to_application_limited_sending() {
     let (mut control, mut path) = scripted(State::Cruise);
     path.event.now += ms(6_000.0);
     let cwnd = path.event.cwnd_packets;
-    let steering = control.on_restart(path.event.now, cwnd).expect("it says how to send");
+    let restart = RestartEvent { now: path.event.now, cwnd_packets: cwnd };
+    let output = control.on_restart(&restart).expect("it says how to send");
     assert!(control.model.is_idle_restart);
-    assert_close(steering.pacing_rate, 0.99 * 1_000.0);
+    assert_close(output.pacing_rate, 0.99 * 1_000.0);
     path.ack(&mut control, 1_000.0, ms(100.0));
     assert_ne!(control.model.state, State::ProbeRtt);
     assert!(!control.model.is_idle_restart);

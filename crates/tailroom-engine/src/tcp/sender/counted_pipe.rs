@@ -2,39 +2,43 @@
 //! derived from the scoreboard.
 //!
 //! RFC 6675 `SetPipe` leaves lost packets out of the pipe. ns-2 (2.35, tcp-sack1.cc, with its
-//! default `partial_ack_` 0) counts a lost packet until its retransmission is acknowledged, so that
-//! a recovery from many losses sends less in its first round trip and more behind partial ACKs:
+//! default `partial_ack_` 0) counts a lost packet until its retransmission is acknowledged, so
+//! that a recovery from many losses sends less in its first round trip and more after partial
+//! ACKs:
 //!
-//! * recovery begins with the packets in flight, less the three that duplicate ACKs reported;
-//! * an ACK takes one packet off, a partial ACK two: the lost packet and its retransmission;
-//! * a packet sent adds one, except the retransmission with which recovery begins.
+//! * at the start of a recovery the pipe is the packets in flight minus the three packets that the
+//!   duplicate ACKs reported;
+//! * an ACK reduces it by one packet, a partial ACK by two: the lost packet and its
+//!   retransmission;
+//! * a transmission adds one packet, except the retransmission that starts the recovery.
 
 use super::scoreboard::DUPLICATE_THRESHOLD;
 
-/// The count of one recovery episode.
+/// The pipe of one recovery episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountedPipe {
-    /// In packets; below zero when more ACKs came than packets were counted.
+    /// In packets. Negative if more ACKs arrived than packets were counted.
     packets: i64,
 }
 
 impl CountedPipe {
-    /// A recovery that begins with `in_flight` packets above the cumulative ACK.
+    /// Starts a recovery with `in_flight` packets above the cumulative ACK.
     pub fn new(in_flight: u64) -> Self {
         CountedPipe { packets: in_flight.cast_signed() - DUPLICATE_THRESHOLD.cast_signed() }
     }
 
-    /// An ACK that does not end the recovery; a partial ACK advances the cumulative ACK.
+    /// Counts an ACK that does not end the recovery. A partial ACK is one that advances the
+    /// cumulative ACK.
     pub fn on_ack(&mut self, is_partial: bool) {
         self.packets -= if is_partial { 2 } else { 1 };
     }
 
-    /// A packet was sent.
+    /// Counts a packet that is sent.
     pub fn on_sent(&mut self) {
         self.packets += 1;
     }
 
-    /// Packets counted.
+    /// The pipe, in packets; may be negative.
     pub fn packets(self) -> i64 {
         self.packets
     }
@@ -46,7 +50,7 @@ mod tests {
     use super::*;
     use crate::packet::Range;
 
-    /// A recovery seen by both rules: RFC 6675's pipe and ns-2's.
+    /// One recovery with both pipes: that of RFC 6675 and that of ns-2.
     struct Both {
         board: Scoreboard,
         next: u64,
@@ -54,7 +58,7 @@ mod tests {
     }
 
     impl Both {
-        /// Packets 0 to 21 are in flight; 0 is lost and has been sent again.
+        /// Packets 0 to 21 are in flight; packet 0 is lost and has been retransmitted.
         fn begin(sacked: &[Range]) -> Self {
             let mut board = Scoreboard::default();
             board.add(sacked, 22, |_| {});
@@ -67,7 +71,7 @@ mod tests {
             (self.board.pipe(self.next), self.counted.packets())
         }
 
-        /// A duplicate ACK that reports `packet`.
+        /// Adds a duplicate ACK that reports `packet`.
         fn duplicate(&mut self, packet: u64) -> (u64, i64) {
             let block = Range { start: packet, end: packet + 1 };
             assert_eq!(self.board.add(&[block], self.next, |_| {}), 1);
@@ -81,7 +85,7 @@ mod tests {
             self.pipes()
         }
 
-        fn send_again(&mut self, packet: u64) -> (u64, i64) {
+        fn retransmit(&mut self, packet: u64) -> (u64, i64) {
             assert_eq!(self.board.next_lost(), Some(packet));
             self.board.on_retransmission(packet);
             self.counted.on_sent();
@@ -95,38 +99,40 @@ mod tests {
         }
     }
 
-    /// Of 0 to 21 the packets 0 to 4 are lost. By hand: RFC 6675 has 22 in flight less three
-    /// sacked and five lost, and the retransmission: 15. ns-2 has 22 - 3 = 19.
+    /// Of the packets 0 to 21, 0 to 4 are lost. Computed by hand: in RFC 6675 the pipe is 22
+    /// packets in flight minus 3 sacked and 5 lost packets plus 1 retransmission, 15. In ns-2 it
+    /// is 22 - 3 = 19.
     #[test]
-    fn a_burst_of_losses_stays_in_the_pipe_until_it_is_acknowledged() {
+    fn lost_packets_stay_in_the_pipe_until_their_retransmissions_are_acknowledged() {
         let mut both = Both::begin(&[Range { start: 5, end: 8 }]);
         assert_eq!(both.pipes(), (15, 19));
-        // Each of twelve more duplicate ACKs takes one packet off both.
-        for (packet, taken) in (8..20).zip(1_i64..) {
-            assert_eq!(both.duplicate(packet), (15 - taken.cast_unsigned(), 19 - taken));
+        // Each of twelve more duplicate ACKs removes one packet from both pipes.
+        for (packet, removed) in (8..20).zip(1_i64..) {
+            assert_eq!(both.duplicate(packet), (15 - removed.cast_unsigned(), 19 - removed));
         }
-        assert_eq!(both.send_again(1), (4, 8));
+        assert_eq!(both.retransmit(1), (4, 8));
         assert_eq!(both.send_new(), (5, 9));
-        // The retransmission of 0 has arrived: for the RFC one packet less is in the network, for
-        // ns-2 the lost packet leaves as well.
+        // The retransmission of packet 0 has arrived: the pipe of the RFC loses one packet, that
+        // of ns-2 also the lost packet.
         assert_eq!(both.partial(1), (4, 7));
-        assert_eq!(both.send_again(2), (5, 8));
+        assert_eq!(both.retransmit(2), (5, 8));
         assert_eq!(both.partial(2), (4, 6));
         assert_eq!(both.partial(3), (3, 4));
-        // Sent again or not, 3 and 4 are lost: the RFC leaves them out, ns-2 does not.
-        assert_eq!((both.send_again(3), both.send_again(4)), ((4, 5), (5, 6)));
+        // Packets 3 and 4 are lost, whether or not they have been retransmitted: the RFC excludes
+        // them from the pipe, ns-2 does not.
+        assert_eq!((both.retransmit(3), both.retransmit(4)), ((4, 5), (5, 6)));
         assert_eq!((both.partial(4), both.partial(20)), ((4, 4), (3, 2)));
     }
 
-    /// Every second packet from 0 to 14 is lost. RFC 6675 takes a packet for lost when three behind
-    /// it are sacked, so that each duplicate ACK takes two off: the packet that it reports and a
-    /// lost one.
+    /// Every second packet from 0 to 14 is lost. RFC 6675 declares a packet lost when three
+    /// packets after it are sacked, so each duplicate ACK removes two packets: the reported packet
+    /// and a lost one.
     #[test]
-    fn a_lost_packet_that_a_duplicate_ack_reveals_does_not_leave_the_pipe() {
+    fn a_packet_that_a_duplicate_ack_declares_lost_stays_in_the_pipe() {
         let single = |start: u64| Range { start, end: start + 1 };
         let mut both = Both::begin(&[single(5), single(3), single(1)]);
         assert_eq!(both.pipes(), (19, 19));
-        let after: Vec<_> = [7, 9, 11, 13, 15].map(|packet| both.duplicate(packet)).to_vec();
-        assert_eq!(after, [(17, 18), (15, 17), (13, 16), (11, 15), (9, 14)]);
+        let pipes: Vec<_> = [7, 9, 11, 13, 15].map(|packet| both.duplicate(packet)).to_vec();
+        assert_eq!(pipes, [(17, 18), (15, 17), (13, 16), (11, 15), (9, 14)]);
     }
 }

@@ -1,34 +1,38 @@
-//! Explicit congestion notification at the sender (RFC 3168 sec. 6.1.2): what its packets carry, and
-//! when an echoed mark is news.
+//! Explicit congestion notification at the sender (RFC 3168 sec. 6.1.2): the ECN field of its
+//! packets, and its response to echoed marks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::packet::{Ack, Ecn};
 
-/// Explicit congestion notification.
+/// Explicit congestion notification: the ECN field of the flow's packets, and how the receiver
+/// reports marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "EcnFile")]
 pub enum EcnMode {
-    /// Packets are not ECN-capable: queues drop them.
+    /// Packets are not ECN-capable (Not-ECT): queues drop them instead of marking them.
     #[default]
     Off,
-    /// RFC 3168: ECT(0); the receiver echoes a mark until the sender has answered it.
+    /// RFC 3168: packets carry ECT(0); the receiver echoes a mark until the sender reports a
+    /// window reduction.
     Classic,
-    /// ECT(0), and the receiver counts every mark (RFC 9768), as DCTCP needs it.
+    /// Packets carry ECT(0); the receiver reports the number of marks (RFC 9768), as DCTCP
+    /// requires.
     Accurate,
-    /// ECT(1), and the receiver counts every mark: for scalable controls (RFC 9331).
+    /// Packets carry ECT(1); the receiver reports the number of marks. For scalable controls
+    /// (RFC 9331).
     L4s,
 }
 
 impl EcnMode {
-    /// Whether the receiver reports how many packets came marked.
+    /// Whether the receiver reports the number of marked packets.
     pub fn is_accurate(self) -> bool {
         matches!(self, EcnMode::Accurate | EcnMode::L4s)
     }
 
-    /// What new data packets carry.
+    /// The ECN field of new data packets.
     pub fn codepoint(self) -> Ecn {
         match self {
             EcnMode::Off => Ecn::NotEct,
@@ -38,21 +42,21 @@ impl EcnMode {
     }
 }
 
-/// What a sender remembers about marks.
+/// The ECN state of a sender.
 #[derive(Debug)]
 pub struct EcnState {
     codepoint: Ecn,
     is_accurate: bool,
-    /// The next new packet tells the receiver that the window has been reduced.
+    /// Whether the next new packet must carry CWR, to report a window reduction to the receiver.
     owes_cwr: bool,
-    /// Marks that the receiver has reported.
+    /// Marks that the receiver has reported so far.
     reported: u64,
-    /// Packets below this one were sent before the last reduction that a mark caused.
+    /// Packets below this sequence number were sent before the last reduction for a mark.
     reduction_point: u64,
 }
 
 impl EcnState {
-    /// The state at the start of a connection.
+    /// Creates the state at the start of a connection.
     pub fn new(mode: EcnMode) -> Self {
         EcnState {
             codepoint: mode.codepoint(),
@@ -63,43 +67,45 @@ impl EcnState {
         }
     }
 
-    /// Whether an ACK says something about marks that has to be looked at.
+    /// Whether an ACK may report a new mark, so that [`note`](EcnState::note) must be called.
     #[inline]
     pub fn is_news(&self, ack: Ack<'_>) -> bool {
-        // A receiver reports by one of the two; an old ACK, overtaken, is looked at in vain.
+        // A receiver uses one of the two reports. A reordered old ACK gives a false positive,
+        // which is harmless.
         ack.ece || ack.marked_packets != self.reported
     }
 
-    /// Marks that the receiver has reported so far; zero without accurate feedback.
+    /// Number of marks that the receiver has reported so far; zero without accurate feedback.
     #[inline]
     pub fn reported(&self) -> u64 {
         self.reported
     }
 
-    /// Takes note of an ACK's echo; whether it tells of a mark.
+    /// Records the marks that an ACK reports, and returns whether it reports any.
     pub fn note(&mut self, ack: Ack<'_>) -> bool {
         let is_marked = ack.ece || ack.marked_packets > self.reported;
         self.reported = self.reported.max(ack.marked_packets);
         is_marked
     }
 
-    /// Whether the window has been reduced for a mark since `packet` was sent: losses and marks of one
-    /// window of data reduce it once.
+    /// Whether a mark has reduced the window since `packet` was sent. Losses and marks in one
+    /// window of data reduce the window once.
     pub fn has_reduced_since(&self, packet: u64) -> bool {
         packet < self.reduction_point
     }
 
-    /// A mark has reduced the window; `next` is the first packet that has not been sent.
+    /// Records that a mark has reduced the window; `next` is the first packet that has not been
+    /// sent.
     pub fn on_marked_reduction(&mut self, next: u64) {
         self.reduction_point = next;
     }
 
-    /// The window has been reduced, for whatever reason.
+    /// Records that the window has been reduced, for any reason.
     pub fn on_reduction(&mut self) {
         self.owes_cwr = self.codepoint != Ecn::NotEct && !self.is_accurate;
     }
 
-    /// The ECN field and the CWR flag of a packet that is being sent. Retransmissions are not
+    /// Returns the ECN field and the CWR flag of a packet to send. Retransmissions are not
     /// ECN-capable (RFC 3168 sec. 6.1.5) and do not carry the flag.
     #[inline]
     pub fn on_sent(&mut self, is_retransmission: bool) -> (Ecn, bool) {
@@ -128,7 +134,7 @@ mod tests {
 
     /// RFC 3168 sec. 6.1.2 and 6.1.5.
     #[test]
-    fn the_first_new_packet_after_a_reduction_has_cwr_and_no_retransmission_has() {
+    fn the_first_new_packet_after_a_reduction_has_cwr_but_a_retransmission_has_not() {
         let mut ecn = EcnState::new(EcnMode::Classic);
         assert_eq!(ecn.on_sent(false), (Ecn::Ect0, false));
         ecn.on_reduction();
@@ -138,9 +144,9 @@ mod tests {
         assert_eq!(ecn.on_sent(true), (Ecn::NotEct, false));
     }
 
-    /// RFC 9768 has counters in the place of the two flags; RFC 9331 sec. 4.1 asks for ECT(1).
+    /// RFC 9768 replaces the two flags with counters; RFC 9331 sec. 4.1 requires ECT(1).
     #[test]
-    fn only_the_classic_mode_has_cwr() {
+    fn only_the_classic_mode_sends_cwr() {
         for (mode, codepoint) in
             [(EcnMode::Off, Ecn::NotEct), (EcnMode::Accurate, Ecn::Ect0), (EcnMode::L4s, Ecn::Ect1)]
         {
@@ -152,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn news_is_an_echo_or_a_count_that_has_risen() {
+    fn an_echo_or_a_higher_count_reports_a_mark() {
         let mut classic = EcnState::new(EcnMode::Classic);
         assert!(classic.note(ack(true, 0)) && classic.note(ack(true, 0)));
         assert!(!classic.note(ack(false, 0)));
@@ -160,12 +166,12 @@ mod tests {
         assert!(!accurate.note(ack(false, 0)));
         assert!(accurate.note(ack(false, 2)));
         assert!(!accurate.note(ack(false, 2)));
-        assert!(!accurate.note(ack(false, 1)), "an ACK that was overtaken");
+        assert!(!accurate.note(ack(false, 1)), "a reordered ACK");
         assert!(accurate.note(ack(false, 3)));
     }
 
     #[test]
-    fn a_reduction_covers_what_had_been_sent_before_it() {
+    fn a_reduction_covers_the_packets_sent_before_it() {
         let mut ecn = EcnState::new(EcnMode::Classic);
         assert!(!ecn.has_reduced_since(0));
         ecn.on_marked_reduction(20);

@@ -1,47 +1,50 @@
-//! Spreading packets over the round trip: each by itself, or in blocks.
+//! Pacing: spreads packets over the round trip, one by one, in blocks, or at a rate set by the
+//! control.
 
 use crate::units::Time;
 
-/// Pacing rate over window per RTT in slow start, where the next round needs twice the rate
-/// (Linux `tcp_pacing_ss_ratio`, 200 %).
+/// Pacing rate in slow start, relative to one window per RTT: the next round trip needs twice the
+/// rate (Linux `tcp_pacing_ss_ratio`, 200 %).
 const SLOW_START_GAIN: f64 = 2.0;
-/// The same above ssthresh, with room to probe (Linux `tcp_pacing_ca_ratio`, 120 %).
+/// Relative pacing rate above ssthresh, with a margin for growth (Linux `tcp_pacing_ca_ratio`,
+/// 120 %).
 const AVOIDANCE_GAIN: f64 = 1.2;
 
-/// Decides when the next packet may leave.
+/// Determines when the next packet may be sent.
 #[derive(Debug, Default)]
 pub struct Pacer {
     is_on: bool,
     next: Time,
-    /// Packets of the present block that have left.
+    /// Packets of the current block that have been sent.
     in_block: f64,
     block_start: Time,
-    /// When what has left is paid for, at the rate that the control sets.
+    /// The time by which a flow at exactly the control's rate would have sent the packets sent so
+    /// far.
     paid_until: Time,
-    /// Packets of the present quantum that have left.
+    /// Packets of the current quantum that have been sent.
     in_quantum: u64,
 }
 
 impl Pacer {
-    /// A pacer, switched on or off.
+    /// Creates a pacer. If `is_on` is false, [`on_sent`](Pacer::on_sent) never delays packets.
     pub fn new(is_on: bool) -> Self {
         Pacer { is_on, ..Pacer::default() }
     }
 
-    /// When the next packet may leave, if that is after `now`.
+    /// The time at which the next packet may be sent, if it is after `now`.
     #[inline]
     pub fn wait(&self, now: Time) -> Option<Time> {
         (self.next > now).then_some(self.next)
     }
 
-    /// When the next packet may leave; in the past if it may leave at once.
+    /// The time at which the next packet may be sent; in the past if it may be sent at once.
     #[inline]
     pub fn next_departure(&self) -> Time {
         self.next
     }
 
-    /// A packet leaves at `now`. Before the first RTT sample nothing is paced: the initial window is
-    /// a burst.
+    /// Records a packet sent at `now`. Before the first RTT sample, when `srtt` is zero, packets
+    /// are not paced: the initial window is sent as a burst.
     #[inline]
     pub fn on_sent(&mut self, now: Time, cwnd_packets: f64, is_slow_start: bool, srtt: Time) {
         if self.is_on {
@@ -56,25 +59,26 @@ impl Pacer {
         self.next = self.next.max(now).saturating_add(Time::from_picoseconds(gap as u64));
     }
 
-    /// A packet leaves at `now` as one of a block: `blocks` of them fill a round trip, and the next
-    /// begins a part of the round trip after this one began (Su et al. 2005, Fig. 1).
+    /// Records a packet of a block, sent at `now`. There are `blocks` blocks per round trip, and a
+    /// block begins `srtt / blocks` after the beginning of the previous block (Su et al. 2005,
+    /// Fig. 1).
     #[cold]
     pub fn on_sent_in_block(&mut self, now: Time, cwnd_packets: f64, blocks: u32, srtt: Time) {
-        // No more blocks than packets.
+        // Each block has at least one packet.
         let blocks = f64::from(blocks).min(cwnd_packets).max(1.0);
         if self.in_block == 0.0 {
             self.block_start = now;
         }
         self.in_block += 1.0;
         if self.in_block >= cwnd_packets / blocks {
-            let part = srtt.picoseconds() as f64 / blocks;
-            self.next = self.block_start.saturating_add(Time::from_picoseconds(part as u64));
+            let interval = srtt.picoseconds() as f64 / blocks;
+            self.next = self.block_start.saturating_add(Time::from_picoseconds(interval as u64));
             self.in_block = 0.0;
         }
     }
 
-    /// A packet leaves at `now`, `gap` before the next by the rate that the control sets; `quantum` of
-    /// them leave together (draft-ietf-ccwg-bbr-06 sec. "Pacing Rate").
+    /// Records a packet sent at `now`. `gap` is the time per packet at the rate that the control
+    /// sets; `quantum` packets are sent together (draft-ietf-ccwg-bbr-06 sec. "Pacing Rate").
     pub fn on_sent_at_rate(&mut self, now: Time, gap: Time, quantum: u64) {
         if self.paid_until <= now {
             self.in_quantum = 0;
@@ -87,7 +91,7 @@ impl Pacer {
         }
     }
 
-    /// The window has been reduced: a new block begins.
+    /// Begins a new block, after a window reduction.
     pub fn restart_block(&mut self) {
         self.in_block = 0.0;
     }
@@ -97,14 +101,14 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// 20 packets in 4 blocks over 100 ms: five at once, the next five 25 ms after the first began.
+    /// 20 packets in 4 blocks over 100 ms: five packets per block, and a block every 25 ms.
     #[test]
-    fn a_block_begins_its_part_of_the_round_trip_after_the_one_before() {
+    fn blocks_begin_at_equal_intervals_of_the_round_trip() {
         let mut pacer = Pacer::new(false);
         let ms = Time::from_milliseconds;
         for sent_at in [ms(100), ms(125), ms(150)] {
             for packet in 0..5 {
-                // A millisecond between two packets: sending a block takes time, its successor waits less.
+                // The packets of a block are 1 ms apart; the interval runs from the first of them.
                 let now = sent_at + ms(packet);
                 assert_eq!(pacer.wait(now), None);
                 pacer.on_sent_in_block(now, 20.0, 4, ms(100));
@@ -115,7 +119,7 @@ mod tests {
 
     /// At 1000 packets/s a quantum of three lasts 3 ms.
     #[test]
-    fn a_quantum_leaves_together_and_the_next_when_it_is_paid_for() {
+    fn a_quantum_leaves_at_once_and_quanta_at_the_given_rate() {
         let mut pacer = Pacer::default();
         let ms = Time::from_milliseconds;
         for start in [10, 13] {
@@ -125,16 +129,18 @@ mod tests {
             }
             assert_eq!(pacer.wait(ms(start)), Some(ms(start + 3)));
         }
-        // The window lets only two out at 20 ms: by 22 ms they are paid for, and a quantum begins.
+        // The window allows only two packets at 20 ms. At the rate they last until 22 ms, when a
+        // new quantum begins.
         for (now, next) in [(20, None), (20, None), (22, None), (22, None), (22, Some(ms(25)))] {
             pacer.on_sent_at_rate(ms(now), ms(1), 3);
             assert_eq!(pacer.wait(ms(now)), next, "{now} ms");
         }
     }
 
-    /// "A negative delay": a block that took longer than its part is followed at once.
+    /// The "negative delay" of Su et al. 2005: the next block follows at once if a block took
+    /// longer than its interval.
     #[test]
-    fn a_block_that_took_too_long_is_followed_at_once() {
+    fn a_block_that_took_longer_than_its_interval_is_followed_at_once() {
         let mut pacer = Pacer::new(false);
         for now in [0, 60] {
             pacer.on_sent_in_block(
@@ -147,7 +153,7 @@ mod tests {
         assert_eq!(pacer.wait(Time::from_milliseconds(60)), None);
     }
 
-    /// "If (k > cwnd) k = cwnd".
+    /// Su et al. 2005: "If (k > cwnd) k = cwnd".
     #[test]
     fn there_are_no_more_blocks_than_packets() {
         let mut pacer = Pacer::new(false);

@@ -1,5 +1,6 @@
-//! Proportional rate reduction (RFC 9937): in recovery, send in proportion to what was delivered, so
-//! that the window reaches ssthresh at the end of the round trip and not by a silence at its start.
+//! Proportional rate reduction (RFC 9937): during recovery, send in proportion to the delivered
+//! packets, so that the window reaches ssthresh gradually over the round trip instead of by a
+//! pause at its start.
 
 /// Counters of one recovery episode, in packets.
 #[derive(Clone, Copy, Debug)]
@@ -9,26 +10,27 @@ pub struct Prr {
     out: u64,
 }
 
-/// What PRR learns from an ACK in recovery.
+/// The input of PRR for one ACK during recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct PrrEvent {
-    /// Packets newly known to have arrived, by cumulative or selective ACK.
+    /// Packets newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
-    /// Packets in the network.
+    /// Packets in the network (RFC 6675 `pipe`).
     pub pipe: u64,
-    /// The window to reach.
+    /// The target window, in packets.
     pub ssthresh: f64,
     /// Whether the cumulative ACK advanced and no further loss was found (RFC 9937 `SafeACK`).
     pub is_safe: bool,
 }
 
 impl Prr {
-    /// A recovery that starts with `recover_flight` packets in flight (RFC 9937 `RecoverFS`).
+    /// Starts a recovery with `recover_flight` packets in flight (RFC 9937 `RecoverFS`).
     pub fn new(recover_flight: u64) -> Self {
         Prr { recover_flight: recover_flight.max(1), delivered: 0, out: 0 }
     }
 
-    /// How many packets may be sent in answer to an ACK (RFC 9937 sec. 5, `sndcnt`).
+    /// Returns the number of packets that may be sent in response to an ACK (RFC 9937 sec. 5,
+    /// `sndcnt`).
     pub fn allowance(&mut self, event: &PrrEvent) -> u64 {
         self.delivered += event.delivered;
         let ssthresh = event.ssthresh as u64;
@@ -39,11 +41,11 @@ impl Prr {
                 + u64::from(event.is_safe);
             limit.min(ssthresh - event.pipe)
         };
-        // The fast retransmit leaves whatever the sum says.
+        // The fast retransmit is always allowed.
         if self.out == 0 { allowance.max(1) } else { allowance }
     }
 
-    /// A packet was sent.
+    /// Counts a packet that is sent.
     pub fn on_sent(&mut self) {
         self.out += 1;
     }
@@ -53,10 +55,10 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// RFC 9937 has no table; these are its formulas worked by hand for a flight of 20 packets, one
-    /// lost, ssthresh 10: one packet leaves for every second one delivered.
+    /// The formulas of RFC 9937, which has no table of examples, computed by hand for 20 packets
+    /// in flight, one of them lost, and ssthresh 10: one packet is sent per two delivered packets.
     #[test]
-    fn sends_every_second_packet_when_halving() {
+    fn sends_one_packet_per_two_delivered_when_halving() {
         let mut prr = Prr::new(20);
         let mut sent = Vec::new();
         let mut pipe = 19;
@@ -73,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn below_ssthresh_it_sends_what_was_delivered_and_one_more_if_safe() {
+    fn below_ssthresh_sends_the_delivered_packets_and_one_more_if_safe() {
         let mut prr = Prr::new(20);
         prr.on_sent();
         let event = PrrEvent { delivered: 2, pipe: 4, ssthresh: 10.0, is_safe: false };

@@ -1,19 +1,19 @@
 //! Delivery-rate samples (draft-ietf-ccwg-bbr-06 sec. "Delivery Rate Samples", as of its
-//! repository's commit 4ce5e87 of 3 August 2026): how fast the network delivered the flight in
-//! which a packet was.
+//! repository's commit 4ce5e87 of 3 August 2026): the rate at which the network delivered the packets
+//! that were in flight together with an acknowledged packet.
 //!
-//! Only for controls that model the path: each packet in flight has a record, in a ring indexed by
-//! sequence number. Data is counted in packets, which are all of one size.
+//! Only rate-based controls need these samples. Each packet in flight has a record, in a ring indexed
+//! by sequence number. Data is counted in packets, which all have the same size.
 
 use std::collections::VecDeque;
 
-use crate::congestion::rate_based::{LostPacket, RateSample};
+use crate::congestion::rate_based::{LostPacketEvent, RateSample};
 use crate::packet::Range;
 use crate::units::{Time, float};
 
-/// What was true when a packet was sent (the draft's per-packet state), in 40 bytes: with many
-/// packets in flight it is memory that costs time. Of counts the low bits do, since only what is
-/// added while the packet is in flight is asked for.
+/// The state of the connection when a packet was sent (the draft's per-packet state), in 40 bytes,
+/// because with many packets in flight memory accesses dominate the cost. The low bits of the counts
+/// are enough: only their increase while the packet is in flight is needed.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 struct Record {
@@ -29,22 +29,22 @@ struct Record {
     is_lost: bool,
 }
 
-/// What has been added to `count` since its low bits were `before`.
+/// The increase of `count` since its low bits were `before`.
 fn added(count: u64, before: u32) -> u64 {
     u64::from((count as u32).wrapping_sub(before))
 }
 
-/// Bytes that a packet in flight needs here.
+/// Memory per packet in flight, in bytes.
 pub const RECORD_BYTES: usize = size_of::<Record>();
 
-/// The newest packet that an ACK acknowledges.
+/// The packet sent last of those that an ACK acknowledges.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     record: Record,
     sequence: u64,
 }
 
-/// Measures delivery rates and RTTs, and says what is lost packet by packet.
+/// Measures delivery rates and RTTs, and reports each lost packet.
 #[derive(Debug, Default)]
 pub struct RateSampler {
     /// The packets in flight, from `una` on.
@@ -52,22 +52,22 @@ pub struct RateSampler {
     una: u64,
     delivered: u64,
     delivered_time: Time,
-    /// When the packet was sent that was delivered last, or that began the flight.
+    /// When the packet delivered last was sent, or the packet that began the flight.
     first_sent_time: Time,
     lost: u64,
     /// Losses below this packet have been counted.
     lost_edge: u64,
-    /// The deliveries after which the last gap in the data has left the network; 0 without one.
+    /// Number of deliveries after which the last gap in the data has left the network; 0 without a gap.
     app_limited: u64,
     min_rtt: Option<Time>,
-    /// The packet with which the window was last full, and one more.
+    /// One more than the packet that last filled the window.
     full_until: u64,
     newly_delivered: u64,
     newest: Option<Newest>,
 }
 
 impl RateSampler {
-    /// Memory that the records of packets in flight take.
+    /// Memory taken by the records of packets in flight, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         (self.records.capacity() * RECORD_BYTES) as u64
     }
@@ -82,18 +82,18 @@ impl RateSampler {
         self.app_limited > 0
     }
 
-    /// The window was full at some time in the last round trip if the packet that filled it had not
-    /// been acknowledged before this ACK.
+    /// Whether the window was full at some time in the last round trip: the packet that filled it had
+    /// not been acknowledged before this ACK.
     pub fn is_cwnd_limited(&self, prior_una: u64) -> bool {
         self.full_until > prior_una
     }
 
-    /// Marks what is in flight as a gap in the data (`MarkConnectionAppLimited`).
+    /// Marks the packets in flight as limited by the application (`MarkConnectionAppLimited`).
     pub fn mark_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
-    /// A packet leaves at `now`; `in_flight` counts it (`OnPacketSent`).
+    /// Records a packet that leaves at `now`; `in_flight` includes it (`OnPacketSent`).
     pub fn on_sent(
         &mut self,
         now: Time,
@@ -126,7 +126,7 @@ impl RateSampler {
         }
     }
 
-    /// The cumulative ACK moves to `una`.
+    /// Takes in the packets below the new cumulative ACK, `una`.
     pub fn on_acked(&mut self, now: Time, una: u64) {
         while self.una < una {
             if let Some(record) = self.records.pop_front()
@@ -138,7 +138,7 @@ impl RateSampler {
         }
     }
 
-    /// Packets at or above the cumulative ACK are newly sacked.
+    /// Takes in newly sacked packets at or above the cumulative ACK.
     pub fn on_sacked(&mut self, now: Time, packets: Range) {
         for sequence in packets.start.max(self.una)..packets.end {
             if let Some(record) = self.records.get_mut((sequence - self.una) as usize)
@@ -164,13 +164,13 @@ impl RateSampler {
         }
     }
 
-    /// Shows each packet below `edge` that is newly lost; how many there are.
+    /// Shows `on_lost` each newly lost packet below `edge`; returns their number.
     pub fn lose_below(
         &mut self,
         now: Time,
         edge: u64,
         cwnd_packets: f64,
-        mut on_lost: impl FnMut(&LostPacket),
+        mut on_lost: impl FnMut(&LostPacketEvent),
     ) -> u64 {
         if edge <= self.lost_edge {
             return 0;
@@ -183,12 +183,12 @@ impl RateSampler {
         self.lost - before
     }
 
-    /// After a timeout: shows each packet that is not lost yet, or has been sent again since.
+    /// After a timeout: shows `on_lost` each packet that is not lost yet or has been retransmitted since.
     pub fn lose_everything(
         &mut self,
         now: Time,
         cwnd_packets: f64,
-        mut on_lost: impl FnMut(&LostPacket),
+        mut on_lost: impl FnMut(&LostPacketEvent),
     ) {
         let end = self.una + self.records.len() as u64;
         for sequence in self.una..end {
@@ -202,14 +202,14 @@ impl RateSampler {
         now: Time,
         sequence: u64,
         cwnd_packets: f64,
-        on_lost: &mut impl FnMut(&LostPacket),
+        on_lost: &mut impl FnMut(&LostPacketEvent),
     ) {
         let Some(record) = self.records.get_mut((sequence - self.una) as usize) else { return };
         if record.is_delivered || std::mem::replace(&mut record.is_lost, true) {
             return;
         }
         self.lost += 1;
-        on_lost(&LostPacket {
+        on_lost(&LostPacketEvent {
             now,
             sequence,
             tx_in_flight: u64::from(record.tx_in_flight),
@@ -220,23 +220,24 @@ impl RateSampler {
         });
     }
 
-    /// Ends an ACK: how many packets it newly acknowledges, the RTT and the rate of the newest of
-    /// them (`GenerateRateSample`).
+    /// Ends an ACK: returns the number of newly acknowledged packets, and the RTT and the rate sample of
+    /// the one that was sent last (`GenerateRateSample`).
     pub fn finish(&mut self, now: Time) -> (u64, Option<Time>, Option<RateSample>) {
-        // The gap is acknowledged and gone.
+        // The gap has left the network.
         if self.delivered > self.app_limited {
             self.app_limited = 0;
         }
         let newly_delivered = std::mem::take(&mut self.newly_delivered);
         let Some(Newest { record, .. }) = self.newest.take() else { return (0, None, None) };
-        // With a packet that was sent twice it is not known which transmission is acknowledged.
+        // After a retransmission it is unknown which transmission the ACK acknowledges.
         let rtt = (!record.is_retransmission).then(|| now.since(record.sent_time));
         if let Some(rtt) = rtt
             && self.min_rtt.is_none_or(|smallest| rtt < smallest)
         {
             self.min_rtt = Some(rtt);
         }
-        // The longer of the two: what arrives faster than it was sent has been compressed.
+        // The longer interval of the two: ACKs that arrive faster than the packets were sent have been
+        // compressed.
         let send_elapsed = record.sent_time.since(record.first_sent_time);
         let interval = now.since(record.delivered_time).max(send_elapsed);
         let delivered = added(self.delivered, record.delivered);
@@ -262,7 +263,7 @@ mod tests {
         Time::from_milliseconds(milliseconds)
     }
 
-    fn ignore(_: &LostPacket) {}
+    fn ignore(_: &LostPacketEvent) {}
 
     fn send(sampler: &mut RateSampler, at_ms: u64, sequences: std::ops::Range<u64>) {
         for sequence in sequences {
@@ -349,7 +350,7 @@ mod tests {
         sampler.on_sacked(ms(100), Range { start: 2, end: 4 });
         let mut shown = Vec::new();
         let mut show =
-            |lost: &LostPacket| shown.push((lost.sequence, lost.lost, lost.tx_in_flight));
+            |lost: &LostPacketEvent| shown.push((lost.sequence, lost.lost, lost.tx_in_flight));
         assert_eq!(sampler.lose_below(ms(100), 2, 5.0, &mut show), 2);
         assert_eq!(sampler.lose_below(ms(100), 2, 5.0, &mut show), 0);
         sampler.on_sent(ms(100), 0, true, 2, false);

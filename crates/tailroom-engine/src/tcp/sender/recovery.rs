@@ -1,5 +1,5 @@
-//! What a sender does when packets are missing: `NewReno` (RFC 6582), SACK (RFC 6675), timeout (RFC
-//! 6298); or marked (RFC 3168).
+//! The sender's response to losses, by `NewReno` (RFC 6582), SACK (RFC 6675) and the
+//! retransmission timeout (RFC 6298), and to ECN marks (RFC 3168).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,38 +7,38 @@ use serde::{Deserialize, Serialize};
 use super::counted_pipe::CountedPipe;
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::{Outlet, Phase, Sender};
-use crate::congestion::{CongestionControl, CongestionKind};
+use super::{CongestionControl, Outlet, Phase, Sender};
+use crate::congestion::{CongestionKind, WindowLaw};
 use crate::packet::Ack;
 use crate::units::Time;
 
-/// What an ACK brought.
+/// The information that an ACK carries.
 #[derive(Clone, Copy, Debug)]
-struct News {
-    /// Advance of the cumulative ACK.
+struct AckSummary {
+    /// Advance of the cumulative ACK, in packets.
     acked: u64,
-    /// Packets newly known to have arrived.
+    /// Packets newly acknowledged, cumulatively or selectively.
     delivered: u64,
     rtt: Option<Time>,
-    /// Whether more packets are taken for lost than before.
+    /// Whether the ACK led to more packets being marked lost.
     is_more_lost: bool,
-    /// Whether it echoes a mark.
+    /// Whether the ACK echoes an ECN mark.
     is_marked: bool,
 }
 
-/// How a fast recovery decides how much it sends.
+/// How the sender determines the number of packets to send during fast recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RepairRule {
-    /// Up to the window, with the pipe of RFC 6675.
+    /// Up to the window, with the pipe of RFC 6675 as the packets in the network.
     Pipe,
-    /// Up to the window, with the pipe of ns-2.
+    /// Up to the window, with the pipe of ns-2 as the packets in the network.
     CountedPipe(CountedPipe),
     /// Proportional rate reduction (RFC 9937).
     Prr(Prr),
 }
 
 impl RepairRule {
-    /// A packet was sent.
+    /// Counts a packet that is sent.
     fn on_sent(&mut self) {
         match self {
             RepairRule::Pipe => {}
@@ -48,7 +48,7 @@ impl RepairRule {
     }
 }
 
-/// Loss recovery.
+/// How losses are detected and repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RecoveryFile")]
@@ -62,9 +62,10 @@ pub enum Recovery {
 }
 
 impl Sender {
-    /// An ACK outside the plain case: a duplicate, one with SACK blocks, or one during a repair.
+    /// Handles every ACK that the fast path does not: a duplicate ACK, an ACK with SACK blocks or
+    /// a mark, and any ACK during loss recovery.
     #[inline(never)]
-    pub(super) fn on_unusual_ack(
+    pub(super) fn on_ack_slow_path(
         &mut self,
         now: Time,
         ack: Ack<'_>,
@@ -72,7 +73,7 @@ impl Sender {
         out: &mut impl Outlet,
     ) {
         if ack.cumulative < self.una {
-            return; // overtaken by a later ACK
+            return; // reordered: a later ACK has arrived before
         }
         let acked = ack.cumulative - self.una;
         let lost_edge = self.scoreboard.lost_edge();
@@ -90,34 +91,36 @@ impl Sender {
         if acked > 0 {
             self.show_to_control(now, acked, rtt);
         }
-        let news = News { acked, delivered, rtt, is_more_lost, is_marked };
+        let summary = AckSummary { acked, delivered, rtt, is_more_lost, is_marked };
         if is_marked {
             self.react_to_mark(now);
         }
         if self.is_sack {
-            self.react_with_sack(now, news, out);
+            self.react_with_sack(now, summary, out);
         } else {
-            self.react_without_sack(now, news, out);
+            self.react_without_sack(now, summary, out);
         }
     }
 
     // RFC 3168: ECN.
 
-    /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, at most once for a window of
-    /// data, whether losses or marks came first. It lowers no window below two packets (RFC 8511
-    /// sec. 3), so that the timer need not take the place of a window of one.
+    /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, but losses and marks
+    /// together reduce it at most once per window of data. A mark never reduces the window below
+    /// two packets (RFC 8511 sec. 3), so the sender need not fall back on its timer at a window of
+    /// one packet.
     pub(super) fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
-        if self.phase == Phase::Open && is_new && !self.congestion.has_answered_marks(now) {
+        let is_answered = matches!(&self.congestion_control, CongestionControl::WindowLaw(law) if law.is_in_cwr(now));
+        if self.phase == Phase::Open && is_new && !is_answered {
             self.reduce(now, CongestionKind::Mark);
             self.cwnd = self.cwnd.min(self.ssthresh);
             self.ecn.on_marked_reduction(self.next);
         }
     }
 
-    /// Lost packets reduce the window, unless a mark in the same window of data has done so and the
-    /// control takes a mark for as much as a loss.
+    /// Reduces the window for lost packets, unless a mark in the same window of data has reduced
+    /// it and the control does not require a separate reduction for losses.
     fn reduce_for_loss(&mut self, now: Time) {
         if self.options.answers_loss_after_mark || !self.ecn.has_reduced_since(self.una) {
             self.reduce(now, CongestionKind::Loss);
@@ -126,44 +129,45 @@ impl Sender {
 
     // RFC 6675: SACK.
 
-    fn react_with_sack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn react_with_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         if self.phase != Phase::Open && self.una >= self.recovery_point {
             self.leave_repair(now);
-        } else if news.acked > 0 && self.phase != Phase::Recovery {
-            self.grow_after(now, news);
+        } else if summary.acked > 0 && self.phase != Phase::Recovery {
+            self.grow_after(now, summary);
         }
-        // Restarted before a new repair begins, so that entering one does not extend the timer twice.
-        if news.acked > 0 {
+        // Restart the timer before a new recovery begins, so that entering it does not extend the
+        // timer twice.
+        if summary.acked > 0 {
             self.restart_timer(now);
         }
         let is_lost = self.scoreboard.is_first_lost();
         match self.phase {
-            Phase::Open if is_lost => self.enter_recovery(now, news, out),
+            Phase::Open if is_lost => self.enter_recovery(now, summary, out),
             Phase::Open => self.send_new(now, out),
-            Phase::Recovery => self.continue_recovery(now, news, out),
+            Phase::Recovery => self.continue_recovery(now, summary, out),
             Phase::Timeout => self.send_in_recovery(now, out),
         }
     }
 
-    /// RFC 6675 sec. 5, step 4: reduce, retransmit the first lost packet whatever the pipe says, then
-    /// fill the pipe up to the new window.
-    fn enter_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    /// RFC 6675 sec. 5, step 4: reduce the window, retransmit the first lost packet whatever the
+    /// pipe, then fill the pipe up to the new window.
+    fn enter_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         let in_flight = self.next - self.una;
         self.reduce_for_loss(now);
         self.begin_recovery();
         self.cwnd = self.ssthresh;
         if self.options.uses_prr {
-            // RFC 9937 sec. 5, RecoverFS: in flight and not sacked, as of just before this ACK.
-            let recover_flight = in_flight - self.scoreboard.sacked() + news.delivered;
+            // RFC 9937 sec. 5, RecoverFS: packets in flight and not sacked, just before this ACK.
+            let recover_flight = in_flight - self.scoreboard.sacked() + summary.delivered;
             self.repair_rule = RepairRule::Prr(Prr::new(recover_flight));
-            self.continue_recovery(now, news, out);
+            self.continue_recovery(now, summary, out);
             return;
         }
         if self.scoreboard.next_lost() == Some(self.una) {
             self.retransmit(now, self.una, out);
         }
         if self.options.counts_lost_in_pipe {
-            // Set behind the retransmission, which this pipe leaves out.
+            // Set after the retransmission, which this pipe does not count.
             self.repair_rule = RepairRule::CountedPipe(CountedPipe::new(in_flight));
         }
         self.send_in_recovery(now, out);
@@ -172,22 +176,23 @@ impl Sender {
     pub(super) fn begin_recovery(&mut self) {
         self.phase = Phase::Recovery;
         self.recovery_point = self.next;
-        // RFC 6675 sec. 5, step 4.3: no rescue before more than this retransmission is acknowledged.
+        // RFC 6675 sec. 5, step 4.3: no rescue retransmission until data beyond this
+        // retransmission are acknowledged.
         self.is_rescue_spent = false;
         self.rescue_from = self.una + 2;
     }
 
-    fn continue_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn continue_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         if let RepairRule::CountedPipe(pipe) = &mut self.repair_rule {
-            pipe.on_ack(news.acked > 0);
+            pipe.on_ack(summary.acked > 0);
         }
         if let RepairRule::Prr(mut prr) = self.repair_rule {
             let pipe = self.scoreboard.pipe(self.next);
             let event = PrrEvent {
-                delivered: news.delivered,
+                delivered: summary.delivered,
                 pipe,
                 ssthresh: self.ssthresh,
-                is_safe: news.acked > 0 && !news.is_more_lost,
+                is_safe: summary.acked > 0 && !summary.is_more_lost,
             };
             let allowance = prr.allowance(&event);
             self.repair_rule = RepairRule::Prr(prr);
@@ -197,7 +202,8 @@ impl Sender {
         self.send_in_recovery(now, out);
     }
 
-    /// Sends while the window exceeds the pipe: what `NextSeg` names (RFC 6675 sec. 4).
+    /// Sends the packets that `NextSeg` selects (RFC 6675 sec. 4) while the window exceeds the
+    /// pipe.
     pub(super) fn send_in_recovery(&mut self, now: Time, out: &mut impl Outlet) {
         loop {
             if self.repair_window() <= self.pipe() {
@@ -214,12 +220,12 @@ impl Sender {
         }
     }
 
-    /// The window during a repair, `NewReno`'s inflation included.
+    /// The window during loss recovery, including the inflation of `NewReno`.
     fn repair_window(&self) -> i64 {
         (self.cwnd as i64 + self.inflation).max(1)
     }
 
-    /// Packets that a repair takes to be in the network.
+    /// Estimated packets in the network during loss recovery, by the current rule.
     fn pipe(&self) -> i64 {
         match self.repair_rule {
             RepairRule::CountedPipe(pipe) => pipe.packets(),
@@ -227,7 +233,8 @@ impl Sender {
         }
     }
 
-    /// RFC 6675 `NextSeg`; false when there is nothing to send.
+    /// Sends the packet that `NextSeg` (RFC 6675 sec. 4) selects. Returns false if there is
+    /// nothing more to send.
     fn send_next_segment(&mut self, now: Time, out: &mut impl Outlet) -> bool {
         // Rule 1: the first lost packet that has not been retransmitted.
         if let Some(lost) = self.scoreboard.next_lost() {
@@ -245,19 +252,19 @@ impl Sender {
         if !self.is_sack || self.phase == Phase::Timeout {
             return false;
         }
-        // Rule 3: a hole that is not lost yet.
+        // Rule 3: an unsacked packet that is not marked lost yet.
         if let Some(hole) = self.scoreboard.next_unsacked() {
             self.retransmit(now, hole, out);
             return true;
         }
-        // Rule 4: one rescue retransmission an episode; it leaves HighRxt alone.
+        // Rule 4: one rescue retransmission per recovery episode, which does not change HighRxt.
         let last = self.scoreboard.last_unsacked(self.next);
         match last {
             Some(last) if !self.is_rescue_spent && self.una >= self.rescue_from => {
                 self.is_rescue_spent = true;
                 self.repair_rule.on_sent();
                 self.transmit(now, last, true, out);
-                false // it is not in the pipe either, so ask no further
+                false // the pipe does not count it, so no further packet may follow
             }
             _ => false,
         }
@@ -265,9 +272,10 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl Outlet) {
-        // The timer guards the first packet in flight, which has just been sent again: without a new
-        // start it would expire a round trip after the last ACK, while this one is on its way. Only
-        // for the first: a timer that every retransmission pushes back never notices a lost one.
+        // The timer covers the first packet in flight. Restart it when that packet is
+        // retransmitted: otherwise it would expire while the retransmission is still in the
+        // network. Do not restart it for other packets: the loss of the first retransmission would
+        // never be detected if every later one extended the timer.
         let restarts = self.options.restart_at_retransmission && self.is_sack;
         if restarts && self.phase == Phase::Recovery && sequence == self.una {
             self.rto_deadline = now.saturating_add(self.rtt.rto());
@@ -277,42 +285,44 @@ impl Sender {
         self.transmit(now, sequence, true, out);
     }
 
-    /// Everything up to the recovery point has arrived.
+    /// Ends loss recovery: all packets up to the recovery point have been acknowledged.
     fn leave_repair(&mut self, now: Time) {
         self.probe.on_window(now, self.cwnd);
         if self.phase == Phase::Recovery {
-            self.cwnd = self.ssthresh.min(self.max_window); // RFC 6582 sec. 3.2 step 3, option 2; RFC 9937
+            // RFC 6582 sec. 3.2 step 3, option 2; RFC 9937
+            self.cwnd = self.ssthresh.min(self.max_window);
         }
         self.phase = Phase::Open;
         self.inflation = 0;
         self.repair_rule = RepairRule::Pipe;
     }
 
-    /// Growth on a cumulative ACK outside fast recovery. After a timeout an ACK that jumps over packets that
-    /// had arrived earlier is worth one packet (RFC 3465 sec. 2.3).
-    /// One that echoes a mark lets nothing grow (RFC 3168 sec. 6.1.2), except after a timeout: the
-    /// retransmissions carry no CWR to end the echo, and there is less to grow than to repair.
-    fn grow_after(&mut self, now: Time, news: News) {
-        if news.is_marked && self.phase == Phase::Open {
+    /// Grows the window on a cumulative ACK outside fast recovery. After a timeout an ACK counts
+    /// as one packet, because it may cover packets that arrived earlier (RFC 3465 sec. 2.3). An
+    /// ACK that echoes a mark does not grow the window (RFC 3168 sec. 6.1.2), except after a
+    /// timeout: retransmissions carry no CWR, so the echo would continue and prevent the window
+    /// from growing during the whole recovery.
+    fn grow_after(&mut self, now: Time, summary: AckSummary) {
+        if summary.is_marked && self.phase == Phase::Open {
             return;
         }
-        let acked = if self.phase == Phase::Timeout { 1 } else { news.acked };
-        self.grow(now, acked, news.rtt);
+        let acked = if self.phase == Phase::Timeout { 1 } else { summary.acked };
+        self.grow(now, acked, summary.rtt);
     }
 
     // RFC 6582: NewReno.
 
-    fn react_without_sack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn react_without_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         let is_over = self.phase != Phase::Open && self.una >= self.recovery_point;
         match self.phase {
-            _ if news.acked > 0 && is_over => {
+            _ if summary.acked > 0 && is_over => {
                 self.leave_repair(now);
                 self.restart_timer(now);
                 self.send_new(now, out);
             }
-            Phase::Recovery if news.acked > 0 => self.on_partial_ack(now, news, out),
-            _ if news.acked > 0 => {
-                self.grow_after(now, news);
+            Phase::Recovery if summary.acked > 0 => self.on_partial_ack(now, summary, out),
+            _ if summary.acked > 0 => {
+                self.grow_after(now, summary);
                 self.restart_timer(now);
                 self.send_allowed(now, out);
             }
@@ -328,7 +338,8 @@ impl Sender {
                 self.inflation += 1; // RFC 5681 sec. 3.2 step 4 (RFC 6582 sec. 3.2 step 3)
                 self.send_in_recovery(now, out);
             }
-            // RFC 6582 sec. 3.2 step 2: only beyond the last repair, or these may be echoes of it.
+            // RFC 6582 sec. 3.2 step 2: only beyond the last recovery point, because
+            // retransmissions of the last recovery may cause duplicate ACKs.
             Phase::Open
                 if self.duplicates == DUPLICATE_THRESHOLD && self.is_beyond_last_repair() =>
             {
@@ -356,9 +367,9 @@ impl Sender {
         self.send_in_recovery(now, out);
     }
 
-    /// RFC 6582 sec. 3.2 step 3: the next hole starts right behind a partial ACK.
-    fn on_partial_ack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
-        self.inflation -= news.acked.cast_signed() - 1;
+    /// RFC 6582 sec. 3.2 step 3: the first packet after a partial ACK is lost too.
+    fn on_partial_ack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
+        self.inflation -= summary.acked.cast_signed() - 1;
         self.scoreboard.lose_first();
         self.retransmit(now, self.una, out);
         // The "impatient" variant: only the first partial ACK restarts the timer.

@@ -1,4 +1,4 @@
-//! Round-trip time and retransmission timeout (RFC 6298).
+//! Round-trip time estimation and the retransmission timeout (RFC 6298).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,21 +10,21 @@ use crate::units::Time;
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RttSamplesFile")]
 pub enum RttSamples {
-    /// Every ACK of new data, retransmissions included (RFC 7323).
+    /// Every ACK of new data gives a sample, including ACKs of retransmissions (RFC 7323).
     #[default]
     Timestamps,
-    /// No sample from a retransmitted packet (Karn's rule).
+    /// ACKs of retransmitted packets give no sample (Karn's algorithm).
     Karn,
 }
 
-/// Upper bound of the timeout (RFC 6298 sec. 2.5 asks for at least 60 s).
+/// Upper bound of the timeout (RFC 6298 sec. 2.5: at least 60 s).
 pub const MAX_RTO: Time = Time::from_milliseconds(60_000);
-/// How often it doubles at most.
+/// Largest number of times that the timeout doubles.
 const MAX_BACKOFF: u32 = 16;
 /// The timeout before the first sample (RFC 6298 sec. 2.1).
 pub const INITIAL_RTO: Time = Time::from_milliseconds(1_000);
 
-/// Smoothed RTT, its variation, and the timeout that follows from them.
+/// Estimates the smoothed RTT and its variation, and computes the timeout from them.
 #[derive(Debug)]
 pub struct RttEstimator {
     srtt: u64,
@@ -32,13 +32,13 @@ pub struct RttEstimator {
     variation: u64,
     min_rto: Time,
     granularity: u64,
-    /// The timeout, backed off.
+    /// The timeout, including the backoff.
     rto: Time,
     backoff: u32,
 }
 
 impl RttEstimator {
-    /// An estimator without samples.
+    /// Creates an estimator without samples.
     pub fn new(min_rto: Time, granularity: Time) -> Self {
         RttEstimator {
             srtt: 0,
@@ -51,7 +51,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample and ends the backoff.
+    /// Adds a sample and ends the backoff.
     #[inline]
     pub fn on_sample(&mut self, sample: Time) {
         self.min = self.min.min(sample);
@@ -60,7 +60,7 @@ impl RttEstimator {
             self.srtt = sample;
             self.variation = sample / 2;
         } else {
-            // RFC 6298 sec. 2.3: beta = 1/4, alpha = 1/8, the variation first.
+            // RFC 6298 sec. 2.3: beta = 1/4, alpha = 1/8; update the variation before the mean.
             let error = self.srtt.abs_diff(sample);
             self.variation = self.variation - self.variation / 4 + error / 4;
             self.srtt = self.srtt - self.srtt / 8 + sample / 8;
@@ -76,13 +76,13 @@ impl RttEstimator {
         Time::from_picoseconds(self.srtt)
     }
 
-    /// Smallest sample; [`Time::NEVER`] before the first.
+    /// Smallest sample; [`Time::NEVER`] before the first sample.
     #[inline]
     pub fn min(&self) -> Time {
         self.min
     }
 
-    /// The timeout, backed off.
+    /// The timeout, including the backoff.
     #[inline]
     pub fn rto(&self) -> Time {
         self.rto
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn follows_rfc_6298_by_hand() {
+    fn matches_rfc_6298_computed_by_hand() {
         let mut rtt = RttEstimator::new(Time::from_milliseconds(200), Time::from_milliseconds(1));
         assert_eq!(rtt.rto(), Time::from_milliseconds(1_000));
         rtt.on_sample(Time::from_milliseconds(100));
@@ -129,11 +129,11 @@ mod tests {
     }
 
     #[test]
-    fn the_minimum_holds() {
+    fn the_timeout_is_at_least_the_minimum_and_the_srtt_plus_the_granularity() {
         let mut rtt = RttEstimator::new(Time::from_milliseconds(1_000), Time::from_milliseconds(1));
         (0..100).for_each(|_| rtt.on_sample(Time::from_milliseconds(10)));
         assert_eq!(rtt.rto(), Time::from_milliseconds(1_000));
-        // As Linux has it: 200 ms above a steady RTT of 300 ms.
+        // As in Linux: 200 ms above a constant RTT of 300 ms.
         let mut rtt = RttEstimator::new(Time::from_milliseconds(200), Time::from_milliseconds(200));
         (0..100).for_each(|_| rtt.on_sample(Time::from_milliseconds(300)));
         assert_eq!(rtt.rto(), Time::from_milliseconds(500));

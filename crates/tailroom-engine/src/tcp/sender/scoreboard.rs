@@ -1,14 +1,14 @@
-//! What the sender knows about the packets it has in flight (RFC 6675 sec. 3 and 4).
+//! The SACK scoreboard: the state of the packets in flight (RFC 6675 sec. 3 and 4).
 //!
-//! Nothing is stored per packet: sacked packets are a sorted list of ranges, lost and retransmitted
-//! ones are those not sacked below an edge. Every count is kept up to date by differences, so an ACK
-//! costs the same at a window of ten packets and of a million.
+//! There is no record per packet. Sacked packets are a sorted list of ranges; lost and
+//! retransmitted packets are the unsacked packets below two edges. All counts are updated
+//! incrementally, so the cost of an ACK does not depend on the window.
 
 use std::collections::VecDeque;
 
 use crate::packet::{MAX_SACK_BLOCKS, Range};
 
-/// Sacked packets above a hole before it is lost (RFC 6675 sec. 2, `DupThresh`).
+/// Number of sacked packets above a packet that mark it lost (RFC 6675 sec. 2, `DupThresh`).
 pub const DUPLICATE_THRESHOLD: u64 = 3;
 
 /// The SACK scoreboard; sequence numbers count packets.
@@ -16,7 +16,8 @@ pub const DUPLICATE_THRESHOLD: u64 = 3;
 pub struct Scoreboard {
     /// Sacked ranges above `una`, sorted, disjoint, not touching.
     ranges: VecDeque<Range>,
-    /// Blocks of ACKs before: most of them come again, and are passed over without a search.
+    /// Blocks of earlier ACKs. Most blocks are reported repeatedly; known blocks are skipped
+    /// without a search.
     reported: [Range; MAX_SACK_BLOCKS],
     una: u64,
     sacked: u64,
@@ -35,7 +36,7 @@ impl Scoreboard {
         self.ranges.is_empty() && self.lost == 0 && self.retransmitted == 0
     }
 
-    /// Memory that the sacked ranges take.
+    /// Memory of the sacked ranges, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         (self.ranges.capacity() * size_of::<Range>()) as u64
     }
@@ -46,12 +47,13 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// Behind the highest sacked packet; the cumulative ACK when none is sacked.
+    /// The sequence number after the highest sacked packet; the cumulative ACK if no packet is
+    /// sacked.
     pub fn sacked_end(&self) -> u64 {
         self.ranges.back().map_or(self.una, |range| range.end)
     }
 
-    /// Unsacked packets below this edge are lost; it only rises.
+    /// The edge below which unsacked packets are lost. It never decreases.
     pub fn lost_edge(&self) -> u64 {
         self.lost_edge
     }
@@ -61,20 +63,20 @@ impl Scoreboard {
         self.lost_edge > self.una
     }
 
-    /// Packets in the network, of those up to `next` (RFC 6675 sec. 4, `SetPipe`).
+    /// Packets below `next` that are in the network (RFC 6675 sec. 4, `SetPipe`).
     #[inline]
     pub fn pipe(&self, next: u64) -> u64 {
         next - self.una - self.sacked - self.lost + self.retransmitted
     }
 
-    /// Moves the cumulative ACK to `una` on a clear scoreboard.
+    /// Moves the cumulative ACK to `una`. The scoreboard must be [clear](Scoreboard::is_clear).
     #[inline]
     pub fn advance_clear(&mut self, una: u64) {
         self.una = una;
     }
 
-    /// Moves the cumulative ACK to `una`; returns how many packets are newly known to have arrived,
-    /// those sacked before not counted.
+    /// Moves the cumulative ACK to `una` and returns the number of newly acknowledged packets,
+    /// which excludes packets that were sacked before.
     #[inline]
     pub fn advance(&mut self, una: u64) -> u64 {
         if self.is_clear() {
@@ -110,8 +112,8 @@ impl Scoreboard {
         unsacked
     }
 
-    /// Takes in the SACK blocks of an ACK, of packets below `next`; shows `on_sacked` the packets that
-    /// they newly report, and returns how many these are.
+    /// Adds the SACK blocks of an ACK, limited to packets below `next`. Calls `on_sacked` with
+    /// each range of newly sacked packets, and returns the number of these packets.
     #[inline]
     pub fn add(&mut self, blocks: &[Range], next: u64, on_sacked: impl FnMut(Range)) -> u64 {
         if blocks.is_empty() { 0 } else { self.add_blocks(blocks, next, on_sacked) }
@@ -134,7 +136,7 @@ impl Scoreboard {
     }
 
     fn add_block(&mut self, block: Range, on_sacked: &mut impl FnMut(Range)) {
-        // Without reordering a packet lies in the last range or behind it.
+        // Without reordering, a packet lies in the last range or after it.
         match self.ranges.back_mut() {
             Some(last) if last.start <= block.start && block.start <= last.end => {
                 let fresh = Range { start: last.end, end: block.end };
@@ -175,7 +177,7 @@ impl Scoreboard {
         }
     }
 
-    /// `part` goes from unsacked to sacked.
+    /// Updates the counts for packets that become sacked.
     fn count_sacked(&mut self, part: Range, on_sacked: &mut impl FnMut(Range)) {
         if !part.is_empty() {
             on_sacked(part);
@@ -185,10 +187,11 @@ impl Scoreboard {
         }
     }
 
-    /// RFC 6675 `IsLost`: at least three packets above are sacked, so everything unsacked below the
-    /// third highest sacked packet is lost.
+    /// Updates the lost edge. RFC 6675 `IsLost`: a packet is lost if at least three packets above
+    /// it are sacked, so the edge is the third highest sacked packet.
     fn find_lost(&mut self) {
-        // Most often the last range has grown, and the edge moves on inside it, past no hole.
+        // Fast path: the last range has grown, and the edge moves inside it without passing an
+        // unsacked packet.
         if let Some(last) = self.ranges.back()
             && last.start <= self.lost_edge
             && last.len() >= DUPLICATE_THRESHOLD
@@ -221,9 +224,9 @@ impl Scoreboard {
         self.lost_edge = edge;
     }
 
-    /// The first unsacked packet at or above `from`, if it lies below `below`.
+    /// The first unsacked packet at or above `from` and below `below`.
     fn first_unsacked(&self, from: u64, below: u64) -> Option<u64> {
-        // Most often in a repair no hole is left that has not been sent again.
+        // Fast path: all unsacked packets below the last range have been retransmitted.
         if let Some(last) = self.ranges.back()
             && last.start <= from
         {
@@ -246,8 +249,8 @@ impl Scoreboard {
         self.first_unsacked(self.retransmitted_edge.max(self.una), self.lost_edge)
     }
 
-    /// The first packet below the highest sacked one that is neither sacked nor retransmitted, lost or
-    /// not (`NextSeg` rule 3).
+    /// The first packet below the highest sacked packet that is neither sacked nor retransmitted,
+    /// whether or not it is lost (`NextSeg` rule 3).
     pub fn next_unsacked(&self) -> Option<u64> {
         self.first_unsacked(self.retransmitted_edge.max(self.una), self.sacked_end())
     }
@@ -261,13 +264,14 @@ impl Scoreboard {
         (last > self.una).then(|| last - 1)
     }
 
-    /// `sequence`, which one of the `next_...` queries gave, is sent again.
+    /// Records the retransmission of `sequence`, which [`next_lost`](Scoreboard::next_lost) or
+    /// [`next_unsacked`](Scoreboard::next_unsacked) must have returned.
     pub fn on_retransmission(&mut self, sequence: u64) {
         self.retransmitted += 1;
         self.retransmitted_edge = sequence + 1;
     }
 
-    /// After a timeout every unsacked packet below `next` is lost.
+    /// Marks all unsacked packets below `next` lost, after a timeout.
     pub fn lose_everything(&mut self, next: u64, forget_sacked: bool) {
         if forget_sacked {
             self.ranges.clear();
@@ -280,7 +284,8 @@ impl Scoreboard {
         self.lost = next - self.una - self.sacked;
     }
 
-    /// Without SACK, three duplicate ACKs say only that the first packet is lost.
+    /// Marks the first packet in flight lost. Without SACK, duplicate and partial ACKs reveal no
+    /// other losses.
     pub fn lose_first(&mut self) {
         if self.lost_edge <= self.una {
             self.lost_edge = self.una + 1;
@@ -298,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_is_lost_when_three_packets_above_it_are_sacked() {
+    fn a_packet_is_lost_when_three_packets_above_it_are_sacked() {
         let mut board = Scoreboard::default();
         assert_eq!(board.add(&[range(1, 3)], 10, |_| {}), 2);
         assert_eq!((board.next_lost(), board.pipe(10)), (None, 8));
@@ -316,13 +321,13 @@ mod tests {
         board.add(&[range(5, 6), range(3, 4), range(1, 2)], 10, |_| {});
         assert_eq!(board.next_lost(), Some(0));
         board.on_retransmission(0);
-        // 2 and 4 have fewer than three sacked packets above them.
+        // Packets 2 and 4 have fewer than three sacked packets above them.
         assert_eq!((board.next_lost(), board.next_unsacked()), (None, Some(2)));
     }
 
-    /// Every count against a model with one record per packet, under random operations.
+    /// Compares all counts with a model that has a record per packet, under random operations.
     #[test]
-    fn counts_agree_with_a_record_per_packet() {
+    fn counts_match_those_of_a_record_per_packet() {
         let mut state = 3_u64;
         let mut draw = move |bound: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

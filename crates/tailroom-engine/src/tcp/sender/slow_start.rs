@@ -1,4 +1,5 @@
-//! Growth below ssthresh: standard, limited (RFC 3742), HyStart++ (RFC 9406).
+//! Growth of the window below ssthresh: standard, limited (RFC 3742) and HyStart++ (RFC 9406) slow
+//! start.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,14 +14,14 @@ pub enum SlowStartSpec {
     /// One packet per acknowledged packet (RFC 5681).
     #[default]
     Standard,
-    /// At most `max_ssthresh / 2` packets a round trip above `max_ssthresh` (RFC 3742).
+    /// At most `max_ssthresh / 2` packets per round trip above `max_ssthresh` (RFC 3742).
     Limited {
         /// Window above which growth is limited, in packets (RFC 3742: 100).
         #[serde(default = "hundred")]
         #[schemars(range(min = 2, max = 1_000_000_000))]
         max_ssthresh: u32,
     },
-    /// Leave slow start when the round trip time grows (RFC 9406).
+    /// HyStart++: end slow start when the RTT grows (RFC 9406).
     HystartPlusPlus,
 }
 
@@ -28,16 +29,16 @@ fn hundred() -> u32 {
     100
 }
 
-/// Packets that one ACK may be credited with (RFC 3465 sec. 2.3, L = 2): a delayed ACK counts in
-/// full, a jump over a repaired hole does not.
+/// Largest number of packets that one ACK is credited with (RFC 3465 sec. 2.3, L = 2): a delayed
+/// ACK is credited in full, an ACK that covers a repaired hole is not.
 const CREDIT_LIMIT: u64 = 2;
 
-/// What slow start learns from an ACK of new data.
+/// The input of slow start for one ACK of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStartEvent {
     /// Packets newly acknowledged.
     pub acked_packets: u64,
-    /// The RTT sample of this ACK, if it gave one.
+    /// The RTT sample of this ACK, if any.
     pub rtt: Option<Time>,
     /// The cumulative ACK.
     pub una: u64,
@@ -45,22 +46,22 @@ pub struct SlowStartEvent {
     pub next: u64,
 }
 
-/// A slow start in progress.
+/// The state of slow start for one flow.
 #[derive(Debug)]
 pub enum SlowStart {
     /// One packet per acknowledged packet.
     Standard,
-    /// At most `max_ssthresh / 2` packets a round trip above `max_ssthresh`.
+    /// At most `max_ssthresh / 2` packets per round trip above `max_ssthresh`.
     Limited {
-        /// In packets.
+        /// Window above which growth is limited, in packets.
         max_ssthresh: f64,
     },
-    /// Watches the RTT; boxed because it is cold once slow start is over.
+    /// Ends slow start when the RTT grows. Boxed, because the state is not used after slow start.
     HystartPlusPlus(Box<Hystart>),
 }
 
 impl SlowStart {
-    /// The slow start that `spec` describes; `is_paced` lifts HyStart++'s credit limit.
+    /// Creates the state for `spec`. HyStart++ has no credit limit if `is_paced`.
     pub fn new(spec: SlowStartSpec, is_paced: bool) -> Self {
         match spec {
             SlowStartSpec::Standard => SlowStart::Standard,
@@ -73,7 +74,8 @@ impl SlowStart {
         }
     }
 
-    /// The growth of a window of `cwnd_packets`, and whether slow start ends here.
+    /// Returns the growth of a window of `cwnd_packets`, in packets, and whether slow start ends
+    /// with this ACK.
     #[inline]
     pub fn on_ack(&mut self, cwnd_packets: f64, event: &SlowStartEvent) -> (f64, bool) {
         let credit = event.acked_packets.min(CREDIT_LIMIT) as f64;
@@ -83,15 +85,15 @@ impl SlowStart {
                 if cwnd_packets <= *max_ssthresh {
                     return (credit, false);
                 }
-                // RFC 3742 sec. 2: K = int(cwnd / (0.5 max_ssthresh)), cwnd += 1/K per ACK.
+                // RFC 3742 sec. 2: K = int(cwnd / (0.5 max_ssthresh)); cwnd += 1/K per ACK.
                 (credit / libm::floor(cwnd_packets / (0.5 * *max_ssthresh)), false)
             }
             SlowStart::HystartPlusPlus(hystart) => hystart.on_ack(event),
         }
     }
 
-    /// Slow start begins again after a timeout. HyStart++ is for the first one only (RFC 9406
-    /// sec. 4.3); later ones have an ssthresh to stop at.
+    /// Begins a new slow start after a timeout. HyStart++ applies to the first slow start only
+    /// (RFC 9406 sec. 4.3), because later ones end at ssthresh.
     pub fn on_timeout(&mut self) {
         if let SlowStart::HystartPlusPlus(_) = self {
             *self = SlowStart::Standard;
@@ -115,7 +117,8 @@ pub struct Hystart {
     last_round_min: Time,
     round_min: Time,
     samples: u32,
-    /// Minimum RTT at the start of conservative slow start, while in it.
+    /// Minimum RTT at the start of conservative slow start; `None` outside conservative slow
+    /// start.
     baseline: Option<Time>,
     conservative_rounds: u32,
 }
@@ -141,14 +144,14 @@ impl Hystart {
         if let Some(rtt) = event.rtt {
             self.round_min = self.round_min.min(rtt);
             self.samples += 1;
-            self.judge();
+            self.check_delay();
         }
         let credit = event.acked_packets.min(self.credit_limit) as f64;
         let growth = if self.baseline.is_some() { credit / CSS_GROWTH_DIVISOR } else { credit };
         (growth, is_over)
     }
 
-    /// A round trip is over; true if it was the last of conservative slow start.
+    /// Ends a round trip. Returns true if it was the last round trip of conservative slow start.
     fn end_round(&mut self, next: u64) -> bool {
         self.round_end = next;
         self.last_round_min = self.round_min;
@@ -160,7 +163,7 @@ impl Hystart {
         self.conservative_rounds >= CSS_ROUNDS
     }
 
-    fn judge(&mut self) {
+    fn check_delay(&mut self) {
         if self.samples < RTT_SAMPLES || self.round_min == Time::NEVER {
             return;
         }
@@ -174,7 +177,7 @@ impl Hystart {
                     self.conservative_rounds = 0;
                 }
             }
-            // The rise was spurious: back to slow start.
+            // The increase was spurious: return to slow start.
             Some(baseline) if self.round_min < baseline => self.baseline = None,
             _ => {}
         }
@@ -190,16 +193,17 @@ mod tests {
     }
 
     #[test]
-    fn limited_slow_start_adds_at_most_half_the_threshold_a_round() {
+    fn limited_slow_start_adds_at_most_half_the_threshold_per_round_trip() {
         let mut slow_start = SlowStart::new(SlowStartSpec::Limited { max_ssthresh: 100 }, false);
         let ack = event(1, 2, 100);
         assert_eq!(slow_start.on_ack(100.0, &ack), (1.0, false));
-        // RFC 3742: cwnd = 425 gives K = int(425 / 50) = 8, so 425 / 8 = 53 packets a round.
+        // RFC 3742: cwnd = 425 gives K = int(425 / 50) = 8, so 425 / 8 = 53 packets per round
+        // trip.
         assert_eq!(slow_start.on_ack(425.0, &ack), (1.0 / 8.0, false));
     }
 
     #[test]
-    fn hystart_ends_after_five_conservative_rounds() {
+    fn slow_start_ends_after_five_conservative_round_trips() {
         let mut slow_start = SlowStart::new(SlowStartSpec::HystartPlusPlus, false);
         let mut una = 0;
         let mut round = |slow_start: &mut SlowStart, rtt_ms: u64| {
@@ -216,7 +220,8 @@ mod tests {
         };
         assert_eq!(round(&mut slow_start, 100), (1.0, false));
         assert_eq!(round(&mut slow_start, 100), (1.0, false));
-        // 100 / 8 = 12.5 ms: a rise of 12 ms is not enough, one of 13 ms is.
+        // The threshold is 100 / 8 = 12.5 ms, so an increase of 12 ms is too small. Then it is
+        // 112 / 8 = 14 ms, and an increase of 18 ms is large enough.
         assert_eq!(round(&mut slow_start, 112), (1.0, false));
         assert_eq!(round(&mut slow_start, 130), (0.25, false));
         for _ in 0..4 {
@@ -226,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn hystart_returns_to_slow_start_when_the_rise_was_spurious() {
+    fn hystart_returns_to_slow_start_after_a_spurious_increase_of_the_rtt() {
         let mut hystart = Hystart::new(false);
         hystart.last_round_min = Time::from_milliseconds(100);
         hystart.round_end = 1_000;

@@ -1,5 +1,5 @@
-//! The keys of a transport, each declared once: a scenario gives them to a group of flows, and the two
-//! ends of a connection read them.
+//! The transport keys of a group of flows, each declared once. The same type is read from the
+//! scenario file and by the two endpoints of a connection.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,67 +15,69 @@ use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::receiver::DelayedAck;
 use crate::units::Time;
 
-/// How the transport of a group behaves; the congestion control is one part of it.
+/// Transport of a group of flows, including its congestion control.
 ///
-/// The doc comments of its keys are the user's documentation.
+/// The doc comments of the keys become the user's documentation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the scenario file")]
 pub struct TcpSpec {
-    // Not read with the other keys: a scenario may leave it out, or only name a control that has to
-    // be found first. `scenario::transport` sets it when that is done.
-    /// How large the window is.
+    // Not deserialized with the other keys: the key may be missing, or name a control that must be
+    // looked up first. `scenario::transport` sets the field after the lookup.
+    /// Congestion control: determines the window, and for rate-based controls the pacing rate.
     #[serde(skip, default = "reno")]
     pub congestion: CongestionConfig,
-    /// How losses are found and repaired.
+    /// How losses are detected and repaired.
     #[serde(default)]
     pub recovery: Recovery,
     /// Proportional rate reduction during recovery (RFC 9937); needs `recovery = "sack"`.
     #[serde(default)]
     pub prr: bool,
     /// Count lost packets in the pipe of a SACK recovery until their retransmissions are
-    /// acknowledged, as ns-2 does, instead of leaving them out (RFC 6675 sec. 4, Linux). The first
+    /// acknowledged, as ns-2 does, instead of excluding them (RFC 6675 sec. 4, Linux). The first
     /// round trip of a recovery then sends less. Needs `recovery = "sack"` and `prr = false`.
     #[serde(default)]
     pub count_lost_in_pipe: bool,
-    /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
+    /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` means 2 packets and 40 ms.
     #[serde(default)]
     pub delayed_ack: DelayedAck,
     /// The ACK path releases ACKs only at multiples of this time, as cable and wireless links do.
-    /// Left out, it does not hold them.
+    /// Default: ACKs are not held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_aggregation: Option<PositiveDuration>,
-    // The simulation reads the indices that the names are resolved to, in `GroupSpec::reverse_path`.
-    /// Names of the shared links that the ACKs cross, in order. Left out, ACKs meet no queue.
+    // The simulation uses `GroupSpec::reverse_path`, the indices of these links.
+    /// Names of the shared links that the ACKs cross, in order. Default: none, so that ACKs meet
+    /// no queue.
     #[serde(default)]
     #[schemars(length(max = 250))]
     pub reverse_path: Vec<String>,
-    /// Size of a pure ACK on the wire; it matters on a reverse path.
+    /// Size of a pure ACK on the wire. It has an effect only with a `reverse_path`.
     #[serde(default = "small_packet")]
     pub ack_size: Size,
     /// Initial window, in packets (RFC 6928: 10).
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub initial_window: u32,
-    /// Initial slow-start threshold, in packets. Left out, slow start goes on until the first loss.
+    /// Initial slow-start threshold, in packets. Default: none, so that slow start lasts until the
+    /// first loss or mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 1_000_000_000))]
     pub initial_ssthresh: Option<u32>,
     /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
     #[serde(default = "linux_min_rto")]
     pub min_rto: PositiveDuration,
-    /// Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus this. Left out, it
-    /// is `min_rto`, as Linux has it: a timer that only just exceeds a steady RTT fires while the ACK of
-    /// a retransmission is on its way. ns-2: "10 ms".
+    /// Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus G. Default:
+    /// `min_rto`, as in Linux, because a timeout barely above a constant RTT expires before the
+    /// ACK of a retransmission arrives. ns-2: "10 ms".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rto_granularity: Option<PositiveDuration>,
-    /// Restart the timer when SACK recovery sends the first packet in flight again (as Linux and
-    /// ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
+    /// Restart the retransmission timer when SACK recovery retransmits the first packet in flight
+    /// (as Linux and ns-2 do), not only when new data are acknowledged (RFC 6298 sec. 5.3).
     #[serde(default = "yes")]
     pub restart_rto_at_retransmission: bool,
     /// Which packets give RTT samples (RFC 6298 sec. 3).
     #[serde(default)]
     pub rtt_samples: RttSamples,
-    /// Upper bound of the window, in packets. Left out, it is 100,000,000, more than a
+    /// Upper bound of the window, in packets. Default: 100,000,000, which is more than a
     /// connection can have in flight (RFC 7323: 2^30 bytes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
@@ -84,26 +86,26 @@ pub struct TcpSpec {
     #[serde(default, deserialize_with = "kind_or_name::read")]
     #[schemars(schema_with = "kind_or_name::schema::<SlowStartSpec>")]
     pub slow_start: SlowStartSpec,
-    /// A sender that has sent nothing for longer than its retransmission timeout starts again from
-    /// the initial window, or from its window if that is smaller, with slow start up to the old
-    /// `ssthresh` (RFC 5681 sec. 4.1; Linux has a sysctl of this name). It matters where an
-    /// application pauses, as a source of kind `objects` does. Controls that model the path have rules
-    /// of their own.
+    /// After an idle time longer than the retransmission timeout, restart from the initial window,
+    /// or from the current window if that is smaller, with slow start up to the old `ssthresh`
+    /// (RFC 5681 sec. 4.1; `tcp_slow_start_after_idle` in Linux). It has an effect if the
+    /// application pauses, as with a source of kind `objects`. Rate-based controls have their own
+    /// rules.
     #[serde(default = "yes")]
     pub slow_start_after_idle: bool,
-    /// Spread packets over the round trip instead of sending them as soon as an ACK allows it.
+    /// Spread packets over the round trip instead of sending them as soon as an ACK allows.
     #[serde(default)]
     pub pacing: bool,
-    /// A host with segmentation offload waits until it may send this many packets at once.
+    /// Wait until this many packets may be sent at once, as a host with segmentation offload does.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 65_536))]
     pub send_burst: u32,
-    /// Forget the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
+    /// Discard the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
     /// (RFC 6675 sec. 5.1, Linux).
     #[serde(default)]
     pub forget_sack_at_timeout: bool,
     /// Explicit congestion notification: whether queues may mark the flow's packets instead of
-    /// dropping them, and how its receiver reports marks.
+    /// dropping them, and how the receiver reports marks.
     #[serde(default)]
     pub ecn: EcnMode,
 }
@@ -114,7 +116,8 @@ impl TcpSpec {
         self.rto_granularity.unwrap_or(self.min_rto).time()
     }
 
-    /// Size of a pure ACK on the wire, in bytes. A scenario gives at most the size of an IP packet.
+    /// Size of a pure ACK on the wire, in bytes. The check of the scenario limits it to the size
+    /// of an IP packet.
     pub fn ack_bytes(&self) -> u32 {
         self.ack_size.bytes() as u32
     }

@@ -1,0 +1,51 @@
+//! Wrong parameters of a component: the key, the problem, and the remedy.
+
+use std::fmt::Display;
+
+/// A parameter that is out of range, or that contradicts another parameter or its surroundings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadParameter {
+    /// The parameter, as a scenario names it.
+    pub key: &'static str,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do: the allowed values.
+    pub remedy: String,
+}
+
+impl BadParameter {
+    /// A problem of the parameter `key`.
+    pub fn new(key: &'static str, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        BadParameter { key, problem: problem.into(), remedy: remedy.into() }
+    }
+}
+
+/// Refuses the value of the parameter `key` unless `is_allowed`; `allowed` describes the allowed
+/// values, as in `"more than 0 and at most 1"`.
+///
+/// # Errors
+/// The parameter, its value, and the allowed values.
+pub fn check(
+    key: &'static str,
+    value: impl Display,
+    is_allowed: bool,
+    allowed: &str,
+) -> Result<(), BadParameter> {
+    if is_allowed {
+        return Ok(());
+    }
+    Err(BadParameter::new(key, format!("{value} is out of range"), format!("write {allowed}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_out_of_range_is_told_with_its_key_and_the_range() {
+        assert_eq!(check("gain", 0.5, true, "at most 1"), Ok(()));
+        let bad = check("gain", f64::NAN, false, "at most 1").expect_err("it is refused");
+        assert_eq!((bad.key, bad.problem.as_str()), ("gain", "NaN is out of range"));
+        assert_eq!(bad.remedy, "write at most 1");
+    }
+}

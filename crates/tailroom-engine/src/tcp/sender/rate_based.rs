@@ -1,0 +1,232 @@
+//! The part of the sender that serves a rate-based control: it measures delivery rates, shows the
+//! control every ACK, and sends at the control's window and pacing rate. Slow start, ssthresh and
+//! proportional rate reduction have no part in it. Which packets are lost, and which are sent again,
+//! is decided as under a window law.
+
+use super::rate_sample::RateSampler;
+use super::scoreboard::DUPLICATE_THRESHOLD;
+use super::{CongestionControl, Outlet, Phase, Sender};
+use crate::congestion::rate_based::{
+    BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent,
+};
+use crate::congestion::{AnyRateBasedControl, CongestionEvent, CongestionKind};
+use crate::packet::Ack;
+use crate::units::{PICOSECONDS_PER_SECOND, Time, float};
+
+/// A rate-based control and the state that the sender keeps for it.
+#[derive(Debug)]
+pub struct RateBasedSender {
+    control: AnyRateBasedControl,
+    sampler: RateSampler,
+    /// How the control wants the sender to send.
+    output: ControlOutput,
+    /// Time between two packets at the pacing rate.
+    gap: Time,
+}
+
+impl RateBasedSender {
+    /// The state before the first packet.
+    pub fn new(mut control: AnyRateBasedControl, event: &BeginEvent) -> Self {
+        let output = control.begin(event);
+        RateBasedSender { control, sampler: RateSampler::default(), output, gap: gap(output) }
+    }
+
+    /// The control.
+    #[inline]
+    pub fn control(&self) -> &AnyRateBasedControl {
+        &self.control
+    }
+
+    /// The sender has concluded that there is congestion.
+    pub fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.control.on_congestion(event);
+    }
+
+    /// Sends as `output` says from now on. A division only if the rate has changed.
+    fn follow(&mut self, output: ControlOutput) {
+        if output.pacing_rate.to_bits() != self.output.pacing_rate.to_bits() {
+            self.gap = gap(output);
+        }
+        self.output = output;
+    }
+
+    /// Memory taken for packets in flight, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.sampler.memory_bytes()
+    }
+
+    /// Rate at which packets leave, in packets/s.
+    pub fn pacing_rate(&self) -> f64 {
+        self.output.pacing_rate
+    }
+}
+
+fn gap(output: ControlOutput) -> Time {
+    Time::from_picoseconds((PICOSECONDS_PER_SECOND as f64 / output.pacing_rate) as u64)
+}
+
+impl Sender {
+    /// Takes in an ACK: measures the delivery rate, detects losses, asks the control, and sends.
+    #[inline(never)]
+    pub(super) fn on_ack_rate_based(&mut self, now: Time, ack: Ack<'_>, out: &mut impl Outlet) {
+        if ack.cumulative < self.una {
+            return; // overtaken by a later ACK
+        }
+        let prior_in_flight = self.scoreboard.pipe(self.next);
+        let prior_una = self.una;
+        self.note_app_limit(now);
+        let is_marked = self.ecn.note(ack);
+        self.take_in(now, ack);
+        let newly_lost = self.show_losses(now);
+        if is_marked {
+            self.react_to_mark(now);
+        }
+        self.change_phase(now);
+        if self.una > prior_una {
+            self.restart_timer(now);
+        }
+        self.ask_control(now, prior_una, prior_in_flight, newly_lost);
+        // Most ACKs arrive while the pacer holds the next packet back, whose release is set already.
+        let is_held_back = now < self.release_at && self.release_at != Time::NEVER;
+        if !is_held_back {
+            self.send_allowed(now, out);
+        }
+    }
+
+    /// Marks the packets in flight as limited by the application if the window has room and there is no
+    /// data to send (`CheckIfApplicationLimited`).
+    pub(super) fn note_app_limit(&mut self, now: Time) {
+        if self.has_new_data(now) {
+            return;
+        }
+        let in_flight = self.scoreboard.pipe(self.next);
+        let has_room = (in_flight as f64) < self.cwnd && self.scoreboard.next_lost().is_none();
+        if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control
+            && has_room
+        {
+            rate_based.sampler.mark_app_limited(in_flight);
+        }
+    }
+
+    /// Takes in the packets that an ACK acknowledges.
+    fn take_in(&mut self, now: Time, ack: Ack<'_>) {
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
+        let sampler = &mut rate_based.sampler;
+        let acked = ack.cumulative - self.una;
+        if acked > 0 {
+            sampler.on_acked(now, ack.cumulative);
+            self.scoreboard.advance(ack.cumulative);
+            self.una = ack.cumulative;
+            self.duplicates = 0;
+        }
+        if self.is_sack {
+            self.scoreboard.add(ack.blocks, self.next, |packets| sampler.on_sacked(now, packets));
+        } else {
+            self.count_duplicates(acked);
+        }
+    }
+
+    /// Detects losses without SACK, by RFC 6582, including its inflation of the window by duplicate
+    /// ACKs.
+    fn count_duplicates(&mut self, acked: u64) {
+        match self.phase {
+            Phase::Recovery if acked > 0 && self.una < self.recovery_point => {
+                self.inflation -= acked.cast_signed() - 1;
+                self.scoreboard.lose_first();
+            }
+            Phase::Recovery if acked == 0 => self.inflation += 1,
+            Phase::Open if acked == 0 && self.next > self.una => {
+                self.duplicates += 1;
+                if self.duplicates == DUPLICATE_THRESHOLD && self.is_beyond_last_repair() {
+                    self.inflation = DUPLICATE_THRESHOLD.cast_signed();
+                    self.scoreboard.lose_first();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Shows the control each newly lost packet; returns their number.
+    fn show_losses(&mut self, now: Time) -> u64 {
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else {
+            return 0;
+        };
+        let RateBasedSender { control, sampler, .. } = &mut **rate_based;
+        let edge = self.scoreboard.lost_edge();
+        sampler.lose_below(now, edge, self.cwnd, |packet| control.on_lost(packet))
+    }
+
+    /// Shows the control the packets that a timeout has declared lost.
+    pub(super) fn show_timeout(&mut self, now: Time) {
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
+        let RateBasedSender { control, sampler, .. } = &mut **rate_based;
+        sampler.lose_everything(now, self.cwnd, |packet| control.on_lost(packet));
+    }
+
+    fn change_phase(&mut self, now: Time) {
+        if self.phase != Phase::Open && self.una >= self.recovery_point {
+            self.phase = Phase::Open;
+            self.inflation = 0;
+        }
+        if self.phase == Phase::Open && self.scoreboard.is_first_lost() {
+            self.reduce(now, CongestionKind::Loss);
+            self.begin_recovery();
+        }
+    }
+
+    fn ask_control(&mut self, now: Time, prior_una: u64, prior_in_flight: u64, newly_lost: u64) {
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
+        let (newly_delivered, rtt, rate) = rate_based.sampler.finish(now);
+        let in_flight = self.scoreboard.pipe(self.next);
+        let event = RateSampleEvent {
+            now,
+            cwnd_packets: self.cwnd,
+            srtt: self.rtt.srtt(),
+            prior_in_flight,
+            in_flight,
+            newly_delivered,
+            newly_lost,
+            delivered: rate_based.sampler.delivered(),
+            rtt,
+            rate,
+            is_cwnd_limited: rate_based.sampler.is_cwnd_limited(prior_una),
+            repair: match self.phase {
+                Phase::Open => Repair::None,
+                Phase::Recovery => Repair::FastRecovery,
+                Phase::Timeout => Repair::Timeout,
+            },
+            next_departure: self.pacer.next_departure(),
+        };
+        let output = rate_based.control.on_rate_sample(&event);
+        if output.is_app_limited {
+            rate_based.sampler.mark_app_limited(in_flight);
+        }
+        self.follow(now, output);
+    }
+
+    /// Sends as `output` says from now on.
+    fn follow(&mut self, now: Time, output: ControlOutput) {
+        self.probe.on_window(now, self.cwnd);
+        self.cwnd = output.cwnd_packets.max(1.0).min(self.max_window);
+        if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control {
+            rate_based.follow(output);
+        }
+    }
+
+    /// Records a packet that leaves, and paces the next one.
+    pub(super) fn note_departure(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
+        let in_flight = self.scoreboard.pipe(self.next);
+        let restart = RestartEvent { now, cwnd_packets: self.cwnd };
+        if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control
+            && in_flight <= 1
+            && rate_based.sampler.is_app_limited()
+            && let Some(output) = rate_based.control.on_restart(&restart)
+        {
+            self.follow(now, output);
+        }
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
+        let is_full = float(in_flight + 1) > self.cwnd;
+        rate_based.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
+        self.pacer.on_sent_at_rate(now, rate_based.gap, rate_based.output.send_quantum);
+    }
+}

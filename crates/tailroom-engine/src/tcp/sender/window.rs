@@ -1,0 +1,122 @@
+//! The window of a sender: how ACKs let it grow, and how congestion reduces it.
+
+use super::recovery::RepairRule;
+use super::slow_start::SlowStartEvent;
+use super::{CongestionControl, Sender};
+use crate::congestion::{AckEvent, CongestionEvent, CongestionKind, WindowLaw};
+use crate::units::{Time, float};
+
+/// Smallest ssthresh, in packets (RFC 5681 sec. 3.1).
+const MIN_SSTHRESH: f64 = 2.0;
+
+impl Sender {
+    /// Grows the window after `acked` newly acknowledged packets. A window that did not limit the flow
+    /// says nothing about the path and does not grow (RFC 7661 sec. 4.2: it is not validated).
+    #[inline]
+    pub(super) fn grow(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
+        if !self.is_window_limited {
+            return;
+        }
+        self.probe.on_window(now, self.cwnd);
+        if self.cwnd < self.ssthresh {
+            self.grow_in_slow_start(now, acked, rtt);
+        } else {
+            let event = self.ack_event(now, acked, rtt);
+            let CongestionControl::WindowLaw(law) = &mut self.congestion_control else { return };
+            self.cwnd = law.on_ack(self.cwnd, &event);
+            // A law that shrinks the window after an ACK does not begin a slow start by that.
+            if self.cwnd < self.ssthresh {
+                self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
+            }
+        }
+        self.cwnd = self.cwnd.min(self.max_window);
+    }
+
+    #[inline]
+    fn ack_event(&self, now: Time, acked: u64, rtt: Option<Time>) -> AckEvent {
+        AckEvent {
+            now,
+            acked_packets: acked,
+            rtt,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            delivered_packets: self.una,
+            marked_packets: self.ecn.reported(),
+            next: self.next,
+            is_slow_start: self.cwnd < self.ssthresh,
+        }
+    }
+
+    /// Shows an ACK of new data to a window law that sees every ACK.
+    #[inline]
+    pub(super) fn show_to_control(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
+        if self.options.sees_every_ack {
+            self.call_on_every_ack(now, acked, rtt);
+        }
+    }
+
+    #[inline(never)]
+    fn call_on_every_ack(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
+        let event = self.ack_event(now, acked, rtt);
+        if let CongestionControl::WindowLaw(law) = &mut self.congestion_control {
+            law.on_every_ack(&event);
+        }
+    }
+
+    /// Grows the window by the slow start that the scenario names, or by the law's own.
+    #[inline(never)]
+    fn grow_in_slow_start(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
+        let event = self.ack_event(now, acked, rtt);
+        let is_over = if let CongestionControl::WindowLaw(law) = &mut self.congestion_control
+            && self.options.has_own_slow_start
+        {
+            let cwnd = law.on_ack(self.cwnd, &event);
+            self.cwnd = cwnd.min(self.ssthresh); // no step exceeds ssthresh
+            law.ends_slow_start()
+        } else {
+            let event =
+                SlowStartEvent { acked_packets: acked, rtt, una: self.una, next: self.next };
+            let (growth, is_over) = self.slow_start.on_ack(self.cwnd, &event);
+            self.cwnd += growth;
+            is_over
+        };
+        if is_over {
+            self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
+        }
+    }
+
+    /// Tells the congestion control of congestion; a window law answers with ssthresh.
+    pub(super) fn reduce(&mut self, now: Time, kind: CongestionKind) {
+        self.probe.on_window(now, self.cwnd);
+        self.probe.on_reduction(now, kind == CongestionKind::Timeout);
+        let is_repeated = kind == CongestionKind::Timeout && self.rtt.is_backed_off();
+        // RFC 5681 sec. 3.1: ssthresh stays when the timer expires again for the same packet.
+        if !is_repeated {
+            let is_slow_start = self.cwnd < self.ssthresh;
+            let cwnd_packets = self.congested_window();
+            let event = CongestionEvent { now, kind, cwnd_packets, is_slow_start };
+            match &mut self.congestion_control {
+                CongestionControl::WindowLaw(law) => {
+                    self.ssthresh = law.on_congestion(&event).max(MIN_SSTHRESH);
+                }
+                CongestionControl::RateBased(rate_based) => rate_based.on_congestion(&event),
+            }
+        }
+        self.ecn.on_reduction();
+        self.pacer.restart_block();
+    }
+
+    /// The window that was in use at the congestion, from which ssthresh is computed.
+    ///
+    /// RFC 5681 Eq. 4 takes the flight size. Linux and ns-2 take cwnd, which equals the flight size
+    /// while the window limits the sender. The sender here takes cwnd too, and cwnd does not grow
+    /// otherwise, as RFC 9438 sec. 4.6 requires. There are two exceptions:
+    /// * after an application has paused, cwnd says nothing about the path: the flight size counts;
+    /// * during proportional rate reduction cwnd follows the pipe: ssthresh, its target, counts.
+    fn congested_window(&self) -> f64 {
+        let is_reducing = matches!(self.repair_rule, RepairRule::Prr(_));
+        let window = if is_reducing { self.ssthresh } else { self.cwnd };
+        let is_limited_by_application = self.objects.is_some() && !self.is_window_limited;
+        if is_limited_by_application { window.min(float(self.next - self.una)) } else { window }
+    }
+}
