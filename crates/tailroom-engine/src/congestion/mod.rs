@@ -441,7 +441,7 @@ registry! {
         fixed_window::FixedWindow(FixedWindowParams) = "fixed_window",
         /// HighSpeed TCP (RFC 3649).
         highspeed::Highspeed(HighspeedParams) = "highspeed",
-        /// FHSTCP: HighSpeed TCP, fair between flows of different round trip times (Su et al. 2005).
+        /// FHSTCP (Su et al. 2005): HighSpeed TCP, fair between different round trip times.
         fhstcp::Fhstcp(FhstcpParams) = "fhstcp",
         /// Scalable TCP (Kelly 2003): grows by a fraction of the window per round trip.
         scalable::Scalable(ScalableParams) = "scalable",
@@ -455,19 +455,19 @@ registry! {
         fast::Fast(FastParams) = "fast",
         /// Illinois (Liu, Basar, Srikant 2006): the delay sets the increase and the decrease.
         illinois::Illinois(IllinoisParams) = "illinois",
-        /// Compound TCP (Tan et al. 2006): the window of Reno plus a window that follows the delay.
+        /// Compound TCP (Tan et al. 2006): Reno's window plus a window that follows the delay.
         compound::Compound(CompoundParams) = "compound",
         /// YeAH (Baiocchi et al. 2007): grows fast while the queue is short, otherwise as Reno.
         yeah::Yeah(YeahParams) = "yeah",
         /// LEDBAT (RFC 6817), for background traffic: keeps the queueing delay at a target.
         ledbat::Ledbat(LedbatParams) = "ledbat",
-        /// Hybla (Caini, Firrincieli 2004): flows of long round trip times grow as fast as short ones.
+        /// Hybla (Caini, Firrincieli 2004): growth that does not depend on the round trip time.
         hybla::Hybla(HyblaParams) = "hybla",
         /// Westwood+ (Grieco, Mascolo 2004): falls to the measured bandwidth-delay product.
         westwood::Westwood(WestwoodParams) = "westwood",
     }
     rate_based {
-        /// BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the measured delivery rate.
+        /// BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the path's delivery rate.
         bbr1::Bbr1(Bbr1Params) = "bbr1",
         /// BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, but reacts to losses above 2 %.
         bbr3::Bbr3(Bbr3Params) = "bbr3",
