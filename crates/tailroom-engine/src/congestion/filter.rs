@@ -7,9 +7,9 @@ use crate::units::Time;
 /// The longest window of a [`WindowedMax`], in steps.
 const MAX_STEPS: usize = 10;
 
-/// The largest value of the last steps, where a step is a round trip or a cycle of probing. The filter
-/// is exact: it keeps one maximum per step. It forgets values only when a new value arrives, so it is
-/// never empty again.
+/// The largest value of the last steps, where a step is a round trip or a cycle of probing. The
+/// filter is exact: it keeps one maximum per step. It forgets values only when a new value arrives,
+/// so it is never empty again.
 #[derive(Debug, Default)]
 pub struct WindowedMax {
     maxima: [f64; MAX_STEPS],
@@ -48,8 +48,8 @@ impl WindowedMax {
     }
 }
 
-/// The smallest recent RTT, and when it was measured. A sample replaces it if the sample is smaller or
-/// the held one is older than the window.
+/// The smallest recent RTT, and when it was measured. A sample replaces it if the sample is smaller
+/// or the held one is older than the window.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowedMin {
     /// The smallest RTT; [`Time::NEVER`] before the first.
@@ -75,8 +75,9 @@ impl WindowedMin {
     }
 }
 
-/// Counts round trips by deliveries: a round trip ends when a packet that was sent after its beginning
-/// is acknowledged. Selective acknowledgements count, so round trips end during recovery, too.
+/// Counts round trips by deliveries: a round trip ends when a packet that was sent after its
+/// beginning is acknowledged. Selective acknowledgements count, so round trips end during recovery,
+/// too.
 #[derive(Debug, Default)]
 pub struct DeliveryRounds {
     end: u64,
@@ -108,7 +109,8 @@ const GROWTH: f64 = 1.25;
 /// Number of round trips without that growth (same sources).
 const ROUNDS_WITHOUT_GROWTH: u32 = 3;
 
-/// Detects that a rate has ceased to grow: three round trips in which it grows by less than a quarter.
+/// Detects that a rate has ceased to grow: three round trips in which it grows by less than a
+/// quarter.
 #[derive(Debug, Default)]
 pub struct Plateau {
     baseline: f64,

@@ -1,8 +1,8 @@
 //! Congestion controls, one file each, and their registry.
 //!
 //! A control is of one of two kinds. A [`WindowLaw`] sets the window: how it grows above ssthresh
-//! and what congestion leaves of it. A [`RateBasedControl`] sets the window and the pacing rate from
-//! the delivery rates that the sender measures.
+//! and what congestion leaves of it. A [`RateBasedControl`] sets the window and the pacing rate
+//! from the delivery rates that the sender measures.
 //!
 //! A new control takes a file with `struct X` (its state), `struct XParams` (its parameters, whose
 //! doc comments, defaults and ranges become the schema and `tailroom list`), `impl WindowLaw for X`
@@ -29,8 +29,8 @@ use rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
 
-/// Largest window, in packets. An event carries 29 bits of a sequence number, which distinguish packets
-/// that are up to 2^28 apart; a TCP window is at most 2^30 bytes (RFC 7323 sec. 2.3).
+/// Largest window, in packets. An event carries 29 bits of a sequence number, which distinguish
+/// packets that are up to 2^28 apart; a TCP window is at most 2^30 bytes (RFC 7323 sec. 2.3).
 pub const MAX_WINDOW_PACKETS: u64 = 100_000_000;
 
 /// An ACK of new data, as a window law sees it.
@@ -48,7 +48,8 @@ pub struct AckEvent {
     pub min_rtt: Time,
     /// Packets acknowledged in sequence since the connection began.
     pub delivered_packets: u64,
-    /// Marks that the receiver has reported since the connection began; 0 without accurate feedback.
+    /// Marks that the receiver has reported since the connection began; 0 without accurate
+    /// feedback.
     pub marked_packets: u64,
     /// The first sequence number that has not been sent.
     pub next: u64,
@@ -74,8 +75,8 @@ pub struct CongestionEvent {
     pub now: Time,
     /// The sign of congestion.
     pub kind: CongestionKind,
-    /// The window in use at that time, in packets: the flight size if the application limited the sender
-    /// (RFC 5681 Eq. 4).
+    /// The window in use at that time, in packets: the flight size if the application limited the
+    /// sender (RFC 5681 Eq. 4).
     pub cwnd_packets: f64,
     /// Whether the window was below ssthresh.
     pub is_slow_start: bool,
@@ -128,8 +129,8 @@ pub trait WindowLaw {
         false
     }
 
-    /// Number of blocks into which the sender divides the window, spread over the round trip; `None`
-    /// if packets leave as soon as the window allows.
+    /// Number of blocks into which the sender divides the window, spread over the round trip;
+    /// `None` if packets leave as soon as the window allows.
     fn blocks(&self, _srtt: Time) -> Option<u32> {
         None
     }

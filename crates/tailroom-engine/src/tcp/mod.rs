@@ -1,5 +1,5 @@
-//! A TCP connection: sender, receiver, and the order in which they act when a packet or an ACK leaves
-//! the last shared link.
+//! A TCP connection: sender, receiver, and the order in which they act when a packet or an ACK
+//! leaves the last shared link.
 
 pub mod receiver;
 pub mod sender;
@@ -44,8 +44,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection before its first packet. `objects` is the source of the data, if the application
-    /// does not have all of it from the beginning.
+    /// A connection before its first packet. `objects` is the source of the data, if the
+    /// application does not have all of it from the beginning.
     pub fn new(
         tcp: &TcpSpec,
         demand: Demand,
@@ -90,13 +90,15 @@ impl Connection {
         acknowledge(&mut self.sender, &mut self.wiring, now, ack, entrance);
     }
 
-    /// Fires the timers that are due before `end`, although their packets reach no link before `end`.
+    /// Fires the timers that are due before `end`, although their packets reach no link before
+    /// `end`.
     pub fn run_out(&mut self, end: Time, entrance: &mut impl Entrance) {
         let last = Time::from_picoseconds(end.picoseconds() - 1);
         self.wake(last + self.wiring.to_first_link(), entrance);
     }
 
-    /// When a packet sent by the flow's next timer can reach a shared link: the time of the wake-up.
+    /// When a packet sent by the flow's next timer can reach a shared link: the time of the
+    /// wake-up.
     #[inline]
     pub fn next_wake(&self) -> Time {
         self.receiver_wake().min(self.sender_wake())
@@ -123,8 +125,8 @@ impl Connection {
         }
     }
 
-    /// Fires the timers whose packets can reach a shared link by `time`, in the order of the sender's
-    /// time. An ACK at the time of a deadline comes before the timer.
+    /// Fires the timers whose packets can reach a shared link by `time`, in the order of the
+    /// sender's time. An ACK at the time of a deadline comes before the timer.
     pub fn wake(&mut self, time: Time, entrance: &mut impl Entrance) {
         loop {
             let (receiver_wake, sender_wake) = (self.receiver_wake(), self.sender_wake());

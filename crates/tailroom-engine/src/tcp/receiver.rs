@@ -1,7 +1,7 @@
 //! The TCP receiver: reassembly, delayed ACKs, SACK blocks, and the echo of ECN marks.
 //!
-//! Like the sender, the receiver does no I/O: its methods take a packet, or the delayed-ACK deadline,
-//! and return ACKs.
+//! Like the sender, the receiver does no I/O: its methods take a packet, or the delayed-ACK
+//! deadline, and return ACKs.
 
 use std::collections::VecDeque;
 
@@ -84,15 +84,15 @@ pub struct Receiver {
     /// The most recently reported ranges, the latest first (RFC 2018 sec. 4).
     recent: [Range; MAX_SACK_BLOCKS],
     recent_count: usize,
-    /// Not next to `echo`: an ACK would copy both with one load, which stalls on the store to `echo`
-    /// just before (failed store-to-load forwarding).
+    /// Not next to `echo`: an ACK would copy both with one load, which stalls on the store to
+    /// `echo` just before (failed store-to-load forwarding).
     marked_packets: u64,
 }
 
 impl Receiver {
-    /// A receiver that expects packet 0 of `packets` ([`u64::MAX`] without bound). The ACK of the last
-    /// packet, which carries the FIN, is never delayed, nor is, with accurate feedback, the ACK that
-    /// reports a change of the marks.
+    /// A receiver that expects packet 0 of `packets` ([`u64::MAX`] without bound). The ACK of the
+    /// last packet, which carries the FIN, is never delayed, nor is, with accurate feedback, the
+    /// ACK that reports a change of the marks.
     pub fn new(delayed: DelayedAck, has_accurate_feedback: bool, packets: u64) -> Self {
         Receiver {
             next: 0,
@@ -146,8 +146,8 @@ impl Receiver {
         Some(self.acknowledge())
     }
 
-    /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 for an ACK at once when marks begin
-    /// and at every second mark, RFC 8257 sec. 3.2 for one when they end.
+    /// RFC 3168 sec. 6.1.3 for the echo; RFC 9768 sec. 3.2.2.5.1 for an ACK at once when marks
+    /// begin and at every second mark, RFC 8257 sec. 3.2 for one when they end.
     ///
     /// Takes single fields instead of the packet: a reference would force every packet into memory.
     #[inline(never)]
@@ -157,8 +157,8 @@ impl Receiver {
             return;
         }
         if self.has_accurate_feedback {
-            // Every change is acknowledged at once, so the unacknowledged packets are all marked or all
-            // unmarked.
+            // Every change is acknowledged at once, so the unacknowledged packets are all marked or
+            // all unmarked.
             let is_second_mark = is_marked && self.unacknowledged > 0;
             self.acks_at_once = is_marked != self.is_echoing || is_second_mark;
             self.marked_packets += u64::from(is_marked);

@@ -1,5 +1,5 @@
-//! Explicit congestion notification at the sender (RFC 3168 sec. 6.1.2): the ECN field of its packets,
-//! and the marks that ACKs report.
+//! Explicit congestion notification at the sender (RFC 3168 sec. 6.1.2): the ECN field of its
+//! packets, and the marks that ACKs report.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,8 @@ pub enum EcnMode {
     /// Packets are not ECN-capable: queues drop them.
     #[default]
     Off,
-    /// RFC 3168: packets carry ECT(0), and the receiver echoes a mark until the sender has answered it.
+    /// RFC 3168: packets carry ECT(0), and the receiver echoes a mark until the sender has answered
+    /// it.
     Classic,
     /// Packets carry ECT(0), and the receiver counts every mark (RFC 9768), as DCTCP requires.
     Accurate,
@@ -84,13 +85,14 @@ impl EcnState {
         is_marked
     }
 
-    /// Whether a mark has reduced the window since `packet` was sent. Losses and marks of the same window
-    /// of data reduce it once.
+    /// Whether a mark has reduced the window since `packet` was sent. Losses and marks of the same
+    /// window of data reduce it once.
     pub fn has_reduced_since(&self, packet: u64) -> bool {
         packet < self.reduction_point
     }
 
-    /// Records that a mark has reduced the window; `next` is the first packet that has not been sent.
+    /// Records that a mark has reduced the window; `next` is the first packet that has not been
+    /// sent.
     pub fn on_marked_reduction(&mut self, next: u64) {
         self.reduction_point = next;
     }
@@ -100,8 +102,8 @@ impl EcnState {
         self.owes_cwr = self.codepoint != Ecn::NotEct && !self.is_accurate;
     }
 
-    /// Returns the ECN field and the CWR flag of a packet that is being sent. Retransmissions are not
-    /// ECN-capable (RFC 3168 sec. 6.1.5) and do not carry the flag.
+    /// Returns the ECN field and the CWR flag of a packet that is being sent. Retransmissions are
+    /// not ECN-capable (RFC 3168 sec. 6.1.5) and do not carry the flag.
     #[inline]
     pub fn on_sent(&mut self, is_retransmission: bool) -> (Ecn, bool) {
         if is_retransmission {

@@ -3,8 +3,8 @@
 
 use crate::units::Time;
 
-/// Ratio of the pacing rate to the window per RTT in slow start, where the next round trip needs twice
-/// the rate (Linux `tcp_pacing_ss_ratio`, 200 %).
+/// Ratio of the pacing rate to the window per RTT in slow start, where the next round trip needs
+/// twice the rate (Linux `tcp_pacing_ss_ratio`, 200 %).
 const SLOW_START_GAIN: f64 = 2.0;
 /// The same ratio above ssthresh, with room to probe (Linux `tcp_pacing_ca_ratio`, 120 %).
 const AVOIDANCE_GAIN: f64 = 1.2;
@@ -41,8 +41,8 @@ impl Pacer {
         self.next
     }
 
-    /// Records a packet that leaves at `now`. Before the first RTT sample nothing is paced: the initial
-    /// window is a burst.
+    /// Records a packet that leaves at `now`. Before the first RTT sample nothing is paced: the
+    /// initial window is a burst.
     #[inline]
     pub fn on_sent(&mut self, now: Time, cwnd_packets: f64, is_slow_start: bool, srtt: Time) {
         if self.is_on {
@@ -74,9 +74,9 @@ impl Pacer {
         }
     }
 
-    /// Records a packet that leaves at `now` under a control that sets the rate: `gap` is the time per
-    /// packet at that rate, and `quantum` packets leave together (draft-ietf-ccwg-bbr-06 sec. "Pacing
-    /// Rate").
+    /// Records a packet that leaves at `now` under a control that sets the rate: `gap` is the time
+    /// per packet at that rate, and `quantum` packets leave together (draft-ietf-ccwg-bbr-06 sec.
+    /// "Pacing Rate").
     pub fn on_sent_at_rate(&mut self, now: Time, gap: Time, quantum: u64) {
         if self.paid_until <= now {
             self.in_quantum = 0;
@@ -106,7 +106,8 @@ mod tests {
         let ms = Time::from_milliseconds;
         for sent_at in [ms(100), ms(125), ms(150)] {
             for packet in 0..5 {
-                // A millisecond between two packets: sending a block takes time, its successor waits less.
+                // A millisecond between two packets: sending a block takes time, its successor
+                // waits less.
                 let now = sent_at + ms(packet);
                 assert_eq!(pacer.wait(now), None);
                 pacer.on_sent_in_block(now, 20.0, 4, ms(100));

@@ -1,6 +1,6 @@
 //! Proportional rate reduction (RFC 9937): during recovery the sender sends in proportion to the
-//! packets delivered, so that the window reaches ssthresh at the end of the round trip, instead of by
-//! a silence at its start.
+//! packets delivered, so that the window reaches ssthresh at the end of the round trip, instead of
+//! by a silence at its start.
 
 /// Counters of one recovery episode, in packets.
 #[derive(Clone, Copy, Debug)]

@@ -62,8 +62,8 @@ pub enum Recovery {
 }
 
 impl Sender {
-    /// Takes in an ACK that is not of the fast path: a duplicate, an ACK with SACK blocks or a mark, or
-    /// an ACK during recovery.
+    /// Takes in an ACK that is not of the fast path: a duplicate, an ACK with SACK blocks or a
+    /// mark, or an ACK during recovery.
     #[inline(never)]
     pub(super) fn on_ack_slow_path(
         &mut self,
@@ -104,9 +104,10 @@ impl Sender {
 
     // RFC 3168: ECN.
 
-    /// RFC 3168 sec. 6.1.2: a mark reduces the window as a loss does, at most once per window of data,
-    /// whether losses or marks came first. The window stays at two packets or more (RFC 8511 sec. 3),
-    /// since the retransmission timer does not take the place of a window of one packet here.
+    /// Reduces the window for a mark as for a loss, at most once per window of data, whether losses
+    /// or marks came first (RFC 3168 sec. 6.1.2). The window stays at two packets or more (RFC 8511
+    /// sec. 3), so that the sender does not have to wait for its timer, as it would with a window of
+    /// one packet.
     pub(super) fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
@@ -118,8 +119,8 @@ impl Sender {
         }
     }
 
-    /// Reduces the window for lost packets, unless a mark in the same window of data has reduced it and
-    /// the law answers a mark as it answers a loss.
+    /// Reduces the window for lost packets, unless a mark in the same window of data has reduced it
+    /// and the law answers a mark as it answers a loss.
     fn reduce_for_loss(&mut self, now: Time) {
         if self.options.answers_loss_after_mark || !self.ecn.has_reduced_since(self.una) {
             self.reduce(now, CongestionKind::Loss);
@@ -147,8 +148,8 @@ impl Sender {
         }
     }
 
-    /// RFC 6675 sec. 5, step 4: reduces the window, retransmits the first lost packet whatever the pipe
-    /// is, and fills the pipe up to the new window.
+    /// RFC 6675 sec. 5, step 4: reduces the window, retransmits the first lost packet whatever the
+    /// pipe is, and fills the pipe up to the new window.
     fn enter_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
         let in_flight = self.next - self.una;
         self.reduce_for_loss(now);
@@ -174,7 +175,8 @@ impl Sender {
     pub(super) fn begin_recovery(&mut self) {
         self.phase = Phase::Recovery;
         self.recovery_point = self.next;
-        // RFC 6675 sec. 5, step 4.3: no rescue before more than this retransmission is acknowledged.
+        // RFC 6675 sec. 5, step 4.3: no rescue before more than this retransmission is
+        // acknowledged.
         self.is_rescue_spent = false;
         self.rescue_from = self.una + 2;
     }
@@ -267,10 +269,10 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl Outlet) {
-        // The timer guards the first packet in flight, which is retransmitted now. Without a restart it
-        // would expire a timeout after the last ACK, while the retransmission is on its way. Other
-        // retransmissions do not restart it: a timer that each of them extends would never detect
-        // that one of them is lost.
+        // The timer guards the first packet in flight, which is retransmitted now. Without a
+        // restart it would expire a timeout after the last ACK, while the retransmission is on its
+        // way. Other retransmissions do not restart it: a timer that each of them extends would
+        // never detect that one of them is lost.
         let restarts = self.options.restart_at_retransmission && self.is_sack;
         if restarts && self.phase == Phase::Recovery && sequence == self.una {
             self.rto_deadline = now.saturating_add(self.rtt.rto());
@@ -293,9 +295,9 @@ impl Sender {
 
     /// Grows the window on a cumulative ACK outside fast recovery.
     ///
-    /// After a timeout an ACK counts as one packet, since it may cover packets that had arrived earlier
-    /// (RFC 3465 sec. 2.3). The window does not grow on an ACK that echoes a mark (RFC 3168 sec. 6.1.2),
-    /// except after a timeout: retransmissions carry no CWR that could end the echo.
+    /// After a timeout an ACK counts as one packet, since it may cover packets that had arrived
+    /// earlier (RFC 3465 sec. 2.3). The window does not grow on an ACK that echoes a mark (RFC 3168
+    /// sec. 6.1.2), except after a timeout: retransmissions carry no CWR that could end the echo.
     fn grow_after(&mut self, now: Time, summary: AckSummary) {
         if summary.is_marked && self.phase == Phase::Open {
             return;
@@ -332,8 +334,8 @@ impl Sender {
                 self.inflation += 1; // RFC 5681 sec. 3.2 step 4 (RFC 6582 sec. 3.2 step 3)
                 self.send_in_recovery(now, out);
             }
-            // RFC 6582 sec. 3.2 step 2: only beyond the last recovery, whose retransmissions may cause
-            // these duplicate ACKs.
+            // RFC 6582 sec. 3.2 step 2: only beyond the last recovery, whose retransmissions may
+            // cause these duplicate ACKs.
             Phase::Open
                 if self.duplicates == DUPLICATE_THRESHOLD && self.is_beyond_last_repair() =>
             {

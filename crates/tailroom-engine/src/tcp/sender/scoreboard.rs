@@ -1,8 +1,8 @@
 //! What the sender knows about the packets it has in flight (RFC 6675 sec. 3 and 4).
 //!
 //! Nothing is stored per packet: sacked packets are a sorted list of ranges, and the lost and the
-//! retransmitted packets are the unsacked packets below an edge. Counts are updated by differences, so
-//! an ACK costs the same with a window of ten packets and of a million.
+//! retransmitted packets are the unsacked packets below an edge. Counts are updated by differences,
+//! so an ACK costs the same with a window of ten packets and of a million.
 
 use std::collections::VecDeque;
 
@@ -73,8 +73,8 @@ impl Scoreboard {
         self.una = una;
     }
 
-    /// Moves the cumulative ACK to `una`; returns the number of packets newly known to have arrived,
-    /// without those sacked before.
+    /// Moves the cumulative ACK to `una`; returns the number of packets newly known to have
+    /// arrived, without those sacked before.
     #[inline]
     pub fn advance(&mut self, una: u64) -> u64 {
         if self.is_clear() {
@@ -110,8 +110,8 @@ impl Scoreboard {
         unsacked
     }
 
-    /// Takes in the SACK blocks of an ACK for packets below `next`; shows `on_sacked` the newly reported
-    /// packets and returns their number.
+    /// Takes in the SACK blocks of an ACK for packets below `next`; shows `on_sacked` the newly
+    /// reported packets and returns their number.
     #[inline]
     pub fn add(&mut self, blocks: &[Range], next: u64, on_sacked: impl FnMut(Range)) -> u64 {
         if blocks.is_empty() { 0 } else { self.add_blocks(blocks, next, on_sacked) }

@@ -28,8 +28,8 @@ fn hundred() -> u32 {
     100
 }
 
-/// Largest number of packets that one ACK counts for (RFC 3465 sec. 2.3, L = 2): a delayed ACK counts
-/// in full, an ACK that covers a repaired hole does not.
+/// Largest number of packets that one ACK counts for (RFC 3465 sec. 2.3, L = 2): a delayed ACK
+/// counts in full, an ACK that covers a repaired hole does not.
 const CREDIT_LIMIT: u64 = 2;
 
 /// An ACK of new data, as slow start sees it.

@@ -41,8 +41,8 @@ pub struct TcpSpec {
     /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` stands for 2 packets and 40 ms.
     #[serde(default)]
     pub delayed_ack: DelayedAck,
-    /// The ACK path releases ACKs only at multiples of this time, as cable and wireless links do. By
-    /// default it does not hold ACKs.
+    /// The ACK path releases ACKs only at multiples of this time, as cable and wireless links do.
+    /// By default it does not hold ACKs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_aggregation: Option<PositiveDuration>,
     // The simulation reads the resolved indices in `GroupSpec::reverse_path`.
@@ -64,20 +64,20 @@ pub struct TcpSpec {
     /// Lower bound of the retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
     #[serde(default = "linux_min_rto")]
     pub min_rto: PositiveDuration,
-    /// Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus G. The default is
-    /// `min_rto`, as in Linux, since a timeout that is hardly longer than a steady RTT expires while the
-    /// ACK of a retransmission is on its way. ns-2: "10 ms".
+    /// Clock granularity G of RFC 6298: the timeout is at least the smoothed RTT plus G. The
+    /// default is `min_rto`, as in Linux, since a timeout that is hardly longer than a steady RTT
+    /// expires while the ACK of a retransmission is on its way. ns-2: "10 ms".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rto_granularity: Option<PositiveDuration>,
-    /// Restart the timer when SACK recovery retransmits the first packet in flight (as Linux and ns-2
-    /// do), not only when new data is acknowledged (RFC 6298 sec. 5.3).
+    /// Restart the timer when SACK recovery retransmits the first packet in flight (as Linux and
+    /// ns-2 do), not only when new data is acknowledged (RFC 6298 sec. 5.3).
     #[serde(default = "yes")]
     pub restart_rto_at_retransmission: bool,
     /// Which packets give RTT samples (RFC 6298 sec. 3).
     #[serde(default)]
     pub rtt_samples: RttSamples,
-    /// Upper bound of the window, in packets. The default is 100,000,000, more than a connection can
-    /// have in flight (RFC 7323: 2^30 bytes).
+    /// Upper bound of the window, in packets. The default is 100,000,000, more than a connection
+    /// can have in flight (RFC 7323: 2^30 bytes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub max_window: Option<u64>,
@@ -86,16 +86,17 @@ pub struct TcpSpec {
     #[schemars(schema_with = "kind_or_name::schema::<SlowStartSpec>")]
     pub slow_start: SlowStartSpec,
     /// A sender that has sent nothing for longer than its retransmission timeout restarts from the
-    /// initial window, or from its window if that is smaller, with slow start up to the old `ssthresh`
-    /// (RFC 5681 sec. 4.1; Linux has a sysctl of this name). It has an effect if the application
-    /// pauses, as with a source of kind `objects`. Rate-based controls have their own rules.
+    /// initial window, or from its window if that is smaller, with slow start up to the old
+    /// `ssthresh` (RFC 5681 sec. 4.1; Linux has a sysctl of this name). It has an effect if the
+    /// application pauses, as with a source of kind `objects`. Rate-based controls have their own
+    /// rules.
     #[serde(default = "yes")]
     pub slow_start_after_idle: bool,
     /// Spread packets over the round trip instead of sending each as soon as an ACK allows it.
     #[serde(default)]
     pub pacing: bool,
-    /// Number of packets that a host with segmentation offload sends at once: it waits until the window
-    /// has room for all of them.
+    /// Number of packets that a host with segmentation offload sends at once: it waits until the
+    /// window has room for all of them.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 65_536))]
     pub send_burst: u32,
@@ -115,7 +116,8 @@ impl TcpSpec {
         self.rto_granularity.unwrap_or(self.min_rto).time()
     }
 
-    /// Size of a pure ACK on the wire, in bytes; a scenario allows at most the size of an IP packet.
+    /// Size of a pure ACK on the wire, in bytes; a scenario allows at most the size of an IP
+    /// packet.
     pub fn ack_bytes(&self) -> u32 {
         self.ack_size.bytes() as u32
     }
