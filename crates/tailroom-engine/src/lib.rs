@@ -20,13 +20,13 @@
 // Groups in the order in which they may import one another: see import_order.txt.
 pub mod distribution;
 mod kind_or_name;
+pub mod parameters;
 pub mod quantity;
 pub mod random;
 pub mod units;
 
 pub mod congestion;
 pub mod packet;
-pub mod parameters;
 pub mod probe;
 pub mod queue;
 

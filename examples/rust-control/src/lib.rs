@@ -1,5 +1,5 @@
-//! A congestion control of your own, outside tailroom's crates: additive increase until the queueing
-//! delay reaches a bound, additive decrease above it.
+//! A congestion control of your own, outside tailroom's crates: additive increase until the
+//! queueing delay reaches a bound, additive decrease above it.
 //!
 //! This file shows the parameters that a scenario sets, the window law, and its registration.
 //! `src/main.rs` runs a scenario with the control; `tests/delay_bound.rs` checks what it does.

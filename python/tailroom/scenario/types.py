@@ -1481,8 +1481,7 @@ class HighspeedCongestion(TypedDict):
 
 
 class FhstcpCongestion(TypedDict):
-    """FHSTCP: HighSpeed TCP, fair between flows of different round trip times (Su et al.
-    2005)."""
+    """FHSTCP (Su et al. 2005): HighSpeed TCP, fair between different round trip times."""
 
     kind: Literal["fhstcp"]
     c: NotRequired[float]
@@ -1682,8 +1681,7 @@ class IllinoisCongestion(TypedDict):
 
 
 class CompoundCongestion(TypedDict):
-    """Compound TCP (Tan et al. 2006): the window of Reno plus a window that follows the
-    delay."""
+    """Compound TCP (Tan et al. 2006): Reno's window plus a window that follows the delay."""
 
     kind: Literal["compound"]
     alpha: NotRequired[float]
@@ -1792,8 +1790,7 @@ class LedbatCongestion(TypedDict):
 
 
 class HyblaCongestion(TypedDict):
-    """Hybla (Caini, Firrincieli 2004): flows of long round trip times grow as fast as short
-    ones."""
+    """Hybla (Caini, Firrincieli 2004): growth that does not depend on the round trip time."""
 
     kind: Literal["hybla"]
     reference_rtt: NotRequired[PositiveDuration]
@@ -1822,8 +1819,7 @@ class WestwoodCongestion(TypedDict):
 
 
 class Bbr1Congestion(TypedDict):
-    """BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the measured delivery
-    rate."""
+    """BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the path's delivery rate."""
 
     kind: Literal["bbr1"]
 

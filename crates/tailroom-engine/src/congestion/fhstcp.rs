@@ -1,6 +1,6 @@
 //! FHSTCP (Su, Pan, Lv, Ping 2005, "A fair bulk data transmission protocol in grid environments"):
-//! HighSpeed TCP whose increase is proportional to the round trip time, so that flows with different
-//! RTTs get the same rate, and whose window is sent in blocks spread over the round trip.
+//! HighSpeed TCP whose increase is proportional to the round trip time, so that flows with
+//! different RTTs get the same rate, and whose window is sent in blocks spread over the round trip.
 //!
 //! This implementation corrects errors in the paper's Figure 1: a block has cwnd / k packets, and
 //! each block begins RTT / k after the beginning of the previous block, or at once if sending the
@@ -18,13 +18,13 @@ use crate::units::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FhstcpParams {
-    /// Fair factor over RTT, in 1/s: the increase a(w) is multiplied by c times RTT. The paper compares
-    /// 5, 10 and 20 and recommends 10. Below an RTT of 1 / c a flow grows more slowly than standard
-    /// TCP.
+    /// Fair factor over RTT, in 1/s: the increase a(w) is multiplied by c times RTT. The paper
+    /// compares 5, 10 and 20 and recommends 10. Below an RTT of 1 / c a flow grows more slowly than
+    /// standard TCP.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0))]
     pub c: f64,
-    /// Send the window in int(c RTT) + 1 blocks spread over the round trip. Without it, packets leave
-    /// as soon as the window allows.
+    /// Send the window in int(c RTT) + 1 blocks spread over the round trip. Without it, packets
+    /// leave as soon as the window allows.
     pub block_pacing: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Congestion controls, one file each, and their registry.
 //!
 //! A control is of one of two kinds. A [`WindowLaw`] sets the window: how it grows above ssthresh
-//! and what congestion leaves of it. A [`RateBasedControl`] sets the window and the pacing rate from
-//! the delivery rates that the sender measures.
+//! and what congestion leaves of it. A [`RateBasedControl`] sets the window and the pacing rate
+//! from the delivery rates that the sender measures.
 //!
 //! A new control takes a file with `struct X` (its state), `struct XParams` (its parameters, whose
 //! doc comments, defaults and ranges become the schema and `tailroom list`), `impl WindowLaw for X`
@@ -29,8 +29,8 @@ use rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
 };
 
-/// Largest window, in packets. An event carries 29 bits of a sequence number, which distinguish packets
-/// that are up to 2^28 apart; a TCP window is at most 2^30 bytes (RFC 7323 sec. 2.3).
+/// Largest window, in packets. An event carries 29 bits of a sequence number, which distinguish
+/// packets that are up to 2^28 apart; a TCP window is at most 2^30 bytes (RFC 7323 sec. 2.3).
 pub const MAX_WINDOW_PACKETS: u64 = 100_000_000;
 
 /// An ACK of new data, as a window law sees it.
@@ -48,7 +48,8 @@ pub struct AckEvent {
     pub min_rtt: Time,
     /// Packets acknowledged in sequence since the connection began.
     pub delivered_packets: u64,
-    /// Marks that the receiver has reported since the connection began; 0 without accurate feedback.
+    /// Marks that the receiver has reported since the connection began; 0 without accurate
+    /// feedback.
     pub marked_packets: u64,
     /// The first sequence number that has not been sent.
     pub next: u64,
@@ -74,8 +75,8 @@ pub struct CongestionEvent {
     pub now: Time,
     /// The sign of congestion.
     pub kind: CongestionKind,
-    /// The window in use at that time, in packets: the flight size if the application limited the sender
-    /// (RFC 5681 Eq. 4).
+    /// The window in use at that time, in packets: the flight size if the application limited the
+    /// sender (RFC 5681 Eq. 4).
     pub cwnd_packets: f64,
     /// Whether the window was below ssthresh.
     pub is_slow_start: bool,
@@ -128,8 +129,8 @@ pub trait WindowLaw {
         false
     }
 
-    /// Number of blocks into which the sender divides the window, spread over the round trip; `None`
-    /// if packets leave as soon as the window allows.
+    /// Number of blocks into which the sender divides the window, spread over the round trip;
+    /// `None` if packets leave as soon as the window allows.
     fn blocks(&self, _srtt: Time) -> Option<u32> {
         None
     }
@@ -441,7 +442,7 @@ registry! {
         fixed_window::FixedWindow(FixedWindowParams) = "fixed_window",
         /// HighSpeed TCP (RFC 3649).
         highspeed::Highspeed(HighspeedParams) = "highspeed",
-        /// FHSTCP: HighSpeed TCP, fair between flows of different round trip times (Su et al. 2005).
+        /// FHSTCP (Su et al. 2005): HighSpeed TCP, fair between different round trip times.
         fhstcp::Fhstcp(FhstcpParams) = "fhstcp",
         /// Scalable TCP (Kelly 2003): grows by a fraction of the window per round trip.
         scalable::Scalable(ScalableParams) = "scalable",
@@ -455,19 +456,19 @@ registry! {
         fast::Fast(FastParams) = "fast",
         /// Illinois (Liu, Basar, Srikant 2006): the delay sets the increase and the decrease.
         illinois::Illinois(IllinoisParams) = "illinois",
-        /// Compound TCP (Tan et al. 2006): the window of Reno plus a window that follows the delay.
+        /// Compound TCP (Tan et al. 2006): Reno's window plus a window that follows the delay.
         compound::Compound(CompoundParams) = "compound",
         /// YeAH (Baiocchi et al. 2007): grows fast while the queue is short, otherwise as Reno.
         yeah::Yeah(YeahParams) = "yeah",
         /// LEDBAT (RFC 6817), for background traffic: keeps the queueing delay at a target.
         ledbat::Ledbat(LedbatParams) = "ledbat",
-        /// Hybla (Caini, Firrincieli 2004): flows of long round trip times grow as fast as short ones.
+        /// Hybla (Caini, Firrincieli 2004): growth that does not depend on the round trip time.
         hybla::Hybla(HyblaParams) = "hybla",
         /// Westwood+ (Grieco, Mascolo 2004): falls to the measured bandwidth-delay product.
         westwood::Westwood(WestwoodParams) = "westwood",
     }
     rate_based {
-        /// BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the measured delivery rate.
+        /// BBR, version 1 (Cardwell et al. 2016; Linux 6.19): paces at the path's delivery rate.
         bbr1::Bbr1(Bbr1Params) = "bbr1",
         /// BBR, version 3 (draft-ietf-ccwg-bbr-06): as version 1, but reacts to losses above 2 %.
         bbr3::Bbr3(Bbr3Params) = "bbr3",

@@ -3,10 +3,10 @@
 //! a link one service time of the flow apart, so the spacing of their ACKs gives the flow's service
 //! rate.
 //!
-//! The sending rate is `mu + (B - X) / R`: the service rate mu, corrected so that the queue X reaches
-//! the set-point B within a round trip R. X is the number of packets in flight less the packets that
-//! the path holds without a queue, `R mu`. The paper estimates mu with a fuzzy filter; here the
-//! estimate is an exponential average.
+//! The sending rate is `mu + (B - X) / R`: the service rate mu, corrected so that the queue X
+//! reaches the set-point B within a round trip R. X is the number of packets in flight less the
+//! packets that the path holds without a queue, `R mu`. The paper estimates mu with a fuzzy filter;
+//! here the estimate is an exponential average.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,13 +16,13 @@ use super::rate_based::{BeginEvent, ControlOutput, RateBasedControl, RateSampleE
 use crate::parameters::{BadParameter, check};
 use crate::units::{Time, float};
 
-/// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck, an
-/// ACK per packet (no delayed ACKs), and `recovery = "sack"`.
+/// Parameters of packet-pair flow control. It needs `queue = { kind = "fair" }` at the bottleneck,
+/// an ACK per packet (no delayed ACKs), and `recovery = "sack"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PacketPairParams {
-    /// Target number of the flow's packets in the queue at the bottleneck (4; Keshav leaves it to the
-    /// network). Below 2 the flow's queue may be empty when a pair arrives, and the pair then
+    /// Target number of the flow's packets in the queue at the bottleneck (4; Keshav leaves it to
+    /// the network). Below 2 the flow's queue may be empty when a pair arrives, and the pair then
     /// overestimates the rate.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub setpoint: f64,

@@ -13,27 +13,27 @@ use crate::units::Time;
 /// needs `ecn = "l4s"` (in private networks `"accurate"`, which sends ECT(0)). The draft requires
 /// paced packets: set `pacing = true` as well. Without pacing, bursts are marked: over a `dual_pi2`
 /// queue at 100 Mbit/s, with an RTT of 100 ms, two flows use 97.1 % of the link instead of 99.7 %.
-/// Not implemented: the detection of a queue that marks as RFC 3168 specifies (at such a queue Prague
-/// takes more than its share), packets smaller than the largest, rates below two packets per round
-/// trip, loss detection by time, and the draft's variants and future work. The window does not grow
-/// on an ACK that reports a mark; in the draft only the marked packets of a delayed ACK do not
-/// count.
+/// Not implemented: the detection of a queue that marks as RFC 3168 specifies (at such a queue
+/// Prague takes more than its share), packets smaller than the largest, rates below two packets per
+/// round trip, loss detection by time, and the draft's variants and future work. The window does
+/// not grow on an ACK that reports a mark; in the draft only the marked packets of a delayed ACK do
+/// not count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PragueParams {
     /// Weight of the newest period in the estimate of the marked share (g; draft sec. 2.3.2: 1/16).
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub gain: f64,
-    /// Initial estimate, kept until the first mark (draft: 1, so that the first mark halves the window,
-    /// because slow start exceeds by far what the path holds).
+    /// Initial estimate, kept until the first mark (draft: 1, so that the first mark halves the
+    /// window, because slow start exceeds by far what the path holds).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub initial_alpha: f64,
     /// Smallest virtual round trip time: a flow with a shorter round trip time takes the share of a
     /// flow with this one (draft sec. 2.4.4: 25 ms). With a small value, such as "1 us", the rate
     /// depends on the round trip time as that of DCTCP does.
     pub min_virtual_rtt: PositiveDuration,
-    /// Number of round trips after which the virtual round trip time replaces the actual one, so that
-    /// short flows start fast (draft sec. 2.4.4: 500; the authors' Linux since 2024: 4).
+    /// Number of round trips after which the virtual round trip time replaces the actual one, so
+    /// that short flows start fast (draft sec. 2.4.4: 500; the authors' Linux since 2024: 4).
     pub transition_rounds: u64,
 }
 
@@ -81,8 +81,8 @@ pub struct Prague {
     /// Delivered packets and marks at the beginning of the period.
     delivered: u64,
     marked: u64,
-    /// Further marks reduce nothing until this time; `kept` is the share of the window that the last
-    /// reduction left.
+    /// Further marks reduce nothing until this time; `kept` is the share of the window that the
+    /// last reduction left.
     reduced_until: Time,
     kept: f64,
 }
@@ -118,9 +118,9 @@ impl Prague {
         self.alpha += self.gain * (share - self.alpha);
     }
 
-    /// Updates the round trip time in use and the increase, which is one packet of the virtual window
-    /// per virtual round trip. The actual window is M times smaller, and so is its increase; and a
-    /// virtual round trip lasts M actual ones.
+    /// Updates the round trip time in use and the increase, which is one packet of the virtual
+    /// window per virtual round trip. The actual window is M times smaller, and so is its increase;
+    /// and a virtual round trip lasts M actual ones.
     fn update_round_trip(&mut self, srtt: Time) {
         self.rounds_to_transition = self.rounds_to_transition.saturating_sub(1);
         self.round_trip = srtt;
@@ -146,7 +146,8 @@ impl WindowLaw for Prague {
                 self.reduced_until = event.now + self.round_trip;
                 self.kept * event.cwnd_packets
             }
-            // Draft sec. 2.4.1: the marks and the loss of the same round trip together halve the window.
+            // Draft sec. 2.4.1: the marks and the loss of the same round trip together halve the
+            // window.
             CongestionKind::Loss if self.is_in_cwr(event.now) => {
                 BETA / std::mem::replace(&mut self.kept, BETA) * event.cwnd_packets
             }

@@ -1,5 +1,5 @@
-//! Rate-based controls: they answer each ACK, and the delivery rate that it shows, with a window and
-//! a pacing rate.
+//! Rate-based controls: they answer each ACK, and the delivery rate that it shows, with a window
+//! and a pacing rate.
 
 use super::CongestionEvent;
 use crate::units::Time;

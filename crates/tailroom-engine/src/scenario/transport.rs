@@ -88,8 +88,7 @@ fn check_counted_pipe(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
     } else if tcp.prr {
         ("proportional rate reduction takes the place of this pipe", "set `prr = false`")
     } else if tcp.congestion.is_rate_based() {
-        let problem =
-            "the congestion control is rate-based, and its window is not filled by a pipe";
+        let problem = "the congestion control is rate-based and uses no pipe of a SACK recovery";
         (problem, "choose another `congestion`")
     } else {
         return Ok(());

@@ -1,6 +1,6 @@
-//! ACK aggregation: the excess of acknowledged packets over those that the estimated rate would have
-//! delivered (`bbr_update_ack_aggregation`). The window is larger by this excess, so that a flow keeps
-//! sending while no ACK arrives.
+//! ACK aggregation: the excess of acknowledged packets over those that the estimated rate would
+//! have delivered (`bbr_update_ack_aggregation`). The window is larger by this excess, so that a
+//! flow keeps sending while no ACK arrives.
 
 use super::rounded_down;
 use crate::units::{Time, float};

@@ -1,17 +1,17 @@
-//! BBR, version 1, of Linux: `net/ipv4/tcp_bbr.c` of Linux 6.19 (2026), whose functions the comments
-//! name. It paces at 1 % below the measured delivery rate and has at most twice the bandwidth-delay
-//! product in flight. Published as Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016 and
-//! draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017); the comments name sections of the
-//! draft where it agrees with Linux.
+//! BBR, version 1, of Linux: `net/ipv4/tcp_bbr.c` of Linux 6.19 (2026), whose functions the
+//! comments name. It paces at 1 % below the measured delivery rate and has at most twice the
+//! bandwidth-delay product in flight. Published as Cardwell, Cheng, Gunn, Yeganeh, Jacobson 2016
+//! and draft-cardwell-iccrg-bbr-congestion-control-00 (July 2017); the comments name sections of
+//! the draft where it agrees with Linux.
 //!
-//! Linux differs from the draft in the pacing margin of 1 % and the flight at the next departure (since
-//! 4.20), the window's allowance for aggregated ACKs (since 5.1), two more packets in the phase that
-//! probes, an even window, and an RTT equal to the smallest one, which does not renew it. Linux also
-//! estimates the rate of a policer, which the draft does not.
+//! Linux differs from the draft in the pacing margin of 1 % and the flight at the next departure
+//! (since 4.20), the window's allowance for aggregated ACKs (since 5.1), two more packets in the
+//! phase that probes, an even window, and an RTT equal to the smallest one, which does not renew
+//! it. Linux also estimates the rate of a policer, which the draft does not.
 //!
-//! This implementation differs from Linux in these points: windows and rates have fractions; time is
-//! exact, not in microseconds and jiffies; the bandwidth filter keeps the maximum of each round trip,
-//! not three maxima (`minmax_running_max`); a recovery is never undone.
+//! This implementation differs from Linux in these points: windows and rates have fractions; time
+//! is exact, not in microseconds and jiffies; the bandwidth filter keeps the maximum of each round
+//! trip, not three maxima (`minmax_running_max`); a recovery is never undone.
 
 mod aggregation;
 mod policer;
@@ -34,10 +34,10 @@ use super::{CongestionEvent, CongestionKind, ControlParameters};
 use crate::random;
 use crate::units::{Time, float};
 
-/// BBR, version 1, has no parameters; it is the BBR of Linux 6.19 (`net/ipv4/tcp_bbr.c`). It ignores
-/// ECN marks, and its measurements need `recovery = "sack"`. Like a host with segmentation offload
-/// it sends the packets of up to a millisecond together, at least two above 1.2 Mbit/s and at most
-/// 64 KB.
+/// BBR, version 1, has no parameters; it is the BBR of Linux 6.19 (`net/ipv4/tcp_bbr.c`). It
+/// ignores ECN marks, and its measurements need `recovery = "sack"`. Like a host with segmentation
+/// offload it sends the packets of up to a millisecond together, at least two above 1.2 Mbit/s and
+/// at most 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr1Params {}
@@ -316,7 +316,8 @@ impl Model {
         };
     }
 
-    /// `bbr_reset_probe_bw_mode`; sec. 4.3.4.3: begins with a random phase other than that of gain 3/4.
+    /// `bbr_reset_probe_bw_mode`; sec. 4.3.4.3: begins with a random phase other than that of gain
+    /// 3/4.
     fn enter_probe_bandwidth(&mut self, now: Time) {
         self.state = State::ProbeBandwidth;
         let last = CYCLE.len() - 1;
@@ -343,8 +344,8 @@ impl Model {
         }
     }
 
-    /// Number of the packets in flight now that will still be in flight when the pacer lets the next
-    /// packet leave (`bbr_packets_in_net_at_edt`).
+    /// Number of the packets in flight now that will still be in flight when the pacer lets the
+    /// next packet leave (`bbr_packets_in_net_at_edt`).
     fn at_next_departure(&self, event: &RateSampleEvent, in_flight: u64) -> f64 {
         let wait = event.next_departure.since(event.now).seconds();
         let delivered = rounded_down(self.bandwidth() * wait);
@@ -440,8 +441,8 @@ impl Model {
         rounded_up(gain * bandwidth * self.min_rtt.value.seconds())
     }
 
-    /// `bbr_quantization_budget`: adds three quanta, rounds up to an even number, and adds two packets
-    /// while probing.
+    /// `bbr_quantization_budget`: adds three quanta, rounds up to an even number, and adds two
+    /// packets while probing.
     fn with_quanta(&self, flight: f64) -> f64 {
         let budget = flight + 3.0 * float(self.send_quantum);
         let even = 2.0 * rounded_up(0.5 * budget);
@@ -476,8 +477,8 @@ impl Model {
         }
     }
 
-    /// `bbr_set_cwnd_to_recover_or_restore`; sec. 4.2.3.4: in the first round trip of a fast recovery as
-    /// many packets leave as arrive. Returns whether this rule sets the window.
+    /// `bbr_set_cwnd_to_recover_or_restore`; sec. 4.2.3.4: in the first round trip of a fast
+    /// recovery as many packets leave as arrive. Returns whether this rule sets the window.
     fn conserve_or_restore(&mut self, event: &RateSampleEvent) -> bool {
         let before = std::mem::replace(&mut self.repair, event.repair);
         if event.newly_lost > 0 {

@@ -1,5 +1,5 @@
-//! The reaction to losses: the short-term model, and the limit of the packets in flight (sec. "Updating
-//! the Model Upon Packet Loss").
+//! The reaction to losses: the short-term model, and the limit of the packets in flight (sec.
+//! "Updating the Model Upon Packet Loss").
 
 use super::{Model, State};
 use crate::congestion::rate_based::{LostPacketEvent, RateSample, RateSampleEvent};

@@ -1,11 +1,11 @@
 //! BBR, version 3 (draft-ietf-ccwg-bbr-06, as of its repository's commit
-//! 4ce5e87d5f58c34c8fae283367b41913d110b73a of 3 August 2026): paces at the measured delivery rate of
-//! the path, and limits the packets in flight to the number that the path was measured to hold with
-//! less than 2 % loss.
+//! 4ce5e87d5f58c34c8fae283367b41913d110b73a of 3 August 2026): paces at the measured delivery rate
+//! of the path, and limits the packets in flight to the number that the path was measured to hold
+//! with less than 2 % loss.
 //!
-//! Names are the draft's, and the comment of each function names the draft's function. Data is counted
-//! in packets. Two parts of the draft are not implemented, since no sender here can need them: the
-//! undo of a spurious recovery, and the parts that are specific to QUIC.
+//! Names are the draft's, and the comment of each function names the draft's function. Data is
+//! counted in packets. Two parts of the draft are not implemented, since no sender here can need
+//! them: the undo of a spurious recovery, and the parts that are specific to QUIC.
 
 mod control;
 mod loss;
@@ -29,9 +29,9 @@ use crate::units::Time;
 
 /// BBR, version 3, has no parameters; it is the BBR of draft-ietf-ccwg-bbr-06 (repository
 /// ietf-wg-ccwg/draft-ietf-ccwg-bbr, commit 4ce5e87). A round trip with ECN marks counts as a round
-/// trip with losses; the draft requires a response to marks and does not specify it. Its measurements
-/// need `recovery = "sack"`. Like a host with segmentation offload it sends the packets of up to a
-/// millisecond together, at least two and at most 64 KB.
+/// trip with losses; the draft requires a response to marks and does not specify it. Its
+/// measurements need `recovery = "sack"`. Like a host with segmentation offload it sends the
+/// packets of up to a millisecond together, at least two and at most 64 KB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr3Params {}
@@ -332,8 +332,9 @@ impl Model {
         }
     }
 
-    /// `CheckStartupHighLoss`, in the draft's sec. "Exiting Startup Based on Packet Loss". The round
-    /// trip of losses begins with the first loss, so the recovery has lasted a round trip at its end.
+    /// `CheckStartupHighLoss`, in the draft's sec. "Exiting Startup Based on Packet Loss". The
+    /// round trip of losses begins with the first loss, so the recovery has lasted a round trip at
+    /// its end.
     fn check_startup_high_loss(&mut self, event: &RateSampleEvent, sample: &RateSample) {
         let is_recovering = event.repair == Repair::FastRecovery;
         let is_high = if self.has_sack {

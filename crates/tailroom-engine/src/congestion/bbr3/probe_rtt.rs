@@ -1,4 +1,5 @@
-//! The smallest RTT and the state `ProbeRTT` that measures it (sec. "`ProbeRTT`"); restarts from idle.
+//! The smallest RTT and the state `ProbeRTT` that measures it (sec. "`ProbeRTT`"); restarts from
+//! idle.
 
 use super::{AckPhase, Model, State};
 use crate::congestion::rate_based::{RateSample, RateSampleEvent};
@@ -29,8 +30,8 @@ impl Model {
         let is_due = self.is_probe_rtt_expired && !self.is_idle_restart;
         if self.state != State::ProbeRtt && is_due {
             self.state = State::ProbeRtt;
-            // The draft enters ProbeRTT before it saves the window, so the larger of this window and
-            // the saved one is kept.
+            // The draft enters ProbeRTT before it saves the window, so the larger of this window
+            // and the saved one is kept.
             self.save_cwnd(self.cwnd);
             self.probe_rtt_done = None;
             self.ack_phase = AckPhase::ProbeStopping;

@@ -31,8 +31,8 @@ pub struct CustomParams {
     /// name.
     #[schemars(length(min = 1), example = "mymodule:MyControl")]
     pub control: String,
-    /// Arguments from which the control of each flow is made: in Python the keyword arguments of the
-    /// class.
+    /// Arguments from which the control of each flow is made: in Python the keyword arguments of
+    /// the class.
     #[serde(default, skip_serializing_if = "Table::is_empty")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub parameters: Table,

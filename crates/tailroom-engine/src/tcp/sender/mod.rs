@@ -1,10 +1,10 @@
-//! The TCP sender: decides which packets may leave now. Loss recovery, timeout, pacing and slow start
-//! are implemented here, once for all congestion controls.
+//! The TCP sender: decides which packets may leave now. Loss recovery, timeout, pacing and slow
+//! start are implemented here, once for all congestion controls.
 //!
 //! The sender does no I/O: each method takes the time at the sender and hands packets to an
-//! [`Outlet`]. The sender never reads a clock and never sees the schedule. It reports the time of its
-//! next [`deadline`](Sender::deadline), and the caller calls [`Sender::on_deadline`] at that time,
-//! unless an ACK arrives no later.
+//! [`Outlet`]. The sender never reads a clock and never sees the schedule. It reports the time of
+//! its next [`deadline`](Sender::deadline), and the caller calls [`Sender::on_deadline`] at that
+//! time, unless an ACK arrives no later.
 
 pub mod counted_pipe;
 pub mod ecn;
@@ -163,7 +163,8 @@ impl Sender {
                 CongestionControl::RateBased(Box::new(RateBasedSender::new(control, &event)))
             }
         };
-        // A rate-based control decides alone about slow start, bursts and restarts after idle times.
+        // A rate-based control decides alone about slow start, bursts and restarts after idle
+        // times.
         let is_rate_based = matches!(congestion_control, CongestionControl::RateBased(_));
         let initial_ssthresh = spec.initial_ssthresh.filter(|_| !is_rate_based);
         let law = match &congestion_control {
@@ -297,8 +298,8 @@ impl Sender {
         self.is_complete().then_some(self.quiet_since)
     }
 
-    /// Whether all data was acknowledged at the end of the run. The sender's own time may be past the
-    /// end.
+    /// Whether all data was acknowledged at the end of the run. The sender's own time may be past
+    /// the end.
     pub fn is_complete_at_end(&self) -> bool {
         let after = self.probe.record().after;
         let has_all = after.is_some_and(|counters| counters.delivered == self.demand.packets);
@@ -389,8 +390,8 @@ impl Sender {
         Some(sample)
     }
 
-    /// RFC 6298 sec. 5.2 and 5.3: the timer is off if no packet is in flight, and restarts when new data
-    /// is acknowledged.
+    /// RFC 6298 sec. 5.2 and 5.3: the timer is off if no packet is in flight, and restarts when new
+    /// data is acknowledged.
     #[inline]
     fn restart_timer(&mut self, now: Time) {
         if self.una == self.next {
@@ -434,9 +435,9 @@ impl Sender {
         }
     }
 
-    /// Number of packets that must fit into the window before a host with segmentation offload sends:
-    /// its burst, but at most a third of the window (Linux `tcp_tso_win_divisor`), and one packet if no
-    /// packet is in flight.
+    /// Number of packets that must fit into the window before a host with segmentation offload
+    /// sends: its burst, but at most a third of the window (Linux `tcp_tso_win_divisor`), and one
+    /// packet if no packet is in flight.
     fn burst(&self, in_flight: u64) -> u64 {
         if self.options.send_burst <= 1 || in_flight == 0 {
             return 1;
@@ -468,8 +469,8 @@ impl Sender {
         packets > 0
     }
 
-    /// RFC 5681 sec. 4.1: a sender that has sent nothing for longer than the retransmission timeout has
-    /// no ACK clock, and restarts from the restart window, min(IW, cwnd).
+    /// RFC 5681 sec. 4.1: a sender that has sent nothing for longer than the retransmission timeout
+    /// has no ACK clock, and restarts from the restart window, min(IW, cwnd).
     fn restart_after_idle(&mut self, now: Time) {
         let is_idle = self.is_quiet() && now.since(self.last_sent) > self.rtt.rto();
         if let Some(restart_window) = self.options.restart_window
@@ -491,8 +492,8 @@ impl Sender {
         true
     }
 
-    /// Paces a packet in blocks or at the control's rate. Slow start is not divided into blocks: it is
-    /// too short.
+    /// Paces a packet in blocks or at the control's rate. Slow start is not divided into blocks: it
+    /// is too short.
     #[cold]
     fn note_paced(&mut self, now: Time, sequence: u64, is_retransmission: bool) {
         let CongestionControl::WindowLaw(law) = &self.congestion_control else {

@@ -1,7 +1,7 @@
 //! The part of the sender that serves a rate-based control: it measures delivery rates, shows the
 //! control every ACK, and sends at the control's window and pacing rate. Slow start, ssthresh and
-//! proportional rate reduction have no part in it. Which packets are lost, and which are sent again,
-//! is decided as under a window law.
+//! proportional rate reduction have no part in it. Which packets are lost, and which are sent
+//! again, is decided as under a window law.
 
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
@@ -86,15 +86,16 @@ impl Sender {
             self.restart_timer(now);
         }
         self.ask_control(now, prior_una, prior_in_flight, newly_lost);
-        // Most ACKs arrive while the pacer holds the next packet back, whose release is set already.
+        // Most ACKs arrive while the pacer holds the next packet back, whose release is set
+        // already.
         let is_held_back = now < self.release_at && self.release_at != Time::NEVER;
         if !is_held_back {
             self.send_allowed(now, out);
         }
     }
 
-    /// Marks the packets in flight as limited by the application if the window has room and there is no
-    /// data to send (`CheckIfApplicationLimited`).
+    /// Marks the packets in flight as limited by the application if the window has room and there
+    /// is no data to send (`CheckIfApplicationLimited`).
     pub(super) fn note_app_limit(&mut self, now: Time) {
         if self.has_new_data(now) {
             return;

@@ -1,9 +1,9 @@
 //! Delivery-rate samples (draft-ietf-ccwg-bbr-06 sec. "Delivery Rate Samples", as of its
-//! repository's commit 4ce5e87 of 3 August 2026): the rate at which the network delivered the packets
-//! that were in flight together with an acknowledged packet.
+//! repository's commit 4ce5e87 of 3 August 2026): the rate at which the network delivered the
+//! packets that were in flight together with an acknowledged packet.
 //!
-//! Only rate-based controls need these samples. Each packet in flight has a record, in a ring indexed
-//! by sequence number. Data is counted in packets, which all have the same size.
+//! Only rate-based controls need these samples. Each packet in flight has a record, in a ring
+//! indexed by sequence number. Data is counted in packets, which all have the same size.
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,8 @@ use crate::packet::Range;
 use crate::units::{Time, float};
 
 /// The state of the connection when a packet was sent (the draft's per-packet state), in 40 bytes,
-/// because with many packets in flight memory accesses dominate the cost. The low bits of the counts
-/// are enough: only their increase while the packet is in flight is needed.
+/// because with many packets in flight memory accesses dominate the cost. The low bits of the
+/// counts are enough: only their increase while the packet is in flight is needed.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 struct Record {
@@ -57,7 +57,8 @@ pub struct RateSampler {
     lost: u64,
     /// Losses below this packet have been counted.
     lost_edge: u64,
-    /// Number of deliveries after which the last gap in the data has left the network; 0 without a gap.
+    /// Number of deliveries after which the last gap in the data has left the network; 0 without a
+    /// gap.
     app_limited: u64,
     min_rtt: Option<Time>,
     /// One more than the packet that last filled the window.
@@ -82,8 +83,8 @@ impl RateSampler {
         self.app_limited > 0
     }
 
-    /// Whether the window was full at some time in the last round trip: the packet that filled it had
-    /// not been acknowledged before this ACK.
+    /// Whether the window was full at some time in the last round trip: the packet that filled it
+    /// had not been acknowledged before this ACK.
     pub fn is_cwnd_limited(&self, prior_una: u64) -> bool {
         self.full_until > prior_una
     }
@@ -183,7 +184,8 @@ impl RateSampler {
         self.lost - before
     }
 
-    /// After a timeout: shows `on_lost` each packet that is not lost yet or has been retransmitted since.
+    /// After a timeout: shows `on_lost` each packet that is not lost yet or has been retransmitted
+    /// since.
     pub fn lose_everything(
         &mut self,
         now: Time,
@@ -220,8 +222,8 @@ impl RateSampler {
         });
     }
 
-    /// Ends an ACK: returns the number of newly acknowledged packets, and the RTT and the rate sample of
-    /// the one that was sent last (`GenerateRateSample`).
+    /// Ends an ACK: returns the number of newly acknowledged packets, and the RTT and the rate
+    /// sample of the one that was sent last (`GenerateRateSample`).
     pub fn finish(&mut self, now: Time) -> (u64, Option<Time>, Option<RateSample>) {
         // The gap has left the network.
         if self.delivered > self.app_limited {
@@ -236,8 +238,8 @@ impl RateSampler {
         {
             self.min_rtt = Some(rtt);
         }
-        // The longer interval of the two: ACKs that arrive faster than the packets were sent have been
-        // compressed.
+        // The longer interval of the two: ACKs that arrive faster than the packets were sent have
+        // been compressed.
         let send_elapsed = record.sent_time.since(record.first_sent_time);
         let interval = now.since(record.delivered_time).max(send_elapsed);
         let delivered = added(self.delivered, record.delivered);

@@ -10,8 +10,8 @@ use crate::units::{Time, float};
 const MIN_SSTHRESH: f64 = 2.0;
 
 impl Sender {
-    /// Grows the window after `acked` newly acknowledged packets. A window that did not limit the flow
-    /// says nothing about the path and does not grow (RFC 7661 sec. 4.2: it is not validated).
+    /// Grows the window after `acked` newly acknowledged packets. A window that did not limit the
+    /// flow says nothing about the path and does not grow (RFC 7661 sec. 4.2: it is not validated).
     #[inline]
     pub(super) fn grow(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
         if !self.is_window_limited {
