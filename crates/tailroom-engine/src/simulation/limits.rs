@@ -64,7 +64,7 @@ impl Simulation {
     fn memory_bytes(&self) -> u64 {
         let within = |link: &Link| link.memory_bytes_within(EVENTS_BETWEEN_MEMORY_CHECKS);
         let held_bytes: u64 = self.links.iter().map(within).sum();
-        let metered_bytes = self.admissions.memory_bytes_within(EVENTS_BETWEEN_MEMORY_CHECKS);
+        let metered_bytes = self.admissions.memory_bytes();
         let flow_bytes: u64 = self.flows.iter().map(super::Flow::memory_bytes).sum();
         let pending_bytes = self.schedule.memory_bytes() + self.stores.memory_bytes();
         pending_bytes + held_bytes + metered_bytes + flow_bytes

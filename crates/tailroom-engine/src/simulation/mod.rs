@@ -13,7 +13,7 @@ mod waits;
 use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::dynamic_flows::bottlenecked::INTERVAL;
 use crate::flow::Ends;
-use crate::link::{Fate, Link};
+use crate::link::{Link, LinkOutcome};
 use crate::network::{GroupSpec, Network};
 use crate::packet::in_network::{Event, Stage};
 use crate::packet::{Ack, Ecn, Packet};
@@ -73,7 +73,7 @@ struct Flow {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     packet: Event,
-    fate: Fate,
+    fate: LinkOutcome,
     /// What lies behind the link.
     exit: Exit,
     /// Whether it has just arrived there and lets its source emit the next one.
@@ -387,7 +387,7 @@ impl Simulation {
     fn arrive(&mut self, mut packet: Event, position: u8) -> Option<Step> {
         let hop = self.circuits.hop(packet.flow(), position);
         let link = hop.link as usize;
-        if !self.links[link].is_scheduled() {
+        if self.links[link].scheduled().is_none() {
             // The packet will reach its flow's ends at once: this fetches them meanwhile.
             std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
         }
@@ -396,7 +396,7 @@ impl Simulation {
         if hop.adds_wait {
             packet = self.add_wait(packet, fate, hop);
         }
-        if fate == Fate::Held {
+        if fate == LinkOutcome::Held {
             self.after_scheduler(link, packet.time());
             if !hop.clocks_source {
                 return None;
@@ -422,11 +422,12 @@ impl Simulation {
     /// Notes what a link's scheduler has dropped, and when the link sends next.
     #[inline]
     fn after_scheduler(&mut self, link: usize, now: Time) {
-        let next = self.links[link].next_service();
+        let Some(queue) = self.links[link].scheduled() else { return };
+        let (next, has_dropped) = (queue.next_service(), queue.has_dropped());
         if next != self.services.times[link] {
             self.services.set(link, next);
         }
-        if self.links[link].has_dropped() {
+        if has_dropped {
             self.take_dropped(link, now);
         }
     }
@@ -453,8 +454,10 @@ impl Simulation {
         let index = event.flow();
         match fate {
             // The link stands still for good, or the run is over by then: the packet stays there.
-            Fate::Delivered(at) if at >= Time::AFTER_ALL_RUNS => schedule.push(event.never()),
-            Fate::Delivered(at) if exit == Exit::Receiver => {
+            LinkOutcome::Delivered(at) if at >= Time::AFTER_ALL_RUNS => {
+                schedule.push(event.never())
+            }
+            LinkOutcome::Delivered(at) if exit == Exit::Receiver => {
                 let (event, sent) = sent_at(event, stores);
                 let flow = &mut flows[index as usize];
                 flow.account.received += 1;
@@ -476,7 +479,7 @@ impl Simulation {
                     passing.let_go(index, flows);
                 }
             }
-            Fate::Delivered(at) if exit == Exit::Sender => {
+            LinkOutcome::Delivered(at) if exit == Exit::Sender => {
                 let flow = &mut flows[index as usize];
                 let ack = stores.acks.take(event.slot());
                 flow.account.acks_on_the_way -= 1;
@@ -487,12 +490,12 @@ impl Simulation {
                 }
             }
             // All that the event cannot say of a packet is kept by now; the age of an ACK is never read.
-            Fate::Delivered(at) => schedule.push(event.at_next_link(at)),
-            Fate::Dropped | Fate::Lost => {
+            LinkOutcome::Delivered(at) => schedule.push(event.at_next_link(at)),
+            LinkOutcome::Dropped | LinkOutcome::Lost => {
                 lose(flows, stores, event, measure_from);
                 passing.let_go(index, flows);
             }
-            Fate::Held => {}
+            LinkOutcome::Held => {}
         }
         // A source's next packet is known once this one is out; it cannot arrive earlier.
         if clocks_source {

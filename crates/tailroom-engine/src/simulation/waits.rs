@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use super::circuits::{Exit, Hop};
-use crate::link::Fate;
+use crate::link::LinkOutcome;
 use crate::packet::in_network::Event;
 use crate::units::Time;
 
@@ -13,8 +13,8 @@ impl Simulation {
     /// The last link of its path counts what it has waited in total: also where its wire loses the packet,
     /// as the link itself counts its wait.
     #[inline]
-    pub(super) fn add_wait(&mut self, packet: Event, fate: Fate, hop: Hop) -> Event {
-        let is_sent = matches!(fate, Fate::Delivered(_) | Fate::Lost);
+    pub(super) fn add_wait(&mut self, packet: Event, fate: LinkOutcome, hop: Hop) -> Event {
+        let is_sent = matches!(fate, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
         // On a link that stands still for good it has not waited to the end.
         let link = &self.links[hop.link as usize];
         if !is_sent || link.busy_until() == Time::NEVER {
@@ -27,7 +27,7 @@ impl Simulation {
                 self.groups[hop.group as usize].on_wait(before.saturating_add(waited));
                 packet
             }
-            (_, Fate::Lost) => packet,
+            (_, LinkOutcome::Lost) => packet,
             _ => self.stores.kept_packets.add_wait(packet, waited, &mut self.schedule),
         }
     }

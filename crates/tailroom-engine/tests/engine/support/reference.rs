@@ -12,7 +12,7 @@ use tailroom_engine::dynamic_flows::Populations;
 use tailroom_engine::dynamic_flows::admission::FlowAdmissions;
 use tailroom_engine::dynamic_flows::bottlenecked::{INTERVAL, Sharing};
 use tailroom_engine::flow::Ends;
-use tailroom_engine::link::{Fate, Link};
+use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
@@ -367,7 +367,7 @@ impl<'a> Reference<'a> {
             class(&crossing[link], groups[one.packet.flow() as usize])
         });
         for packet in dropped {
-            self.follow(packet, Fate::Dropped, Time::ZERO);
+            self.follow(packet, LinkOutcome::Dropped, Time::ZERO);
         }
         let next = self.links[link].next_service();
         if next < self.network.duration {
@@ -376,8 +376,8 @@ impl<'a> Reference<'a> {
     }
 
     /// Lets a packet or an ACK that a link has sent, or not, after it waited, cause what it causes.
-    fn follow(&mut self, event: Event, fate: Fate, waited: Time) {
-        if fate == Fate::Held {
+    fn follow(&mut self, event: Event, fate: LinkOutcome, waited: Time) {
+        if fate == LinkOutcome::Held {
             return;
         }
         let flow = event.flow() as usize;
@@ -391,28 +391,35 @@ impl<'a> Reference<'a> {
         }
     }
 
-    fn follow_packet(&mut self, flow: usize, hop: usize, packet: Packet, fate: Fate, waited: Time) {
+    fn follow_packet(
+        &mut self,
+        flow: usize,
+        hop: usize,
+        packet: Packet,
+        fate: LinkOutcome,
+        waited: Time,
+    ) {
         let path = &self.network.groups[self.groups[flow]].path;
         let is_sent = match fate {
-            Fate::Lost => self.links[path[hop]].busy_until() < Time::NEVER,
-            Fate::Delivered(at) => at < Time::NEVER,
-            Fate::Dropped | Fate::Held => false,
+            LinkOutcome::Lost => self.links[path[hop]].busy_until() < Time::NEVER,
+            LinkOutcome::Delivered(at) => at < Time::NEVER,
+            LinkOutcome::Dropped | LinkOutcome::Held => false,
         };
         if hop + 1 == path.len() && is_sent {
             self.waits[self.groups[flow]].push((self.now, waited));
         }
         match fate {
-            Fate::Dropped | Fate::Lost => {
+            LinkOutcome::Dropped | LinkOutcome::Lost => {
                 self.accounts[flow].lost += 1;
                 let is_measured = packet.sent >= self.marks.measure_from;
                 self.accounts[flow].lost_measured += u64::from(is_measured);
             }
             // The link stands still for good.
-            Fate::Held | Fate::Delivered(Time::NEVER) => {}
-            Fate::Delivered(at) if hop + 1 < path.len() => {
+            LinkOutcome::Held | LinkOutcome::Delivered(Time::NEVER) => {}
+            LinkOutcome::Delivered(at) if hop + 1 < path.len() => {
                 self.heap.push(at, flow, Happening::PacketAtLink(hop + 1, packet, waited));
             }
-            Fate::Delivered(at) => {
+            LinkOutcome::Delivered(at) => {
                 self.accounts[flow].received += 1;
                 let is_measured = packet.sent >= self.marks.measure_from;
                 let is_marked = packet.ecn == Ecn::Ce && is_measured;
@@ -426,15 +433,18 @@ impl<'a> Reference<'a> {
         }
     }
 
-    fn follow_ack(&mut self, flow: usize, hop: usize, ack: StoredAck, fate: Fate) {
+    fn follow_ack(&mut self, flow: usize, hop: usize, ack: StoredAck, fate: LinkOutcome) {
         let group = &self.network.groups[self.groups[flow]];
         let Flow::Tcp(tcp) = &self.flows[flow] else { unreachable!("only TCP sends ACKs") };
         match fate {
-            Fate::Dropped | Fate::Lost | Fate::Held | Fate::Delivered(Time::NEVER) => {}
-            Fate::Delivered(at) if hop + 1 < group.reverse_path.len() => {
+            LinkOutcome::Dropped
+            | LinkOutcome::Lost
+            | LinkOutcome::Held
+            | LinkOutcome::Delivered(Time::NEVER) => {}
+            LinkOutcome::Delivered(at) if hop + 1 < group.reverse_path.len() => {
                 self.heap.push(at, flow, Happening::AckAtLink(hop + 1, ack));
             }
-            Fate::Delivered(at) => {
+            LinkOutcome::Delivered(at) => {
                 self.heap.push(tcp.wiring.reach_sender(at), flow, Happening::ReachSender(ack));
             }
         }
