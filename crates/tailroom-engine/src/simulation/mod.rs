@@ -4,7 +4,7 @@ mod circuits;
 mod conservation;
 pub mod error;
 mod limits;
-pub mod passing_flows;
+mod passing_flows;
 pub mod schedule;
 mod sizing;
 mod stores;
@@ -28,7 +28,7 @@ use circuits::{Circuits, Exit};
 use error::RunError;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use passing_flows::PassingFlows;
-use schedule::{Schedule, TieBreak};
+use schedule::Schedule;
 use stores::Stores;
 
 /// A run in progress.
@@ -215,12 +215,6 @@ impl Flow {
 impl Simulation {
     /// A run of `network`, at time 0.
     pub fn new(network: &Network) -> Self {
-        Simulation::with_tie_break(network, TieBreak::Flow)
-    }
-
-    /// The same with a rule for events of one instant; every rule but [`TieBreak::Flow`] is wrong and
-    /// exists for the tests.
-    pub fn with_tie_break(network: &Network, tie_break: TieBreak) -> Self {
         let marks = network.marks();
         let flows = (0..network.flows.len()).map(|index| {
             let group = network.flows[index].group;
@@ -231,7 +225,7 @@ impl Simulation {
         let links = links.map(|(index, spec)| Link::new(spec, &network.link_facts(index)));
         let links: Vec<Link> = links.collect();
         let mut simulation = Simulation {
-            schedule: sizing::schedule(network, tie_break).with_memory(network.memory_limit_bytes),
+            schedule: sizing::schedule(network).with_memory(network.memory_limit_bytes),
             passing: PassingFlows::new(network, &links),
             links,
             admissions: FlowAdmissions::new(network),

@@ -125,7 +125,7 @@ impl PassingFlows {
 
 /// What a link had to spare in `[from, to)`, in bit/s; `departed_bytes` are those up to `from`, and then
 /// those up to `to`.
-pub fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) -> f64 {
+fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) -> f64 {
     let departed = link.departed_bytes(to);
     let sent_bits = 8.0 * (departed - std::mem::replace(departed_bytes, departed)) as f64;
     let span = to.since(from).seconds();
@@ -143,7 +143,7 @@ fn departure_of(ends: &Ends, account: &FlowAccount) -> Departure {
 }
 
 /// What is known of a media flow that ends at `end`, or at the end of the run.
-pub fn media_departure(
+fn media_departure(
     end: Time,
     sent: &FlowProbe,
     received: FlowCounters,
@@ -164,7 +164,7 @@ pub fn media_departure(
 }
 
 /// What is known of a connection that ends, or at the end of the run.
-pub fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
+fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
     Departure {
         completed_at: sender.completed_at(),
         window: sender.window(),
@@ -174,7 +174,7 @@ pub fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
 }
 
 /// How every link is shared before the first flow arrives; permanent flows are known already.
-pub fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
+fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
     let mut capacities: Vec<f64> = links
         .iter()
         .map(|link| link.capacity_bits(Time::ZERO, network.duration) / network.duration.seconds())

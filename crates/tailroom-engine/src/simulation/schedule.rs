@@ -38,24 +38,6 @@ impl Ord for Ordered {
     }
 }
 
-/// How events of the same instant are ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TieBreak {
-    /// By flow, then by insertion: the rule.
-    Flow,
-    /// By insertion alone: wrong on purpose, so that a test can show that the comparison with the
-    /// reference loop notices.
-    InsertionOnly,
-}
-
-impl TieBreak {
-    /// What decides between events of one instant, before their insertion.
-    #[inline]
-    fn order(self, event: Event) -> u32 {
-        if self == TieBreak::Flow { event.flow_and_stage() } else { 0 }
-    }
-}
-
 /// Most events of a bucket that sort keys can number; any more wait in the heap.
 const MOST_IN_BUCKET: usize = if cfg!(test) { 200 } else { 1 << INDEX_BITS };
 /// Memory that a chunk, an event of the open bucket and one of a heap take.
@@ -89,7 +71,6 @@ fn event_of(key: u64, bucket: &[Event]) -> Event {
 #[derive(Debug)]
 pub struct Schedule {
     shift: u32,
-    tie_break: TieBreak,
     /// For each bucket, where in `events` its next event goes; a multiple of [`CHUNK`] says that it
     /// has no room.
     tails: Vec<u32>,
@@ -121,12 +102,7 @@ impl Schedule {
     /// A wheel whose buckets hold about 1000 events at `events_per_second`, are no wider than
     /// `lookahead` (the shortest time in which an event causes another), and together cover
     /// `horizon`.
-    pub fn new(
-        events_per_second: f64,
-        lookahead: Time,
-        horizon: Time,
-        tie_break: TieBreak,
-    ) -> Self {
+    pub fn new(events_per_second: f64, lookahead: Time, horizon: Time) -> Self {
         let ideal = Time::from_seconds(1024.0 / events_per_second.max(1.0)).picoseconds();
         // Where the lookahead is tiny (links in a row without delay) the heap has to do.
         let width = ideal.min(lookahead.picoseconds()).max(ideal / 64).max(1);
@@ -134,7 +110,6 @@ impl Schedule {
         let buckets = (horizon.picoseconds() >> shift).clamp(64, 1 << 16).next_power_of_two();
         Schedule {
             shift,
-            tie_break,
             tails: vec![0; buckets as usize],
             heads: vec![NO_CHUNK; buckets as usize],
             occupied: vec![0; buckets as usize / 64],
@@ -274,7 +249,7 @@ impl Schedule {
         }
         let more = (length / 8).max(64).min(fits).max(1);
         self.inserted += 1;
-        let order = self.tie_break.order(event);
+        let order = event.flow_and_stage();
         let ordered = Reverse(Ordered { key: (event.time, order, self.inserted), event });
         let heap = if is_past(ahead) { &mut self.near } else { &mut self.far };
         if is_full {
@@ -310,7 +285,7 @@ impl Schedule {
     /// Whether the near heap's first event comes before `event`. At a tie of time and flow the
     /// bucket's came first: it was there before the bucket was opened.
     fn near_is_first(&self, event: Event) -> bool {
-        let order = self.tie_break.order(event);
+        let order = event.flow_and_stage();
         self.near
             .peek()
             .is_some_and(|Reverse(first)| (first.key.0, first.key.1) < (event.time, order))
@@ -410,10 +385,10 @@ impl Schedule {
     fn sort(&mut self) {
         self.distribute();
         if !self.insertion_sort() {
-            let Schedule { keys, current, tie_break, .. } = self;
+            let Schedule { keys, current, .. } = self;
             // The position in a key makes it unique and keeps the order of insertion.
             keys.sort_unstable_by_key(|&key| {
-                (key >> INDEX_BITS, tie_break.order(event_of(key, current)), key)
+                (key >> INDEX_BITS, event_of(key, current).flow_and_stage(), key)
             });
         }
     }
@@ -421,10 +396,10 @@ impl Schedule {
     /// Finishes nearly sorted keys; gives up, saying false, when they are not nearly sorted because
     /// most fell into a few cells.
     fn insertion_sort(&mut self) -> bool {
-        let Schedule { keys, current, tie_break, .. } = self;
+        let Schedule { keys, current, .. } = self;
         let is_after = |one: u64, other: u64| {
             let (time, other_time) = (one >> INDEX_BITS, other >> INDEX_BITS);
-            let order = |key| tie_break.order(event_of(key, current));
+            let order = |key| event_of(key, current).flow_and_stage();
             time > other_time || time == other_time && order(one) > order(other)
         };
         let mut moves_left = 16 * keys.len();
@@ -536,7 +511,6 @@ mod tests {
                 1.0,
                 Time::from_picoseconds(width),
                 Time::from_picoseconds(width * 100),
-                TieBreak::Flow,
             );
             let mut expected: Vec<(u64, u32, u32)> = Vec::new();
             let mut now = 0;
@@ -559,12 +533,8 @@ mod tests {
 
     #[test]
     fn nothing_comes_out_at_or_after_the_limit() {
-        let mut schedule = Schedule::new(
-            1e6,
-            Time::from_milliseconds(1),
-            Time::from_milliseconds(100),
-            TieBreak::Flow,
-        );
+        let (lookahead, horizon) = (Time::from_milliseconds(1), Time::from_milliseconds(100));
+        let mut schedule = Schedule::new(1e6, lookahead, horizon);
         schedule.push(Event::wake(Time::from_picoseconds(5_000_000_000), 0));
         assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_000)).is_none());
         assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_001)).is_some());

@@ -1,6 +1,6 @@
 //! What the schedule of a network is laid out for: its packet rate and its delays.
 
-use super::schedule::{Schedule, TieBreak};
+use super::schedule::Schedule;
 use crate::distribution::Distribution;
 use crate::network::Network;
 use crate::private_path::Wiring;
@@ -8,7 +8,7 @@ use crate::traffic::SourceSpec;
 use crate::units::Time;
 
 /// An empty schedule whose buckets fit a network's packet rate and delays.
-pub(super) fn schedule(network: &Network, tie_break: TieBreak) -> Schedule {
+pub(super) fn schedule(network: &Network) -> Schedule {
     let mut smallest = vec![u32::MAX; network.links.len()];
     for group in &network.groups {
         for &link in &group.path {
@@ -22,7 +22,7 @@ pub(super) fn schedule(network: &Network, tie_break: TieBreak) -> Schedule {
     let longest = network.longest_rtt();
     // Twice the longest round trip leaves room for the queues.
     let horizon = longest.saturating_add(longest).saturating_add(longest_access_queue(network));
-    Schedule::new(packets_per_second, lookahead(network), horizon, tie_break)
+    Schedule::new(packets_per_second, lookahead(network), horizon)
 }
 
 /// How far ahead slow start sends packets into the access link of a flow that comes and goes: a

@@ -14,15 +14,15 @@ use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::simulation::schedule::TieBreak;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::random_cases::config;
+use crate::support::reference::{self, TieBreak};
 use crate::support::summaries::group;
-use crate::support::{networks, random_networks, reference, transport};
+use crate::support::{networks, random_networks, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
@@ -252,10 +252,10 @@ fn engine_and_reference_agree_where_an_ack_meets_the_senders_timer() {
 #[test]
 fn a_tie_break_by_insertion_is_noticed() {
     let network = full_of_ties();
-    let wrong = finish(Simulation::with_tie_break(&network, TieBreak::InsertionOnly));
-    let right = comparable(reference::run(&network));
-    assert!(difference(&wrong, &right).is_some());
-    assert_ne!(wrong.packet_log, right.packet_log);
+    let wrong = comparable(reference::run_with(&network, TieBreak::ByInsertion));
+    let right = run(&network);
+    assert!(difference(&right, &wrong).is_some());
+    assert_ne!(right.packet_log, wrong.packet_log);
 }
 
 /// Two slow links in a row there and one back: a packet takes 1 s at the first, where up to 401 s of

@@ -1,0 +1,183 @@
+//! The two kinds of flow in the reference loop, and what each leaves behind when it departs.
+
+use tailroom_engine::flow::Ends;
+use tailroom_engine::packet::Packet;
+use tailroom_engine::private_path::Wiring;
+use tailroom_engine::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
+use tailroom_engine::probe::group::GroupProbe;
+use tailroom_engine::probe::population::Departure;
+use tailroom_engine::tcp::Connection;
+use tailroom_engine::tcp::receiver::Receiver;
+use tailroom_engine::tcp::sender::{Outlet, Sender};
+use tailroom_engine::traffic::unresponsive::Unresponsive;
+use tailroom_engine::traffic::{Emission, Source, TrafficSource};
+use tailroom_engine::units::Time;
+
+/// Collects what a sender sends.
+#[derive(Debug, Default)]
+pub(super) struct Tray(pub(super) Vec<Packet>);
+
+impl Outlet for Tray {
+    fn send(&mut self, packet: Packet) {
+        self.0.push(packet);
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct TcpFlow {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) wiring: Wiring,
+    /// When the sender was seen to have nothing left to do.
+    pub(super) completed_at: Option<Time>,
+}
+
+/// A flow without congestion control.
+#[derive(Debug)]
+pub(super) struct OpenFlow {
+    source: Source,
+    stop: Time,
+    header_bytes: u32,
+    pub(super) wiring: Wiring,
+    /// For the results of permanent flows.
+    sent: FlowProbe,
+    received: FlowProbe,
+    delivered: FlowState,
+    /// Every packet that was sent: when, and how many bytes.
+    emissions: Vec<(Time, u32)>,
+    /// Every packet that was received: when, how many bytes of payload, and its delay.
+    arrivals: Vec<(Time, u64, Time)>,
+}
+
+#[derive(Debug)]
+pub(super) enum Flow {
+    Tcp(Box<TcpFlow>),
+    Open(Box<OpenFlow>),
+}
+
+impl OpenFlow {
+    /// The next packet of the source, if it comes before the flow stops.
+    pub(super) fn next_emission(&mut self) -> Option<Emission> {
+        Some(self.source.next_emission()).filter(|emission| emission.time < self.stop)
+    }
+
+    /// A packet is sent.
+    pub(super) fn on_sent(&mut self, now: Time, bytes: u32) {
+        self.sent.pass_marks(now, &FlowState::default());
+        self.sent.on_sent(bytes, false);
+        self.emissions.push((now, bytes));
+    }
+
+    /// A packet is received. Its group's probe is told of its delay inside the measured window.
+    pub(super) fn on_received(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        marks: Marks,
+        group: &mut GroupProbe,
+    ) {
+        self.received.pass_marks(now, &self.delivered);
+        let delay = now.since(packet.sent);
+        self.received.on_rtt(delay);
+        if is_measured(now, marks) {
+            group.on_arrival(delay, self.arrivals.last().map(|arrival| arrival.2));
+        }
+        let payload = u64::from(packet.bytes.saturating_sub(self.header_bytes));
+        self.arrivals.push((now, payload, delay));
+        self.delivered.delivered += 1;
+        self.delivered.delivered_bytes += payload;
+    }
+
+    pub(super) fn pass_marks(&mut self, end: Time) {
+        self.sent.pass_marks(end, &FlowState::default());
+        self.received.pass_marks(end, &self.delivered);
+    }
+
+    fn departure(&self, account: &FlowAccount, marks: Marks) -> Departure {
+        let mut window = FlowCounters::default();
+        for (_, bytes) in self.emissions.iter().filter(|packet| is_measured(packet.0, marks)) {
+            window.sent += 1;
+            window.sent_bytes += u64::from(*bytes);
+        }
+        for (_, payload, delay) in self.arrivals.iter().filter(|one| is_measured(one.0, marks)) {
+            window.delivered += 1;
+            window.delivered_bytes += payload;
+            window.rtt_count += 1;
+            window.rtt_sum += u128::from(delay.picoseconds());
+        }
+        let (lost, marked) = (account.lost_measured, account.marked_measured);
+        Departure { completed_at: Some(self.stop), window, lost, marked }
+    }
+}
+
+fn is_measured(time: Time, marks: Marks) -> bool {
+    marks.measure_from <= time && time < marks.duration
+}
+
+impl Flow {
+    pub(super) fn new(ends: Ends) -> Self {
+        match ends {
+            Ends::Tcp(connection) => {
+                let Connection { sender, receiver, wiring } = connection;
+                Flow::Tcp(Box::new(TcpFlow { sender, receiver, wiring, completed_at: None }))
+            }
+            Ends::Unresponsive(ends) => Flow::Open(Box::new(OpenFlow {
+                source: ends.source,
+                stop: ends.stop,
+                header_bytes: ends.header_bytes,
+                wiring: ends.wiring,
+                sent: ends.sent,
+                received: ends.received,
+                delivered: FlowState::default(),
+                emissions: Vec::new(),
+                arrivals: Vec::new(),
+            })),
+        }
+    }
+
+    pub(super) fn wiring(&mut self) -> &mut Wiring {
+        match self {
+            Flow::Tcp(tcp) => &mut tcp.wiring,
+            Flow::Open(open) => &mut open.wiring,
+        }
+    }
+
+    /// What is known of a dynamic flow when it has departed, or when the run is over.
+    pub(super) fn departure(&self, account: &FlowAccount, marks: Marks) -> Departure {
+        match self {
+            Flow::Tcp(tcp) => Departure {
+                completed_at: tcp.completed_at,
+                window: tcp.sender.window(),
+                lost: account.lost_measured,
+                marked: account.marked_measured,
+            },
+            Flow::Open(open) => open.departure(account, marks),
+        }
+    }
+
+    /// The two ends put together again, for the results.
+    pub(super) fn into_ends(self) -> Ends {
+        match self {
+            Flow::Tcp(flow) => {
+                let TcpFlow { sender, receiver, wiring, .. } = *flow;
+                Ends::Tcp(Connection { sender, receiver, wiring })
+            }
+            Flow::Open(flow) => {
+                let OpenFlow { source, stop, header_bytes, wiring, sent, received, .. } = *flow;
+                let last_delay = flow.arrivals.last().map(|arrival| arrival.2);
+                let delivered = flow.delivered;
+                Ends::Unresponsive(Box::new(Unresponsive {
+                    source,
+                    stop,
+                    has_stopped: true,
+                    header_bytes,
+                    wiring,
+                    sent,
+                    received,
+                    delivered,
+                    last_delay,
+                }))
+            }
+        }
+    }
+}
