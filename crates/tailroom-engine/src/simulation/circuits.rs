@@ -47,17 +47,11 @@ impl Circuits {
     /// Those of `network`, with its permanent flows.
     pub(super) fn new(network: &Network) -> Self {
         let (mut hops, mut starts) = (Vec::new(), Vec::new());
-        let mut crossing = vec![0; network.links.len()];
+        let crossing: Vec<Vec<usize>> =
+            (0..network.links.len()).map(|link| network.crossing(link)).collect();
         for (index, group) in network.groups.iter().enumerate() {
-            let start = hops.len();
-            starts.push(start as u32);
+            starts.push(hops.len() as u32);
             hops.extend(circuit(group, index, &crossing));
-            let mut links: Vec<u32> = hops[start..].iter().map(|hop: &Hop| hop.link).collect();
-            links.sort_unstable();
-            links.dedup();
-            for link in links {
-                crossing[link as usize] += 1;
-            }
         }
         let of_flows = network.flows.iter().map(|flow| starts[flow.group]).collect();
         Circuits { hops, starts, of_flows }
@@ -90,18 +84,18 @@ impl Circuits {
     }
 }
 
-/// The links of the group at `index`, each of which so many groups before it cross.
+/// The links of the group at `index`; `crossing` has the groups that cross each link, in order.
 fn circuit<'a>(
     group: &'a GroupSpec,
     index: usize,
-    crossing: &'a [u32],
+    crossing: &'a [Vec<usize>],
 ) -> impl Iterator<Item = Hop> + 'a {
     let adds_waits = group.only_queue().is_none();
     let (forward, whole) = (group.path.len(), group.path.len() + group.reverse_path.len());
     let links = group.path.iter().chain(&group.reverse_path);
     links.zip(1..).map(move |(&link, passed)| Hop {
         link: link as u32,
-        class: crossing[link],
+        class: crossing[link].partition_point(|&group| group < index) as u32,
         group: index as u32,
         exit: match passed {
             _ if passed == forward => Exit::Receiver,
