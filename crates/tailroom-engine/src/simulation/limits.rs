@@ -3,6 +3,7 @@
 
 use super::Simulation;
 use super::error::RunError;
+use super::flow::Flow;
 use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
 use crate::packet::MAX_PACKET_BYTES;
@@ -65,7 +66,7 @@ impl Simulation {
         let within = |link: &Link| link.memory_bytes_within(EVENTS_BETWEEN_MEMORY_CHECKS);
         let held_bytes: u64 = self.links.iter().map(within).sum();
         let metered_bytes = self.admissions.memory_bytes();
-        let flow_bytes: u64 = self.flows.iter().map(super::Flow::memory_bytes).sum();
+        let flow_bytes: u64 = self.flows.iter().map(Flow::memory_bytes).sum();
         let pending_bytes = self.schedule.memory_bytes() + self.stores.memory_bytes();
         pending_bytes + held_bytes + metered_bytes + flow_bytes
     }

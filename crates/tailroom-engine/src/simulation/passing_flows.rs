@@ -1,9 +1,10 @@
 //! Flows that come and go, in a run: each becomes a connection when it arrives, and is forgotten when
 //! all it sent has been accounted for.
 
+use super::Simulation;
 use super::error::RunError;
+use super::flow::Flow;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
-use super::{Flow, Simulation};
 use crate::dynamic_flows::Populations;
 use crate::dynamic_flows::bottlenecked::{INTERVAL, Sharing};
 use crate::flow::Ends;

@@ -69,7 +69,7 @@ fn event_of(key: u64, bucket: &[Event]) -> Event {
 
 /// The pending events of a run.
 #[derive(Debug)]
-pub struct Schedule {
+pub(super) struct Schedule {
     shift: u32,
     /// For each bucket, where in `events` its next event goes; a multiple of [`CHUNK`] says that it
     /// has no room.
@@ -102,7 +102,7 @@ impl Schedule {
     /// A wheel whose buckets hold about 1000 events at `events_per_second`, are no wider than
     /// `lookahead` (the shortest time in which an event causes another), and together cover
     /// `horizon`.
-    pub fn new(events_per_second: f64, lookahead: Time, horizon: Time) -> Self {
+    pub(super) fn new(events_per_second: f64, lookahead: Time, horizon: Time) -> Self {
         let ideal = Time::from_seconds(1024.0 / events_per_second.max(1.0)).picoseconds();
         // Where the lookahead is tiny (links in a row without delay) the heap has to do.
         let width = ideal.min(lookahead.picoseconds()).max(ideal / 64).max(1);
@@ -132,24 +132,24 @@ impl Schedule {
 
     /// The same schedule with a limit on the memory of its events, in bytes.
     #[must_use]
-    pub fn with_memory(self, limit_bytes: u64) -> Self {
+    pub(super) fn with_memory(self, limit_bytes: u64) -> Self {
         Schedule { memory_limit_bytes: limit_bytes, ..self }
     }
 
     /// Whether there was no memory for an event. It is lost, and so are others: the run cannot go on.
     /// One event may cause a whole window of others, so the memory must be watched here.
     #[inline]
-    pub fn is_overfull(&self) -> bool {
+    pub(super) fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
     /// The beginning of the open bucket.
-    pub fn now(&self) -> Time {
+    pub(super) fn now(&self) -> Time {
         Time::from_picoseconds(self.open << self.shift)
     }
 
     /// Takes memory for something beside the events; false if there is none, and the run cannot go on.
-    pub fn claim(&mut self, bytes: u64) -> bool {
+    pub(super) fn claim(&mut self, bytes: u64) -> bool {
         let fits = !self.is_overfull && bytes <= self.spare_bytes();
         self.is_overfull |= !fits;
         self.claimed_bytes += if fits { bytes } else { 0 };
@@ -164,7 +164,7 @@ impl Schedule {
     /// Adds an event; its time must not lie before the last event taken.
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
-    pub fn push(&mut self, event: Event) {
+    pub(super) fn push(&mut self, event: Event) {
         let ahead = (event.time >> self.shift).wrapping_sub(self.open);
         if ahead.wrapping_sub(1) < self.tails.len() as u64 - 1 {
             self.push_to_wheel(event);
@@ -260,7 +260,7 @@ impl Schedule {
 
     /// Takes the next event if it comes before `until`.
     #[inline]
-    pub fn pop_before(&mut self, until: Time) -> Option<Event> {
+    pub(super) fn pop_before(&mut self, until: Time) -> Option<Event> {
         loop {
             if let Some(&key) = self.keys.get(self.cursor) {
                 let event = event_of(key, &self.current);
@@ -448,7 +448,7 @@ impl Schedule {
     }
 
     /// Memory that the pending events take.
-    pub fn memory_bytes(&self) -> u64 {
+    pub(super) fn memory_bytes(&self) -> u64 {
         let chunks = (self.events.capacity() / CHUNK) as u64;
         let in_heaps = (self.near.capacity() + self.far.capacity()) as u64;
         let open = self.current.capacity() as u64;
@@ -457,7 +457,7 @@ impl Schedule {
     }
 
     /// Every event still pending, in no particular order: for the final account of packets.
-    pub fn pending(&self) -> impl Iterator<Item = Event> + '_ {
+    pub(super) fn pending(&self) -> impl Iterator<Item = Event> + '_ {
         let opened = self.keys[self.cursor.min(self.keys.len())..]
             .iter()
             .map(|&key| event_of(key, &self.current));

@@ -7,21 +7,21 @@ use crate::packet::in_network::Event;
 use crate::units::Time;
 
 impl Simulation {
-    /// Adds what a packet waits at the link of `hop` to what it waited before, if `fate` says that the link
+    /// Adds what a packet waits at the link of `hop` to what it waited before, if `outcome` says that the link
     /// sends it. Returns its event, which goes on.
     ///
     /// The last link of its path counts what it has waited in total: also where its wire loses the packet,
     /// as the link itself counts its wait.
     #[inline]
-    pub(super) fn add_wait(&mut self, packet: Event, fate: LinkOutcome, hop: Hop) -> Event {
-        let is_sent = matches!(fate, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
+    pub(super) fn add_wait(&mut self, packet: Event, outcome: LinkOutcome, hop: Hop) -> Event {
+        let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
         // On a link that stands still for good it has not waited to the end.
         let link = &self.links[hop.link as usize];
         if !is_sent || link.busy_until() == Time::NEVER {
             return packet;
         }
         let waited = link.last_wait();
-        match (hop.exit, fate) {
+        match (hop.exit, outcome) {
             (Exit::Receiver, _) => {
                 let before = self.stores.kept_packets.waited(packet);
                 self.groups[hop.group as usize].on_wait(before.saturating_add(waited));
