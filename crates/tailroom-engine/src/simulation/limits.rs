@@ -1,4 +1,4 @@
-//! What a run can hold: flows, links on a circuit, time, memory. A scenario is checked before it gets
+//! What a run can hold: flows, links on a route, time, memory. A scenario is checked before it gets
 //! here; a network that a program has built is not.
 
 use super::Simulation;

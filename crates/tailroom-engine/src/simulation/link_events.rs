@@ -2,8 +2,8 @@
 //! packet and for its flow.
 
 use super::Simulation;
-use super::circuits::Exit;
 use super::flow::Flow;
+use super::routes::Exit;
 use super::stores::Stores;
 use crate::flow::Ends;
 use crate::link::LinkOutcome;
@@ -26,7 +26,7 @@ impl Simulation {
     /// A packet reaches a link. `None` if a scheduler takes the packet in and nothing follows yet.
     #[inline]
     pub(super) fn arrive(&mut self, mut packet: Event, position: u8) -> Option<Step> {
-        let hop = self.circuits.hop(packet.flow(), position);
+        let hop = self.routes.hop(packet.flow(), position);
         let link = hop.link as usize;
         if self.links[link].scheduled().is_none() {
             // The packet will reach the ends of its flow in this event: fetch them meanwhile.
@@ -50,12 +50,12 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.services.next;
-        let Simulation { links, circuits, .. } = self;
-        let served = links[link].serve(|packet| circuits.class_of(packet));
+        let Simulation { links, routes, .. } = self;
+        let served = links[link].serve(|packet| routes.class_of(packet));
         self.after_scheduler(link, now);
         let (packet, outcome) = served?;
         let Stage::Arrival(position) = packet.stage() else { return None };
-        let hop = self.circuits.hop(packet.flow(), position);
+        let hop = self.routes.hop(packet.flow(), position);
         let packet = if hop.adds_wait { self.add_wait(packet, outcome, hop) } else { packet };
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: false })
     }
@@ -74,12 +74,12 @@ impl Simulation {
     #[inline(never)]
     fn take_dropped(&mut self, link: usize, now: Time) {
         let measure_from = self.link_marks.marks.measure_from;
-        let Simulation { flows, links, circuits, stores, passing, .. } = self;
+        let Simulation { flows, links, routes, stores, passing, .. } = self;
         links[link].drain_dropped(now, |dropped| {
             let packet = dropped.packet;
             lose(flows, stores, packet, measure_from);
             passing.let_go(packet.flow(), flows);
-            circuits.class_of(packet)
+            routes.class_of(packet)
         });
     }
 
@@ -87,8 +87,7 @@ impl Simulation {
     #[inline]
     pub(super) fn follow(&mut self, step: Step) {
         let Step { packet: event, outcome, exit, clocks_source } = step;
-        let Simulation { flows, schedule, stores, passing, link_marks, circuits, groups, .. } =
-            self;
+        let Simulation { flows, schedule, stores, passing, link_marks, routes, groups, .. } = self;
         let measure_from = link_marks.marks.measure_from;
         let index = event.flow();
         let mut may_be_done = match outcome {
@@ -111,7 +110,7 @@ impl Simulation {
                         connection.deliver(at, Packet { sent, ..packet }, &mut door);
                     }
                     Ends::Unresponsive(source) => {
-                        let group = circuits.group_of(index);
+                        let group = routes.group_of(index);
                         source.deliver(at, sent, event.bytes(), &mut groups[group]);
                     }
                 }

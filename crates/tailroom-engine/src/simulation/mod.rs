@@ -4,13 +4,13 @@
 //! flows, `checkpoints` the times at which links record their state.
 
 mod checkpoints;
-mod circuits;
 mod conservation;
 pub mod error;
 mod flow;
 mod limits;
 mod link_events;
 mod passing_flows;
+mod routes;
 mod schedule;
 mod services;
 mod sizing;
@@ -28,11 +28,11 @@ use crate::results;
 use crate::results::Results;
 use crate::units::Time;
 use checkpoints::LinkMarks;
-use circuits::Circuits;
 use error::RunError;
 use flow::Flow;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use passing_flows::PassingFlows;
+use routes::Routes;
 use schedule::Schedule;
 use services::Services;
 use stores::Stores;
@@ -49,7 +49,7 @@ pub struct Simulation {
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
     passing: PassingFlows,
-    circuits: Circuits,
+    routes: Routes,
     /// By group.
     groups: Vec<GroupProbe>,
     stores: Stores,
@@ -81,7 +81,7 @@ impl Simulation {
             services: Services::new(network.links.len()),
             link_marks: LinkMarks::new(marks),
             flows: flows.collect(),
-            circuits: Circuits::new(network),
+            routes: Routes::new(network),
             groups: vec![GroupProbe::default(); network.groups.len()],
             stores: Stores::default(),
             events: 0,

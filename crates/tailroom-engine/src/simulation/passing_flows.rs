@@ -231,8 +231,7 @@ impl Simulation {
     /// A flow arrives and gets a number.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, passing, flows, circuits, schedule, admissions, stores, .. } =
-            self;
+        let Simulation { network, passing, flows, routes, schedule, admissions, stores, .. } = self;
         let time = passing.next_arrival();
         let path = passing.populations.next_group().map(|group| &network.groups[group].path);
         if path.is_some_and(|path| admissions.refuse_flow(path, time)) {
@@ -265,7 +264,7 @@ impl Simulation {
         let (ends, mut door) = flow.ends_and_door(number, schedule, stores);
         ends.emit_next(&mut door);
         flow.arm(number, schedule);
-        circuits.assign(number, index);
+        routes.assign(number, index);
         match flows.get_mut(number as usize) {
             Some(place) => *place = flow,
             None => flows.push(flow),

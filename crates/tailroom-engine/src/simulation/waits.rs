@@ -1,7 +1,7 @@
 //! What packets wait in total at the links of their path.
 
 use super::Simulation;
-use super::circuits::{Exit, Hop};
+use super::routes::{Exit, Hop};
 use crate::link::LinkOutcome;
 use crate::packet::in_network::Event;
 use crate::units::Time;

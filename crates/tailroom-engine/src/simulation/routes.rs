@@ -6,7 +6,7 @@
 use crate::network::{GroupSpec, Network};
 use crate::packet::in_network::{Event, Stage};
 
-/// A link on a circuit.
+/// A link on a route.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     pub(super) link: u32,
@@ -24,7 +24,7 @@ pub(super) struct Hop {
 /// What lies behind a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
-    /// The next link of the circuit.
+    /// The next link of the route.
     Link,
     /// The receiver, for packets.
     Receiver,
@@ -32,9 +32,9 @@ pub(super) enum Exit {
     Sender,
 }
 
-/// The circuits of the groups, and which flow takes which.
+/// The routes of the groups, and which flow takes which.
 #[derive(Debug)]
-pub(super) struct Circuits {
+pub(super) struct Routes {
     /// Those of all groups, one behind the other, forward path first.
     hops: Vec<Hop>,
     /// Where in `hops` that of each group begins.
@@ -43,7 +43,7 @@ pub(super) struct Circuits {
     of_flows: Vec<u32>,
 }
 
-impl Circuits {
+impl Routes {
     /// Those of `network`, with its permanent flows.
     pub(super) fn new(network: &Network) -> Self {
         let (mut hops, mut starts) = (Vec::new(), Vec::new());
@@ -51,10 +51,10 @@ impl Circuits {
             (0..network.links.len()).map(|link| network.crossing(link)).collect();
         for (index, group) in network.groups.iter().enumerate() {
             starts.push(hops.len() as u32);
-            hops.extend(circuit(group, index, &crossing));
+            hops.extend(route(group, index, &crossing));
         }
         let of_flows = network.flows.iter().map(|flow| starts[flow.group]).collect();
-        Circuits { hops, starts, of_flows }
+        Routes { hops, starts, of_flows }
     }
 
     /// From now on the flow of this number is one of this group; numbers come in order.
@@ -66,7 +66,7 @@ impl Circuits {
         }
     }
 
-    /// The link that a packet or an ACK of a flow reaches at this position of its circuit.
+    /// The link that a packet or an ACK of a flow reaches at this position of its route.
     #[inline]
     pub(super) fn hop(&self, flow: u32, position: u8) -> Hop {
         self.hops[self.of_flows[flow as usize] as usize + usize::from(position)]
@@ -85,7 +85,7 @@ impl Circuits {
 }
 
 /// The links of the group at `index`; `crossing` has the groups that cross each link, in order.
-fn circuit<'a>(
+fn route<'a>(
     group: &'a GroupSpec,
     index: usize,
     crossing: &'a [Vec<usize>],
