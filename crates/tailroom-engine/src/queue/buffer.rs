@@ -70,9 +70,9 @@ impl PacketList {
 /// It stays where it lies until then, as a number passes from hand to hand faster than a packet.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a packet must be sent or dropped"]
-pub struct Unlisted(NonZeroU32);
+pub struct PacketHandle(NonZeroU32);
 
-impl Unlisted {
+impl PacketHandle {
     #[inline]
     fn index(&self) -> usize {
         self.0.get() as usize
@@ -151,7 +151,7 @@ impl Buffer {
 
     /// Takes the first packet of `list`.
     #[inline]
-    pub fn pop_front(&mut self, list: &mut PacketList) -> Option<Unlisted> {
+    pub fn pop_front(&mut self, list: &mut PacketList) -> Option<PacketHandle> {
         let first = NonZeroU32::new(list.head)?;
         let (index, tail) = (list.head, list.tail);
         list.head = self.nodes[index as usize].next;
@@ -161,7 +161,7 @@ impl Buffer {
     }
 
     /// Takes the last packet of `list`.
-    pub fn pop_back(&mut self, list: &mut PacketList) -> Option<Unlisted> {
+    pub fn pop_back(&mut self, list: &mut PacketList) -> Option<PacketHandle> {
         self.unlink(list, list.tail)
     }
 
@@ -171,7 +171,7 @@ impl Buffer {
         &mut self,
         list: &mut PacketList,
         mut draw: impl FnMut(u64) -> u64,
-    ) -> Option<Unlisted> {
+    ) -> Option<PacketHandle> {
         if list.is_empty() {
             return None;
         }
@@ -186,13 +186,13 @@ impl Buffer {
 
     /// A packet that is in no list any more.
     #[inline]
-    pub fn packet(&self, unlisted: &Unlisted) -> &Event {
-        &self.nodes[unlisted.index()].packet
+    pub fn packet(&self, handle: &PacketHandle) -> &Event {
+        &self.nodes[handle.index()].packet
     }
 
     /// Takes a packet out of the buffer, to be sent.
     #[inline]
-    pub fn take(&mut self, Unlisted(index): Unlisted) -> Event {
+    pub fn take(&mut self, PacketHandle(index): PacketHandle) -> Event {
         let index = index.get();
         let place = &mut self.nodes[index as usize];
         (place.next, place.previous) = (self.free, FREE);
@@ -201,8 +201,8 @@ impl Buffer {
     }
 
     /// Drops a packet that was in a list.
-    pub fn drop(&mut self, unlisted: Unlisted, reason: DropReason) {
-        let packet = self.take(unlisted);
+    pub fn drop(&mut self, handle: PacketHandle, reason: DropReason) {
+        let packet = self.take(handle);
         self.refuse(packet, reason);
     }
 
@@ -218,16 +218,20 @@ impl Buffer {
 
     /// Marks a packet whose transport understands marks; false if it does not.
     #[inline]
-    pub fn mark(&mut self, unlisted: &Unlisted) -> bool {
-        mark(&mut self.nodes[unlisted.index()].packet, &mut self.marks)
+    pub fn mark(&mut self, handle: &PacketHandle) -> bool {
+        mark(&mut self.nodes[handle.index()].packet, &mut self.marks)
     }
 
     /// Marks a packet and returns it if its transport understands marks; drops it if not.
-    pub fn mark_or_drop(&mut self, unlisted: Unlisted, reason: DropReason) -> Option<Unlisted> {
-        if self.mark(&unlisted) {
-            return Some(unlisted);
+    pub fn mark_or_drop(
+        &mut self,
+        handle: PacketHandle,
+        reason: DropReason,
+    ) -> Option<PacketHandle> {
+        if self.mark(&handle) {
+            return Some(handle);
         }
-        self.drop(unlisted, reason);
+        self.drop(handle, reason);
         None
     }
 
@@ -282,7 +286,7 @@ impl Buffer {
         self.nodes.len() as u32 - 1
     }
 
-    fn unlink(&mut self, list: &mut PacketList, index: u32) -> Option<Unlisted> {
+    fn unlink(&mut self, list: &mut PacketList, index: u32) -> Option<PacketHandle> {
         if index == list.head {
             return self.pop_front(list);
         }
@@ -298,14 +302,14 @@ impl Buffer {
 
     /// Counts a packet out that `list` no longer links.
     #[inline]
-    fn discount(&mut self, list: &mut PacketList, index: NonZeroU32) -> Unlisted {
-        let unlisted = Unlisted(index);
-        let bytes = u64::from(self.packet(&unlisted).bytes());
+    fn discount(&mut self, list: &mut PacketList, index: NonZeroU32) -> PacketHandle {
+        let handle = PacketHandle(index);
+        let bytes = u64::from(self.packet(&handle).bytes());
         list.packets -= 1;
         list.bytes -= bytes;
         self.packets -= 1;
         self.bytes -= bytes;
-        unlisted
+        handle
     }
 }
 

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
+use super::buffer::{Buffer, DropReason, PacketList, PacketHandle};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::packet::in_network::Event;
@@ -136,7 +136,7 @@ impl Control {
         now: Time,
         line: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<Unlisted> {
+    ) -> Option<PacketHandle> {
         let (packet, may_drop) = self.take(settings, now, line, buffer)?;
         if !may_drop {
             self.is_dropping = false;
@@ -160,7 +160,7 @@ impl Control {
         now: Time,
         line: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<(Unlisted, bool)> {
+    ) -> Option<(PacketHandle, bool)> {
         let Some(packet) = buffer.pop_front(line) else {
             self.rest();
             return None;
@@ -187,12 +187,12 @@ impl Control {
 
     fn begin_dropping(
         &mut self,
-        packet: Unlisted,
+        packet: PacketHandle,
         settings: &Settings,
         now: Time,
         line: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<Unlisted> {
+    ) -> Option<PacketHandle> {
         let next = match buffer.mark_or_drop(packet, DropReason::Head) {
             Some(marked) => Some(marked),
             None => self.take(settings, now, line, buffer).map(|(next, _)| next),
@@ -211,12 +211,12 @@ impl Control {
     /// Drops what has become due since the last packet left.
     fn go_on_dropping(
         &mut self,
-        mut packet: Unlisted,
+        mut packet: PacketHandle,
         settings: &Settings,
         now: Time,
         line: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<Unlisted> {
+    ) -> Option<PacketHandle> {
         while now >= self.drop_next {
             self.count = self.count.saturating_add(1);
             if let Some(marked) = buffer.mark_or_drop(packet, DropReason::Head) {
@@ -271,7 +271,7 @@ impl Scheduler for Codel {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         let packet = self.control.dequeue(&self.settings, now, &mut self.line, buffer);
         if self.line.is_empty() {
             self.emptying.on_empty(now);

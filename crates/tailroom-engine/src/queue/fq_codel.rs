@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, Unlisted};
+use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::codel::{Control, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
@@ -110,7 +110,7 @@ impl Scheduler for FqCodel {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         loop {
             let index = self.queues.next(Control::rest)?;
             let queue = self.queues.at(index);

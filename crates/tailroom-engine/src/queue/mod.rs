@@ -25,7 +25,7 @@ use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::stream;
 use crate::units::{Rate, Time};
-use buffer::{Buffer, DropReason, Unlisted};
+use buffer::{Buffer, DropReason, PacketHandle};
 
 /// A packet at the entrance of a buffer, and what stands in it.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,7 @@ pub trait Scheduler {
 
     /// The packet to send now, if any; it may drop some on the way to it. It must find one if any
     /// waits, unless it drops all.
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted>;
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle>;
 
     /// What it reports of itself at `now`, over the time since [`Scheduler::restart_gauges`] where it
     /// is a mean; always the same names in the same order.
@@ -268,7 +268,7 @@ macro_rules! registry {
             }
 
             #[inline]
-            fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+            fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
                 match self {
                     $(SchedulerQueue::$scheduler(queue) => queue.dequeue(now, buffer),)+
                 }
