@@ -28,7 +28,7 @@ const UNLIMITED: u32 = u32::MAX;
 
 /// The flows in progress at one link, by peak rate.
 #[derive(Debug)]
-pub struct Sharing {
+pub struct BottleneckedFlows {
     /// What is left of the link beside what nothing controls, in bit/s.
     capacity: f64,
     /// Number and sum of the peak rates by class, the slowest first.
@@ -62,10 +62,10 @@ fn class(peak_rate: Option<Rate>) -> u32 {
     octave * CLASSES_AN_OCTAVE + within as u32
 }
 
-impl Sharing {
+impl BottleneckedFlows {
     /// A link of so many bit/s beside the rate of the flows that nothing controls.
     pub fn new(capacity: f64) -> Self {
-        Sharing {
+        BottleneckedFlows {
             capacity,
             classes: BTreeMap::new(),
             in_progress: 0,
@@ -158,7 +158,7 @@ mod tests {
 
     /// Bottlenecked flows among those with these peak rates, at a link of 10 Mbit/s.
     fn bottlenecked(peaks: &[Option<u64>]) -> u64 {
-        let mut sharing = Sharing::new(10e6);
+        let mut sharing = BottleneckedFlows::new(10e6);
         for peak in peaks {
             sharing.begin(Time::ZERO, peak.map(megabits));
         }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(bottlenecked(&[Some(4), Some(1), None, Some(2)]), 2);
         assert_eq!(bottlenecked(&[Some(3), Some(1), None, Some(2)]), 1);
         // A link that is full of what nothing controls holds everyone back.
-        let mut full = Sharing::new(-1e6);
+        let mut full = BottleneckedFlows::new(-1e6);
         full.begin(Time::ZERO, Some(megabits(1)));
         full.pass(Time::ZERO, 0.0);
         assert_eq!(full.bottlenecked, 1);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_weighted_by_time() {
-        let mut sharing = Sharing::new(10e6);
+        let mut sharing = BottleneckedFlows::new(10e6);
         sharing.begin(MS(10), Some(megabits(8)));
         sharing.end(MS(40), Some(megabits(8)));
         sharing.begin(MS(20), Some(megabits(8)));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{FlowCounts, FlowLog, GroupSummary, Named};
-use crate::dynamic_flows::bottlenecked::Sharing;
+use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
 use crate::dynamic_flows::{Population, Populations};
 use crate::network::{GroupSpec, Network};
 use crate::probe::population::{SIZE_CLASSES, SizeClass};
@@ -17,7 +17,7 @@ pub struct PassingResults<'a> {
     /// The groups whose flows come and go.
     pub populations: &'a Populations,
     /// By link.
-    pub sharing: &'a [Sharing],
+    pub sharing: &'a [BottleneckedFlows],
 }
 
 /// Offered load from which a link is overloaded.
@@ -209,7 +209,7 @@ fn class_summary(from_bytes: u64, to_bytes: Option<u64>, class: &SizeClass) -> S
 }
 
 /// Shares of the time by number of flows.
-pub(super) fn flow_counts(sharing: &[Sharing]) -> FlowCounts {
+pub(super) fn flow_counts(sharing: &[BottleneckedFlows]) -> FlowCounts {
     let mut counts = FlowCounts::default();
     for (index, link) in sharing.iter().enumerate() {
         // Numbers of flows are not negative, so that their bits are in order.

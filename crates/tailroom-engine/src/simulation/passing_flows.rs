@@ -6,7 +6,7 @@ use super::error::RunError;
 use super::flow::Flow;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
 use crate::dynamic_flows::Populations;
-use crate::dynamic_flows::bottlenecked::{INTERVAL, Sharing};
+use crate::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use crate::flow::Ends;
 use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
@@ -23,7 +23,7 @@ use crate::units::{Rate, Time};
 pub(super) struct PassingFlows {
     populations: Populations,
     /// By link.
-    sharing: Vec<Sharing>,
+    sharing: Vec<BottleneckedFlows>,
     /// Up to when `sharing` has been told what the links had to spare, and what had left them.
     passed: Time,
     departed_bytes: Vec<u64>,
@@ -106,7 +106,7 @@ impl PassingFlows {
     }
 
     pub(super) fn begin_measuring(&mut self) {
-        self.sharing.iter_mut().for_each(Sharing::restart);
+        self.sharing.iter_mut().for_each(BottleneckedFlows::restart);
     }
 
     /// Closes the statistics of the flows at the end of the run; they have passed their last mark.
@@ -175,7 +175,7 @@ fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
 }
 
 /// How every link is shared before the first flow arrives; permanent flows are known already.
-fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
+fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
     let mut capacities: Vec<f64> = links
         .iter()
         .map(|link| link.capacity_bits(Time::ZERO, network.duration) / network.duration.seconds())
@@ -185,7 +185,8 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
         let flows = network.members(index).len() as f64;
         group.path.iter().for_each(|&link| capacities[link] -= flows * rate);
     }
-    let mut sharing: Vec<Sharing> = capacities.into_iter().map(Sharing::new).collect();
+    let mut sharing: Vec<BottleneckedFlows> =
+        capacities.into_iter().map(BottleneckedFlows::new).collect();
     for flow in &network.flows {
         let group = &network.groups[flow.group];
         // A flow with a last byte says itself when that is acknowledged.

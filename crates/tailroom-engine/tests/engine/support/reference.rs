@@ -14,7 +14,7 @@ mod heap;
 
 use std::collections::{HashMap, VecDeque};
 
-use tailroom_engine::dynamic_flows::bottlenecked::{INTERVAL, Sharing};
+use tailroom_engine::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use tailroom_engine::dynamic_flows::{Populations, Visitor};
 use tailroom_engine::flow::Ends;
 use tailroom_engine::link::{Link, LinkOutcome};
@@ -247,7 +247,7 @@ impl<'a> Reference<'a> {
     }
 
     /// Which flows were in progress at a link, and which of them it held back.
-    fn bottlenecked(&self, link: usize) -> Sharing {
+    fn bottlenecked(&self, link: usize) -> BottleneckedFlows {
         let network = self.network;
         let run = network.duration;
         let mut capacity = self.links[link].capacity_bits(Time::ZERO, run) / run.seconds();
@@ -541,7 +541,7 @@ impl<'a> Reference<'a> {
             }
         }
         self.close_flows();
-        let sharing: Vec<Sharing> =
+        let sharing: Vec<BottleneckedFlows> =
             (0..self.links.len()).map(|link| self.bottlenecked(link)).collect();
         let permanent = self.network.flows.len();
         let flows = self.flows.into_iter().take(permanent);

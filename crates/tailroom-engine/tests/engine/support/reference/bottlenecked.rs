@@ -1,7 +1,7 @@
 //! The flows in progress and the bottlenecked flows of a link, from a list of all flows that is read
 //! when the run is over.
 
-use tailroom_engine::dynamic_flows::bottlenecked::Sharing;
+use tailroom_engine::dynamic_flows::bottlenecked::BottleneckedFlows;
 use tailroom_engine::units::{Rate, Time};
 
 /// A flow at a link, in progress in `[from, to)`.
@@ -21,8 +21,8 @@ pub(super) fn count(
     capacity: f64,
     intervals: impl Iterator<Item = (Time, f64)>,
     measure_from: Time,
-) -> Sharing {
-    let mut counts = Sharing::new(capacity);
+) -> BottleneckedFlows {
+    let mut counts = BottleneckedFlows::new(capacity);
     let mut from = Time::ZERO;
     for (until, spare) in intervals {
         let edges = flows.iter().flat_map(|flow| [flow.from, flow.to]);
