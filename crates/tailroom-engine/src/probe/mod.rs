@@ -2,9 +2,9 @@
 
 pub mod delays;
 pub mod dispersion;
+pub mod dynamic_flows;
 pub mod flow;
 pub mod group;
 pub mod histogram;
 pub mod over_time;
-pub mod population;
 pub mod progress;

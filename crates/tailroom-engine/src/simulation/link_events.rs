@@ -78,7 +78,7 @@ impl Simulation {
         links[link].drain_dropped(now, |dropped| {
             let packet = dropped.packet;
             lose(flows, stores, packet, measure_from);
-            passing.let_go(packet.flow(), flows);
+            passing.release_if_done(packet.flow(), flows);
             routes.class_of(packet)
         });
     }
@@ -142,7 +142,7 @@ impl Simulation {
             may_be_done |= ends.emit_next(&mut door);
         }
         if may_be_done {
-            passing.let_go(index, flows);
+            passing.release_if_done(index, flows);
         }
     }
 }

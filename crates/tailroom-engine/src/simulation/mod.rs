@@ -233,7 +233,7 @@ impl Simulation {
             connection.wake(event.time(), &mut door);
         }
         if flow.arm(event.flow(), &mut self.schedule) {
-            self.passing.let_go(event.flow(), &mut self.flows);
+            self.passing.release_if_done(event.flow(), &mut self.flows);
         }
     }
 

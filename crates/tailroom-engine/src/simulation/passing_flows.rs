@@ -5,13 +5,13 @@ use super::Simulation;
 use super::error::RunError;
 use super::flow::Flow;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
-use crate::dynamic_flows::Populations;
+use crate::dynamic_flows::FlowGenerators;
 use crate::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use crate::flow::Ends;
 use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
+use crate::probe::dynamic_flows::Departure;
 use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
-use crate::probe::population::Departure;
 use crate::results::passing::PassingResults;
 use crate::tcp::Connection;
 use crate::tcp::sender::Sender;
@@ -21,7 +21,7 @@ use crate::units::{Rate, Time};
 /// Who comes and goes, and who shares the links.
 #[derive(Debug)]
 pub(super) struct PassingFlows {
-    populations: Populations,
+    generators: FlowGenerators,
     /// By link.
     sharing: Vec<BottleneckedFlows>,
     /// Up to when `sharing` has been told what the links had to spare, and what had left them.
@@ -36,7 +36,7 @@ pub(super) struct PassingFlows {
 impl PassingFlows {
     pub(super) fn new(network: &Network, links: &[Link]) -> Self {
         PassingFlows {
-            populations: Populations::new(network),
+            generators: FlowGenerators::new(network),
             sharing: sharing(network, links),
             passed: Time::ZERO,
             departed_bytes: vec![0; links.len()],
@@ -48,13 +48,13 @@ impl PassingFlows {
     /// When the next flow arrives; [`Time::NEVER`] if none does.
     #[inline]
     pub(super) fn next_arrival(&self) -> Time {
-        self.populations.next_arrival()
+        self.generators.next_arrival()
     }
 
     /// A flow has nothing in flight, or has lost a packet: if it has sent everything, it is not in
     /// progress any more; if nothing of it is on the way, its number is free.
     #[cold]
-    pub(super) fn let_go(&mut self, number: u32, flows: &mut [Flow]) {
+    pub(super) fn release_if_done(&mut self, number: u32, flows: &mut [Flow]) {
         let flow = &mut flows[number as usize];
         let (completed_at, sent) = match &flow.ends {
             Ends::Tcp(Connection { sender, .. }) => {
@@ -65,26 +65,26 @@ impl PassingFlows {
             }
         };
         let Some(completed_at) = completed_at else { return };
-        let visitor = self.populations.visitor(number);
+        let active_flow = self.generators.active_flow(number);
         if flow.is_in_progress {
             flow.is_in_progress = false;
             self.end(number, completed_at);
-            self.populations.complete(number, completed_at);
+            self.generators.complete(number, completed_at);
         }
-        let Some(visitor) = visitor else { return };
+        let Some(active_flow) = active_flow else { return };
         if flow.is_accounted_for(sent) {
-            let probe = self.populations.probe(visitor.population);
-            probe.on_departure(&visitor.visit, &departure_of(&flow.ends, &flow.account));
+            let probe = self.generators.probe(active_flow.generator);
+            probe.on_departure(&active_flow.flow_start, &departure_of(&flow.ends, &flow.account));
             // A wake-up that is still pending is for nobody.
             flow.wake_at = Time::NEVER;
-            self.populations.release(number);
+            self.generators.release(number);
         }
     }
 
     fn end(&mut self, number: u32, completed_at: Time) {
-        let (group, peak_rate) = self.populations.visitor(number).map_or_else(
+        let (group, peak_rate) = self.generators.active_flow(number).map_or_else(
             || self.permanent[number as usize],
-            |visitor| (self.populations.group(visitor.population), visitor.peak_rate),
+            |active_flow| (self.generators.group(active_flow.generator), active_flow.peak_rate),
         );
         for &link in &self.paths[group] {
             self.sharing[link].end(completed_at, peak_rate);
@@ -111,16 +111,18 @@ impl PassingFlows {
 
     /// Closes the statistics of the flows at the end of the run; they have passed their last mark.
     pub(super) fn end_measuring(&mut self, flows: &[Flow]) {
-        for number in self.populations.present() {
-            let Some(visitor) = self.populations.visitor(number) else { continue };
+        for number in self.generators.present() {
+            let Some(active_flow) = self.generators.active_flow(number) else { continue };
             let flow = &flows[number as usize];
             let departure = departure_of(&flow.ends, &flow.account);
-            self.populations.probe(visitor.population).on_departure(&visitor.visit, &departure);
+            self.generators
+                .probe(active_flow.generator)
+                .on_departure(&active_flow.flow_start, &departure);
         }
     }
 
     pub(super) fn results(&self) -> PassingResults<'_> {
-        PassingResults { populations: &self.populations, sharing: &self.sharing }
+        PassingResults { generators: &self.generators, sharing: &self.sharing }
     }
 }
 
@@ -203,9 +205,9 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
 }
 
 impl Simulation {
-    /// See [`Populations::keep_numbers`].
+    /// See [`FlowGenerators::keep_numbers`].
     pub fn keep_numbers(&mut self) {
-        self.passing.populations.keep_numbers();
+        self.passing.generators.keep_numbers();
     }
 
     /// Flows that there is room for: the permanent ones, and the most that were in progress at once.
@@ -215,7 +217,7 @@ impl Simulation {
 
     /// The group of a flow, permanent or passing.
     pub(super) fn group_of(&self, number: usize) -> &GroupSpec {
-        let group = self.passing.populations.group_of(number as u32);
+        let group = self.passing.generators.group_of(number as u32);
         &self.network.groups[group.unwrap_or_else(|| self.network.flows[number].group)]
     }
 
@@ -234,19 +236,20 @@ impl Simulation {
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
         let Simulation { network, passing, flows, routes, schedule, admissions, stores, .. } = self;
         let time = passing.next_arrival();
-        let path = passing.populations.next_group().map(|group| &network.groups[group].path);
+        let path = passing.generators.next_group().map(|group| &network.groups[group].path);
         if path.is_some_and(|path| admissions.refuse_flow(path, time)) {
-            passing.populations.refuse(network);
+            passing.generators.refuse(network);
             return Ok(());
         }
-        let Some((number, index, plan)) = passing.populations.admit(network) else {
+        let Some((number, index, plan)) = passing.generators.admit(network) else {
             return Ok(());
         };
         if number as usize >= MAX_FLOWS {
             return Err(RunError::Flows { time, limit: MAX_FLOWS });
         }
         let group = &network.groups[index];
-        let peak_rate = passing.populations.visitor(number).and_then(|visitor| visitor.peak_rate);
+        let peak_rate =
+            passing.generators.active_flow(number).and_then(|active_flow| active_flow.peak_rate);
         for &link in &group.path {
             passing.sharing[link].begin(plan.start, peak_rate);
             if let Some(media) = plan.media {

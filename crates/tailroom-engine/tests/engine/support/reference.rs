@@ -15,7 +15,7 @@ mod heap;
 use std::collections::{HashMap, VecDeque};
 
 use tailroom_engine::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
-use tailroom_engine::dynamic_flows::{Populations, Visitor};
+use tailroom_engine::dynamic_flows::{ActiveFlow, FlowGenerators};
 use tailroom_engine::flow::Ends;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::{GroupSpec, Network};
@@ -65,7 +65,7 @@ struct Reference<'a> {
     groups: Vec<usize>,
     /// The groups that cross each link.
     crossing: Vec<Vec<usize>>,
-    populations: Populations,
+    generators: FlowGenerators,
     /// Of dynamic flows that stop at a time that is known when they begin.
     media_end: Vec<Option<Time>>,
     accounts: Vec<FlowAccount>,
@@ -118,7 +118,7 @@ impl<'a> Reference<'a> {
                     groups.filter(|(_, group)| crosses(group, &link)).map(|(at, _)| at).collect()
                 })
                 .collect(),
-            populations: Populations::new(network),
+            generators: FlowGenerators::new(network),
             media_end: vec![None; network.flows.len()],
             accounts: vec![FlowAccount::default(); network.flows.len()],
             waits: vec![Vec::new(); network.groups.len()],
@@ -177,7 +177,7 @@ impl<'a> Reference<'a> {
     // Flows that come and go. None gives its number back.
 
     fn await_flow(&mut self) {
-        let next = self.populations.next_arrival();
+        let next = self.generators.next_arrival();
         if next < self.network.duration {
             self.heap.push(next, 0, Happening::FlowArrives);
         }
@@ -185,17 +185,17 @@ impl<'a> Reference<'a> {
 
     /// A completion may have put another flow before the one that was awaited.
     fn begin_flow(&mut self, now: Time) {
-        if self.populations.next_arrival() != now {
+        if self.generators.next_arrival() != now {
             return;
         }
-        let group = self.populations.next_group().expect("one is due");
+        let group = self.generators.next_group().expect("one is due");
         let path = &self.network.groups[group].path;
         let admissions = &mut self.admissions;
         if path.iter().any(|&link| admissions[link].as_mut().is_some_and(|one| one.refuses(now))) {
-            self.populations.refuse(self.network);
+            self.generators.refuse(self.network);
             return self.await_flow();
         }
-        let (number, group, plan) = self.populations.admit(self.network).expect("one is due");
+        let (number, group, plan) = self.generators.admit(self.network).expect("one is due");
         assert_eq!(number as usize, self.flows.len(), "numbers are given in order");
         let spec = &self.network.groups[group];
         let marks =
@@ -213,7 +213,7 @@ impl<'a> Reference<'a> {
         let Flow::Tcp(tcp) = &mut self.flows[flow] else { return };
         if tcp.completed_at.is_none() && tcp.sender.completed_at().is_some() {
             tcp.completed_at = Some(now);
-            self.populations.complete(flow as u32, now);
+            self.generators.complete(flow as u32, now);
             self.await_flow();
         }
     }
@@ -221,9 +221,11 @@ impl<'a> Reference<'a> {
     /// The totals of the dynamic flows.
     fn close_flows(&mut self) {
         for (index, flow) in self.flows.iter().enumerate() {
-            let Some(visitor) = self.populations.visitor(index as u32) else { continue };
+            let Some(active_flow) = self.generators.active_flow(index as u32) else { continue };
             let departure = flow.departure(&self.accounts[index], self.marks);
-            self.populations.probe(visitor.population).on_departure(&visitor.visit, &departure);
+            self.generators
+                .probe(active_flow.generator)
+                .on_departure(&active_flow.flow_start, &departure);
         }
     }
 
@@ -234,9 +236,11 @@ impl<'a> Reference<'a> {
             Flow::Tcp(tcp) => tcp.completed_at,
             Flow::Open(_) => None,
         };
-        if let Some(Visitor { visit, peak_rate, .. }) = self.populations.visitor(index as u32) {
+        if let Some(ActiveFlow { flow_start, peak_rate, .. }) =
+            self.generators.active_flow(index as u32)
+        {
             let ends_at = completed_at.or(self.media_end[index]).unwrap_or(Time::NEVER);
-            return Some(InProgress { from: visit.start, to: ends_at, peak_rate });
+            return Some(InProgress { from: flow_start.start, to: ends_at, peak_rate });
         }
         let group = &self.network.groups[self.groups[index]];
         let SourceSpec::Bulk { bytes } = group.source else { return None };
@@ -548,7 +552,7 @@ impl<'a> Reference<'a> {
         let ends: Vec<Ends> = flows.map(Flow::into_ends).collect();
         let ends: Vec<&Ends> = ends.iter().collect();
         let accounts = &self.accounts[..permanent];
-        let passing = PassingResults { populations: &self.populations, sharing: &sharing };
+        let passing = PassingResults { generators: &self.generators, sharing: &sharing };
         let mut probes = self.one_way;
         for (probe, waits) in probes.iter_mut().zip(&self.waits) {
             let measured = waits.iter().filter(|(time, _)| *time >= self.marks.measure_from);

@@ -3,9 +3,9 @@
 use tailroom_engine::flow::Ends;
 use tailroom_engine::packet::Packet;
 use tailroom_engine::private_path::Wiring;
+use tailroom_engine::probe::dynamic_flows::Departure;
 use tailroom_engine::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
 use tailroom_engine::probe::group::GroupProbe;
-use tailroom_engine::probe::population::Departure;
 use tailroom_engine::tcp::Connection;
 use tailroom_engine::tcp::receiver::Receiver;
 use tailroom_engine::tcp::sender::{Outlet, Sender};

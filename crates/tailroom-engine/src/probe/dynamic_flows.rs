@@ -13,7 +13,7 @@ const SLOWDOWN_UNIT: f64 = 1e3;
 
 /// A flow that comes and goes, as it began.
 #[derive(Clone, Copy, Debug)]
-pub struct Visit {
+pub struct FlowStart {
     /// When it arrived.
     pub start: Time,
     /// Its payload.
@@ -71,7 +71,7 @@ impl SizeClass {
         self.slowdown.quantile(quantile).map(|value| value / SLOWDOWN_UNIT)
     }
 
-    fn add(&mut self, visit: &Visit, departure: &Departure) {
+    fn add(&mut self, flow_start: &FlowStart, departure: &Departure) {
         self.sent += departure.window.sent;
         self.lost += departure.lost;
         let Some(completed_at) = departure.completed_at else {
@@ -79,8 +79,8 @@ impl SizeClass {
             return;
         };
         self.completed += 1;
-        let duration = completed_at.since(visit.start);
-        let slowdown = duration.seconds() / visit.ideal.seconds();
+        let duration = completed_at.since(flow_start.start);
+        let slowdown = duration.seconds() / flow_start.ideal.seconds();
         self.duration_sum += u128::from(duration.picoseconds());
         self.slowdown_sum += (1e9 * slowdown) as u128;
         self.duration.add(duration.picoseconds(), 1);
@@ -103,7 +103,7 @@ pub struct FlowLogEntry {
 
 /// The measurements of one group.
 #[derive(Clone, Debug)]
-pub struct PopulationProbe {
+pub struct DynamicFlowProbe {
     measure_from: Time,
     end: Time,
     /// Flows that arrived inside the measured window.
@@ -127,10 +127,10 @@ pub struct PopulationProbe {
     log_limit: usize,
 }
 
-impl PopulationProbe {
+impl DynamicFlowProbe {
     /// A probe that measures from `measure_from` to `end` and keeps so many flows one by one.
     pub fn new(measure_from: Time, end: Time, log_limit: usize) -> Self {
-        PopulationProbe {
+        DynamicFlowProbe {
             measure_from,
             end,
             arrived: 0,
@@ -152,35 +152,35 @@ impl PopulationProbe {
     }
 
     /// A flow arrives.
-    pub fn on_arrival(&mut self, visit: &Visit, wire_bytes: u128) {
-        if self.is_measured(visit.start) {
+    pub fn on_arrival(&mut self, flow_start: &FlowStart, wire_bytes: u128) {
+        if self.is_measured(flow_start.start) {
             self.arrived += 1;
             self.arrived_wire_bytes += wire_bytes;
         }
     }
 
     /// The flow that has arrived is refused.
-    pub fn on_refusal(&mut self, visit: &Visit) {
-        self.refused += u64::from(self.is_measured(visit.start));
+    pub fn on_refusal(&mut self, flow_start: &FlowStart) {
+        self.refused += u64::from(self.is_measured(flow_start.start));
     }
 
     /// A flow has ended, or the run has while it was in progress.
-    pub fn on_departure(&mut self, visit: &Visit, departure: &Departure) {
+    pub fn on_departure(&mut self, flow_start: &FlowStart, departure: &Departure) {
         self.totals.add(&departure.window);
         self.lost += departure.lost;
         self.marked += departure.marked;
-        if !self.is_measured(visit.start) {
+        if !self.is_measured(flow_start.start) {
             return;
         }
         // A flow that runs ahead of the links may know of its end beyond that of the run.
         let completed_at = departure.completed_at.filter(|&at| at < self.end);
         let departure = Departure { completed_at, ..*departure };
-        let class = SIZE_CLASSES.partition_point(|&bound| bound <= visit.bytes);
-        self.classes[class.min(SIZE_CLASSES.len() - 1)].add(visit, &departure);
-        self.all.add(visit, &departure);
+        let class = SIZE_CLASSES.partition_point(|&bound| bound <= flow_start.bytes);
+        self.classes[class.min(SIZE_CLASSES.len() - 1)].add(flow_start, &departure);
+        self.all.add(flow_start, &departure);
         let has_room = self.log.len() < self.log_limit;
         if let Some(completed_at) = completed_at.filter(|_| has_room) {
-            let Visit { start, bytes, ideal } = *visit;
+            let FlowStart { start, bytes, ideal } = *flow_start;
             self.log.push(FlowLogEntry {
                 start,
                 bytes,
