@@ -33,8 +33,8 @@ impl Simulation {
         while self.link_marks.next <= now {
             let mark = self.link_marks.next;
             let is_edge = !self.is_measuring && mark >= marks.measure_from;
-            if is_edge || mark >= self.passing.next_mark() {
-                self.passing.pass(mark, &mut self.links);
+            if is_edge || mark >= self.dynamic.next_mark() {
+                self.dynamic.pass(mark, &mut self.links);
             }
             if mark == self.link_marks.next_sample {
                 self.links.iter_mut().for_each(|link| link.sample(mark));
@@ -42,13 +42,13 @@ impl Simulation {
             }
             if is_edge {
                 self.links.iter_mut().for_each(|link| link.begin_measuring(mark));
-                self.passing.begin_measuring();
+                self.dynamic.begin_measuring();
                 self.groups.iter_mut().for_each(|group| group.waits.clear());
                 self.is_measuring = true;
             }
             let edge = if self.is_measuring { Time::NEVER } else { marks.measure_from };
-            let passing = self.passing.next_mark();
-            self.link_marks.next = self.link_marks.next_sample.min(edge).min(passing);
+            let dynamic = self.dynamic.next_mark();
+            self.link_marks.next = self.link_marks.next_sample.min(edge).min(dynamic);
         }
     }
 }

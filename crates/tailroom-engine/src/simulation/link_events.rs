@@ -74,11 +74,11 @@ impl Simulation {
     #[inline(never)]
     fn take_dropped(&mut self, link: usize, now: Time) {
         let measure_from = self.link_marks.marks.measure_from;
-        let Simulation { flows, links, routes, stores, passing, .. } = self;
+        let Simulation { flows, links, routes, stores, dynamic, .. } = self;
         links[link].drain_dropped(now, |dropped| {
             let packet = dropped.packet;
             lose(flows, stores, packet, measure_from);
-            passing.release_if_done(packet.flow(), flows);
+            dynamic.release_if_done(packet.flow(), flows);
             routes.class_of(packet)
         });
     }
@@ -87,7 +87,7 @@ impl Simulation {
     #[inline]
     pub(super) fn follow(&mut self, step: Step) {
         let Step { packet: event, outcome, exit, clocks_source } = step;
-        let Simulation { flows, schedule, stores, passing, link_marks, routes, groups, .. } = self;
+        let Simulation { flows, schedule, stores, dynamic, link_marks, routes, groups, .. } = self;
         let measure_from = link_marks.marks.measure_from;
         let index = event.flow();
         let mut may_be_done = match outcome {
@@ -142,7 +142,7 @@ impl Simulation {
             may_be_done |= ends.emit_next(&mut door);
         }
         if may_be_done {
-            passing.release_if_done(index, flows);
+            dynamic.release_if_done(index, flows);
         }
     }
 }

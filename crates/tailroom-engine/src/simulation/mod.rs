@@ -1,15 +1,15 @@
 //! A run: takes the arrivals at shared links in order of time, and carries out what follows from each.
 //!
-//! `link_events` has what happens to a packet at a link, `passing_flows` the arrival and departure of
+//! `link_events` has what happens to a packet at a link, `dynamic_flows` the arrival and departure of
 //! flows, `checkpoints` the times at which links record their state.
 
 mod checkpoints;
 mod conservation;
+mod dynamic_flows;
 pub mod error;
 mod flow;
 mod limits;
 mod link_events;
-mod passing_flows;
 mod routes;
 mod schedule;
 mod services;
@@ -28,10 +28,10 @@ use crate::results;
 use crate::results::Results;
 use crate::units::Time;
 use checkpoints::LinkMarks;
+use dynamic_flows::DynamicFlows;
 use error::RunError;
 use flow::Flow;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
-use passing_flows::PassingFlows;
 use routes::Routes;
 use schedule::Schedule;
 use services::Services;
@@ -48,7 +48,7 @@ pub struct Simulation {
     link_marks: LinkMarks,
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
-    passing: PassingFlows,
+    dynamic: DynamicFlows,
     routes: Routes,
     /// By group.
     groups: Vec<GroupProbe>,
@@ -75,7 +75,7 @@ impl Simulation {
         let links: Vec<Link> = links.collect();
         let mut simulation = Simulation {
             schedule: sizing::schedule(network).with_memory(network.memory_limit_bytes),
-            passing: PassingFlows::new(network, &links),
+            dynamic: DynamicFlows::new(network, &links),
             links,
             admissions: FlowAdmissions::new(network),
             services: Services::new(network.links.len()),
@@ -131,7 +131,7 @@ impl Simulation {
         loop {
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.services.next;
-            let other = service.min(self.passing.next_arrival());
+            let other = service.min(self.dynamic.next_arrival());
             let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
@@ -233,7 +233,7 @@ impl Simulation {
             connection.wake(event.time(), &mut door);
         }
         if flow.arm(event.flow(), &mut self.schedule) {
-            self.passing.release_if_done(event.flow(), &mut self.flows);
+            self.dynamic.release_if_done(event.flow(), &mut self.flows);
         }
     }
 
@@ -259,15 +259,15 @@ impl Simulation {
                 Ends::Unresponsive(source) => source.pass_marks(end),
             }
         }
-        self.passing.pass(end, &mut self.links);
-        self.passing.end_measuring(&self.flows);
+        self.dynamic.pass(end, &mut self.links);
+        self.dynamic.end_measuring(&self.flows);
         self.check_conservation()?;
         let permanent = || self.flows.iter().take(self.network.flows.len());
         let ends: Vec<&Ends> = permanent().map(|flow| &flow.ends).collect();
         let accounts: Vec<FlowAccount> = permanent().map(|flow| flow.account).collect();
-        let passing = self.passing.results();
+        let dynamic = self.dynamic.results();
         let Simulation { network, links, groups, events, .. } = &self;
-        Ok(results::collect(network, links, &ends, &accounts, groups, &passing, *events))
+        Ok(results::collect(network, links, &ends, &accounts, groups, &dynamic, *events))
     }
 
     /// Fires the timers and emissions that are due before `end` although their packets reach no link by

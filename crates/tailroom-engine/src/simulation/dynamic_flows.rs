@@ -12,7 +12,7 @@ use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
 use crate::probe::dynamic_flows::Departure;
 use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
-use crate::results::passing::PassingResults;
+use crate::results::dynamic::PassingResults;
 use crate::tcp::Connection;
 use crate::tcp::sender::Sender;
 use crate::traffic::SourceSpec;
@@ -20,7 +20,7 @@ use crate::units::{Rate, Time};
 
 /// Who comes and goes, and who shares the links.
 #[derive(Debug)]
-pub(super) struct PassingFlows {
+pub(super) struct DynamicFlows {
     generators: FlowGenerators,
     /// By link.
     sharing: Vec<BottleneckedFlows>,
@@ -33,9 +33,9 @@ pub(super) struct PassingFlows {
     permanent: Vec<(usize, Option<Rate>)>,
 }
 
-impl PassingFlows {
+impl DynamicFlows {
     pub(super) fn new(network: &Network, links: &[Link]) -> Self {
-        PassingFlows {
+        DynamicFlows {
             generators: FlowGenerators::new(network),
             sharing: sharing(network, links),
             passed: Time::ZERO,
@@ -207,7 +207,7 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
 impl Simulation {
     /// See [`FlowGenerators::keep_numbers`].
     pub fn keep_numbers(&mut self) {
-        self.passing.generators.keep_numbers();
+        self.dynamic.generators.keep_numbers();
     }
 
     /// Flows that there is room for: the permanent ones, and the most that were in progress at once.
@@ -215,9 +215,9 @@ impl Simulation {
         self.flows.len()
     }
 
-    /// The group of a flow, permanent or passing.
+    /// The group of a flow, permanent or dynamic.
     pub(super) fn group_of(&self, number: usize) -> &GroupSpec {
-        let group = self.passing.generators.group_of(number as u32);
+        let group = self.dynamic.generators.group_of(number as u32);
         &self.network.groups[group.unwrap_or_else(|| self.network.flows[number].group)]
     }
 
@@ -234,14 +234,14 @@ impl Simulation {
     /// A flow arrives and gets a number.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, passing, flows, routes, schedule, admissions, stores, .. } = self;
-        let time = passing.next_arrival();
-        let path = passing.generators.next_group().map(|group| &network.groups[group].path);
+        let Simulation { network, dynamic, flows, routes, schedule, admissions, stores, .. } = self;
+        let time = dynamic.next_arrival();
+        let path = dynamic.generators.next_group().map(|group| &network.groups[group].path);
         if path.is_some_and(|path| admissions.refuse_flow(path, time)) {
-            passing.generators.refuse(network);
+            dynamic.generators.refuse(network);
             return Ok(());
         }
-        let Some((number, index, plan)) = passing.generators.admit(network) else {
+        let Some((number, index, plan)) = dynamic.generators.admit(network) else {
             return Ok(());
         };
         if number as usize >= MAX_FLOWS {
@@ -249,11 +249,11 @@ impl Simulation {
         }
         let group = &network.groups[index];
         let peak_rate =
-            passing.generators.active_flow(number).and_then(|active_flow| active_flow.peak_rate);
+            dynamic.generators.active_flow(number).and_then(|active_flow| active_flow.peak_rate);
         for &link in &group.path {
-            passing.sharing[link].begin(plan.start, peak_rate);
+            dynamic.sharing[link].begin(plan.start, peak_rate);
             if let Some(media) = plan.media {
-                passing.sharing[link].end(media.end, peak_rate);
+                dynamic.sharing[link].end(media.end, peak_rate);
             }
         }
         // Such flows have no series of their own.
