@@ -4,7 +4,7 @@ use rand_core::Rng;
 
 use crate::network::{GroupSpec, Network};
 use crate::packet::Ack;
-use crate::private_path::{Entrance, Wiring};
+use crate::private_path::{Entrance, PrivatePath};
 use crate::probe::flow::Marks;
 use crate::random;
 use crate::tcp::Connection;
@@ -60,9 +60,9 @@ impl Ends {
                     SourceSpec::Objects(spec) => Some(objects(spec, group, plan)),
                     _ => None,
                 };
-                let wiring = wiring(network, group, plan);
+                let private_path = private_path(network, group, plan);
                 let demand = demand(group, plan);
-                Ends::Tcp(Connection::new(tcp, demand, objects, wiring, plan.seed, marks))
+                Ends::Tcp(Connection::new(tcp, demand, objects, private_path, plan.seed, marks))
             }
             (None, None) => unreachable!("data to send come with a transport"),
         }
@@ -76,8 +76,8 @@ impl Ends {
         (source, stop): (Source, Time),
         marks: Marks,
     ) -> Self {
-        let wiring = wiring(network, group, plan);
-        let ends = Unresponsive::new(source, stop, group.header_size, wiring, marks);
+        let private_path = private_path(network, group, plan);
+        let ends = Unresponsive::new(source, stop, group.header_size, private_path, marks);
         Ends::Unresponsive(Box::new(ends))
     }
 
@@ -123,9 +123,9 @@ fn demand(group: &GroupSpec, plan: &FlowPlan) -> Demand {
     }
 }
 
-/// The wiring of a flow of `group` that `plan` describes, its random delays included.
-fn wiring(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> Wiring {
-    Wiring::new(&network.shared_path(group), plan.rtt, plan.access_rate)
+/// The private_path of a flow of `group` that `plan` describes, its random delays included.
+fn private_path(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> PrivatePath {
+    PrivatePath::new(&network.shared_path(group), plan.rtt, plan.access_rate)
         .with_send_jitter(group.send_jitter, plan.seed)
 }
 

@@ -33,7 +33,7 @@ pub struct SharedPath {
 /// [`SharedPath::sender_side`] says among sender to first link, last link to receiver, and the same on
 /// the way back.
 #[derive(Debug)]
-pub struct Wiring {
+pub struct PrivatePath {
     send_jitter: SendJitter,
     access: Option<Serializer>,
     access_free_at: Time,
@@ -47,7 +47,7 @@ pub struct Wiring {
     aggregation: Time,
 }
 
-impl Wiring {
+impl PrivatePath {
     /// The delays of a flow along `path` with this two-way propagation and access link, and none at
     /// random.
     pub fn new(path: &SharedPath, rtt: Time, access_rate: Option<Rate>) -> Self {
@@ -61,7 +61,7 @@ impl Wiring {
         } else {
             (from_receiver.saturating_add(backward).saturating_add(to_sender), Time::ZERO)
         };
-        Wiring {
+        PrivatePath {
             send_jitter: SendJitter::none(),
             access: access_rate.map(Serializer::constant),
             access_free_at: Time::ZERO,
@@ -78,7 +78,7 @@ impl Wiring {
     /// leave their sender.
     #[must_use]
     pub fn with_send_jitter(self, longest: Option<Time>, seed: u64) -> Self {
-        Wiring { send_jitter: SendJitter::new(longest, seed), ..self }
+        PrivatePath { send_jitter: SendJitter::new(longest, seed), ..self }
     }
 
     /// When a packet that the sender sends at `sent` reaches its access link.

@@ -3,7 +3,7 @@
 use super::schedule::Schedule;
 use crate::distribution::Distribution;
 use crate::network::Network;
-use crate::private_path::Wiring;
+use crate::private_path::PrivatePath;
 use crate::traffic::SourceSpec;
 use crate::units::Time;
 
@@ -46,8 +46,8 @@ fn lookahead(network: &Network) -> Time {
     let reactions = network.round_trips().map(|(group, rtt, access_rate)| {
         let group = &network.groups[group];
         let last = group.path.last().map_or(Time::ZERO, |&link| network.links[link].delay);
-        let wiring = Wiring::new(&network.shared_path(group), rtt, access_rate);
-        let reaction = wiring.shortest_reaction().saturating_add(last);
+        let private_path = PrivatePath::new(&network.shared_path(group), rtt, access_rate);
+        let reaction = private_path.shortest_reaction().saturating_add(last);
         let hops = group.path.len() + group.reverse_path.len();
         let passages = group.path.iter().chain(&group.reverse_path).take(hops - 1);
         passages.map(|&link| network.links[link].delay).fold(reaction, Time::min)

@@ -4,7 +4,7 @@ pub mod receiver;
 pub mod sender;
 
 use crate::packet::{Ack, Packet};
-use crate::private_path::{Entrance, Wiring};
+use crate::private_path::{Entrance, PrivatePath};
 use crate::probe::flow::Marks;
 use crate::traffic::objects::Objects;
 use crate::units::Time;
@@ -14,7 +14,7 @@ use sender::{Demand, Outlet, Sender};
 
 /// Sends a TCP sender's packets through the access link to the entrance.
 struct Access<'a, E> {
-    wiring: &'a mut Wiring,
+    private_path: &'a mut PrivatePath,
     entrance: &'a mut E,
 }
 
@@ -22,8 +22,8 @@ impl<E: Entrance> Outlet for Access<'_, E> {
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
     fn send(&mut self, packet: Packet) {
-        let left = self.wiring.leave_sender(packet.sent);
-        let time = self.wiring.enter(left, packet.bytes);
+        let left = self.private_path.leave_sender(packet.sent);
+        let time = self.private_path.enter(left, packet.bytes);
         self.entrance.packet(time, &packet);
     }
 }
@@ -36,17 +36,17 @@ pub struct Connection {
     /// The receiving end.
     pub receiver: Receiver,
     /// The ways between them.
-    pub wiring: Wiring,
+    pub private_path: PrivatePath,
 }
 
 impl Connection {
-    /// A connection of two ends with this wiring, before its first packet. `objects` are what arrives
+    /// A connection of two ends with this private_path, before its first packet. `objects` are what arrives
     /// for it to send, if that is not all there from the beginning.
     pub fn new(
         tcp: &TcpSpec,
         demand: Demand,
         objects: Option<Objects>,
-        wiring: Wiring,
+        private_path: PrivatePath,
         seed: u64,
         marks: Marks,
     ) -> Self {
@@ -55,41 +55,41 @@ impl Connection {
         if let Some(objects) = objects {
             sender.send_objects(objects);
         }
-        Connection { sender, receiver, wiring }
+        Connection { sender, receiver, private_path }
     }
 
     /// A data packet leaves the last shared link at `time`.
     #[inline]
     pub fn deliver(&mut self, time: Time, packet: Packet, entrance: &mut impl Entrance) {
-        let now = self.wiring.reach_receiver(time);
+        let now = self.private_path.reach_receiver(time);
         while self.receiver.deadline() < now {
             self.send_delayed_ack(entrance);
         }
-        let Connection { sender, receiver, wiring } = self;
+        let Connection { sender, receiver, private_path } = self;
         if let Some(ack) = receiver.on_packet(now, packet) {
-            answer(sender, wiring, now, ack, entrance);
+            answer(sender, private_path, now, ack, entrance);
         }
     }
 
     /// The receiver's timer fires.
     #[cold]
     fn send_delayed_ack(&mut self, entrance: &mut impl Entrance) {
-        let Connection { sender, receiver, wiring } = self;
+        let Connection { sender, receiver, private_path } = self;
         let deadline = receiver.deadline();
-        answer(sender, wiring, deadline, receiver.on_deadline(), entrance);
+        answer(sender, private_path, deadline, receiver.on_deadline(), entrance);
     }
 
     /// An ACK leaves the last link of the reverse path at `time`.
     #[cold]
     pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, entrance: &mut impl Entrance) {
-        let now = self.wiring.reach_sender(time);
-        acknowledge(&mut self.sender, &mut self.wiring, now, ack, entrance);
+        let now = self.private_path.reach_sender(time);
+        acknowledge(&mut self.sender, &mut self.private_path, now, ack, entrance);
     }
 
     /// Fires the timers that are due before `end` though what they send reaches no link by then.
     pub fn run_out(&mut self, end: Time, entrance: &mut impl Entrance) {
         let last = Time::from_picoseconds(end.picoseconds() - 1);
-        self.wake(last + self.wiring.to_first_link(), entrance);
+        self.wake(last + self.private_path.to_first_link(), entrance);
     }
 
     /// When the flow's next timer can touch a shared link: the wake-up must come then.
@@ -99,7 +99,7 @@ impl Connection {
     }
 
     fn sender_wake(&self) -> Time {
-        self.sender.deadline().saturating_add(self.wiring.to_first_link())
+        self.sender.deadline().saturating_add(self.private_path.to_first_link())
     }
 
     #[inline]
@@ -111,11 +111,11 @@ impl Connection {
     /// When a delayed ACK that leaves at `deadline` can touch a shared link.
     #[inline(never)]
     fn delayed_ack_wake(&self, deadline: Time) -> Time {
-        let arrival = self.wiring.leave_receiver(deadline);
-        if self.wiring.has_reverse_path() {
+        let arrival = self.private_path.leave_receiver(deadline);
+        if self.private_path.has_reverse_path() {
             arrival
         } else {
-            arrival.saturating_add(self.wiring.to_first_link())
+            arrival.saturating_add(self.private_path.to_first_link())
         }
     }
 
@@ -124,11 +124,11 @@ impl Connection {
     pub fn wake(&mut self, time: Time, entrance: &mut impl Entrance) {
         loop {
             let (receiver_wake, sender_wake) = (self.receiver_wake(), self.sender_wake());
-            let Connection { sender, wiring, .. } = self;
+            let Connection { sender, private_path, .. } = self;
             if receiver_wake <= time && receiver_wake <= sender_wake {
                 self.send_delayed_ack(entrance);
             } else if sender_wake <= time {
-                sender.on_deadline(sender.deadline(), &mut Access { wiring, entrance });
+                sender.on_deadline(sender.deadline(), &mut Access { private_path, entrance });
             } else {
                 return;
             }
@@ -140,16 +140,16 @@ impl Connection {
 #[inline]
 fn answer(
     sender: &mut Sender,
-    wiring: &mut Wiring,
+    private_path: &mut PrivatePath,
     time: Time,
     ack: Ack<'_>,
     entrance: &mut impl Entrance,
 ) {
-    let arrival = wiring.leave_receiver(time);
-    if wiring.has_reverse_path() {
+    let arrival = private_path.leave_receiver(time);
+    if private_path.has_reverse_path() {
         entrance.ack(arrival, ack);
     } else {
-        acknowledge(sender, wiring, arrival, ack, entrance);
+        acknowledge(sender, private_path, arrival, ack, entrance);
     }
 }
 
@@ -157,12 +157,12 @@ fn answer(
 #[inline(never)]
 fn acknowledge(
     sender: &mut Sender,
-    wiring: &mut Wiring,
+    private_path: &mut PrivatePath,
     now: Time,
     ack: Ack<'_>,
     entrance: &mut impl Entrance,
 ) {
-    let mut access = Access { wiring, entrance };
+    let mut access = Access { private_path, entrance };
     while sender.deadline() < now {
         sender.on_deadline(sender.deadline(), &mut access);
     }

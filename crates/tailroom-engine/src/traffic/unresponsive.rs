@@ -2,7 +2,7 @@
 
 use super::{Emission, Source, TrafficSource};
 use crate::packet::Packet;
-use crate::private_path::{Entrance, Wiring};
+use crate::private_path::{Entrance, PrivatePath};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
 use crate::probe::group::GroupProbe;
 use crate::units::Time;
@@ -19,7 +19,7 @@ pub struct Unresponsive {
     /// Part of a packet that is header.
     pub header_bytes: u32,
     /// The ways between its ends.
-    pub wiring: Wiring,
+    pub private_path: PrivatePath,
     /// Packets sent, in the sender's time.
     pub sent: FlowProbe,
     /// Packets received, in the receiver's time.
@@ -36,7 +36,7 @@ impl Unresponsive {
         source: Source,
         stop: Time,
         header_bytes: u32,
-        wiring: Wiring,
+        private_path: PrivatePath,
         marks: Marks,
     ) -> Self {
         Unresponsive {
@@ -44,7 +44,7 @@ impl Unresponsive {
             stop,
             has_stopped: false,
             header_bytes,
-            wiring,
+            private_path,
             sent: FlowProbe::new(marks),
             received: FlowProbe::new(marks),
             delivered: FlowState::default(),
@@ -64,8 +64,8 @@ impl Unresponsive {
         }
         let sequence = self.sent.on_sent(bytes, false);
         let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };
-        let left = self.wiring.leave_sender(time);
-        entrance.packet(self.wiring.enter(left, bytes), &packet);
+        let left = self.private_path.leave_sender(time);
+        entrance.packet(self.private_path.enter(left, bytes), &packet);
         true
     }
 
@@ -77,7 +77,7 @@ impl Unresponsive {
     /// A packet that left its sender at `sent` leaves the last shared link at `time`; its group's probe
     /// is told how long it took.
     pub fn deliver(&mut self, time: Time, sent: Time, bytes: u32, group: &mut GroupProbe) {
-        let now = self.wiring.reach_receiver(time);
+        let now = self.private_path.reach_receiver(time);
         if self.received.is_mark_due(now) {
             self.received.pass_marks(now, &self.delivered);
         }

@@ -163,7 +163,7 @@ impl<'a> Reference<'a> {
             Happening::SenderTimer => self.fire_sender_timer(now, flow),
             Happening::Emission(bytes) => self.emit(now, flow, bytes),
             Happening::ReachAccess(packet) => {
-                let arrival = self.flows[flow].wiring().enter(now, packet.bytes);
+                let arrival = self.flows[flow].private_path().enter(now, packet.bytes);
                 self.heap.push(arrival, flow, Happening::PacketAtLink(0, packet, Time::ZERO));
             }
             Happening::PacketAtLink(..) | Happening::AckAtLink(..) => {
@@ -382,7 +382,7 @@ impl<'a> Reference<'a> {
                 let is_measured = packet.sent >= self.marks.measure_from;
                 let is_marked = packet.ecn == Ecn::Ce && is_measured;
                 self.accounts[flow].marked_measured += u64::from(is_marked);
-                let at = self.flows[flow].wiring().reach_receiver(at);
+                let at = self.flows[flow].private_path().reach_receiver(at);
                 self.heap.push(at, flow, Happening::ReachReceiver(packet));
             }
         }
@@ -400,7 +400,11 @@ impl<'a> Reference<'a> {
                 self.heap.push(at, flow, Happening::AckAtLink(hop + 1, ack));
             }
             LinkOutcome::Delivered(at) => {
-                self.heap.push(tcp.wiring.reach_sender(at), flow, Happening::ReachSender(ack));
+                self.heap.push(
+                    tcp.private_path.reach_sender(at),
+                    flow,
+                    Happening::ReachSender(ack),
+                );
             }
         }
     }
@@ -433,12 +437,12 @@ impl<'a> Reference<'a> {
 
     fn answer(&mut self, now: Time, flow: usize, ack: StoredAck) {
         let Flow::Tcp(tcp) = &self.flows[flow] else { return };
-        let happening = if tcp.wiring.has_reverse_path() {
+        let happening = if tcp.private_path.has_reverse_path() {
             Happening::AckAtLink(0, ack)
         } else {
             Happening::ReachSender(ack)
         };
-        self.heap.push(tcp.wiring.leave_receiver(now), flow, happening);
+        self.heap.push(tcp.private_path.leave_receiver(now), flow, happening);
     }
 
     // Senders and sources.
@@ -449,7 +453,7 @@ impl<'a> Reference<'a> {
         step(&mut tcp.sender, &mut tray);
         for packet in tray.0 {
             assert_eq!(packet.sent, now, "a sender sends at the time it is told");
-            let left = tcp.wiring.leave_sender(now);
+            let left = tcp.private_path.leave_sender(now);
             self.heap.push(left, flow, Happening::ReachAccess(packet));
         }
         self.set_timers(flow);
@@ -487,7 +491,7 @@ impl<'a> Reference<'a> {
         let Flow::Open(open) = &mut self.flows[flow] else { return };
         open.on_sent(now, bytes);
         let packet = Packet { bytes, sent: now, ..Packet::default() };
-        let left = open.wiring.leave_sender(now);
+        let left = open.private_path.leave_sender(now);
         self.heap.push(left, flow, Happening::ReachAccess(packet));
         self.draw_emission(flow);
     }

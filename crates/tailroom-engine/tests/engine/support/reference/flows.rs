@@ -2,7 +2,7 @@
 
 use tailroom_engine::flow::Ends;
 use tailroom_engine::packet::Packet;
-use tailroom_engine::private_path::Wiring;
+use tailroom_engine::private_path::PrivatePath;
 use tailroom_engine::probe::dynamic_flows::Departure;
 use tailroom_engine::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
 use tailroom_engine::probe::group::GroupProbe;
@@ -27,7 +27,7 @@ impl Outlet for Tray {
 pub(super) struct TcpFlow {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
-    pub(super) wiring: Wiring,
+    pub(super) private_path: PrivatePath,
     /// When the sender was seen to have nothing left to do.
     pub(super) completed_at: Option<Time>,
 }
@@ -38,7 +38,7 @@ pub(super) struct OpenFlow {
     source: Source,
     stop: Time,
     header_bytes: u32,
-    pub(super) wiring: Wiring,
+    pub(super) private_path: PrivatePath,
     /// For the results of permanent flows.
     sent: FlowProbe,
     received: FlowProbe,
@@ -118,14 +118,14 @@ impl Flow {
     pub(super) fn new(ends: Ends) -> Self {
         match ends {
             Ends::Tcp(connection) => {
-                let Connection { sender, receiver, wiring } = connection;
-                Flow::Tcp(Box::new(TcpFlow { sender, receiver, wiring, completed_at: None }))
+                let Connection { sender, receiver, private_path } = connection;
+                Flow::Tcp(Box::new(TcpFlow { sender, receiver, private_path, completed_at: None }))
             }
             Ends::Unresponsive(ends) => Flow::Open(Box::new(OpenFlow {
                 source: ends.source,
                 stop: ends.stop,
                 header_bytes: ends.header_bytes,
-                wiring: ends.wiring,
+                private_path: ends.private_path,
                 sent: ends.sent,
                 received: ends.received,
                 delivered: FlowState::default(),
@@ -135,10 +135,10 @@ impl Flow {
         }
     }
 
-    pub(super) fn wiring(&mut self) -> &mut Wiring {
+    pub(super) fn private_path(&mut self) -> &mut PrivatePath {
         match self {
-            Flow::Tcp(tcp) => &mut tcp.wiring,
-            Flow::Open(open) => &mut open.wiring,
+            Flow::Tcp(tcp) => &mut tcp.private_path,
+            Flow::Open(open) => &mut open.private_path,
         }
     }
 
@@ -159,11 +159,12 @@ impl Flow {
     pub(super) fn into_ends(self) -> Ends {
         match self {
             Flow::Tcp(flow) => {
-                let TcpFlow { sender, receiver, wiring, .. } = *flow;
-                Ends::Tcp(Connection { sender, receiver, wiring })
+                let TcpFlow { sender, receiver, private_path, .. } = *flow;
+                Ends::Tcp(Connection { sender, receiver, private_path })
             }
             Flow::Open(flow) => {
-                let OpenFlow { source, stop, header_bytes, wiring, sent, received, .. } = *flow;
+                let OpenFlow { source, stop, header_bytes, private_path, sent, received, .. } =
+                    *flow;
                 let last_delay = flow.arrivals.last().map(|arrival| arrival.2);
                 let delivered = flow.delivered;
                 Ends::Unresponsive(Box::new(Unresponsive {
@@ -171,7 +172,7 @@ impl Flow {
                     stop,
                     has_stopped: true,
                     header_bytes,
-                    wiring,
+                    private_path,
                     sent,
                     received,
                     delivered,
