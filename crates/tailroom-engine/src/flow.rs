@@ -18,14 +18,14 @@ use crate::units::Time;
 /// The two kinds of flow; connections lie inline, one memory access less a packet.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "almost all flows are connections")]
-pub enum Ends {
+pub enum Endpoints {
     /// Under congestion control.
     Tcp(Connection),
     /// Under none.
     Unresponsive(Box<Unresponsive>),
 }
 
-impl Ends {
+impl Endpoints {
     /// The ends of flow `index` of `network`.
     pub fn new(network: &Network, index: usize, marks: Marks) -> Self {
         let flow = &network.flows[index];
@@ -42,9 +42,9 @@ impl Ends {
         match Source::new(&group.source, packet_bytes, flow.start, seed, &name) {
             Some(source) => {
                 let stop = group.stop.unwrap_or(Time::NEVER);
-                Ends::unresponsive(network, group, &plan, (source, stop), marks)
+                Endpoints::unresponsive(network, group, &plan, (source, stop), marks)
             }
-            None => Ends::of_plan(network, group, &plan, marks),
+            None => Endpoints::of_plan(network, group, &plan, marks),
         }
     }
 
@@ -53,7 +53,7 @@ impl Ends {
         match (&group.tcp, plan.media) {
             (_, Some(media)) => {
                 let source = Source::Cbr(Cbr::new(media.rate, group.packet_size, plan.start));
-                Ends::unresponsive(network, group, plan, (source, media.end), marks)
+                Endpoints::unresponsive(network, group, plan, (source, media.end), marks)
             }
             (Some(tcp), None) => {
                 let objects = match &group.source {
@@ -62,7 +62,14 @@ impl Ends {
                 };
                 let private_path = private_path(network, group, plan);
                 let demand = demand(group, plan);
-                Ends::Tcp(Connection::new(tcp, demand, objects, private_path, plan.seed, marks))
+                Endpoints::Tcp(Connection::new(
+                    tcp,
+                    demand,
+                    objects,
+                    private_path,
+                    plan.seed,
+                    marks,
+                ))
             }
             (None, None) => unreachable!("data to send come with a transport"),
         }
@@ -77,23 +84,23 @@ impl Ends {
         marks: Marks,
     ) -> Self {
         let private_path = private_path(network, group, plan);
-        let ends = Unresponsive::new(source, stop, group.header_size, private_path, marks);
-        Ends::Unresponsive(Box::new(ends))
+        let endpoints = Unresponsive::new(source, stop, group.header_size, private_path, marks);
+        Endpoints::Unresponsive(Box::new(endpoints))
     }
 
     /// Memory that a connection takes for its packets in flight, in bytes; 0 for an unresponsive flow.
     pub fn memory_bytes(&self) -> u64 {
         match self {
-            Ends::Tcp(connection) => {
+            Endpoints::Tcp(connection) => {
                 connection.sender.memory_bytes() + connection.receiver.memory_bytes()
             }
-            Ends::Unresponsive(_) => 0,
+            Endpoints::Unresponsive(_) => 0,
         }
     }
 
     /// An ACK leaves the last link of the reverse path at `time`.
     pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, entrance: &mut impl Entrance) {
-        if let Ends::Tcp(connection) = self {
+        if let Endpoints::Tcp(connection) = self {
             connection.deliver_ack(time, ack, entrance);
         }
     }
@@ -101,7 +108,7 @@ impl Ends {
     /// An uncontrolled source emits its next packet; says whether there was none left.
     #[inline]
     pub fn emit_next(&mut self, entrance: &mut impl Entrance) -> bool {
-        let Ends::Unresponsive(source) = self else { return false };
+        let Endpoints::Unresponsive(source) = self else { return false };
         !source.emit(entrance)
     }
 }

@@ -10,7 +10,7 @@ use super::{
     LinkSeries, LinkSummary, Named, PacketLog, Results, Summary,
 };
 use crate::dynamic_flows::FlowGenerators;
-use crate::flow::Ends;
+use crate::flow::Endpoints;
 use crate::link::{Link, LinkSpec};
 use crate::network::Network;
 use crate::probe::delays::Delays;
@@ -28,14 +28,17 @@ const FAIR: f64 = 0.9;
 pub fn collect(
     network: &Network,
     links: &[Link],
-    ends: &[&Ends],
+    endpoints: &[&Endpoints],
     accounts: &[FlowAccount],
     group_probes: &[GroupProbe],
     passing: &PassingResults<'_>,
     events: u64,
 ) -> Results {
-    let data: Vec<FlowData<'_>> =
-        ends.iter().zip(accounts).map(|(ends, account)| FlowData::new(ends, *account)).collect();
+    let data: Vec<FlowData<'_>> = endpoints
+        .iter()
+        .zip(accounts)
+        .map(|(endpoints, account)| FlowData::new(endpoints, *account))
+        .collect();
     let link_summaries: Vec<(String, LinkSummary)> = network
         .links
         .iter()

@@ -7,7 +7,7 @@ use super::flow::Flow;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
 use crate::dynamic_flows::FlowGenerators;
 use crate::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
-use crate::flow::Ends;
+use crate::flow::Endpoints;
 use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
 use crate::probe::dynamic_flows::Departure;
@@ -56,11 +56,11 @@ impl DynamicFlows {
     #[cold]
     pub(super) fn release_if_done(&mut self, number: u32, flows: &mut [Flow]) {
         let flow = &mut flows[number as usize];
-        let (completed_at, sent) = match &flow.ends {
-            Ends::Tcp(Connection { sender, .. }) => {
+        let (completed_at, sent) = match &flow.endpoints {
+            Endpoints::Tcp(Connection { sender, .. }) => {
                 (sender.completed_at(), sender.probe.counters.sent)
             }
-            Ends::Unresponsive(media) => {
+            Endpoints::Unresponsive(media) => {
                 (media.has_stopped.then_some(media.stop), media.sent.counters.sent)
             }
         };
@@ -74,7 +74,10 @@ impl DynamicFlows {
         let Some(active_flow) = active_flow else { return };
         if flow.is_accounted_for(sent) {
             let probe = self.generators.probe(active_flow.generator);
-            probe.on_departure(&active_flow.flow_start, &departure_of(&flow.ends, &flow.account));
+            probe.on_departure(
+                &active_flow.flow_start,
+                &departure_of(&flow.endpoints, &flow.account),
+            );
             // A wake-up that is still pending is for nobody.
             flow.wake_at = Time::NEVER;
             self.generators.release(number);
@@ -114,7 +117,7 @@ impl DynamicFlows {
         for number in self.generators.present() {
             let Some(active_flow) = self.generators.active_flow(number) else { continue };
             let flow = &flows[number as usize];
-            let departure = departure_of(&flow.ends, &flow.account);
+            let departure = departure_of(&flow.endpoints, &flow.account);
             self.generators
                 .probe(active_flow.generator)
                 .on_departure(&active_flow.flow_start, &departure);
@@ -135,10 +138,10 @@ fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) -> f64
     if span > 0.0 { (link.capacity_bits(from, to) - sent_bits) / span } else { 0.0 }
 }
 
-fn departure_of(ends: &Ends, account: &FlowAccount) -> Departure {
-    match ends {
-        Ends::Tcp(connection) => departure(&connection.sender, account),
-        Ends::Unresponsive(media) => {
+fn departure_of(endpoints: &Endpoints, account: &FlowAccount) -> Departure {
+    match endpoints {
+        Endpoints::Tcp(connection) => departure(&connection.sender, account),
+        Endpoints::Unresponsive(media) => {
             let received = media.received.window(&media.delivered);
             media_departure(media.stop, &media.sent, received, account)
         }
@@ -263,10 +266,10 @@ impl Simulation {
             reductions_kept: 0,
             ..self.link_marks.marks
         };
-        let ends = Ends::of_plan(network, group, &plan, marks);
-        let mut flow = Flow::new(ends, group);
-        let (ends, mut door) = flow.ends_and_door(number, schedule, stores);
-        ends.emit_next(&mut door);
+        let endpoints = Endpoints::of_plan(network, group, &plan, marks);
+        let mut flow = Flow::new(endpoints, group);
+        let (endpoints, mut door) = flow.endpoints_and_door(number, schedule, stores);
+        endpoints.emit_next(&mut door);
         flow.arm(number, schedule);
         routes.assign(number, index);
         match flows.get_mut(number as usize) {

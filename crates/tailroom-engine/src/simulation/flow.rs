@@ -2,7 +2,7 @@
 
 use super::schedule::Schedule;
 use super::stores::Stores;
-use crate::flow::Ends;
+use crate::flow::Endpoints;
 use crate::network::GroupSpec;
 use crate::packet::in_network::Event;
 use crate::packet::{Ack, Packet};
@@ -14,7 +14,7 @@ use crate::units::Time;
 /// A flow, permanent or dynamic.
 #[derive(Debug)]
 pub(super) struct Flow {
-    pub(super) ends: Ends,
+    pub(super) endpoints: Endpoints,
     pub(super) forward_hops: u8,
     ack_bytes: u32,
     /// Time of the pending wake-up; [`Time::NEVER`] if there is none.
@@ -56,11 +56,11 @@ impl Entrance for Door<'_> {
 
 impl Flow {
     /// A flow of `group` with these ends, before its first packet.
-    pub(super) fn new(ends: Ends, group: &GroupSpec) -> Self {
-        let is_in_progress = matches!(ends, Ends::Tcp(_));
+    pub(super) fn new(endpoints: Endpoints, group: &GroupSpec) -> Self {
+        let is_in_progress = matches!(endpoints, Endpoints::Tcp(_));
         debug_assert_eq!(is_in_progress, group.tcp.is_some(), "a transport controls");
         Flow {
-            ends,
+            endpoints,
             forward_hops: group.path.len() as u8,
             ack_bytes: group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes),
             wake_at: Time::NEVER,
@@ -71,13 +71,13 @@ impl Flow {
 
     /// The ends of the flow, and the door through which they send.
     #[inline]
-    pub(super) fn ends_and_door<'a>(
+    pub(super) fn endpoints_and_door<'a>(
         &'a mut self,
         flow: u32,
         schedule: &'a mut Schedule,
         stores: &'a mut Stores,
-    ) -> (&'a mut Ends, Door<'a>) {
-        let Flow { ends, forward_hops, ack_bytes, account, .. } = self;
+    ) -> (&'a mut Endpoints, Door<'a>) {
+        let Flow { endpoints, forward_hops, ack_bytes, account, .. } = self;
         let door = Door {
             schedule,
             stores,
@@ -86,7 +86,7 @@ impl Flow {
             ack_bytes: *ack_bytes,
             acks_on_the_way: &mut account.acks_on_the_way,
         };
-        (ends, door)
+        (endpoints, door)
     }
 
     /// Schedules a wake-up if the flow's next timer needs one. A pending wake-up that comes too early
@@ -94,9 +94,9 @@ impl Flow {
     /// last byte.
     #[inline]
     pub(super) fn arm(&mut self, flow: u32, schedule: &mut Schedule) -> bool {
-        let connection = match &self.ends {
-            Ends::Tcp(connection) => connection,
-            Ends::Unresponsive(source) => return source.has_stopped,
+        let connection = match &self.endpoints {
+            Endpoints::Tcp(connection) => connection,
+            Endpoints::Unresponsive(source) => return source.has_stopped,
         };
         let (wake, is_quiet) = (connection.next_wake(), connection.sender.is_quiet());
         if wake < self.wake_at {
@@ -107,7 +107,7 @@ impl Flow {
 
     /// Memory of the flow, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
-        size_of::<Flow>() as u64 + self.ends.memory_bytes()
+        size_of::<Flow>() as u64 + self.endpoints.memory_bytes()
     }
 
     /// Whether all `sent` packets have been received or lost, and no ACK is at a link.

@@ -5,7 +5,7 @@ use super::Simulation;
 use super::flow::Flow;
 use super::routes::Exit;
 use super::stores::Stores;
-use crate::flow::Ends;
+use crate::flow::Endpoints;
 use crate::link::LinkOutcome;
 use crate::packet::in_network::{Event, Stage};
 use crate::packet::{Ecn, Packet};
@@ -103,13 +103,13 @@ impl Simulation {
                 if event.ecn() == Ecn::Ce {
                     flow.account.marked_measured += u64::from(sent >= measure_from);
                 }
-                let (ends, mut door) = flow.ends_and_door(index, schedule, stores);
-                match ends {
-                    Ends::Tcp(connection) => {
+                let (endpoints, mut door) = flow.endpoints_and_door(index, schedule, stores);
+                match endpoints {
+                    Endpoints::Tcp(connection) => {
                         let packet = event.packet(connection.receiver.next());
                         connection.deliver(at, Packet { sent, ..packet }, &mut door);
                     }
-                    Ends::Unresponsive(source) => {
+                    Endpoints::Unresponsive(source) => {
                         let group = routes.group_of(index);
                         source.deliver(at, sent, event.bytes(), &mut groups[group]);
                     }
@@ -120,8 +120,8 @@ impl Simulation {
                 let flow = &mut flows[index as usize];
                 let ack = stores.acks.take(event.slot());
                 flow.account.acks_on_the_way -= 1;
-                let (ends, mut door) = flow.ends_and_door(index, schedule, stores);
-                ends.deliver_ack(at, ack.ack(), &mut door);
+                let (endpoints, mut door) = flow.endpoints_and_door(index, schedule, stores);
+                endpoints.deliver_ack(at, ack.ack(), &mut door);
                 flow.arm(index, schedule)
             }
             // What the event cannot hold of a packet is in the stores by now. The age of an ACK is
@@ -138,8 +138,9 @@ impl Simulation {
         };
         // The next packet of the source cannot arrive earlier, so it is emitted only now.
         if clocks_source {
-            let (ends, mut door) = flows[index as usize].ends_and_door(index, schedule, stores);
-            may_be_done |= ends.emit_next(&mut door);
+            let (endpoints, mut door) =
+                flows[index as usize].endpoints_and_door(index, schedule, stores);
+            may_be_done |= endpoints.emit_next(&mut door);
         }
         if may_be_done {
             dynamic.release_if_done(index, flows);

@@ -18,7 +18,7 @@ mod stores;
 mod waits;
 
 use crate::dynamic_flows::admission::FlowAdmissions;
-use crate::flow::Ends;
+use crate::flow::Endpoints;
 use crate::link::Link;
 use crate::network::Network;
 use crate::packet::in_network::{Event, Stage};
@@ -67,8 +67,8 @@ impl Simulation {
         let marks = network.marks();
         let flows = (0..network.flows.len()).map(|index| {
             let group = network.flows[index].group;
-            let ends = Ends::new(network, index, marks);
-            Flow::new(ends, &network.groups[group])
+            let endpoints = Endpoints::new(network, index, marks);
+            Flow::new(endpoints, &network.groups[group])
         });
         let links = network.links.iter().enumerate();
         let links = links.map(|(index, spec)| Link::new(spec, &network.link_facts(index)));
@@ -97,8 +97,8 @@ impl Simulation {
     fn start_flows(&mut self) {
         let Simulation { flows, schedule, stores, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
-            let (ends, mut door) = flow.ends_and_door(index as u32, schedule, stores);
-            ends.emit_next(&mut door);
+            let (endpoints, mut door) = flow.endpoints_and_door(index as u32, schedule, stores);
+            endpoints.emit_next(&mut door);
             flow.arm(index as u32, schedule);
         }
     }
@@ -184,7 +184,7 @@ impl Simulation {
 
     #[inline(never)]
     fn control_result(&self, flow: usize) -> Result<(), RunError> {
-        let Ends::Tcp(connection) = &self.flows[flow].ends else { return Ok(()) };
+        let Endpoints::Tcp(connection) = &self.flows[flow].endpoints else { return Ok(()) };
         let Some(fault) = connection.sender.control_fault() else { return Ok(()) };
         let group = self.group_of(flow);
         let control = group.tcp.as_ref().map_or("", |tcp| tcp.congestion.name());
@@ -227,9 +227,9 @@ impl Simulation {
             return; // an earlier wake-up has taken its place
         }
         flow.wake_at = Time::NEVER;
-        let (ends, mut door) =
-            flow.ends_and_door(event.flow(), &mut self.schedule, &mut self.stores);
-        if let Ends::Tcp(connection) = ends {
+        let (endpoints, mut door) =
+            flow.endpoints_and_door(event.flow(), &mut self.schedule, &mut self.stores);
+        if let Endpoints::Tcp(connection) = endpoints {
             connection.wake(event.time(), &mut door);
         }
         if flow.arm(event.flow(), &mut self.schedule) {
@@ -254,20 +254,20 @@ impl Simulation {
         self.pass_link_marks(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         for flow in &mut self.flows {
-            match &mut flow.ends {
-                Ends::Tcp(connection) => connection.sender.pass_marks(end),
-                Ends::Unresponsive(source) => source.pass_marks(end),
+            match &mut flow.endpoints {
+                Endpoints::Tcp(connection) => connection.sender.pass_marks(end),
+                Endpoints::Unresponsive(source) => source.pass_marks(end),
             }
         }
         self.dynamic.pass(end, &mut self.links);
         self.dynamic.end_measuring(&self.flows);
         self.check_conservation()?;
         let permanent = || self.flows.iter().take(self.network.flows.len());
-        let ends: Vec<&Ends> = permanent().map(|flow| &flow.ends).collect();
+        let endpoints: Vec<&Endpoints> = permanent().map(|flow| &flow.endpoints).collect();
         let accounts: Vec<FlowAccount> = permanent().map(|flow| flow.account).collect();
         let dynamic = self.dynamic.results();
         let Simulation { network, links, groups, events, .. } = &self;
-        Ok(results::collect(network, links, &ends, &accounts, groups, &dynamic, *events))
+        Ok(results::collect(network, links, &endpoints, &accounts, groups, &dynamic, *events))
     }
 
     /// Fires the timers and emissions that are due before `end` although their packets reach no link by
@@ -275,10 +275,10 @@ impl Simulation {
     fn run_flows_out(&mut self, end: Time) {
         let Simulation { flows, schedule, stores, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
-            let (ends, mut door) = flow.ends_and_door(index as u32, schedule, stores);
-            match ends {
-                Ends::Tcp(connection) => connection.run_out(end, &mut door),
-                Ends::Unresponsive(source) => source.run_out(&mut door),
+            let (endpoints, mut door) = flow.endpoints_and_door(index as u32, schedule, stores);
+            match endpoints {
+                Endpoints::Tcp(connection) => connection.run_out(end, &mut door),
+                Endpoints::Unresponsive(source) => source.run_out(&mut door),
             }
         }
     }

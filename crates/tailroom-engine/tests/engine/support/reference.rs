@@ -16,7 +16,7 @@ use std::collections::{HashMap, VecDeque};
 
 use tailroom_engine::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use tailroom_engine::dynamic_flows::{ActiveFlow, FlowGenerators};
-use tailroom_engine::flow::Ends;
+use tailroom_engine::flow::Endpoints;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::in_network::Event;
@@ -109,7 +109,7 @@ impl<'a> Reference<'a> {
             at_links: HashMap::new(),
             next_slot: 0,
             flows: (0..network.flows.len())
-                .map(|index| Flow::new(Ends::new(network, index, marks)))
+                .map(|index| Flow::new(Endpoints::new(network, index, marks)))
                 .collect(),
             groups: network.flows.iter().map(|flow| flow.group).collect(),
             crossing: (0..network.links.len())
@@ -200,7 +200,7 @@ impl<'a> Reference<'a> {
         let spec = &self.network.groups[group];
         let marks =
             Marks { series_interval: Time::NEVER, progress_interval: Time::NEVER, ..self.marks };
-        self.flows.push(Flow::new(Ends::of_plan(self.network, spec, &plan, marks)));
+        self.flows.push(Flow::new(Endpoints::of_plan(self.network, spec, &plan, marks)));
         self.groups.push(group);
         self.media_end.push(plan.media.map(|media| media.end));
         self.accounts.push(FlowAccount::default());
@@ -553,8 +553,8 @@ impl<'a> Reference<'a> {
             (0..self.links.len()).map(|link| self.bottlenecked(link)).collect();
         let permanent = self.network.flows.len();
         let flows = self.flows.into_iter().take(permanent);
-        let ends: Vec<Ends> = flows.map(Flow::into_ends).collect();
-        let ends: Vec<&Ends> = ends.iter().collect();
+        let endpoints: Vec<Endpoints> = flows.map(Flow::into_endpoints).collect();
+        let endpoints: Vec<&Endpoints> = endpoints.iter().collect();
         let accounts = &self.accounts[..permanent];
         let passing = PassingResults { generators: &self.generators, sharing: &sharing };
         let mut probes = self.one_way;
@@ -563,6 +563,6 @@ impl<'a> Reference<'a> {
             measured.for_each(|(_, waited)| probe.waits.add(*waited));
         }
         let (network, links) = (self.network, &self.links);
-        results::collect(network, links, &ends, accounts, &probes, &passing, self.handled)
+        results::collect(network, links, &endpoints, accounts, &probes, &passing, self.handled)
     }
 }

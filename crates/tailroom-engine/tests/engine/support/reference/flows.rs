@@ -1,6 +1,6 @@
 //! The two kinds of flow in the reference loop, and what each leaves behind when it departs.
 
-use tailroom_engine::flow::Ends;
+use tailroom_engine::flow::Endpoints;
 use tailroom_engine::packet::Packet;
 use tailroom_engine::private_path::PrivatePath;
 use tailroom_engine::probe::dynamic_flows::Departure;
@@ -115,19 +115,19 @@ fn is_measured(time: Time, marks: Marks) -> bool {
 }
 
 impl Flow {
-    pub(super) fn new(ends: Ends) -> Self {
-        match ends {
-            Ends::Tcp(connection) => {
+    pub(super) fn new(endpoints: Endpoints) -> Self {
+        match endpoints {
+            Endpoints::Tcp(connection) => {
                 let Connection { sender, receiver, private_path } = connection;
                 Flow::Tcp(Box::new(TcpFlow { sender, receiver, private_path, completed_at: None }))
             }
-            Ends::Unresponsive(ends) => Flow::Open(Box::new(OpenFlow {
-                source: ends.source,
-                stop: ends.stop,
-                header_bytes: ends.header_bytes,
-                private_path: ends.private_path,
-                sent: ends.sent,
-                received: ends.received,
+            Endpoints::Unresponsive(endpoints) => Flow::Open(Box::new(OpenFlow {
+                source: endpoints.source,
+                stop: endpoints.stop,
+                header_bytes: endpoints.header_bytes,
+                private_path: endpoints.private_path,
+                sent: endpoints.sent,
+                received: endpoints.received,
                 delivered: FlowState::default(),
                 emissions: Vec::new(),
                 arrivals: Vec::new(),
@@ -156,18 +156,18 @@ impl Flow {
     }
 
     /// The two ends put together again, for the results.
-    pub(super) fn into_ends(self) -> Ends {
+    pub(super) fn into_endpoints(self) -> Endpoints {
         match self {
             Flow::Tcp(flow) => {
                 let TcpFlow { sender, receiver, private_path, .. } = *flow;
-                Ends::Tcp(Connection { sender, receiver, private_path })
+                Endpoints::Tcp(Connection { sender, receiver, private_path })
             }
             Flow::Open(flow) => {
                 let OpenFlow { source, stop, header_bytes, private_path, sent, received, .. } =
                     *flow;
                 let last_delay = flow.arrivals.last().map(|arrival| arrival.2);
                 let delivered = flow.delivered;
-                Ends::Unresponsive(Box::new(Unresponsive {
+                Endpoints::Unresponsive(Box::new(Unresponsive {
                     source,
                     stop,
                     has_stopped: true,
