@@ -4,7 +4,7 @@ use rand_core::Rng;
 
 use crate::network::{GroupSpec, Network};
 use crate::packet::Ack;
-use crate::private_path::{Entrance, PrivatePath};
+use crate::private_path::{NetworkSink, PrivatePath};
 use crate::probe::flow::Marks;
 use crate::random;
 use crate::tcp::Connection;
@@ -99,17 +99,17 @@ impl Endpoints {
     }
 
     /// An ACK leaves the last link of the reverse path at `time`.
-    pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, entrance: &mut impl Entrance) {
+    pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, sink: &mut impl NetworkSink) {
         if let Endpoints::Tcp(connection) = self {
-            connection.deliver_ack(time, ack, entrance);
+            connection.deliver_ack(time, ack, sink);
         }
     }
 
     /// An uncontrolled source emits its next packet; says whether there was none left.
     #[inline]
-    pub fn emit_next(&mut self, entrance: &mut impl Entrance) -> bool {
+    pub fn emit_next(&mut self, sink: &mut impl NetworkSink) -> bool {
         let Endpoints::Unresponsive(source) = self else { return false };
-        !source.emit(entrance)
+        !source.emit(sink)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::tcp::sender::ecn::EcnMode;
 use crate::tcp::sender::recovery::Recovery;
 use crate::tcp::sender::rtt::RttSamples;
 use crate::tcp::sender::slow_start::SlowStartSpec;
-use crate::tcp::sender::{Demand, Outlet, Sender};
+use crate::tcp::sender::{Demand, PacketSink, Sender};
 use crate::units::Time;
 
 /// A token bucket that drops what finds no token.
@@ -68,7 +68,7 @@ impl Network {
     }
 }
 
-impl Outlet for Network {
+impl PacketSink for Network {
     fn send(&mut self, packet: Packet) {
         self.sent += 1;
         if self.is_dropped(packet.sent) {

@@ -193,7 +193,7 @@ impl SendJitter {
 }
 
 /// Where a flow's packets and ACKs enter shared links.
-pub trait Entrance {
+pub trait NetworkSink {
     /// A packet reaches the first shared link at `time`.
     fn packet(&mut self, time: Time, packet: &Packet);
     /// An ACK reaches the first link of the reverse path at `time`.

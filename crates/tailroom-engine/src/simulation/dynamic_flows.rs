@@ -268,8 +268,8 @@ impl Simulation {
         };
         let endpoints = Endpoints::of_plan(network, group, &plan, marks);
         let mut flow = Flow::new(endpoints, group);
-        let (endpoints, mut door) = flow.endpoints_and_door(number, schedule, stores);
-        endpoints.emit_next(&mut door);
+        let (endpoints, mut injector) = flow.endpoints_and_injector(number, schedule, stores);
+        endpoints.emit_next(&mut injector);
         flow.arm(number, schedule);
         routes.assign(number, index);
         match flows.get_mut(number as usize) {

@@ -6,7 +6,7 @@ use crate::flow::Endpoints;
 use crate::network::GroupSpec;
 use crate::packet::in_network::Event;
 use crate::packet::{Ack, Packet};
-use crate::private_path::Entrance;
+use crate::private_path::NetworkSink;
 use crate::probe::flow::FlowAccount;
 use crate::tcp::TcpSpec;
 use crate::units::Time;
@@ -26,7 +26,7 @@ pub(super) struct Flow {
 }
 
 /// Puts the packets and ACKs that a flow sends into the schedule.
-pub(super) struct Door<'a> {
+pub(super) struct Injector<'a> {
     schedule: &'a mut Schedule,
     stores: &'a mut Stores,
     flow: u32,
@@ -35,7 +35,7 @@ pub(super) struct Door<'a> {
     acks_on_the_way: &'a mut u64,
 }
 
-impl Entrance for Door<'_> {
+impl NetworkSink for Injector<'_> {
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
     fn packet(&mut self, time: Time, packet: &Packet) {
@@ -69,16 +69,16 @@ impl Flow {
         }
     }
 
-    /// The ends of the flow, and the door through which they send.
+    /// The ends of the flow, and the injector through which they send.
     #[inline]
-    pub(super) fn endpoints_and_door<'a>(
+    pub(super) fn endpoints_and_injector<'a>(
         &'a mut self,
         flow: u32,
         schedule: &'a mut Schedule,
         stores: &'a mut Stores,
-    ) -> (&'a mut Endpoints, Door<'a>) {
+    ) -> (&'a mut Endpoints, Injector<'a>) {
         let Flow { endpoints, forward_hops, ack_bytes, account, .. } = self;
-        let door = Door {
+        let injector = Injector {
             schedule,
             stores,
             flow,
@@ -86,7 +86,7 @@ impl Flow {
             ack_bytes: *ack_bytes,
             acks_on_the_way: &mut account.acks_on_the_way,
         };
-        (endpoints, door)
+        (endpoints, injector)
     }
 
     /// Schedules a wake-up if the flow's next timer needs one. A pending wake-up that comes too early

@@ -103,11 +103,12 @@ impl Simulation {
                 if event.ecn() == Ecn::Ce {
                     flow.account.marked_measured += u64::from(sent >= measure_from);
                 }
-                let (endpoints, mut door) = flow.endpoints_and_door(index, schedule, stores);
+                let (endpoints, mut injector) =
+                    flow.endpoints_and_injector(index, schedule, stores);
                 match endpoints {
                     Endpoints::Tcp(connection) => {
                         let packet = event.packet(connection.receiver.next());
-                        connection.deliver(at, Packet { sent, ..packet }, &mut door);
+                        connection.deliver(at, Packet { sent, ..packet }, &mut injector);
                     }
                     Endpoints::Unresponsive(source) => {
                         let group = routes.group_of(index);
@@ -120,8 +121,9 @@ impl Simulation {
                 let flow = &mut flows[index as usize];
                 let ack = stores.acks.take(event.slot());
                 flow.account.acks_on_the_way -= 1;
-                let (endpoints, mut door) = flow.endpoints_and_door(index, schedule, stores);
-                endpoints.deliver_ack(at, ack.ack(), &mut door);
+                let (endpoints, mut injector) =
+                    flow.endpoints_and_injector(index, schedule, stores);
+                endpoints.deliver_ack(at, ack.ack(), &mut injector);
                 flow.arm(index, schedule)
             }
             // What the event cannot hold of a packet is in the stores by now. The age of an ACK is
@@ -138,9 +140,9 @@ impl Simulation {
         };
         // The next packet of the source cannot arrive earlier, so it is emitted only now.
         if clocks_source {
-            let (endpoints, mut door) =
-                flows[index as usize].endpoints_and_door(index, schedule, stores);
-            may_be_done |= endpoints.emit_next(&mut door);
+            let (endpoints, mut injector) =
+                flows[index as usize].endpoints_and_injector(index, schedule, stores);
+            may_be_done |= endpoints.emit_next(&mut injector);
         }
         if may_be_done {
             dynamic.release_if_done(index, flows);

@@ -97,8 +97,9 @@ impl Simulation {
     fn start_flows(&mut self) {
         let Simulation { flows, schedule, stores, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
-            let (endpoints, mut door) = flow.endpoints_and_door(index as u32, schedule, stores);
-            endpoints.emit_next(&mut door);
+            let (endpoints, mut injector) =
+                flow.endpoints_and_injector(index as u32, schedule, stores);
+            endpoints.emit_next(&mut injector);
             flow.arm(index as u32, schedule);
         }
     }
@@ -227,10 +228,10 @@ impl Simulation {
             return; // an earlier wake-up has taken its place
         }
         flow.wake_at = Time::NEVER;
-        let (endpoints, mut door) =
-            flow.endpoints_and_door(event.flow(), &mut self.schedule, &mut self.stores);
+        let (endpoints, mut injector) =
+            flow.endpoints_and_injector(event.flow(), &mut self.schedule, &mut self.stores);
         if let Endpoints::Tcp(connection) = endpoints {
-            connection.wake(event.time(), &mut door);
+            connection.wake(event.time(), &mut injector);
         }
         if flow.arm(event.flow(), &mut self.schedule) {
             self.dynamic.release_if_done(event.flow(), &mut self.flows);
@@ -275,10 +276,11 @@ impl Simulation {
     fn run_flows_out(&mut self, end: Time) {
         let Simulation { flows, schedule, stores, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
-            let (endpoints, mut door) = flow.endpoints_and_door(index as u32, schedule, stores);
+            let (endpoints, mut injector) =
+                flow.endpoints_and_injector(index as u32, schedule, stores);
             match endpoints {
-                Endpoints::Tcp(connection) => connection.run_out(end, &mut door),
-                Endpoints::Unresponsive(source) => source.run_out(&mut door),
+                Endpoints::Tcp(connection) => connection.run_out(end, &mut injector),
+                Endpoints::Unresponsive(source) => source.run_out(&mut injector),
             }
         }
     }

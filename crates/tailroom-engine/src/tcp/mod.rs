@@ -4,27 +4,27 @@ pub mod receiver;
 pub mod sender;
 
 use crate::packet::{Ack, Packet};
-use crate::private_path::{Entrance, PrivatePath};
+use crate::private_path::{NetworkSink, PrivatePath};
 use crate::probe::flow::Marks;
 use crate::traffic::objects::Objects;
 use crate::units::Time;
 use receiver::Receiver;
 pub use sender::spec::TcpSpec;
-use sender::{Demand, Outlet, Sender};
+use sender::{Demand, PacketSink, Sender};
 
-/// Sends a TCP sender's packets through the access link to the entrance.
-struct Access<'a, E> {
+/// Sends a TCP sender's packets through the access link to the sink.
+struct AccessLink<'a, E> {
     private_path: &'a mut PrivatePath,
-    entrance: &'a mut E,
+    sink: &'a mut E,
 }
 
-impl<E: Entrance> Outlet for Access<'_, E> {
+impl<E: NetworkSink> PacketSink for AccessLink<'_, E> {
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
     fn send(&mut self, packet: Packet) {
         let left = self.private_path.leave_sender(packet.sent);
         let time = self.private_path.enter(left, packet.bytes);
-        self.entrance.packet(time, &packet);
+        self.sink.packet(time, &packet);
     }
 }
 
@@ -60,36 +60,36 @@ impl Connection {
 
     /// A data packet leaves the last shared link at `time`.
     #[inline]
-    pub fn deliver(&mut self, time: Time, packet: Packet, entrance: &mut impl Entrance) {
+    pub fn deliver(&mut self, time: Time, packet: Packet, sink: &mut impl NetworkSink) {
         let now = self.private_path.reach_receiver(time);
         while self.receiver.deadline() < now {
-            self.send_delayed_ack(entrance);
+            self.send_delayed_ack(sink);
         }
         let Connection { sender, receiver, private_path } = self;
         if let Some(ack) = receiver.on_packet(now, packet) {
-            answer(sender, private_path, now, ack, entrance);
+            answer(sender, private_path, now, ack, sink);
         }
     }
 
     /// The receiver's timer fires.
     #[cold]
-    fn send_delayed_ack(&mut self, entrance: &mut impl Entrance) {
+    fn send_delayed_ack(&mut self, sink: &mut impl NetworkSink) {
         let Connection { sender, receiver, private_path } = self;
         let deadline = receiver.deadline();
-        answer(sender, private_path, deadline, receiver.on_deadline(), entrance);
+        answer(sender, private_path, deadline, receiver.on_deadline(), sink);
     }
 
     /// An ACK leaves the last link of the reverse path at `time`.
     #[cold]
-    pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, entrance: &mut impl Entrance) {
+    pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, sink: &mut impl NetworkSink) {
         let now = self.private_path.reach_sender(time);
-        acknowledge(&mut self.sender, &mut self.private_path, now, ack, entrance);
+        acknowledge(&mut self.sender, &mut self.private_path, now, ack, sink);
     }
 
     /// Fires the timers that are due before `end` though what they send reaches no link by then.
-    pub fn run_out(&mut self, end: Time, entrance: &mut impl Entrance) {
+    pub fn run_out(&mut self, end: Time, sink: &mut impl NetworkSink) {
         let last = Time::from_picoseconds(end.picoseconds() - 1);
-        self.wake(last + self.private_path.to_first_link(), entrance);
+        self.wake(last + self.private_path.to_first_link(), sink);
     }
 
     /// When the flow's next timer can touch a shared link: the wake-up must come then.
@@ -121,14 +121,14 @@ impl Connection {
 
     /// Fires the timers that can touch a shared link at `time`, in the order of the sender's time;
     /// an ACK at the moment of a deadline comes first.
-    pub fn wake(&mut self, time: Time, entrance: &mut impl Entrance) {
+    pub fn wake(&mut self, time: Time, sink: &mut impl NetworkSink) {
         loop {
             let (receiver_wake, sender_wake) = (self.receiver_wake(), self.sender_wake());
             let Connection { sender, private_path, .. } = self;
             if receiver_wake <= time && receiver_wake <= sender_wake {
-                self.send_delayed_ack(entrance);
+                self.send_delayed_ack(sink);
             } else if sender_wake <= time {
-                sender.on_deadline(sender.deadline(), &mut Access { private_path, entrance });
+                sender.on_deadline(sender.deadline(), &mut AccessLink { private_path, sink });
             } else {
                 return;
             }
@@ -143,13 +143,13 @@ fn answer(
     private_path: &mut PrivatePath,
     time: Time,
     ack: Ack<'_>,
-    entrance: &mut impl Entrance,
+    sink: &mut impl NetworkSink,
 ) {
     let arrival = private_path.leave_receiver(time);
     if private_path.has_reverse_path() {
-        entrance.ack(arrival, ack);
+        sink.ack(arrival, ack);
     } else {
-        acknowledge(sender, private_path, arrival, ack, entrance);
+        acknowledge(sender, private_path, arrival, ack, sink);
     }
 }
 
@@ -160,9 +160,9 @@ fn acknowledge(
     private_path: &mut PrivatePath,
     now: Time,
     ack: Ack<'_>,
-    entrance: &mut impl Entrance,
+    sink: &mut impl NetworkSink,
 ) {
-    let mut access = Access { private_path, entrance };
+    let mut access = AccessLink { private_path, sink };
     while sender.deadline() < now {
         sender.on_deadline(sender.deadline(), &mut access);
     }

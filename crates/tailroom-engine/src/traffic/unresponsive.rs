@@ -2,7 +2,7 @@
 
 use super::{Emission, Source, TrafficSource};
 use crate::packet::Packet;
-use crate::private_path::{Entrance, PrivatePath};
+use crate::private_path::{NetworkSink, PrivatePath};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
 use crate::probe::group::GroupProbe;
 use crate::units::Time;
@@ -53,7 +53,7 @@ impl Unresponsive {
     }
 
     /// Emits the next packet; false when the source has stopped.
-    pub fn emit(&mut self, entrance: &mut impl Entrance) -> bool {
+    pub fn emit(&mut self, sink: &mut impl NetworkSink) -> bool {
         let Emission { time, bytes } = self.source.next_emission();
         if time >= self.stop {
             self.has_stopped = true;
@@ -65,13 +65,13 @@ impl Unresponsive {
         let sequence = self.sent.on_sent(bytes, false);
         let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };
         let left = self.private_path.leave_sender(time);
-        entrance.packet(self.private_path.enter(left, bytes), &packet);
+        sink.packet(self.private_path.enter(left, bytes), &packet);
         true
     }
 
     /// Emits what is due before the end of the run though it reaches no link by then.
-    pub fn run_out(&mut self, entrance: &mut impl Entrance) {
-        while self.sent.is_open() && self.emit(entrance) {}
+    pub fn run_out(&mut self, sink: &mut impl NetworkSink) {
+        while self.sent.is_open() && self.emit(sink) {}
     }
 
     /// A packet that left its sender at `sent` leaves the last shared link at `time`; its group's probe

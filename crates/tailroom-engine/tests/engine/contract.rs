@@ -13,7 +13,7 @@ use tailroom_engine::probe::flow::Marks;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
-use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
+use tailroom_engine::tcp::sender::{Demand, PacketSink, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::random_cases::config;
@@ -302,7 +302,7 @@ struct Counter {
     highest: u64,
 }
 
-impl Outlet for Counter {
+impl PacketSink for Counter {
     fn send(&mut self, packet: Packet) {
         self.sent += 1;
         self.highest = self.highest.max(packet.sequence + 1);

@@ -17,7 +17,7 @@ use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
 use tailroom_engine::tcp::sender::ecn::EcnMode;
-use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
+use tailroom_engine::tcp::sender::{Demand, PacketSink, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::{controls, transport};
@@ -84,7 +84,7 @@ struct Path {
     acks: VecDeque<(Time, StoredAck)>,
 }
 
-impl Outlet for Path {
+impl PacketSink for Path {
     fn send(&mut self, mut packet: Packet) {
         let now = packet.sent;
         let wait = self.is_free_at.since(now);

@@ -1,7 +1,7 @@
 //! The TCP sender: what may leave now. Loss recovery, timeout, pacing and slow start exist here once,
 //! for every congestion control.
 //!
-//! Sans I/O: each call gets the time at the sender and hands packets to an [`Outlet`]. The sender
+//! Sans I/O: each call gets the time at the sender and hands packets to an [`PacketSink`]. The sender
 //! never reads a clock and never sees the schedule; it names the time of its next
 //! [`deadline`](Sender::deadline), and whoever drives it calls [`Sender::on_deadline`] then, unless an
 //! ACK at or before that time comes first.
@@ -37,7 +37,7 @@ use slow_start::{SlowStart, SlowStartEvent};
 use steered::Steered;
 
 /// Where a sender's packets go.
-pub trait Outlet {
+pub trait PacketSink {
     /// Takes a packet at the time in `packet.sent`.
     fn send(&mut self, packet: Packet);
 }
@@ -289,7 +289,7 @@ impl Sender {
 
     /// An ACK arrives.
     #[inline]
-    pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, out: &mut impl Outlet) {
+    pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
         self.pass_marks(now);
         let acked = ack.cumulative.saturating_sub(self.una);
         let rtt = if acked > 0 { self.sample_rtt(now, ack) } else { None };
@@ -317,7 +317,7 @@ impl Sender {
 
     /// A timer or a paced release is due at `now`.
     #[inline(never)]
-    pub fn on_deadline(&mut self, now: Time, out: &mut impl Outlet) {
+    pub fn on_deadline(&mut self, now: Time, out: &mut impl PacketSink) {
         self.pass_marks(now);
         if self.rto_deadline <= now {
             self.on_timeout(now, out);
@@ -485,7 +485,7 @@ impl Sender {
     }
 
     /// Sends what the phase allows.
-    fn send_allowed(&mut self, now: Time, out: &mut impl Outlet) {
+    fn send_allowed(&mut self, now: Time, out: &mut impl PacketSink) {
         match self.phase {
             Phase::Open => self.send_new(now, out),
             Phase::Recovery | Phase::Timeout => self.send_in_recovery(now, out),
@@ -494,7 +494,7 @@ impl Sender {
 
     /// Sends new data while the window has room, outside recovery.
     #[inline]
-    fn send_new(&mut self, now: Time, out: &mut impl Outlet) {
+    fn send_new(&mut self, now: Time, out: &mut impl PacketSink) {
         let mut in_flight = self.next - self.una - self.scoreboard.sacked();
         // One comparison of floats a packet; converting the window to an integer costs more.
         let window = self.cwnd + self.limited_transmit() as f64;
@@ -593,7 +593,7 @@ impl Sender {
         now: Time,
         sequence: u64,
         is_retransmission: bool,
-        out: &mut impl Outlet,
+        out: &mut impl PacketSink,
     ) {
         self.last_sent = now;
         let is_last = sequence + 1 == self.demand.packets;

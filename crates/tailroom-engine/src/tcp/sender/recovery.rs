@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::counted_pipe::CountedPipe;
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::{Outlet, Phase, Sender};
+use super::{PacketSink, Phase, Sender};
 use crate::congestion::{CongestionControl, CongestionKind};
 use crate::packet::Ack;
 use crate::units::Time;
@@ -69,7 +69,7 @@ impl Sender {
         now: Time,
         ack: Ack<'_>,
         rtt: Option<Time>,
-        out: &mut impl Outlet,
+        out: &mut impl PacketSink,
     ) {
         if ack.cumulative < self.una {
             return; // overtaken by a later ACK
@@ -126,7 +126,7 @@ impl Sender {
 
     // RFC 6675: SACK.
 
-    fn react_with_sack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn react_with_sack(&mut self, now: Time, news: News, out: &mut impl PacketSink) {
         if self.phase != Phase::Open && self.una >= self.recovery_point {
             self.leave_repair(now);
         } else if news.acked > 0 && self.phase != Phase::Recovery {
@@ -147,7 +147,7 @@ impl Sender {
 
     /// RFC 6675 sec. 5, step 4: reduce, retransmit the first lost packet whatever the pipe says, then
     /// fill the pipe up to the new window.
-    fn enter_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn enter_recovery(&mut self, now: Time, news: News, out: &mut impl PacketSink) {
         let in_flight = self.next - self.una;
         self.reduce_for_loss(now);
         self.begin_recovery();
@@ -177,7 +177,7 @@ impl Sender {
         self.rescue_from = self.una + 2;
     }
 
-    fn continue_recovery(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn continue_recovery(&mut self, now: Time, news: News, out: &mut impl PacketSink) {
         if let RepairRule::CountedPipe(pipe) = &mut self.repair_rule {
             pipe.on_ack(news.acked > 0);
         }
@@ -198,7 +198,7 @@ impl Sender {
     }
 
     /// Sends while the window exceeds the pipe: what `NextSeg` names (RFC 6675 sec. 4).
-    pub(super) fn send_in_recovery(&mut self, now: Time, out: &mut impl Outlet) {
+    pub(super) fn send_in_recovery(&mut self, now: Time, out: &mut impl PacketSink) {
         loop {
             if self.repair_window() <= self.pipe() {
                 self.is_window_limited = true;
@@ -228,7 +228,7 @@ impl Sender {
     }
 
     /// RFC 6675 `NextSeg`; false when there is nothing to send.
-    fn send_next_segment(&mut self, now: Time, out: &mut impl Outlet) -> bool {
+    fn send_next_segment(&mut self, now: Time, out: &mut impl PacketSink) -> bool {
         // Rule 1: the first lost packet that has not been retransmitted.
         if let Some(lost) = self.scoreboard.next_lost() {
             self.retransmit(now, lost, out);
@@ -264,7 +264,7 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl Outlet) {
+    fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl PacketSink) {
         // The timer guards the first packet in flight, which has just been sent again: without a new
         // start it would expire a round trip after the last ACK, while this one is on its way. Only
         // for the first: a timer that every retransmission pushes back never notices a lost one.
@@ -302,7 +302,7 @@ impl Sender {
 
     // RFC 6582: NewReno.
 
-    fn react_without_sack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn react_without_sack(&mut self, now: Time, news: News, out: &mut impl PacketSink) {
         let is_over = self.phase != Phase::Open && self.una >= self.recovery_point;
         match self.phase {
             _ if news.acked > 0 && is_over => {
@@ -321,7 +321,7 @@ impl Sender {
         }
     }
 
-    fn on_duplicate_ack(&mut self, now: Time, out: &mut impl Outlet) {
+    fn on_duplicate_ack(&mut self, now: Time, out: &mut impl PacketSink) {
         self.duplicates += 1;
         match self.phase {
             Phase::Recovery => {
@@ -343,7 +343,7 @@ impl Sender {
         self.recovery_point == 0 || self.una > self.recovery_point
     }
 
-    fn enter_newreno_recovery(&mut self, now: Time, out: &mut impl Outlet) {
+    fn enter_newreno_recovery(&mut self, now: Time, out: &mut impl PacketSink) {
         self.reduce_for_loss(now);
         self.phase = Phase::Recovery;
         self.recovery_point = self.next;
@@ -357,7 +357,7 @@ impl Sender {
     }
 
     /// RFC 6582 sec. 3.2 step 3: the next hole starts right behind a partial ACK.
-    fn on_partial_ack(&mut self, now: Time, news: News, out: &mut impl Outlet) {
+    fn on_partial_ack(&mut self, now: Time, news: News, out: &mut impl PacketSink) {
         self.inflation -= news.acked.cast_signed() - 1;
         self.scoreboard.lose_first();
         self.retransmit(now, self.una, out);
@@ -371,7 +371,7 @@ impl Sender {
 
     // RFC 6298: the retransmission timeout.
 
-    pub(super) fn on_timeout(&mut self, now: Time, out: &mut impl Outlet) {
+    pub(super) fn on_timeout(&mut self, now: Time, out: &mut impl PacketSink) {
         self.note_app_limit(now);
         self.show_timeout(now);
         self.reduce(now, CongestionKind::Timeout);

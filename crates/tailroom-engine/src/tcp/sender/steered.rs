@@ -4,7 +4,7 @@
 
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::{Outlet, Phase, Sender};
+use super::{PacketSink, Phase, Sender};
 use crate::congestion::rate_based::{PathEvent, Repair, Steering};
 use crate::congestion::{CongestionControl, CongestionKind};
 use crate::packet::Ack;
@@ -51,7 +51,7 @@ fn gap(steering: Steering) -> Time {
 impl Sender {
     /// An ACK: measure, find what is lost, ask the control, send.
     #[inline(never)]
-    pub(super) fn on_ack_steered(&mut self, now: Time, ack: Ack<'_>, out: &mut impl Outlet) {
+    pub(super) fn on_ack_steered(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
         if ack.cumulative < self.una {
             return; // overtaken by a later ACK
         }

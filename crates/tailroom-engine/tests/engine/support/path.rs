@@ -9,7 +9,7 @@ use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::Receiver;
 use tailroom_engine::tcp::sender::recovery::Recovery;
-use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
+use tailroom_engine::tcp::sender::{Demand, PacketSink, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::transport;
@@ -114,7 +114,7 @@ struct Path<'a> {
     acks_sent: u64,
 }
 
-impl Outlet for Path<'_> {
+impl PacketSink for Path<'_> {
     fn send(&mut self, mut packet: Packet) {
         self.order += 1;
         self.outcome.sent += 1;

@@ -8,7 +8,7 @@ use tailroom_engine::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowSta
 use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::tcp::Connection;
 use tailroom_engine::tcp::receiver::Receiver;
-use tailroom_engine::tcp::sender::{Outlet, Sender};
+use tailroom_engine::tcp::sender::{PacketSink, Sender};
 use tailroom_engine::traffic::unresponsive::Unresponsive;
 use tailroom_engine::traffic::{Emission, Source, TrafficSource};
 use tailroom_engine::units::Time;
@@ -17,7 +17,7 @@ use tailroom_engine::units::Time;
 #[derive(Debug, Default)]
 pub(super) struct Tray(pub(super) Vec<Packet>);
 
-impl Outlet for Tray {
+impl PacketSink for Tray {
     fn send(&mut self, packet: Packet) {
         self.0.push(packet);
     }
