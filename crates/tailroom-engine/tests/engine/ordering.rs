@@ -250,9 +250,9 @@ fn engine_and_reference_agree_where_an_ack_meets_the_senders_timer() {
 
 /// The comparison is worth something: a wrong order at ties does not pass it.
 #[test]
-fn a_tie_break_by_insertion_is_noticed() {
+fn a_wrong_order_at_ties_is_noticed() {
     let network = full_of_ties();
-    let wrong = comparable(reference::run_with(&network, TieBreak::ByInsertion));
+    let wrong = comparable(reference::run_with(&network, TieBreak::LastFlowFirst));
     let right = run(&network);
     assert!(difference(&right, &wrong).is_some());
     assert_ne!(right.packet_log, wrong.packet_log);

@@ -106,8 +106,8 @@ impl Ord for Scheduled {
 pub(crate) enum TieBreak {
     /// By flow, by hop, and by insertion, as the engine has it.
     ByFlow,
-    /// By insertion alone, which is wrong: a test shows that the comparison notices.
-    ByInsertion,
+    /// The last flow first, which is wrong: a test shows that the comparison notices.
+    LastFlowFirst,
 }
 
 /// The events that are still to come.
@@ -126,9 +126,9 @@ impl Heap {
     pub(super) fn push(&mut self, time: Time, flow: usize, happening: Happening) {
         self.inserted += 1;
         let rank = happening.rank();
-        let by_insertion = self.tie_break == TieBreak::ByInsertion && rank == Rank::Link;
-        let (first, second) = if by_insertion { (0, 0) } else { (flow, happening.hop()) };
-        let key = (time, rank, first, second, self.inserted);
+        let is_reversed = self.tie_break == TieBreak::LastFlowFirst && rank == Rank::Link;
+        let place = if is_reversed { usize::MAX - flow } else { flow };
+        let key = (time, rank, place, happening.hop(), self.inserted);
         self.pending.push(Reverse(Scheduled { key, flow, happening }));
     }
 
