@@ -5,7 +5,7 @@ use rand_core::Rng;
 use crate::network::{GroupSpec, Network};
 use crate::packet::Ack;
 use crate::private_path::{NetworkSink, PrivatePath};
-use crate::probe::flow::Marks;
+use crate::probe::flow::Checkpoints;
 use crate::random;
 use crate::tcp::Connection;
 use crate::tcp::sender::Demand;
@@ -27,7 +27,7 @@ pub enum Endpoints {
 
 impl Endpoints {
     /// The ends of flow `index` of `network`.
-    pub fn new(network: &Network, index: usize, marks: Marks) -> Self {
+    pub fn new(network: &Network, index: usize, checkpoints: Checkpoints) -> Self {
         let flow = &network.flows[index];
         let group = &network.groups[flow.group];
         let name = network.flow_name(index);
@@ -42,18 +42,23 @@ impl Endpoints {
         match Source::new(&group.source, packet_bytes, flow.start, seed, &name) {
             Some(source) => {
                 let stop = group.stop.unwrap_or(Time::NEVER);
-                Endpoints::unresponsive(network, group, &plan, (source, stop), marks)
+                Endpoints::unresponsive(network, group, &plan, (source, stop), checkpoints)
             }
-            None => Endpoints::of_plan(network, group, &plan, marks),
+            None => Endpoints::of_plan(network, group, &plan, checkpoints),
         }
     }
 
     /// The ends of a flow of `group` that `plan` describes.
-    pub fn of_plan(network: &Network, group: &GroupSpec, plan: &FlowPlan, marks: Marks) -> Self {
+    pub fn of_plan(
+        network: &Network,
+        group: &GroupSpec,
+        plan: &FlowPlan,
+        checkpoints: Checkpoints,
+    ) -> Self {
         match (&group.tcp, plan.media) {
             (_, Some(media)) => {
                 let source = Source::Cbr(Cbr::new(media.rate, group.packet_size, plan.start));
-                Endpoints::unresponsive(network, group, plan, (source, media.end), marks)
+                Endpoints::unresponsive(network, group, plan, (source, media.end), checkpoints)
             }
             (Some(tcp), None) => {
                 let objects = match &group.source {
@@ -68,7 +73,7 @@ impl Endpoints {
                     objects,
                     private_path,
                     plan.seed,
-                    marks,
+                    checkpoints,
                 ))
             }
             (None, None) => unreachable!("data to send come with a transport"),
@@ -81,10 +86,11 @@ impl Endpoints {
         group: &GroupSpec,
         plan: &FlowPlan,
         (source, stop): (Source, Time),
-        marks: Marks,
+        checkpoints: Checkpoints,
     ) -> Self {
         let private_path = private_path(network, group, plan);
-        let endpoints = Unresponsive::new(source, stop, group.header_size, private_path, marks);
+        let endpoints =
+            Unresponsive::new(source, stop, group.header_size, private_path, checkpoints);
         Endpoints::Unresponsive(Box::new(endpoints))
     }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::{Congestion, CongestionConfig};
 use crate::packet::{Packet, StoredAck};
-use crate::probe::flow::Marks;
+use crate::probe::flow::Checkpoints;
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::{DelayedAck, Receiver};
@@ -111,7 +111,7 @@ impl ClosedLoop {
             last_packet_bytes: 1_500,
             header_bytes: 40,
         };
-        let marks = Marks {
+        let marks = Checkpoints {
             measure_from: Time::ZERO,
             duration: Time::NEVER,
             series_interval: Time::NEVER,

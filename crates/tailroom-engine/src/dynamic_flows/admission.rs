@@ -107,7 +107,7 @@ impl FlowAdmission {
         self.fair_rate < least || self.priority_load > most
     }
 
-    /// Endpoints the intervals up to `now`.
+    /// Ends the intervals up to `now`.
     fn advance(&mut self, now: Time) {
         while self.interval_end <= now {
             let end = self.interval_end;

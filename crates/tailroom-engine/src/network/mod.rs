@@ -10,7 +10,7 @@ use crate::congestion::CongestionConfig;
 use crate::link::LinkSpec;
 use crate::private_path::SharedPath;
 use crate::private_path::delays::SenderSide;
-use crate::probe::flow::Marks;
+use crate::probe::flow::Checkpoints;
 use crate::quantity::PositiveDuration;
 use crate::queue::LinkFacts;
 use crate::tcp::TcpSpec;
@@ -93,10 +93,10 @@ pub struct FlowSpec {
 
 impl Network {
     /// When links and flows record their state.
-    pub fn marks(&self) -> Marks {
+    pub fn checkpoints(&self) -> Checkpoints {
         // Enough points to see a convergence, bounded where there are many flows.
         let intervals = (1_000_000 / self.flows.len().max(1) as u64).clamp(20, 400);
-        Marks {
+        Checkpoints {
             measure_from: self.measure_from,
             duration: self.duration,
             series_interval: self.series_interval.unwrap_or(Time::NEVER),

@@ -1,14 +1,14 @@
 //! What a flow measures, in the flow's own time.
 //!
 //! A flow's state runs ahead of the links' clock by up to a round trip, so nothing may look at it
-//! "now". Instead the flow itself passes marks (the window's edges, series samples) before it takes a
-//! step at or after them, and records its state as of the mark.
+//! "now". Instead the flow itself passes checkpoints (the window's edges, series samples) before it takes a
+//! step at or after them, and records its state as of the checkpoint.
 
 use crate::units::Time;
 
 /// When every flow of a run records its state.
 #[derive(Clone, Copy, Debug)]
-pub struct Marks {
+pub struct Checkpoints {
     /// Start of the measured window.
     pub measure_from: Time,
     /// End of the measured window and of the run.
@@ -21,7 +21,7 @@ pub struct Marks {
     pub reductions_kept: usize,
 }
 
-/// What a flow shows at a mark.
+/// What a flow shows at a checkpoint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowState {
     /// Window in packets.
@@ -55,9 +55,9 @@ pub struct FlowCounters {
     pub reductions: u64,
     /// Timeouts.
     pub timeouts: u64,
-    /// New packets delivered; filled in at marks.
+    /// New packets delivered; filled in at checkpoints.
     pub delivered: u64,
-    /// Payload bytes of those; filled in at marks.
+    /// Payload bytes of those; filled in at checkpoints.
     pub delivered_bytes: u64,
 }
 
@@ -136,17 +136,17 @@ pub struct Reduction {
 /// The measurements of one flow.
 #[derive(Debug)]
 pub struct FlowProbe {
-    next_mark: Time,
+    next_checkpoint: Time,
     /// Running counts.
     pub counters: FlowCounters,
     changed_at: Time,
     record: Box<FlowRecord>,
 }
 
-/// The part that is touched at marks only.
+/// The part that is touched at checkpoints only.
 #[derive(Debug)]
 pub struct FlowRecord {
-    marks: Marks,
+    checkpoints: Checkpoints,
     next_series: Time,
     next_progress: Time,
     last_sampled_bytes: u64,
@@ -163,16 +163,16 @@ pub struct FlowRecord {
 }
 
 impl FlowProbe {
-    /// A probe that records at `marks`.
-    pub fn new(marks: Marks) -> Self {
+    /// A probe that records at `checkpoints`.
+    pub fn new(checkpoints: Checkpoints) -> Self {
         let mut probe = FlowProbe {
-            next_mark: Time::ZERO,
+            next_checkpoint: Time::ZERO,
             counters: FlowCounters::default(),
             changed_at: Time::ZERO,
             record: Box::new(FlowRecord {
-                marks,
-                next_series: marks.series_interval,
-                next_progress: marks.progress_interval,
+                checkpoints,
+                next_series: checkpoints.series_interval,
+                next_progress: checkpoints.progress_interval,
                 last_sampled_bytes: 0,
                 before: None,
                 after: None,
@@ -181,24 +181,24 @@ impl FlowProbe {
                 reductions: Vec::new(),
             }),
         };
-        probe.next_mark = probe.record.next_mark();
+        probe.next_checkpoint = probe.record.next_checkpoint();
         probe
     }
 
-    /// Whether the mark at the end of the run is still to come.
+    /// Whether the checkpoint at the end of the run is still to come.
     pub fn is_open(&self) -> bool {
         self.record.after.is_none()
     }
 
-    /// Whether the marks that have been passed lead into the measured window.
+    /// Whether the checkpoints that have been passed lead into the measured window.
     pub fn is_measuring(&self) -> bool {
         self.record.before.is_some() && self.is_open()
     }
 
-    /// Whether a mark lies at or before `now`.
+    /// Whether a checkpoint lies at or before `now`.
     #[inline]
-    pub fn is_mark_due(&self, now: Time) -> bool {
-        now >= self.next_mark
+    pub fn is_checkpoint_due(&self, now: Time) -> bool {
+        now >= self.next_checkpoint
     }
 
     /// Counts inside the measured window; up to `now`, where the flow has ended before the window.
@@ -213,19 +213,19 @@ impl FlowProbe {
         after.since(&record.before.unwrap_or(after))
     }
 
-    /// Records `state` at every mark up to `now`; call before the step at `now` is taken.
-    pub fn pass_marks(&mut self, now: Time, state: &FlowState) {
-        while self.next_mark <= now {
-            let mark = self.next_mark;
-            // Read, not summed up: a mark must leave no trace in the rounding of what comes after.
+    /// Records `state` at every checkpoint up to `now`; call before the step at `now` is taken.
+    pub fn record_until(&mut self, now: Time, state: &FlowState) {
+        while self.next_checkpoint <= now {
+            let checkpoint = self.next_checkpoint;
+            // Read, not summed up: a checkpoint must leave no trace in the rounding of what comes after.
             let counters = FlowCounters {
-                cwnd_area: self.cwnd_area_at(mark, state.cwnd_packets),
+                cwnd_area: self.cwnd_area_at(checkpoint, state.cwnd_packets),
                 delivered: state.delivered,
                 delivered_bytes: state.delivered_bytes,
                 ..self.counters
             };
-            self.record.pass(mark, state, &counters);
-            self.next_mark = self.record.next_mark();
+            self.record.pass(checkpoint, state, &counters);
+            self.next_checkpoint = self.record.next_checkpoint();
         }
     }
 
@@ -265,48 +265,49 @@ impl FlowProbe {
         self.counters.reductions += 1;
         self.counters.timeouts += u64::from(is_timeout);
         let record = &mut self.record;
-        let is_inside = now >= record.marks.measure_from && now < record.marks.duration;
-        if is_inside && record.reductions.len() < record.marks.reductions_kept {
+        let is_inside = now >= record.checkpoints.measure_from && now < record.checkpoints.duration;
+        if is_inside && record.reductions.len() < record.checkpoints.reductions_kept {
             record.reductions.push(Reduction { time: now, sent: self.counters.sent });
         }
     }
 
-    /// What was recorded at the marks.
+    /// What was recorded at the checkpoints.
     pub fn record(&self) -> &FlowRecord {
         &self.record
     }
 }
 
 impl FlowRecord {
-    fn next_mark(&self) -> Time {
+    fn next_checkpoint(&self) -> Time {
         let edge = match (&self.before, &self.after) {
-            (None, _) => self.marks.measure_from,
-            (Some(_), None) => self.marks.duration,
+            (None, _) => self.checkpoints.measure_from,
+            (Some(_), None) => self.checkpoints.duration,
             (Some(_), Some(_)) => return Time::NEVER,
         };
         edge.min(self.next_series).min(self.next_progress)
     }
 
-    fn pass(&mut self, mark: Time, state: &FlowState, counters: &FlowCounters) {
-        if mark == self.next_series {
+    fn pass(&mut self, checkpoint: Time, state: &FlowState, counters: &FlowCounters) {
+        if checkpoint == self.next_series {
             self.samples.push(FlowSample {
-                time: mark,
+                time: checkpoint,
                 cwnd_packets: state.cwnd_packets,
                 ssthresh_packets: state.ssthresh_packets,
                 srtt: state.srtt,
                 delivered_bytes: state.delivered_bytes - self.last_sampled_bytes,
             });
             self.last_sampled_bytes = state.delivered_bytes;
-            self.next_series = self.next_series.saturating_add(self.marks.series_interval);
+            self.next_series = self.next_series.saturating_add(self.checkpoints.series_interval);
         }
-        if mark == self.next_progress {
+        if checkpoint == self.next_progress {
             self.progress.push(state.delivered);
-            self.next_progress = self.next_progress.saturating_add(self.marks.progress_interval);
+            self.next_progress =
+                self.next_progress.saturating_add(self.checkpoints.progress_interval);
         }
-        if self.before.is_none() && mark >= self.marks.measure_from {
+        if self.before.is_none() && checkpoint >= self.checkpoints.measure_from {
             self.before = Some(*counters);
         }
-        if self.after.is_none() && mark >= self.marks.duration {
+        if self.after.is_none() && checkpoint >= self.checkpoints.duration {
             self.after = Some(*counters);
         }
     }

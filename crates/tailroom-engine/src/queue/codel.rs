@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList, PacketHandle};
+use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::packet::in_network::Event;

@@ -13,7 +13,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList, PacketHandle};
+use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;

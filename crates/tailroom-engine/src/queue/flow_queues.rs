@@ -210,7 +210,7 @@ impl<C> FlowQueues<C> {
         self.backlogs[index] = queue.line.bytes();
     }
 
-    /// Endpoints the turn of the queue at `index`, which becomes the last of the old ones.
+    /// Ends the turn of the queue at `index`, which becomes the last of the old ones.
     #[inline]
     fn move_on(&mut self, index: u32) {
         if self.last_new == index {

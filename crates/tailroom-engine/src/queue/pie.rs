@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList, PacketHandle};
+use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
 use crate::packet::Ecn;

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList, PacketHandle};
+use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{LinkFacts, Parameters, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};

@@ -305,7 +305,7 @@ fn convergence_time(network: &Network, data: &[FlowData<'_>]) -> Option<f64> {
     if progress.len() < 2 {
         return None;
     }
-    let interval = network.marks().progress_interval;
+    let interval = network.checkpoints().progress_interval;
     let intervals = network.duration.picoseconds() / interval.picoseconds();
     let from = last_start.picoseconds().div_ceil(interval.picoseconds()).max(1) - 1;
     let end =

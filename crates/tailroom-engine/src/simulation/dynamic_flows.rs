@@ -11,8 +11,8 @@ use crate::flow::Endpoints;
 use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
 use crate::probe::dynamic_flows::Departure;
-use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
-use crate::results::dynamic::PassingResults;
+use crate::probe::flow::{Checkpoints, FlowAccount, FlowCounters, FlowProbe, FlowState};
+use crate::results::passing::PassingResults;
 use crate::tcp::Connection;
 use crate::tcp::sender::Sender;
 use crate::traffic::SourceSpec;
@@ -95,7 +95,7 @@ impl DynamicFlows {
     }
 
     /// When the shares of the links are to be looked at next.
-    pub(super) fn next_mark(&self) -> Time {
+    pub(super) fn next_checkpoint(&self) -> Time {
         self.passed.saturating_add(INTERVAL)
     }
 
@@ -112,7 +112,7 @@ impl DynamicFlows {
         self.sharing.iter_mut().for_each(BottleneckedFlows::restart);
     }
 
-    /// Closes the statistics of the flows at the end of the run; they have passed their last mark.
+    /// Closes the statistics of the flows at the end of the run; they have passed their last checkpoint.
     pub(super) fn end_measuring(&mut self, flows: &[Flow]) {
         for number in self.generators.present() {
             let Some(active_flow) = self.generators.active_flow(number) else { continue };
@@ -260,13 +260,13 @@ impl Simulation {
             }
         }
         // Such flows have no series of their own.
-        let marks = Marks {
+        let checkpoints = Checkpoints {
             series_interval: Time::NEVER,
             progress_interval: Time::NEVER,
             reductions_kept: 0,
-            ..self.link_marks.marks
+            ..self.link_checkpoints.checkpoints
         };
-        let endpoints = Endpoints::of_plan(network, group, &plan, marks);
+        let endpoints = Endpoints::of_plan(network, group, &plan, checkpoints);
         let mut flow = Flow::new(endpoints, group);
         let (endpoints, mut injector) = flow.endpoints_and_injector(number, schedule, stores);
         endpoints.emit_next(&mut injector);

@@ -73,7 +73,7 @@ impl Simulation {
 
     #[inline(never)]
     fn take_dropped(&mut self, link: usize, now: Time) {
-        let measure_from = self.link_marks.marks.measure_from;
+        let measure_from = self.link_checkpoints.checkpoints.measure_from;
         let Simulation { flows, links, routes, stores, dynamic, .. } = self;
         links[link].drain_dropped(now, |dropped| {
             let packet = dropped.packet;
@@ -87,8 +87,10 @@ impl Simulation {
     #[inline]
     pub(super) fn follow(&mut self, step: Step) {
         let Step { packet: event, outcome, exit, clocks_source } = step;
-        let Simulation { flows, schedule, stores, dynamic, link_marks, routes, groups, .. } = self;
-        let measure_from = link_marks.marks.measure_from;
+        let Simulation {
+            flows, schedule, stores, dynamic, link_checkpoints, routes, groups, ..
+        } = self;
+        let measure_from = link_checkpoints.checkpoints.measure_from;
         let index = event.flow();
         let mut may_be_done = match outcome {
             // The link stands still for good, or the run is over by then: the packet stays there.

@@ -27,7 +27,7 @@ use crate::probe::group::GroupProbe;
 use crate::results;
 use crate::results::Results;
 use crate::units::Time;
-use checkpoints::LinkMarks;
+use checkpoints::LinkCheckpoints;
 use dynamic_flows::DynamicFlows;
 use error::RunError;
 use flow::Flow;
@@ -45,7 +45,7 @@ pub struct Simulation {
     links: Vec<Link>,
     admissions: FlowAdmissions,
     services: Services,
-    link_marks: LinkMarks,
+    link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
     dynamic: DynamicFlows,
@@ -64,10 +64,10 @@ pub struct Simulation {
 impl Simulation {
     /// A run of `network`, at time 0.
     pub fn new(network: &Network) -> Self {
-        let marks = network.marks();
+        let checkpoints = network.checkpoints();
         let flows = (0..network.flows.len()).map(|index| {
             let group = network.flows[index].group;
-            let endpoints = Endpoints::new(network, index, marks);
+            let endpoints = Endpoints::new(network, index, checkpoints);
             Flow::new(endpoints, &network.groups[group])
         });
         let links = network.links.iter().enumerate();
@@ -79,7 +79,7 @@ impl Simulation {
             links,
             admissions: FlowAdmissions::new(network),
             services: Services::new(network.links.len()),
-            link_marks: LinkMarks::new(marks),
+            link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
             routes: Routes::new(network),
             groups: vec![GroupProbe::default(); network.groups.len()],
@@ -205,8 +205,8 @@ impl Simulation {
             self.check_arrival_logs()?;
             self.check_memory(time)?;
         }
-        if time >= self.link_marks.next {
-            self.pass_link_marks(time);
+        if time >= self.link_checkpoints.next {
+            self.record_links_until(time);
         }
         Ok(())
     }
@@ -252,12 +252,12 @@ impl Simulation {
             return Err(self.memory_error(end));
         }
         self.check_arrival_logs()?;
-        self.pass_link_marks(end);
+        self.record_links_until(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         for flow in &mut self.flows {
             match &mut flow.endpoints {
-                Endpoints::Tcp(connection) => connection.sender.pass_marks(end),
-                Endpoints::Unresponsive(source) => source.pass_marks(end),
+                Endpoints::Tcp(connection) => connection.sender.record_until(end),
+                Endpoints::Unresponsive(source) => source.record_until(end),
             }
         }
         self.dynamic.pass(end, &mut self.links);

@@ -5,7 +5,7 @@ pub mod sender;
 
 use crate::packet::{Ack, Packet};
 use crate::private_path::{NetworkSink, PrivatePath};
-use crate::probe::flow::Marks;
+use crate::probe::flow::Checkpoints;
 use crate::traffic::objects::Objects;
 use crate::units::Time;
 use receiver::Receiver;
@@ -48,10 +48,10 @@ impl Connection {
         objects: Option<Objects>,
         private_path: PrivatePath,
         seed: u64,
-        marks: Marks,
+        checkpoints: Checkpoints,
     ) -> Self {
         let receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), demand.packets);
-        let mut sender = Sender::new(tcp, demand, seed, marks);
+        let mut sender = Sender::new(tcp, demand, seed, checkpoints);
         if let Some(objects) = objects {
             sender.send_objects(objects);
         }

@@ -3,7 +3,7 @@
 use super::{Emission, Source, TrafficSource};
 use crate::packet::Packet;
 use crate::private_path::{NetworkSink, PrivatePath};
-use crate::probe::flow::{FlowProbe, FlowState, Marks};
+use crate::probe::flow::{Checkpoints, FlowProbe, FlowState};
 use crate::probe::group::GroupProbe;
 use crate::units::Time;
 
@@ -37,7 +37,7 @@ impl Unresponsive {
         stop: Time,
         header_bytes: u32,
         private_path: PrivatePath,
-        marks: Marks,
+        checkpoints: Checkpoints,
     ) -> Self {
         Unresponsive {
             source,
@@ -45,8 +45,8 @@ impl Unresponsive {
             has_stopped: false,
             header_bytes,
             private_path,
-            sent: FlowProbe::new(marks),
-            received: FlowProbe::new(marks),
+            sent: FlowProbe::new(checkpoints),
+            received: FlowProbe::new(checkpoints),
             delivered: FlowState::default(),
             last_delay: None,
         }
@@ -59,8 +59,8 @@ impl Unresponsive {
             self.has_stopped = true;
             return false;
         }
-        if self.sent.is_mark_due(time) {
-            self.sent.pass_marks(time, &FlowState::default());
+        if self.sent.is_checkpoint_due(time) {
+            self.sent.record_until(time, &FlowState::default());
         }
         let sequence = self.sent.on_sent(bytes, false);
         let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };
@@ -78,8 +78,8 @@ impl Unresponsive {
     /// is told how long it took.
     pub fn deliver(&mut self, time: Time, sent: Time, bytes: u32, group: &mut GroupProbe) {
         let now = self.private_path.reach_receiver(time);
-        if self.received.is_mark_due(now) {
-            self.received.pass_marks(now, &self.delivered);
+        if self.received.is_checkpoint_due(now) {
+            self.received.record_until(now, &self.delivered);
         }
         let delay = now.since(sent);
         self.received.on_rtt(delay); // half a round trip: there is no way back
@@ -91,9 +91,9 @@ impl Unresponsive {
         self.delivered.delivered_bytes += u64::from(bytes.saturating_sub(self.header_bytes));
     }
 
-    /// Records the marks up to the end of the run.
-    pub fn pass_marks(&mut self, now: Time) {
-        self.sent.pass_marks(now, &FlowState::default());
-        self.received.pass_marks(now, &self.delivered);
+    /// Records the checkpoints up to the end of the run.
+    pub fn record_until(&mut self, now: Time) {
+        self.sent.record_until(now, &FlowState::default());
+        self.received.record_until(now, &self.delivered);
     }
 }

@@ -9,7 +9,7 @@ use tailroom_engine::congestion::{
     AckEvent, Congestion, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind,
 };
 use tailroom_engine::packet::{Ack, Packet, Range};
-use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
@@ -345,8 +345,8 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     )
 }
 
-fn marks() -> Marks {
-    Marks {
+fn marks() -> Checkpoints {
+    Checkpoints {
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
-use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
@@ -125,7 +125,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         last_packet_bytes: 1_000,
         header_bytes: 40,
     };
-    let marks = Marks {
+    let marks = Checkpoints {
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,

@@ -25,7 +25,7 @@ use crate::congestion::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, CongestionKind, MAX_WINDOW_PACKETS,
 };
 use crate::packet::{Ack, Packet};
-use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
+use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
 use crate::traffic::objects::Objects;
 use crate::units::{Time, float};
 use ecn::EcnState;
@@ -140,7 +140,7 @@ struct Options {
 
 impl Sender {
     /// A sender that will start at `demand.start`; `seed` is for its control's random choices.
-    pub fn new(spec: &TcpSpec, demand: Demand, seed: u64, marks: Marks) -> Self {
+    pub fn new(spec: &TcpSpec, demand: Demand, seed: u64, marks: Checkpoints) -> Self {
         let max_window =
             spec.max_window.map_or(MAX_WINDOW_PACKETS, |packets| packets.min(MAX_WINDOW_PACKETS))
                 as f64;
@@ -290,7 +290,7 @@ impl Sender {
     /// An ACK arrives.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
-        self.pass_marks(now);
+        self.record_until(now);
         let acked = ack.cumulative.saturating_sub(self.una);
         let rtt = if acked > 0 { self.sample_rtt(now, ack) } else { None };
         if self.steered.is_some() {
@@ -318,7 +318,7 @@ impl Sender {
     /// A timer or a paced release is due at `now`.
     #[inline(never)]
     pub fn on_deadline(&mut self, now: Time, out: &mut impl PacketSink) {
-        self.pass_marks(now);
+        self.record_until(now);
         if self.rto_deadline <= now {
             self.on_timeout(now, out);
         }
@@ -331,8 +331,8 @@ impl Sender {
 
     /// Records the state as of every mark up to `now`.
     #[inline]
-    pub fn pass_marks(&mut self, now: Time) {
-        if self.probe.is_mark_due(now) {
+    pub fn record_until(&mut self, now: Time) {
+        if self.probe.is_checkpoint_due(now) {
             self.record_marks(now);
         }
     }
@@ -340,7 +340,7 @@ impl Sender {
     #[cold]
     fn record_marks(&mut self, now: Time) {
         let state = self.state();
-        self.probe.pass_marks(now, &state);
+        self.probe.record_until(now, &state);
     }
 
     fn state(&self) -> FlowState {

@@ -220,7 +220,7 @@ impl RateSampler {
         });
     }
 
-    /// Endpoints an ACK: how many packets it newly acknowledges, the RTT and the rate of the newest of
+    /// Ends an ACK: how many packets it newly acknowledges, the RTT and the rate of the newest of
     /// them (`GenerateRateSample`).
     pub fn finish(&mut self, now: Time) -> (u64, Option<Time>, Option<RateSample>) {
         // The gap is acknowledged and gone.

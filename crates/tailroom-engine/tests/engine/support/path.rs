@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
-use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::Receiver;
@@ -173,7 +173,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         last_packet_bytes: 1_000,
         header_bytes: 40,
     };
-    let marks = Marks {
+    let marks = Checkpoints {
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,

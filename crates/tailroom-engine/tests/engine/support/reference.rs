@@ -21,7 +21,7 @@ use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
-use tailroom_engine::probe::flow::{FlowAccount, Marks};
+use tailroom_engine::probe::flow::{Checkpoints, FlowAccount};
 use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::results;
 use tailroom_engine::results::Results;
@@ -53,7 +53,7 @@ pub(crate) fn run_with(network: &Network, tie_break: TieBreak) -> Results {
 #[derive(Debug)]
 struct Reference<'a> {
     network: &'a Network,
-    marks: Marks,
+    checkpoints: Checkpoints,
     links: Vec<Link>,
     /// By link.
     admissions: Vec<Option<Admission>>,
@@ -96,10 +96,10 @@ impl<'a> Reference<'a> {
         let crosses = |group: &GroupSpec, link: &usize| {
             group.path.contains(link) || group.reverse_path.contains(link)
         };
-        let marks = network.marks();
+        let checkpoints = network.checkpoints();
         let mut reference = Reference {
             network,
-            marks,
+            checkpoints,
             links: (0..network.links.len())
                 .map(|index| Link::new(&network.links[index], &network.link_facts(index)))
                 .collect(),
@@ -109,7 +109,7 @@ impl<'a> Reference<'a> {
             at_links: HashMap::new(),
             next_slot: 0,
             flows: (0..network.flows.len())
-                .map(|index| Flow::new(Endpoints::new(network, index, marks)))
+                .map(|index| Flow::new(Endpoints::new(network, index, checkpoints)))
                 .collect(),
             groups: network.flows.iter().map(|flow| flow.group).collect(),
             crossing: (0..network.links.len())
@@ -126,7 +126,7 @@ impl<'a> Reference<'a> {
             now: Time::ZERO,
             heap: Heap::new(tie_break),
             handled: 0,
-            next_sample: marks.series_interval,
+            next_sample: checkpoints.series_interval,
             is_measuring: false,
             asked: Time::ZERO,
             spare: Vec::new(),
@@ -147,7 +147,7 @@ impl<'a> Reference<'a> {
     fn run(&mut self) {
         while let Some((time, flow, happening)) = self.heap.take_before(self.network.duration) {
             self.handled += 1;
-            self.pass_link_marks(time);
+            self.record_links_until(time);
             self.now = time;
             self.handle(time, flow, happening);
         }
@@ -198,9 +198,12 @@ impl<'a> Reference<'a> {
         let (number, group, plan) = self.generators.admit(self.network).expect("one is due");
         assert_eq!(number as usize, self.flows.len(), "numbers are given in order");
         let spec = &self.network.groups[group];
-        let marks =
-            Marks { series_interval: Time::NEVER, progress_interval: Time::NEVER, ..self.marks };
-        self.flows.push(Flow::new(Endpoints::of_plan(self.network, spec, &plan, marks)));
+        let checkpoints = Checkpoints {
+            series_interval: Time::NEVER,
+            progress_interval: Time::NEVER,
+            ..self.checkpoints
+        };
+        self.flows.push(Flow::new(Endpoints::of_plan(self.network, spec, &plan, checkpoints)));
         self.groups.push(group);
         self.media_end.push(plan.media.map(|media| media.end));
         self.accounts.push(FlowAccount::default());
@@ -222,7 +225,7 @@ impl<'a> Reference<'a> {
     fn close_flows(&mut self) {
         for (index, flow) in self.flows.iter().enumerate() {
             let Some(active_flow) = self.generators.active_flow(index as u32) else { continue };
-            let departure = flow.departure(&self.accounts[index], self.marks);
+            let departure = flow.departure(&self.accounts[index], self.checkpoints);
             self.generators
                 .probe(active_flow.generator)
                 .on_departure(&active_flow.flow_start, &departure);
@@ -264,7 +267,7 @@ impl<'a> Reference<'a> {
         let flows = (0..self.flows.len()).filter(crosses);
         let flows: Vec<InProgress> = flows.filter_map(|flow| self.in_progress(flow)).collect();
         let intervals = self.spare.iter().map(|(until, spare)| (*until, spare[link]));
-        bottlenecked::count(&flows, capacity, intervals, self.marks.measure_from)
+        bottlenecked::count(&flows, capacity, intervals, self.checkpoints.measure_from)
     }
 
     // Links.
@@ -369,7 +372,7 @@ impl<'a> Reference<'a> {
         match outcome {
             LinkOutcome::Dropped | LinkOutcome::Lost => {
                 self.accounts[flow].lost += 1;
-                let is_measured = packet.sent >= self.marks.measure_from;
+                let is_measured = packet.sent >= self.checkpoints.measure_from;
                 self.accounts[flow].lost_measured += u64::from(is_measured);
             }
             // The link stands still for good.
@@ -379,7 +382,7 @@ impl<'a> Reference<'a> {
             }
             LinkOutcome::Delivered(at) => {
                 self.accounts[flow].received += 1;
-                let is_measured = packet.sent >= self.marks.measure_from;
+                let is_measured = packet.sent >= self.checkpoints.measure_from;
                 let is_marked = packet.ecn == Ecn::Ce && is_measured;
                 self.accounts[flow].marked_measured += u64::from(is_marked);
                 let at = self.flows[flow].private_path().reach_receiver(at);
@@ -422,7 +425,7 @@ impl<'a> Reference<'a> {
             }
             Flow::Open(open) => {
                 let group = &mut self.one_way[self.groups[flow]];
-                open.on_received(now, &packet, self.marks, group);
+                open.on_received(now, &packet, self.checkpoints, group);
             }
         }
     }
@@ -498,25 +501,25 @@ impl<'a> Reference<'a> {
 
     // Statistics.
 
-    /// Lets every link record its state as of the marks up to `now`.
-    fn pass_link_marks(&mut self, now: Time) {
+    /// Lets every link record its state as of the checkpoints up to `now`.
+    fn record_links_until(&mut self, now: Time) {
         loop {
-            let edge = if self.is_measuring { Time::NEVER } else { self.marks.measure_from };
+            let edge = if self.is_measuring { Time::NEVER } else { self.checkpoints.measure_from };
             let next_asking = self.asked + INTERVAL;
-            let mark = self.next_sample.min(next_asking).min(edge);
-            if mark > now {
+            let checkpoint = self.next_sample.min(next_asking).min(edge);
+            if checkpoint > now {
                 return;
             }
-            if mark == next_asking || mark == edge {
-                self.ask_links(mark);
+            if checkpoint == next_asking || checkpoint == edge {
+                self.ask_links(checkpoint);
             }
             // At the edge of the window a sample still belongs to what lies before it.
-            if mark == self.next_sample {
-                self.links.iter_mut().for_each(|link| link.sample(mark));
-                self.next_sample = mark.saturating_add(self.marks.series_interval);
+            if checkpoint == self.next_sample {
+                self.links.iter_mut().for_each(|link| link.sample(checkpoint));
+                self.next_sample = checkpoint.saturating_add(self.checkpoints.series_interval);
             }
-            if mark == edge {
-                self.links.iter_mut().for_each(|link| link.begin_measuring(mark));
+            if checkpoint == edge {
+                self.links.iter_mut().for_each(|link| link.begin_measuring(checkpoint));
                 self.is_measuring = true;
             }
         }
@@ -539,13 +542,13 @@ impl<'a> Reference<'a> {
 
     fn finish(mut self) -> Results {
         let end = self.network.duration;
-        self.pass_link_marks(end);
+        self.record_links_until(end);
         self.ask_links(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         for flow in &mut self.flows {
             match flow {
-                Flow::Tcp(tcp) => tcp.sender.pass_marks(end),
-                Flow::Open(open) => open.pass_marks(end),
+                Flow::Tcp(tcp) => tcp.sender.record_until(end),
+                Flow::Open(open) => open.record_until(end),
             }
         }
         self.close_flows();
@@ -559,7 +562,7 @@ impl<'a> Reference<'a> {
         let passing = PassingResults { generators: &self.generators, sharing: &sharing };
         let mut probes = self.one_way;
         for (probe, waits) in probes.iter_mut().zip(&self.waits) {
-            let measured = waits.iter().filter(|(time, _)| *time >= self.marks.measure_from);
+            let measured = waits.iter().filter(|(time, _)| *time >= self.checkpoints.measure_from);
             measured.for_each(|(_, waited)| probe.waits.add(*waited));
         }
         let (network, links) = (self.network, &self.links);

@@ -4,7 +4,7 @@ use tailroom_engine::flow::Endpoints;
 use tailroom_engine::packet::Packet;
 use tailroom_engine::private_path::PrivatePath;
 use tailroom_engine::probe::dynamic_flows::Departure;
-use tailroom_engine::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
+use tailroom_engine::probe::flow::{Checkpoints, FlowAccount, FlowCounters, FlowProbe, FlowState};
 use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::tcp::Connection;
 use tailroom_engine::tcp::receiver::Receiver;
@@ -63,7 +63,7 @@ impl OpenFlow {
 
     /// A packet is sent.
     pub(super) fn on_sent(&mut self, now: Time, bytes: u32) {
-        self.sent.pass_marks(now, &FlowState::default());
+        self.sent.record_until(now, &FlowState::default());
         self.sent.on_sent(bytes, false);
         self.emissions.push((now, bytes));
     }
@@ -73,13 +73,13 @@ impl OpenFlow {
         &mut self,
         now: Time,
         packet: &Packet,
-        marks: Marks,
+        checkpoints: Checkpoints,
         group: &mut GroupProbe,
     ) {
-        self.received.pass_marks(now, &self.delivered);
+        self.received.record_until(now, &self.delivered);
         let delay = now.since(packet.sent);
         self.received.on_rtt(delay);
-        if is_measured(now, marks) {
+        if is_measured(now, checkpoints) {
             group.on_arrival(delay, self.arrivals.last().map(|arrival| arrival.2));
         }
         let payload = u64::from(packet.bytes.saturating_sub(self.header_bytes));
@@ -88,18 +88,21 @@ impl OpenFlow {
         self.delivered.delivered_bytes += payload;
     }
 
-    pub(super) fn pass_marks(&mut self, end: Time) {
-        self.sent.pass_marks(end, &FlowState::default());
-        self.received.pass_marks(end, &self.delivered);
+    pub(super) fn record_until(&mut self, end: Time) {
+        self.sent.record_until(end, &FlowState::default());
+        self.received.record_until(end, &self.delivered);
     }
 
-    fn departure(&self, account: &FlowAccount, marks: Marks) -> Departure {
+    fn departure(&self, account: &FlowAccount, checkpoints: Checkpoints) -> Departure {
         let mut window = FlowCounters::default();
-        for (_, bytes) in self.emissions.iter().filter(|packet| is_measured(packet.0, marks)) {
+        for (_, bytes) in self.emissions.iter().filter(|packet| is_measured(packet.0, checkpoints))
+        {
             window.sent += 1;
             window.sent_bytes += u64::from(*bytes);
         }
-        for (_, payload, delay) in self.arrivals.iter().filter(|one| is_measured(one.0, marks)) {
+        for (_, payload, delay) in
+            self.arrivals.iter().filter(|one| is_measured(one.0, checkpoints))
+        {
             window.delivered += 1;
             window.delivered_bytes += payload;
             window.rtt_count += 1;
@@ -110,8 +113,8 @@ impl OpenFlow {
     }
 }
 
-fn is_measured(time: Time, marks: Marks) -> bool {
-    marks.measure_from <= time && time < marks.duration
+fn is_measured(time: Time, checkpoints: Checkpoints) -> bool {
+    checkpoints.measure_from <= time && time < checkpoints.duration
 }
 
 impl Flow {
@@ -143,7 +146,7 @@ impl Flow {
     }
 
     /// What is known of a dynamic flow when it has departed, or when the run is over.
-    pub(super) fn departure(&self, account: &FlowAccount, marks: Marks) -> Departure {
+    pub(super) fn departure(&self, account: &FlowAccount, checkpoints: Checkpoints) -> Departure {
         match self {
             Flow::Tcp(tcp) => Departure {
                 completed_at: tcp.completed_at,
@@ -151,7 +154,7 @@ impl Flow {
                 lost: account.lost_measured,
                 marked: account.marked_measured,
             },
-            Flow::Open(open) => open.departure(account, marks),
+            Flow::Open(open) => open.departure(account, checkpoints),
         }
     }
 
