@@ -1,4 +1,4 @@
-//! The ends of a flow, of either kind: under congestion control or under none.
+//! The endpoints of a flow, with or without congestion control.
 
 use rand_core::Rng;
 
@@ -15,18 +15,19 @@ use crate::traffic::unresponsive::Unresponsive;
 use crate::traffic::{FlowPlan, Source, SourceSpec};
 use crate::units::Time;
 
-/// The two kinds of flow; connections lie inline, one memory access less a packet.
+/// The endpoints of the two kinds of flow. A connection is inline, which saves a memory access per
+/// packet.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "almost all flows are connections")]
 pub enum Endpoints {
-    /// Under congestion control.
+    /// A flow under congestion control.
     Tcp(Connection),
-    /// Under none.
+    /// A flow without congestion control.
     Unresponsive(Box<Unresponsive>),
 }
 
 impl Endpoints {
-    /// The ends of flow `index` of `network`.
+    /// The endpoints of flow `index` of `network`.
     pub fn new(network: &Network, index: usize, checkpoints: Checkpoints) -> Self {
         let flow = &network.flows[index];
         let group = &network.groups[flow.group];
@@ -48,7 +49,7 @@ impl Endpoints {
         }
     }
 
-    /// The ends of a flow of `group` that `plan` describes.
+    /// The endpoints of a flow of `group` that `plan` describes.
     pub fn of_plan(
         network: &Network,
         group: &GroupSpec,
@@ -80,7 +81,7 @@ impl Endpoints {
         }
     }
 
-    /// The ends of a flow that sends what `source` emits until `stop`.
+    /// The endpoints of a flow that sends the packets of `source` until `stop`.
     fn unresponsive(
         network: &Network,
         group: &GroupSpec,
@@ -111,7 +112,7 @@ impl Endpoints {
         }
     }
 
-    /// An uncontrolled source emits its next packet; says whether there was none left.
+    /// Emits the next packet of an unresponsive source; returns whether there was none left.
     #[inline]
     pub fn emit_next(&mut self, sink: &mut impl NetworkSink) -> bool {
         let Endpoints::Unresponsive(source) = self else { return false };
@@ -124,7 +125,7 @@ fn demand(group: &GroupSpec, plan: &FlowPlan) -> Demand {
     let payload = u64::from(group.packet_size - group.header_size);
     let packets = plan.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
     let last_payload = plan.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
-    // Flows that come and go: their group's stop ends arrivals, and who is there goes on.
+    // The stop of a group of dynamic flows ends arrivals; flows in progress continue.
     let stop = group.stop.filter(|_| group.source.passing_rtt().is_none());
     Demand {
         start: plan.start,
@@ -136,7 +137,7 @@ fn demand(group: &GroupSpec, plan: &FlowPlan) -> Demand {
     }
 }
 
-/// The private_path of a flow of `group` that `plan` describes, its random delays included.
+/// The private path of a flow of `group` that `plan` describes, including its random delays.
 fn private_path(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> PrivatePath {
     PrivatePath::new(&network.shared_path(group), plan.rtt, plan.access_rate)
         .with_send_jitter(group.send_jitter, plan.seed)

@@ -1,8 +1,8 @@
-//! Flows that come and go: which arrives next, which numbers are free, what is kept of those that have
-//! left.
+//! Dynamic flows, which arrive and depart: the next arrival, the free numbers, and the probes that keep
+//! the measurements of departed flows.
 //!
-//! A flow takes a number behind those of the permanent flows, and gives it back when everything it
-//! sent has been accounted for, so that memory is proportional to the flows in progress.
+//! A dynamic flow gets a number behind those of the permanent flows. The number is free again when all
+//! packets of the flow are accounted for, so that memory is proportional to the flows in progress.
 
 pub mod admission;
 pub mod bottlenecked;
@@ -12,29 +12,29 @@ use crate::probe::dynamic_flows::{DynamicFlowProbe, FlowStart};
 use crate::traffic::{FlowPlan, FlowSource, Flows};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// The groups whose flows come and go.
+/// The groups of dynamic flows.
 #[derive(Debug)]
 pub struct FlowGenerators {
     all: Vec<FlowGenerator>,
-    /// When the next flow arrives, and in which generator; [`Time::NEVER`] if none does.
+    /// Time and generator of the next arrival; [`Time::NEVER`] if there is none.
     next: Time,
     first: usize,
     /// Number of the first flow that is not permanent.
     first_number: u32,
-    /// By generator, numbers that its flows have given back: a number stays with its group.
+    /// By generator, the numbers that are free again. A number stays with its group.
     free: Vec<Vec<u32>>,
     reuses_numbers: bool,
     /// By number, from `first_number` on.
     active_flows: Vec<ActiveFlow>,
 }
 
-/// A group whose flows come and go.
+/// A group of dynamic flows.
 #[derive(Debug)]
 pub struct FlowGenerator {
     /// Its index in [`Network::groups`].
     pub group: usize,
     source: Flows,
-    /// What is measured here.
+    /// The measurements of the group.
     pub probe: DynamicFlowProbe,
 }
 
@@ -43,16 +43,16 @@ pub struct FlowGenerator {
 pub struct ActiveFlow {
     /// Index of its generator.
     pub generator: usize,
-    /// How it began.
+    /// Its start.
     pub flow_start: FlowStart,
-    /// The rate that it cannot exceed, that of its own access link or of its media.
+    /// The rate that it cannot exceed: the rate of its access link or of its media.
     pub peak_rate: Option<Rate>,
-    /// By which its source knows it.
+    /// Identifies the flow to its source.
     tag: u32,
 }
 
 impl FlowGenerators {
-    /// Those of `network`, before the first arrival.
+    /// The generators of `network`, before the first arrival.
     pub fn new(network: &Network) -> Self {
         let all = network.groups.iter().enumerate().filter_map(|(index, group)| {
             let (forward, backward) = network.propagation(group);
@@ -92,7 +92,7 @@ impl FlowGenerators {
         &self.all
     }
 
-    /// When the next flow arrives; [`Time::NEVER`] if none does.
+    /// Time of the next arrival; [`Time::NEVER`] if there is none.
     #[inline]
     pub fn next_arrival(&self) -> Time {
         self.next
@@ -109,8 +109,8 @@ impl FlowGenerators {
         self.all.get(self.first).map(|generator| generator.group)
     }
 
-    /// Turns away the flow that arrives next. Its source is told at once, as if it were complete: a
-    /// session gives the object up and goes on.
+    /// Refuses the flow that arrives next. Its source is notified at once, as if the flow were complete:
+    /// a session gives up the object and continues.
     pub fn refuse(&mut self, network: &Network) {
         if let Some((flow_start, plan)) = self.arrive(network) {
             let generator = &mut self.all[self.first];
@@ -120,7 +120,7 @@ impl FlowGenerators {
         }
     }
 
-    /// Counts the flow that arrives next, and draws the one behind it.
+    /// Counts the flow that arrives next, and draws the flow after it.
     fn arrive(&mut self, network: &Network) -> Option<(FlowStart, FlowPlan)> {
         let generator = self.all.get_mut(self.first)?;
         let plan = generator.source.next_flow()?;
@@ -130,7 +130,7 @@ impl FlowGenerators {
         Some((flow_start, plan))
     }
 
-    /// Takes in the flow that arrives next: its number, its group and what it is to do.
+    /// Admits the flow that arrives next; returns its number, its group and its plan.
     pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowPlan)> {
         let at = self.first;
         let (flow_start, plan) = self.arrive(network)?;
@@ -147,7 +147,7 @@ impl FlowGenerators {
         Some((number, index, plan))
     }
 
-    /// The last byte of a flow is acknowledged at `at`, of which its source may make something.
+    /// Notifies the source of a flow that its last byte is acknowledged at `at`.
     pub fn complete(&mut self, number: u32, at: Time) {
         if let Some(ActiveFlow { generator, tag, .. }) = self.active_flow(number) {
             self.all[generator].source.on_completion(tag, at);
@@ -155,7 +155,7 @@ impl FlowGenerators {
         }
     }
 
-    /// The flow with this number, if it is one that comes and goes.
+    /// The dynamic flow with this number, if there is one.
     #[inline]
     pub fn active_flow(&self, number: u32) -> Option<ActiveFlow> {
         let at = number.checked_sub(self.first_number)?;
@@ -172,12 +172,12 @@ impl FlowGenerators {
         &mut self.all[generator].probe
     }
 
-    /// The group of the flow with this number, if it is one that comes and goes.
+    /// The group of the dynamic flow with this number, if there is one.
     pub fn group_of(&self, number: u32) -> Option<usize> {
         self.active_flow(number).map(|active_flow| self.group(active_flow.generator))
     }
 
-    /// Nothing of the flow with this number is left.
+    /// Frees the number of a flow that has departed.
     pub fn release(&mut self, number: u32) {
         if let Some(active_flow) = self.active_flow(number) {
             self.free[active_flow.generator].push(number);
@@ -194,7 +194,7 @@ impl FlowGenerators {
     }
 }
 
-/// What is to be remembered of a flow, and its bytes on the wire.
+/// The start of a flow, and its bytes on the wire.
 fn flow_start(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> (FlowStart, u128) {
     let bytes = plan.bytes.unwrap_or(u64::MAX);
     let payload = u64::from(group.packet_size - group.header_size);
@@ -204,7 +204,7 @@ fn flow_start(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> (FlowSta
     let slowest = rates.chain(plan.access_rate).min().map_or(1, Rate::bits_per_second);
     let transfer = 8.0 * wire_bytes as f64 / slowest.max(1) as f64 * PICOSECONDS_PER_SECOND as f64;
     let alone = Time::from_picoseconds(transfer as u64).saturating_add(plan.rtt);
-    // What nothing controls lasts as long as it does.
+    // A media flow lasts as long as its media.
     let ideal = plan.media.map_or(alone, |media| media.end.since(plan.start));
     (FlowStart { start: plan.start, bytes, ideal }, wire_bytes)
 }

@@ -180,7 +180,7 @@ impl Link {
         self.transmitter.serializer.idle_capacity(bytes, busy_until, now)
     }
 
-    /// Starts the statistics afresh at `now`.
+    /// Restarts the statistics at `now`.
     pub fn begin_measuring(&mut self, now: Time) {
         let (packets, bytes) = self.backlog(now);
         let idle = self.idle_capacity(now);
@@ -221,8 +221,8 @@ impl Link {
         self.transmitter.serializer.capacity_bits(from, to)
     }
 
-    /// The share of its capacity in `[from, to)` that a link uses, given the unused capacity `idle` in
-    /// bit * ps / s; 0 where it can carry nothing.
+    /// The fraction of the capacity in `[from, to)` that the link used, given the unused capacity `idle`
+    /// in bit * ps / s; 0 if the capacity is 0.
     pub fn used_fraction(&self, from: Time, to: Time, idle: u128) -> f64 {
         let capacity = self.transmitter.serializer.capacity(from, to);
         if capacity == 0 { 0.0 } else { (capacity - idle) as f64 / capacity as f64 }

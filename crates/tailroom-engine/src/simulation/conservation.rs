@@ -1,4 +1,4 @@
-//! The account of packets at the end of a run: none has appeared or vanished.
+//! The account of packets at the end of a run, which shows that no packet appeared or vanished.
 
 use super::Simulation;
 use super::error::RunError;

@@ -1,5 +1,5 @@
-//! Flows that come and go, in a run: each becomes a connection when it arrives, and is forgotten when
-//! all it sent has been accounted for.
+//! Dynamic flows in a run. A flow becomes a connection when it arrives, and is released when all its
+//! packets are accounted for.
 
 use super::Simulation;
 use super::error::RunError;
@@ -18,18 +18,18 @@ use crate::tcp::sender::Sender;
 use crate::traffic::SourceSpec;
 use crate::units::{Rate, Time};
 
-/// Who comes and goes, and who shares the links.
+/// The dynamic flows of a run, and the flows that its links hold back.
 #[derive(Debug)]
 pub(super) struct DynamicFlows {
     generators: FlowGenerators,
     /// By link.
     sharing: Vec<BottleneckedFlows>,
-    /// Up to when `sharing` has been told what the links had to spare, and what had left them.
+    /// The time up to which `sharing` has counted, and the bytes that had left each link by then.
     passed: Time,
     departed_bytes: Vec<u64>,
-    /// By group, its forward path.
+    /// The forward path of each group.
     paths: Vec<Vec<usize>>,
-    /// Of the permanent flows, their group and peak rate.
+    /// Group and peak rate of each permanent flow.
     permanent: Vec<(usize, Option<Rate>)>,
 }
 
@@ -45,14 +45,14 @@ impl DynamicFlows {
         }
     }
 
-    /// When the next flow arrives; [`Time::NEVER`] if none does.
+    /// Time of the next arrival; [`Time::NEVER`] if there is none.
     #[inline]
     pub(super) fn next_arrival(&self) -> Time {
         self.generators.next_arrival()
     }
 
-    /// A flow has nothing in flight, or has lost a packet: if it has sent everything, it is not in
-    /// progress any more; if nothing of it is on the way, its number is free.
+    /// Looks at a flow that has nothing in flight, or has lost a packet. A flow that has sent everything
+    /// is no longer in progress; if none of its packets is in the network, its number is free.
     #[cold]
     pub(super) fn release_if_done(&mut self, number: u32, flows: &mut [Flow]) {
         let flow = &mut flows[number as usize];
@@ -78,7 +78,7 @@ impl DynamicFlows {
                 &active_flow.flow_start,
                 &departure_of(&flow.endpoints, &flow.account),
             );
-            // A wake-up that is still pending is for nobody.
+            // A wake-up that is still pending wakes nothing.
             flow.wake_at = Time::NEVER;
             self.generators.release(number);
         }
@@ -99,7 +99,7 @@ impl DynamicFlows {
         self.passed.saturating_add(INTERVAL)
     }
 
-    /// Looks at who shared the links since the last time.
+    /// Counts the flows in progress and the bottlenecked flows of each link up to `now`.
     pub(super) fn pass(&mut self, now: Time, links: &mut [Link]) {
         let departed = links.iter_mut().zip(&mut self.departed_bytes);
         for ((link, before), sharing) in departed.zip(&mut self.sharing) {
@@ -129,8 +129,8 @@ impl DynamicFlows {
     }
 }
 
-/// What a link had to spare in `[from, to)`, in bit/s; `departed_bytes` are those up to `from`, and then
-/// those up to `to`.
+/// The spare rate of a link in `[from, to)`, in bit/s. `departed_bytes` is the count up to `from`, and
+/// becomes the count up to `to`.
 fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) -> f64 {
     let departed = link.departed_bytes(to);
     let sent_bits = 8.0 * (departed - std::mem::replace(departed_bytes, departed)) as f64;
@@ -148,7 +148,7 @@ fn departure_of(endpoints: &Endpoints, account: &FlowAccount) -> Departure {
     }
 }
 
-/// What is known of a media flow that ends at `end`, or at the end of the run.
+/// The departure of a media flow that ends at `end`.
 fn media_departure(
     end: Time,
     sent: &FlowProbe,
@@ -169,7 +169,7 @@ fn media_departure(
     }
 }
 
-/// What is known of a connection that ends, or at the end of the run.
+/// The departure of a connection, or its state at the end of the run.
 fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
     Departure {
         completed_at: sender.completed_at(),
@@ -179,7 +179,7 @@ fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
     }
 }
 
-/// How every link is shared before the first flow arrives; permanent flows are known already.
+/// The flows of every link before the first arrival: the permanent flows.
 fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
     let mut capacities: Vec<f64> = links
         .iter()
@@ -194,7 +194,7 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
         capacities.into_iter().map(BottleneckedFlows::new).collect();
     for flow in &network.flows {
         let group = &network.groups[flow.group];
-        // A flow with a last byte says itself when that is acknowledged.
+        // The end of a flow with a last byte is known when that byte is acknowledged.
         let SourceSpec::Bulk { bytes } = group.source else { continue };
         let stop = group.stop.filter(|_| bytes.is_none());
         for &link in &group.path {
@@ -224,7 +224,7 @@ impl Simulation {
         &self.network.groups[group.unwrap_or_else(|| self.network.flows[number].group)]
     }
 
-    /// What messages call a flow; those that come and go have the name of their group.
+    /// The name of a flow in messages; a dynamic flow has the name of its group.
     pub(super) fn name_of(&self, number: usize) -> String {
         let is_permanent = number < self.network.flows.len();
         if is_permanent {
@@ -234,7 +234,7 @@ impl Simulation {
         }
     }
 
-    /// A flow arrives and gets a number.
+    /// Begins or refuses the flow that arrives next.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
         let Simulation { network, dynamic, flows, routes, schedule, admissions, stores, .. } = self;

@@ -15,7 +15,7 @@ pub(super) const EVENTS_BETWEEN_MEMORY_CHECKS: u64 = 1 << 20;
 /// Flows in progress take about a kilobyte each.
 pub(super) const FLOWS_BETWEEN_MEMORY_CHECKS: usize = 1 << 14;
 
-/// Says which limit a network passes.
+/// Checks a network against the limits of the engine.
 pub(super) fn check(network: &Network) -> Result<(), RunError> {
     let fault = |place: String, problem: String| Err(RunError::Network { place, problem });
     if network.flows.len() > MAX_FLOWS {
@@ -44,7 +44,7 @@ pub(super) fn check(network: &Network) -> Result<(), RunError> {
 }
 
 impl Simulation {
-    /// Whether all that is under way fits into the memory that the scenario allows.
+    /// Checks that everything in progress fits into the memory that the scenario allows.
     pub(super) fn check_memory(&self, time: Time) -> Result<(), RunError> {
         let (needed_bytes, limit_bytes) = (self.memory_bytes(), self.network.memory_limit_bytes);
         if needed_bytes > limit_bytes {
@@ -57,7 +57,7 @@ impl Simulation {
     #[cold]
     pub(super) fn memory_error(&self, time: Time) -> RunError {
         let limit_bytes = self.network.memory_limit_bytes;
-        // What it takes, and what there was no memory for: more than the limit, as far as is known.
+        // What did not fit is not known: at least one byte more than the limit.
         let needed_bytes = self.memory_bytes().max(limit_bytes.saturating_add(1));
         RunError::Memory { time, needed_bytes, limit_bytes }
     }

@@ -1,7 +1,7 @@
-//! Where the packets and ACKs of the flows go: from link to link, and where they leave the last.
+//! The routes of packets and ACKs: from link to link, and what lies behind the last link.
 //!
-//! What a packet does at a link is found here by its flow's number alone. The flow itself is a dozen
-//! cache lines elsewhere, which a packet that a scheduler takes in need not touch.
+//! The number of a flow is enough to look up a hop. The flow itself takes a dozen cache lines elsewhere,
+//! which a packet that waits for a scheduler need not touch.
 
 use crate::network::{GroupSpec, Network};
 use crate::packet::in_network::{Event, Stage};
@@ -10,14 +10,14 @@ use crate::packet::in_network::{Event, Stage};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     pub(super) link: u32,
-    /// The group's place among those that cross the link.
+    /// Index of the group among the groups that cross the link.
     pub(super) class: u32,
     pub(super) group: u32,
     pub(super) exit: Exit,
-    /// Whether a packet that arrives here lets an uncontrolled source emit its next one.
+    /// Whether a packet that arrives here lets an unresponsive source emit its next packet.
     pub(super) clocks_source: bool,
-    /// Whether what a packet waits here is counted with what it waits at other links: it has not come to
-    /// the receiver yet, or the ACKs of its group wait here too.
+    /// Whether the wait of a packet here is added to its waits at other links. The wait at the only link
+    /// of a path is measured by the link itself, unless ACKs of the group wait there too.
     pub(super) adds_wait: bool,
 }
 
@@ -32,19 +32,19 @@ pub(super) enum Exit {
     Sender,
 }
 
-/// The routes of the groups, and which flow takes which.
+/// The routes of the groups, and the route of each flow.
 #[derive(Debug)]
 pub(super) struct Routes {
-    /// Those of all groups, one behind the other, forward path first.
+    /// The hops of all groups in turn, forward path first.
     hops: Vec<Hop>,
-    /// Where in `hops` that of each group begins.
+    /// By group, the index of its first hop.
     starts: Vec<u32>,
-    /// The same for each flow, by its number.
+    /// By flow, the index of its first hop.
     of_flows: Vec<u32>,
 }
 
 impl Routes {
-    /// Those of `network`, with its permanent flows.
+    /// The routes of `network`, with its permanent flows.
     pub(super) fn new(network: &Network) -> Self {
         let (mut hops, mut starts) = (Vec::new(), Vec::new());
         let crossing: Vec<Vec<usize>> =
@@ -57,7 +57,7 @@ impl Routes {
         Routes { hops, starts, of_flows }
     }
 
-    /// From now on the flow of this number is one of this group; numbers come in order.
+    /// Assigns a flow to a group. A new number must be the next one.
     pub(super) fn assign(&mut self, flow: u32, group: usize) {
         let start = self.starts[group];
         match self.of_flows.get_mut(flow as usize) {
@@ -66,7 +66,7 @@ impl Routes {
         }
     }
 
-    /// The link that a packet or an ACK of a flow reaches at this position of its route.
+    /// The hop at this position of a flow's route.
     #[inline]
     pub(super) fn hop(&self, flow: u32, position: u8) -> Hop {
         self.hops[self.of_flows[flow as usize] as usize + usize::from(position)]

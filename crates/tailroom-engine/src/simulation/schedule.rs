@@ -54,14 +54,14 @@ const INDEX_BITS: u32 = 24;
 /// Widest bucket, 2^39 ps = 0.55 s: offset and position share a 64-bit key.
 const MAX_SHIFT: u32 = 39;
 
-/// Whether the bucket that lies so far ahead of the open one is that or one before: there the distance
-/// wraps around to a huge one, and the heap sorts the event in.
+/// Whether a bucket at this distance from the open bucket is the open bucket or an earlier one, whose
+/// distance has wrapped around. The heap takes the events of such buckets.
 #[inline]
 fn is_past(ahead: u64) -> bool {
     ahead == 0 || ahead > u64::MAX / 2
 }
 
-/// The event of the open bucket that a sort key stands for.
+/// The event of the open bucket that belongs to a sort key.
 #[inline]
 fn event_of(key: u64, bucket: &[Event]) -> Event {
     bucket[key as usize & ((1 << INDEX_BITS) - 1)]
@@ -71,12 +71,12 @@ fn event_of(key: u64, bucket: &[Event]) -> Event {
 #[derive(Debug)]
 pub(super) struct Schedule {
     shift: u32,
-    /// For each bucket, where in `events` its next event goes; a multiple of [`CHUNK`] says that it
+    /// By bucket, the place of its next event in `events`; a multiple of [`CHUNK`] means that the bucket
     /// has no room.
     tails: Vec<u32>,
-    /// For each bucket its first chunk.
+    /// By bucket, its first chunk.
     heads: Vec<u32>,
-    /// One bit a bucket: set when it holds an event.
+    /// One bit per bucket: set if the bucket holds an event.
     occupied: Vec<u64>,
     events: Vec<Event>,
     next_chunk: Vec<u32>,
@@ -92,7 +92,7 @@ pub(super) struct Schedule {
     far: BinaryHeap<Reverse<Ordered>>,
     inserted: u64,
     memory_limit_bytes: u64,
-    /// What is stored beside the events.
+    /// Memory claimed for data beside the events.
     claimed_bytes: u64,
     /// Whether an event was lost because there was no memory for it.
     is_overfull: bool,
@@ -136,8 +136,8 @@ impl Schedule {
         Schedule { memory_limit_bytes: limit_bytes, ..self }
     }
 
-    /// Whether there was no memory for an event. It is lost, and so are others: the run cannot go on.
-    /// One event may cause a whole window of others, so the memory must be watched here.
+    /// Whether there was no memory for an event. Events are lost then, and the run must end. The memory is
+    /// checked here because one event may cause the events of a whole window.
     #[inline]
     pub(super) fn is_overfull(&self) -> bool {
         self.is_overfull
@@ -148,7 +148,7 @@ impl Schedule {
         Time::from_picoseconds(self.open << self.shift)
     }
 
-    /// Takes memory for something beside the events; false if there is none, and the run cannot go on.
+    /// Claims memory for data beside the events; returns false if there is none, and the run must end.
     pub(super) fn claim(&mut self, bytes: u64) -> bool {
         let fits = !self.is_overfull && bytes <= self.spare_bytes();
         self.is_overfull |= !fits;
@@ -419,7 +419,7 @@ impl Schedule {
         true
     }
 
-    /// Fills `keys` with one key an event, in order of the leading bits of its time: a counting sort
+    /// Fills `keys` with one key per event, ordered by the leading bits of its time: a counting sort
     /// into about as many cells as there are events.
     fn distribute(&mut self) {
         let count = self.current.len();

@@ -1,4 +1,4 @@
-//! What the schedule of a network is laid out for: its packet rate and its delays.
+//! The dimensions of a network's schedule, from its packet rate and its delays.
 
 use super::schedule::Schedule;
 use crate::distribution::Distribution;
@@ -25,8 +25,8 @@ pub(super) fn schedule(network: &Network) -> Schedule {
     Schedule::new(packets_per_second, lookahead(network), horizon)
 }
 
-/// How far ahead slow start sends packets into the access link of a flow that comes and goes: a
-/// flow that its peak rate limits sees no loss, and its window grows until it ends.
+/// How far ahead slow start sends packets into the access link of a dynamic flow. A flow that is
+/// limited by its peak rate sees no loss, and its window grows until the flow ends.
 fn longest_access_queue(network: &Network) -> Time {
     let mean = |size: &Distribution, peak_rate: &Option<Distribution>| {
         Some(8.0 * size.mean() / peak_rate.as_ref()?.mean())

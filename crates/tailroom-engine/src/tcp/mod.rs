@@ -40,8 +40,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection of two ends with this private_path, before its first packet. `objects` are what arrives
-    /// for it to send, if that is not all there from the beginning.
+    /// A connection over this private path, before its first packet. `objects` are the data that arrive
+    /// for it to send, if they are not all there from the beginning.
     pub fn new(
         tcp: &TcpSpec,
         demand: Demand,
