@@ -69,7 +69,7 @@ impl Flow {
         }
     }
 
-    /// The ends of the flow, and the injector through which they send.
+    /// The ends of the flow, and the injector that takes the packets that they send.
     #[inline]
     pub(super) fn endpoints_and_injector<'a>(
         &'a mut self,

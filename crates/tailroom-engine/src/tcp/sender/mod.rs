@@ -1,7 +1,7 @@
 //! The TCP sender: what may leave now. Loss recovery, timeout, pacing and slow start exist here once,
 //! for every congestion control.
 //!
-//! Sans I/O: each call gets the time at the sender and hands packets to an [`PacketSink`]. The sender
+//! Sans I/O: each call gets the time at the sender and hands packets to a [`PacketSink`]. The sender
 //! never reads a clock and never sees the schedule; it names the time of its next
 //! [`deadline`](Sender::deadline), and whoever drives it calls [`Sender::on_deadline`] then, unless an
 //! ACK at or before that time comes first.
