@@ -15,6 +15,7 @@ mod transport;
 use std::time::Instant;
 
 use tailroom_engine::link::Link;
+use tailroom_engine::link::queue::ScheduledQueue;
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet};
@@ -97,7 +98,7 @@ fn pass(link: &mut Link, mut packet: Event) {
 }
 
 fn drop_all(link: &mut Link, now: Time) {
-    if link.has_dropped() {
+    if link.scheduled().is_some_and(ScheduledQueue::has_dropped) {
         link.drain_dropped(now, |dropped| {
             std::hint::black_box(dropped);
             0

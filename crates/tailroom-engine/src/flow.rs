@@ -1,11 +1,11 @@
-//! The ends of a flow, of either kind: under congestion control or under none.
+//! The endpoints of a flow, with or without congestion control.
 
 use rand_core::Rng;
 
 use crate::network::{GroupSpec, Network};
 use crate::packet::Ack;
-use crate::private_path::{Entrance, Wiring};
-use crate::probe::flow::Marks;
+use crate::private_path::{NetworkSink, PrivatePath};
+use crate::probe::flow::Checkpoints;
 use crate::random;
 use crate::tcp::Connection;
 use crate::tcp::sender::Demand;
@@ -15,19 +15,20 @@ use crate::traffic::unresponsive::Unresponsive;
 use crate::traffic::{FlowPlan, Source, SourceSpec};
 use crate::units::Time;
 
-/// The two kinds of flow; connections lie inline, one memory access less a packet.
+/// The endpoints of the two kinds of flow. A connection is inline, which saves a memory access per
+/// packet.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "almost all flows are connections")]
-pub enum Ends {
-    /// Under congestion control.
+pub enum Endpoints {
+    /// A flow under congestion control.
     Tcp(Connection),
-    /// Under none.
+    /// A flow without congestion control.
     Unresponsive(Box<Unresponsive>),
 }
 
-impl Ends {
-    /// The ends of flow `index` of `network`.
-    pub fn new(network: &Network, index: usize, marks: Marks) -> Self {
+impl Endpoints {
+    /// The endpoints of flow `index` of `network`.
+    pub fn new(network: &Network, index: usize, checkpoints: Checkpoints) -> Self {
         let flow = &network.flows[index];
         let group = &network.groups[flow.group];
         let name = network.flow_name(index);
@@ -42,67 +43,80 @@ impl Ends {
         match Source::new(&group.source, packet_bytes, flow.start, seed, &name) {
             Some(source) => {
                 let stop = group.stop.unwrap_or(Time::NEVER);
-                Ends::unresponsive(network, group, &plan, (source, stop), marks)
+                Endpoints::unresponsive(network, group, &plan, (source, stop), checkpoints)
             }
-            None => Ends::of_plan(network, group, &plan, marks),
+            None => Endpoints::of_plan(network, group, &plan, checkpoints),
         }
     }
 
-    /// The ends of a flow of `group` that `plan` describes.
-    pub fn of_plan(network: &Network, group: &GroupSpec, plan: &FlowPlan, marks: Marks) -> Self {
+    /// The endpoints of a flow of `group` that `plan` describes.
+    pub fn of_plan(
+        network: &Network,
+        group: &GroupSpec,
+        plan: &FlowPlan,
+        checkpoints: Checkpoints,
+    ) -> Self {
         match (&group.tcp, plan.media) {
             (_, Some(media)) => {
                 let source = Source::Cbr(Cbr::new(media.rate, group.packet_size, plan.start));
-                Ends::unresponsive(network, group, plan, (source, media.end), marks)
+                Endpoints::unresponsive(network, group, plan, (source, media.end), checkpoints)
             }
             (Some(tcp), None) => {
                 let objects = match &group.source {
                     SourceSpec::Objects(spec) => Some(objects(spec, group, plan)),
                     _ => None,
                 };
-                let wiring = wiring(network, group, plan);
+                let private_path = private_path(network, group, plan);
                 let demand = demand(group, plan);
-                Ends::Tcp(Connection::new(tcp, demand, objects, wiring, plan.seed, marks))
+                Endpoints::Tcp(Connection::new(
+                    tcp,
+                    demand,
+                    objects,
+                    private_path,
+                    plan.seed,
+                    checkpoints,
+                ))
             }
             (None, None) => unreachable!("data to send come with a transport"),
         }
     }
 
-    /// The ends of a flow that sends what `source` emits until `stop`.
+    /// The endpoints of a flow that sends the packets of `source` until `stop`.
     fn unresponsive(
         network: &Network,
         group: &GroupSpec,
         plan: &FlowPlan,
         (source, stop): (Source, Time),
-        marks: Marks,
+        checkpoints: Checkpoints,
     ) -> Self {
-        let wiring = wiring(network, group, plan);
-        let ends = Unresponsive::new(source, stop, group.header_size, wiring, marks);
-        Ends::Unresponsive(Box::new(ends))
+        let private_path = private_path(network, group, plan);
+        let endpoints =
+            Unresponsive::new(source, stop, group.header_size, private_path, checkpoints);
+        Endpoints::Unresponsive(Box::new(endpoints))
     }
 
     /// Memory that a connection takes for its packets in flight, in bytes; 0 for an unresponsive flow.
     pub fn memory_bytes(&self) -> u64 {
         match self {
-            Ends::Tcp(connection) => {
+            Endpoints::Tcp(connection) => {
                 connection.sender.memory_bytes() + connection.receiver.memory_bytes()
             }
-            Ends::Unresponsive(_) => 0,
+            Endpoints::Unresponsive(_) => 0,
         }
     }
 
     /// An ACK leaves the last link of the reverse path at `time`.
-    pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, entrance: &mut impl Entrance) {
-        if let Ends::Tcp(connection) = self {
-            connection.deliver_ack(time, ack, entrance);
+    pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, sink: &mut impl NetworkSink) {
+        if let Endpoints::Tcp(connection) = self {
+            connection.deliver_ack(time, ack, sink);
         }
     }
 
-    /// An uncontrolled source emits its next packet; says whether there was none left.
+    /// Emits the next packet of an unresponsive source; returns whether there was none left.
     #[inline]
-    pub fn emit_next(&mut self, entrance: &mut impl Entrance) -> bool {
-        let Ends::Unresponsive(source) = self else { return false };
-        !source.emit(entrance)
+    pub fn emit_next(&mut self, sink: &mut impl NetworkSink) -> bool {
+        let Endpoints::Unresponsive(source) = self else { return false };
+        !source.emit(sink)
     }
 }
 
@@ -111,7 +125,7 @@ fn demand(group: &GroupSpec, plan: &FlowPlan) -> Demand {
     let payload = u64::from(group.packet_size - group.header_size);
     let packets = plan.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
     let last_payload = plan.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
-    // Flows that come and go: their group's stop ends arrivals, and who is there goes on.
+    // The stop of a group of dynamic flows ends arrivals; flows in progress continue.
     let stop = group.stop.filter(|_| group.source.passing_rtt().is_none());
     Demand {
         start: plan.start,
@@ -123,9 +137,9 @@ fn demand(group: &GroupSpec, plan: &FlowPlan) -> Demand {
     }
 }
 
-/// The wiring of a flow of `group` that `plan` describes, its random delays included.
-fn wiring(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> Wiring {
-    Wiring::new(&network.shared_path(group), plan.rtt, plan.access_rate)
+/// The private path of a flow of `group` that `plan` describes, including its random delays.
+fn private_path(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> PrivatePath {
+    PrivatePath::new(&network.shared_path(group), plan.rtt, plan.access_rate)
         .with_send_jitter(group.send_jitter, plan.seed)
 }
 

@@ -530,21 +530,22 @@ class BernoulliLoss(TypedDict):
 
 
 class PeriodicLoss(TypedDict):
-    """Every so manieth packet is lost."""
+    """Every n-th packet is lost."""
 
     kind: Literal["periodic"]
     every: int
-    """Packets from one loss to the next."""
+    """n: the number of packets from one loss to the next."""
 
 
 class GilbertElliottLoss(TypedDict):
-    """Bursty loss: a good and a bad state, one step a packet (Gilbert 1960, Elliott 1963)."""
+    """Bursty loss: a good and a bad state, with one step per packet (Gilbert 1960, Elliott
+    1963)."""
 
     kind: Literal["gilbert_elliott"]
     good_to_bad: float
-    """Probability to go from the good to the bad state."""
+    """Probability per packet of a change from the good to the bad state."""
     bad_to_good: float
-    """Probability to return from the bad to the good state."""
+    """Probability per packet of a return from the bad to the good state."""
     loss_good: NotRequired[float]
     """Loss probability in the good state. Default: 0.0."""
     loss_bad: NotRequired[float]
@@ -572,27 +573,28 @@ class Change(TypedDict):
 ArrivalLog = TypedDict(
     "ArrivalLog", {"from": Duration, "to": Duration, "most_packets": NotRequired[int]}
 )
-"""Which arrivals at a link are recorded."""
+"""The arrivals at a link that are recorded."""
 
 
 class Admission(TypedDict):
     """Admission control of new flows.
 
     As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a
-    flow that comes while the link's fair rate is below a threshold, or its priority load above
-    another one, is counted and does not begin. Permanent flows, and those that nothing
-    controls, always begin.
+    flow that arrives while the link's fair rate is below a threshold, or its priority load
+    above another threshold, is counted and does not begin. Permanent flows and unresponsive
+    flows always begin.
     """
 
     min_fair_rate: NotRequired[Rate]
-    """Refuse while a flow that always waits would get less than this."""
+    """Refuse new flows while a flow that always has packets waiting would get less than this
+    rate."""
     max_priority_load: NotRequired[float]
-    """Refuse while what comes with priority, the packets of flows that do not wait, takes more
-    than this share of the link."""
+    """Refuse new flows while the packets with priority, those of flows that do not wait, take
+    more than this share of the link."""
     interval: NotRequired[PositiveDuration]
-    """Time over which both are measured; a decision goes by the intervals that have ended.
+    """Interval over which the fair rate and the priority load are measured; at least 1 ms.
 
-    At least 1 ms. Default: '100 ms'.
+    A decision uses the intervals that have ended. Default: '100 ms'.
     """
 
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::{AnyRateBasedControl, CongestionConfig};
 use crate::packet::{Packet, StoredAck};
-use crate::probe::flow::Marks;
+use crate::probe::flow::Checkpoints;
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::{DelayedAck, Receiver};
@@ -13,7 +13,7 @@ use crate::tcp::sender::ecn::EcnMode;
 use crate::tcp::sender::recovery::Recovery;
 use crate::tcp::sender::rtt::RttSamples;
 use crate::tcp::sender::slow_start::SlowStartSpec;
-use crate::tcp::sender::{Demand, Outlet, Sender};
+use crate::tcp::sender::{Demand, PacketSink, Sender};
 use crate::units::Time;
 
 /// A token bucket that drops a packet if less than one token is left.
@@ -68,7 +68,7 @@ impl Network {
     }
 }
 
-impl Outlet for Network {
+impl PacketSink for Network {
     fn send(&mut self, packet: Packet) {
         self.sent += 1;
         if self.is_dropped(packet.sent) {
@@ -111,7 +111,7 @@ impl ClosedLoop {
             last_packet_bytes: 1_500,
             header_bytes: 40,
         };
-        let marks = Marks {
+        let marks = Checkpoints {
             measure_from: Time::ZERO,
             duration: Time::NEVER,
             series_interval: Time::NEVER,

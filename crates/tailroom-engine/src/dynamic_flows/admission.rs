@@ -1,25 +1,26 @@
-//! Admission control of new flows at a link: a flow that comes while the link is congested does not
-//! begin, so that those in progress keep a useful rate (Benameur, Ben Fredj, Oueslati, Roberts 2002;
-//! Kortebi, Oueslati, Roberts 2004).
+//! Admission control of new flows at a link: a flow that arrives while the link is congested does not
+//! begin, so that the flows in progress keep a useful rate (Benameur, Ben Fredj, Oueslati, Roberts
+//! 2002; Kortebi, Oueslati, Roberts 2004).
 //!
-//! A link is congested while its fair rate is below a threshold or its priority load above another
-//! one. Both are measured as a fair queue measures them (see [`crate::queue::fair`]): at a link with
-//! another discipline a meter stands beside it, a priority fair queue of the same rate and limit that
-//! takes in what arrives and sends it nowhere. So one measure means the same at every link, and no
-//! discipline needs to know.
+//! A link is congested while its fair rate is below a threshold or its priority load is above another
+//! threshold. A meter measures both as a fair queue does (see [`crate::queue::fair`]). The meter stands
+//! beside the link: a priority fair queue of the same rate and limit that takes in the arriving packets
+//! and sends them nowhere. The two quantities therefore mean the same at every link, and no discipline
+//! needs to know of admission control.
 //!
-//! Simplifications: the decision falls when the flow starts, for all links of its path at once, though
-//! its first packet comes later; a flow that is refused does not come again; flows that are permanent or
-//! that nothing controls are always admitted. The meter knows what arrives, not what the link's own
-//! discipline drops of it, and takes the link's first rate for its capacity.
+//! Simplifications: the decision is made when the flow starts, for all links of its path at once,
+//! although its first packet arrives later; a refused flow does not try again; permanent flows and
+//! unresponsive flows are always admitted. The meter sees the packets that arrive, not those that the
+//! link's own discipline drops, and takes the link's initial rate for its capacity.
 
+use crate::link::LinkSpec;
+use crate::link::queue::ScheduledQueue;
+use crate::link::serializer::Serializer;
 use crate::link::spec::FlowAdmissionSpec;
-use crate::link::wire_loss::LossSpec;
-use crate::link::{Link, LinkSpec};
 use crate::network::Network;
 use crate::packet::in_network::Event;
 use crate::quantity::BitRate;
-use crate::queue::fair::{FairParams, FairScheduler};
+use crate::queue::fair::{Fair, FairParams, FairScheduler};
 use crate::queue::{LinkFacts, QueueConfig};
 use crate::units::Time;
 
@@ -34,7 +35,7 @@ pub struct FlowAdmissions {
 }
 
 impl FlowAdmissions {
-    /// Those of `network`, before the first packet.
+    /// The admission controls of `network`, before the first packet.
     pub fn new(network: &Network) -> Self {
         let links = network.links.iter().enumerate();
         let links = links.map(|(at, link)| FlowAdmission::new(link, &network.link_facts(at)));
@@ -43,7 +44,7 @@ impl FlowAdmissions {
         FlowAdmissions { links: if is_any { links } else { Vec::new() } }
     }
 
-    /// A packet arrives at a link; packets come in order of time.
+    /// Takes note of a packet that arrives at a link; packets arrive in order of time.
     #[inline]
     pub fn on_arrival(&mut self, link: usize, packet: &Event) {
         if let Some(Some(admission)) = self.links.get_mut(link) {
@@ -51,7 +52,7 @@ impl FlowAdmissions {
         }
     }
 
-    /// Whether a link on `path` refuses a flow that comes at `now`.
+    /// Whether a link on `path` refuses a flow that arrives at `now`.
     pub fn refuse_flow(&mut self, path: &[usize], now: Time) -> bool {
         !self.links.is_empty()
             && path.iter().any(|&link| {
@@ -59,62 +60,59 @@ impl FlowAdmissions {
             })
     }
 
-    /// Memory of the packets in the meters; see [`Link::memory_bytes_within`].
-    pub fn memory_bytes_within(&self, packets: u64) -> u64 {
-        let admissions = self.links.iter().flatten();
-        admissions.map(|admission| admission.meter.memory_bytes_within(packets)).sum()
+    /// Memory of the packets in the meters, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.links.iter().flatten().map(|admission| admission.meter.queue.memory_bytes()).sum()
     }
 }
 
-/// A link's admission control.
+/// The admission control of a link.
 #[derive(Debug)]
-pub struct FlowAdmission {
+struct FlowAdmission {
     spec: FlowAdmissionSpec,
-    meter: Link,
-    /// End of the interval under way.
-    next_mark: Time,
-    /// In bit/s, of the last interval; infinite before the first has ended.
+    meter: Meter,
+    /// End of the current interval.
+    interval_end: Time,
+    /// Fair rate of the last interval, in bit/s; infinite before the end of the first interval.
     fair_rate: f64,
-    /// Averaged over the intervals so far.
+    /// Exponential average over the intervals so far.
     priority_load: f64,
 }
 
 impl FlowAdmission {
-    /// That of a link, if it has one.
-    pub fn new(link: &LinkSpec, facts: &LinkFacts) -> Option<Self> {
+    /// The admission control of a link, if it has one.
+    fn new(link: &LinkSpec, facts: &LinkFacts) -> Option<Self> {
         let spec = link.admission?;
         Some(FlowAdmission {
             spec,
-            meter: Link::new(&meter(link), facts),
-            next_mark: spec.interval.time(),
+            meter: Meter::new(link, facts),
+            interval_end: spec.interval.time(),
             fair_rate: f64::INFINITY,
             priority_load: 0.0,
         })
     }
 
-    /// A packet arrives at the link; packets come in order of time.
+    /// Takes note of a packet that arrives at the link; packets arrive in order of time.
     #[inline(never)]
-    pub fn on_arrival(&mut self, packet: &Event) {
-        self.pass(packet.time());
-        // Not `arrive`, which is compiled into its only caller.
-        self.meter.hold(packet, 0);
-        self.meter.drain_dropped(packet.time(), |_| 0);
+    fn on_arrival(&mut self, packet: &Event) {
+        self.advance(packet.time());
+        self.meter.on_arrival(packet);
     }
 
-    /// Whether a flow that comes at `now` is refused.
-    pub fn refuses(&mut self, now: Time) -> bool {
-        self.pass(now);
+    /// Whether a flow that arrives at `now` is refused.
+    fn refuses(&mut self, now: Time) -> bool {
+        self.advance(now);
         let least = self.spec.min_fair_rate.map_or(0, BitRate::base_units) as f64;
         let most = self.spec.max_priority_load.unwrap_or(f64::INFINITY);
         self.fair_rate < least || self.priority_load > most
     }
 
     /// Ends the intervals up to `now`.
-    fn pass(&mut self, now: Time) {
-        while self.next_mark <= now {
-            let mark = self.next_mark;
-            self.serve_until(mark);
-            for (name, value) in self.meter.gauges(mark) {
+    fn advance(&mut self, now: Time) {
+        while self.interval_end <= now {
+            let end = self.interval_end;
+            self.meter.serve_until(end);
+            for (name, value) in self.meter.queue.gauges(end) {
                 match name {
                     "fair_rate_bps" => self.fair_rate = value,
                     "priority_load" => {
@@ -123,36 +121,54 @@ impl FlowAdmission {
                     _ => {}
                 }
             }
-            self.meter.restart_gauges(mark);
-            self.next_mark = mark.saturating_add(self.spec.interval.time());
+            self.meter.queue.restart_gauges(end);
+            self.interval_end = end.saturating_add(self.spec.interval.time());
         }
-        self.serve_until(now);
-    }
-
-    /// At equal times a departure comes before an arrival, as at the link.
-    fn serve_until(&mut self, now: Time) {
-        while self.meter.next_service() <= now && self.meter.next_service() < Time::NEVER {
-            self.meter.serve(|_| 0);
-        }
+        self.meter.serve_until(now);
     }
 }
 
-/// A fair queue in the place of the link.
-fn meter(link: &LinkSpec) -> LinkSpec {
-    let queue = match &link.queue {
-        QueueConfig::Fair(_) => link.queue.clone(),
-        other => QueueConfig::Fair(FairParams {
-            scheduler: FairScheduler::PriorityFair,
-            ..FairParams::with_limit(other.parameters().limit())
-        }),
-    };
-    LinkSpec {
-        queue,
-        loss: LossSpec::None,
-        packet_log: 0,
-        arrival_dispersion: None,
-        arrival_log: None,
-        admission: None,
-        ..link.clone()
+/// A fair queue with the rate and the limit of a link, whose packets go nowhere.
+#[derive(Debug)]
+struct Meter {
+    queue: ScheduledQueue<Fair>,
+    serializer: Serializer,
+    /// When the last bit leaves of the packet that was sent last.
+    free_at: Time,
+}
+
+impl Meter {
+    fn new(link: &LinkSpec, facts: &LinkFacts) -> Self {
+        let params = match &link.queue {
+            QueueConfig::Fair(params) => params.clone(),
+            other => FairParams {
+                scheduler: FairScheduler::PriorityFair,
+                ..FairParams::with_limit(other.parameters().limit())
+            },
+        };
+        Meter {
+            queue: ScheduledQueue::new(Box::new(Fair::new(&params, facts))),
+            serializer: Serializer::new(link.rate, &link.rate_changes, link.rate_period),
+            free_at: Time::ZERO,
+        }
+    }
+
+    fn on_arrival(&mut self, packet: &Event) {
+        self.queue.enqueue(*packet, self.free_at);
+        self.queue.forget_dropped();
+    }
+
+    /// Sends the packets that are due by `now`. At equal times a departure comes before an arrival, as
+    /// at the link.
+    fn serve_until(&mut self, now: Time) {
+        loop {
+            let start = self.queue.next_service();
+            if start > now || start == Time::NEVER {
+                return;
+            }
+            let Some(packet) = self.queue.dequeue() else { return };
+            self.free_at = self.serializer.finish(start, packet.bytes());
+            self.queue.set_next_service(self.free_at);
+        }
     }
 }

@@ -1,16 +1,16 @@
-//! Who is bottlenecked at a link: the number of flows in progress, and of those among them that the
-//! link holds back, over time.
+//! The bottlenecked flows of a link: over time, the number of flows in progress, and of those that the
+//! link holds back.
 //!
 //! A flow is *in progress* from its arrival until its last byte is acknowledged. It is *bottlenecked*
-//! while its peak rate, that of its own access link, exceeds what the link could give it, the larger
-//! of two rates:
-//! - the max-min fair rate f, at which what nothing controls, and every flow in progress at the
-//!   smaller of its peak rate and f, fill the link;
-//! - what the link had to spare in the [`INTERVAL`] under way. (Flows in slow start do not yet take
-//!   what f gives them, so that many more may be in progress than their peak rates allow.)
+//! while its peak rate, the rate of its own access link, exceeds the rate that the link could give it,
+//! the larger of two rates:
+//! - the max-min fair rate f: the unresponsive flows, and every flow in progress at the smaller of its
+//!   peak rate and f, fill the link;
+//! - the spare rate of the link in the current [`INTERVAL`]. (Flows in slow start do not yet take
+//!   their fair rate, so that more flows may be in progress than their peak rates allow.)
 //!
-//! A flow without a peak rate is always bottlenecked. It is a property of the traffic and not of the
-//! buffer or the scheduler, which decide how near a flow comes to that rate.
+//! A flow without a peak rate is always bottlenecked. Whether a flow is bottlenecked is a property of the
+//! traffic. The buffer and the scheduler decide how close the flow gets to its fair rate.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -18,24 +18,24 @@ use std::collections::{BTreeMap, BinaryHeap};
 use crate::probe::histogram::Histogram;
 use crate::units::{Rate, Time};
 
-/// Over so long what a link has to spare is measured.
+/// Interval over which the spare rate of a link is measured.
 pub const INTERVAL: Time = Time::from_milliseconds(100);
 
-/// Peak rates within a sixteenth of an octave (4.4 %) are taken for equal.
+/// Peak rates within a sixteenth of an octave (4.4 %) count as equal.
 const CLASSES_AN_OCTAVE: u32 = 16;
 /// The class of flows without a peak rate.
 const UNLIMITED: u32 = u32::MAX;
 
 /// The flows in progress at one link, by peak rate.
 #[derive(Debug)]
-pub struct Sharing {
-    /// What is left of the link beside what nothing controls, in bit/s.
+pub struct BottleneckedFlows {
+    /// Rate that unresponsive flows leave of the link, in bit/s.
     capacity: f64,
-    /// Number and sum of the peak rates by class, the slowest first.
+    /// By class, the slowest first: the number of flows and the sum of their peak rates.
     classes: BTreeMap<u32, (u64, f64)>,
     in_progress: u64,
     bottlenecked: u64,
-    /// Departures, and arrivals of permanent flows, that are to come.
+    /// Future departures, and future arrivals of permanent flows.
     pending: BinaryHeap<Reverse<Change>>,
     counted: Time,
     /// Flows in progress, weighted by time in picoseconds.
@@ -62,10 +62,10 @@ fn class(peak_rate: Option<Rate>) -> u32 {
     octave * CLASSES_AN_OCTAVE + within as u32
 }
 
-impl Sharing {
-    /// A link of so many bit/s beside the rate of the flows that nothing controls.
+impl BottleneckedFlows {
+    /// A link on which unresponsive flows leave `capacity` bit/s.
     pub fn new(capacity: f64) -> Self {
-        Sharing {
+        BottleneckedFlows {
             capacity,
             classes: BTreeMap::new(),
             in_progress: 0,
@@ -77,17 +77,17 @@ impl Sharing {
         }
     }
 
-    /// A flow will be in progress from `time` on; not before what has been passed.
+    /// A flow is in progress from `time` on, which must not lie before the last call of `pass`.
     pub fn begin(&mut self, time: Time, peak_rate: Option<Rate>) {
         self.pending.push(Reverse(Change { time, is_end: false, peak_rate }));
     }
 
-    /// A flow will have ended at `time`; not before what has been passed.
+    /// A flow ends at `time`, which must not lie before the last call of `pass`.
     pub fn end(&mut self, time: Time, peak_rate: Option<Rate>) {
         self.pending.push(Reverse(Change { time, is_end: true, peak_rate }));
     }
 
-    /// Everything up to `now` is known, and that the link had `spare` bit/s left since the last call.
+    /// Counts up to `now`; the link had `spare` bit/s left since the last call.
     pub fn pass(&mut self, now: Time, spare: f64) {
         self.bottlenecked = self.count_bottlenecked(spare);
         while let Some(&Reverse(change)) = self.pending.peek().filter(|next| next.0.time <= now) {
@@ -99,7 +99,7 @@ impl Sharing {
         self.count(now);
     }
 
-    /// Starts the statistics afresh.
+    /// Restarts the statistics.
     pub fn restart(&mut self) {
         self.in_progress_over_time.clear();
         self.bottlenecked_over_time.clear();
@@ -131,7 +131,7 @@ impl Sharing {
         }
     }
 
-    /// Fills the link from the slowest flows up: those that get their peak rate are not bottlenecked.
+    /// Fills the link from the slowest flows up. Flows that get their peak rate are not bottlenecked.
     fn count_bottlenecked(&self, spare: f64) -> u64 {
         let (mut left, mut flows) = (self.capacity, self.in_progress);
         for (&class, &(count, peaks)) in &self.classes {
@@ -158,7 +158,7 @@ mod tests {
 
     /// Bottlenecked flows among those with these peak rates, at a link of 10 Mbit/s.
     fn bottlenecked(peaks: &[Option<u64>]) -> u64 {
-        let mut sharing = Sharing::new(10e6);
+        let mut sharing = BottleneckedFlows::new(10e6);
         for peak in peaks {
             sharing.begin(Time::ZERO, peak.map(megabits));
         }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(bottlenecked(&[Some(4), Some(1), None, Some(2)]), 2);
         assert_eq!(bottlenecked(&[Some(3), Some(1), None, Some(2)]), 1);
         // A link that is full of what nothing controls holds everyone back.
-        let mut full = Sharing::new(-1e6);
+        let mut full = BottleneckedFlows::new(-1e6);
         full.begin(Time::ZERO, Some(megabits(1)));
         full.pass(Time::ZERO, 0.0);
         assert_eq!(full.bottlenecked, 1);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_weighted_by_time() {
-        let mut sharing = Sharing::new(10e6);
+        let mut sharing = BottleneckedFlows::new(10e6);
         sharing.begin(MS(10), Some(megabits(8)));
         sharing.end(MS(40), Some(megabits(8)));
         sharing.begin(MS(20), Some(megabits(8)));

@@ -1,85 +1,85 @@
-//! Flows that come and go: which arrives next, which numbers are free, what is kept of those that have
-//! left.
+//! Dynamic flows, which arrive and depart: the next arrival, the free numbers, and the probes that keep
+//! the measurements of departed flows.
 //!
-//! A flow takes a number behind those of the permanent flows, and gives it back when everything it
-//! sent has been accounted for, so that memory is proportional to the flows in progress.
+//! A dynamic flow gets a number behind those of the permanent flows. The number is free again when all
+//! packets of the flow are accounted for, so that memory is proportional to the flows in progress.
 
 pub mod admission;
 pub mod bottlenecked;
 
 use crate::network::{GroupSpec, Network};
-use crate::probe::population::{PopulationProbe, Visit};
+use crate::probe::dynamic_flows::{DynamicFlowProbe, FlowStart};
 use crate::traffic::{FlowPlan, FlowSource, Flows};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// The groups whose flows come and go.
+/// The groups of dynamic flows.
 #[derive(Debug)]
-pub struct Populations {
-    all: Vec<Population>,
-    /// When the next flow arrives, and in which population; [`Time::NEVER`] if none does.
+pub struct FlowGenerators {
+    all: Vec<FlowGenerator>,
+    /// Time and generator of the next arrival; [`Time::NEVER`] if there is none.
     next: Time,
     first: usize,
     /// Number of the first flow that is not permanent.
     first_number: u32,
-    /// By population, numbers that its flows have given back: a number stays with its group.
+    /// By generator, the numbers that are free again. A number stays with its group.
     free: Vec<Vec<u32>>,
     reuses_numbers: bool,
     /// By number, from `first_number` on.
-    visitors: Vec<Visitor>,
+    active_flows: Vec<ActiveFlow>,
 }
 
-/// A group whose flows come and go.
+/// A group of dynamic flows.
 #[derive(Debug)]
-pub struct Population {
+pub struct FlowGenerator {
     /// Its index in [`Network::groups`].
     pub group: usize,
     source: Flows,
-    /// What is measured here.
-    pub probe: PopulationProbe,
+    /// The measurements of the group.
+    pub probe: DynamicFlowProbe,
 }
 
 /// A flow in progress.
 #[derive(Clone, Copy, Debug)]
-pub struct Visitor {
-    /// Index of its population.
-    pub population: usize,
-    /// How it began.
-    pub visit: Visit,
-    /// The rate that it cannot exceed, that of its own access link or of its media.
+pub struct ActiveFlow {
+    /// Index of its generator.
+    pub generator: usize,
+    /// Its start.
+    pub flow_start: FlowStart,
+    /// The rate that it cannot exceed: the rate of its access link or of its media.
     pub peak_rate: Option<Rate>,
-    /// By which its source knows it.
+    /// Identifies the flow to its source.
     tag: u32,
 }
 
-impl Populations {
-    /// Those of `network`, before the first arrival.
+impl FlowGenerators {
+    /// The generators of `network`, before the first arrival.
     pub fn new(network: &Network) -> Self {
         let all = network.groups.iter().enumerate().filter_map(|(index, group)| {
             let (forward, backward) = network.propagation(group);
             let sizes = (group.packet_size, group.header_size);
             let (shortest, seed) = (forward + backward, network.seed);
-            Some(Population {
+            Some(FlowGenerator {
                 group: index,
                 source: Flows::new(&group.source, sizes, shortest, seed, &group.name)?,
-                probe: PopulationProbe::new(
+                probe: DynamicFlowProbe::new(
                     network.measure_from,
                     network.duration,
                     group.source.flow_log(),
                 ),
             })
         });
-        let all: Vec<Population> = all.collect();
-        let mut populations = Populations {
+        let all: Vec<FlowGenerator> = all.collect();
+        let mut generators = FlowGenerators {
             free: vec![Vec::new(); all.len()],
             all,
             next: Time::NEVER,
             first: 0,
             first_number: network.flows.len() as u32,
             reuses_numbers: true,
-            visitors: Vec::new(),
+            active_flows: Vec::new(),
         };
-        populations.find_next();
-        populations
+        generators.find_next();
+        generators
     }
 
     /// From now on no number is given twice: for the tests, which show that this changes nothing.
@@ -87,106 +87,106 @@ impl Populations {
         self.reuses_numbers = false;
     }
 
-    /// Every population, in the order of the groups.
-    pub fn all(&self) -> &[Population] {
+    /// Every generator, in the order of the groups.
+    pub fn all(&self) -> &[FlowGenerator] {
         &self.all
     }
 
-    /// When the next flow arrives; [`Time::NEVER`] if none does.
+    /// Time of the next arrival; [`Time::NEVER`] if there is none.
     #[inline]
     pub fn next_arrival(&self) -> Time {
         self.next
     }
 
     fn find_next(&mut self) {
-        let arrivals = self.all.iter().map(|population| population.source.next_arrival());
+        let arrivals = self.all.iter().map(|generator| generator.source.next_arrival());
         let first = arrivals.zip(0..).min();
         (self.next, self.first) = first.unwrap_or((Time::NEVER, 0));
     }
 
     /// The group of the flow that arrives next.
     pub fn next_group(&self) -> Option<usize> {
-        self.all.get(self.first).map(|population| population.group)
+        self.all.get(self.first).map(|generator| generator.group)
     }
 
-    /// Turns away the flow that arrives next. Its source is told at once, as if it were complete: a
-    /// session gives the object up and goes on.
+    /// Refuses the flow that arrives next. Its source is notified at once, as if the flow were complete:
+    /// a session gives up the object and continues.
     pub fn refuse(&mut self, network: &Network) {
-        if let Some((visit, plan)) = self.arrive(network) {
-            let population = &mut self.all[self.first];
-            population.probe.on_refusal(&visit);
-            population.source.on_completion(plan.tag, plan.start);
+        if let Some((flow_start, plan)) = self.arrive(network) {
+            let generator = &mut self.all[self.first];
+            generator.probe.on_refusal(&flow_start);
+            generator.source.on_completion(plan.tag, plan.start);
             self.find_next();
         }
     }
 
-    /// Counts the flow that arrives next, and draws the one behind it.
-    fn arrive(&mut self, network: &Network) -> Option<(Visit, FlowPlan)> {
-        let population = self.all.get_mut(self.first)?;
-        let plan = population.source.next_flow()?;
-        let group = &network.groups[population.group];
-        let (visit, wire_bytes) = visit(network, group, &plan);
-        population.probe.on_arrival(&visit, wire_bytes);
-        Some((visit, plan))
+    /// Counts the flow that arrives next, and draws the flow after it.
+    fn arrive(&mut self, network: &Network) -> Option<(FlowStart, FlowPlan)> {
+        let generator = self.all.get_mut(self.first)?;
+        let plan = generator.source.next_flow()?;
+        let group = &network.groups[generator.group];
+        let (flow_start, wire_bytes) = flow_start(network, group, &plan);
+        generator.probe.on_arrival(&flow_start, wire_bytes);
+        Some((flow_start, plan))
     }
 
-    /// Takes in the flow that arrives next: its number, its group and what it is to do.
+    /// Admits the flow that arrives next; returns its number, its group and its plan.
     pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowPlan)> {
         let at = self.first;
-        let (visit, plan) = self.arrive(network)?;
+        let (flow_start, plan) = self.arrive(network)?;
         let peak_rate = plan.media.map(|media| media.rate).or(plan.access_rate);
-        let visitor = Visitor { population: at, visit, peak_rate, tag: plan.tag };
+        let active_flow = ActiveFlow { generator: at, flow_start, peak_rate, tag: plan.tag };
         let index = self.group(at);
         self.find_next();
         let recycled = if self.reuses_numbers { self.free[at].pop() } else { None };
-        let number = recycled.unwrap_or(self.first_number + self.visitors.len() as u32);
-        match self.visitors.get_mut((number - self.first_number) as usize) {
-            Some(place) => *place = visitor,
-            None => self.visitors.push(visitor),
+        let number = recycled.unwrap_or(self.first_number + self.active_flows.len() as u32);
+        match self.active_flows.get_mut((number - self.first_number) as usize) {
+            Some(place) => *place = active_flow,
+            None => self.active_flows.push(active_flow),
         }
         Some((number, index, plan))
     }
 
-    /// The last byte of a flow is acknowledged at `at`, of which its source may make something.
+    /// Notifies the source of a flow that its last byte is acknowledged at `at`.
     pub fn complete(&mut self, number: u32, at: Time) {
-        if let Some(Visitor { population, tag, .. }) = self.visitor(number) {
-            self.all[population].source.on_completion(tag, at);
+        if let Some(ActiveFlow { generator, tag, .. }) = self.active_flow(number) {
+            self.all[generator].source.on_completion(tag, at);
             self.find_next();
         }
     }
 
-    /// The flow with this number, if it is one that comes and goes.
+    /// The dynamic flow with this number, if there is one.
     #[inline]
-    pub fn visitor(&self, number: u32) -> Option<Visitor> {
+    pub fn active_flow(&self, number: u32) -> Option<ActiveFlow> {
         let at = number.checked_sub(self.first_number)?;
-        self.visitors.get(at as usize).copied()
+        self.active_flows.get(at as usize).copied()
     }
 
-    /// The group of a population.
-    pub fn group(&self, population: usize) -> usize {
-        self.all[population].group
+    /// The group of a generator.
+    pub fn group(&self, generator: usize) -> usize {
+        self.all[generator].group
     }
 
-    /// The probe of a population.
-    pub fn probe(&mut self, population: usize) -> &mut PopulationProbe {
-        &mut self.all[population].probe
+    /// The probe of a generator.
+    pub fn probe(&mut self, generator: usize) -> &mut DynamicFlowProbe {
+        &mut self.all[generator].probe
     }
 
-    /// The group of the flow with this number, if it is one that comes and goes.
+    /// The group of the dynamic flow with this number, if there is one.
     pub fn group_of(&self, number: u32) -> Option<usize> {
-        self.visitor(number).map(|visitor| self.group(visitor.population))
+        self.active_flow(number).map(|active_flow| self.group(active_flow.generator))
     }
 
-    /// Nothing of the flow with this number is left.
+    /// Frees the number of a flow that has departed.
     pub fn release(&mut self, number: u32) {
-        if let Some(visitor) = self.visitor(number) {
-            self.free[visitor.population].push(number);
+        if let Some(active_flow) = self.active_flow(number) {
+            self.free[active_flow.generator].push(number);
         }
     }
 
     /// Numbers of the flows that have not been released.
     pub fn present(&self) -> Vec<u32> {
-        let mut is_free = vec![false; self.visitors.len()];
+        let mut is_free = vec![false; self.active_flows.len()];
         for &number in self.free.iter().flatten() {
             is_free[(number - self.first_number) as usize] = true;
         }
@@ -194,8 +194,8 @@ impl Populations {
     }
 }
 
-/// What is to be remembered of a flow, and its bytes on the wire.
-fn visit(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> (Visit, u128) {
+/// The start of a flow, and its bytes on the wire.
+fn flow_start(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> (FlowStart, u128) {
     let bytes = plan.bytes.unwrap_or(u64::MAX);
     let payload = u64::from(group.packet_size - group.header_size);
     let headers = u128::from(bytes.div_ceil(payload)) * u128::from(group.header_size);
@@ -204,7 +204,7 @@ fn visit(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> (Visit, u128)
     let slowest = rates.chain(plan.access_rate).min().map_or(1, Rate::bits_per_second);
     let transfer = 8.0 * wire_bytes as f64 / slowest.max(1) as f64 * PICOSECONDS_PER_SECOND as f64;
     let alone = Time::from_picoseconds(transfer as u64).saturating_add(plan.rtt);
-    // What nothing controls lasts as long as it does.
+    // A media flow lasts as long as its media.
     let ideal = plan.media.map_or(alone, |media| media.end.since(plan.start));
-    (Visit { start: plan.start, bytes, ideal }, wire_bytes)
+    (FlowStart { start: plan.start, bytes, ideal }, wire_bytes)
 }

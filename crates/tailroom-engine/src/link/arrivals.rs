@@ -1,10 +1,10 @@
-//! Every packet that arrives at a link in a span of time: what it finds, and what becomes of it.
+//! Every packet that arrives at a link in a span of time: the queue that it finds, and its outcome.
 //!
-//! A scheduler may drop or mark a packet long after it has arrived. Its entry is found again by the time
-//! of its arrival, so that the record says what became of it in the end. Copies of one packet may arrive
-//! at one instant: a partial ACK and a timeout can send the same one twice. They are told apart by what
-//! drops them: a drop at the head takes the first that is still there, any other the last, which is the
-//! one that has just arrived where a link refuses it.
+//! A scheduler may drop or mark a packet long after its arrival. The entry is found again by the time of
+//! arrival, so that it holds the final outcome. Copies of one packet may arrive at one instant: a partial
+//! ACK and a timeout can send the same packet twice. The reason of a drop tells the copies apart: a drop
+//! at the head takes the first copy that is still in the queue, any other drop takes the last copy, which
+//! has just arrived if the link refuses it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,16 +15,17 @@ use crate::quantity::Duration;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
 
-/// Which arrivals at a link are recorded.
+/// The arrivals at a link that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ArrivalLogFile")]
 pub struct ArrivalLogSpec {
-    /// Arrivals from this time on.
+    /// Start of the span: arrivals from this time on are recorded.
     pub from: Duration,
-    /// Arrivals before this time.
+    /// End of the span: arrivals before this time are recorded.
     pub to: Duration,
-    /// The run ends with an error when more packets arrive in the span. Each takes some 60 bytes.
+    /// The most arrivals that may be recorded; the run ends with an error if more packets arrive in the
+    /// span. An arrival takes about 60 bytes.
     #[serde(default = "ten_million")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub most_packets: u64,
@@ -37,26 +38,26 @@ fn ten_million() -> u64 {
 /// What became of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Taken in.
+    /// The link accepted the packet.
     Accepted = 0,
-    /// Taken in, and marked by this link.
+    /// The link accepted and marked the packet.
     Marked = 1,
-    /// Dropped because the buffer was full, on arrival or later.
+    /// The link dropped the packet because the buffer was full, on arrival or later.
     Overflow = 2,
-    /// Dropped early.
+    /// The link dropped the packet early.
     Early = 3,
-    /// Dropped at the head of its queue.
+    /// The link dropped the packet at the head of its queue.
     Head = 4,
 }
 
 /// An arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// Which packet, as it arrived.
+    /// The packet as it arrived.
     pub packet: Event,
-    /// Packets that it finds waiting.
+    /// Number of packets that it found waiting.
     pub queue: u32,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
@@ -65,17 +66,17 @@ pub struct Arrival {
 pub struct Arrivals {
     spec: ArrivalLogSpec,
     list: Vec<Arrival>,
-    /// Whether one more came than may.
+    /// Whether more packets arrived than may be recorded.
     pub is_overfull: bool,
 }
 
 impl Arrivals {
-    /// None so far.
+    /// An empty log.
     pub fn new(spec: ArrivalLogSpec) -> Self {
         Arrivals { spec, list: Vec::new(), is_overfull: false }
     }
 
-    /// A packet arrives and finds `queue` packets waiting; packets come in order of time.
+    /// Records a packet that arrives and finds `queue` packets waiting; packets arrive in order of time.
     pub fn on_arrival(&mut self, packet: Event, queue: u64) {
         if !self.covers(packet.time()) {
             return;
@@ -88,7 +89,7 @@ impl Arrivals {
         self.list.push(Arrival { packet, queue, outcome: Outcome::Accepted });
     }
 
-    /// The link dropped a packet, now or long after it arrived.
+    /// Records that the link dropped a packet, now or long after its arrival.
     pub fn on_drop(&mut self, packet: Event, reason: DropReason) {
         let mut copies = self.accepted_copies(packet);
         let (arrival, outcome) = match reason {
@@ -101,7 +102,7 @@ impl Arrivals {
         }
     }
 
-    /// A packet goes on with this ECN field.
+    /// Records that a packet leaves the queue with this ECN field.
     pub fn on_pass(&mut self, packet: Event) {
         if packet.ecn() != Ecn::Ce {
             return;
@@ -113,7 +114,7 @@ impl Arrivals {
         }
     }
 
-    /// In order of time.
+    /// The arrivals in order of time.
     pub fn list(&self) -> &[Arrival] {
         &self.list
     }
@@ -122,7 +123,8 @@ impl Arrivals {
         self.spec.from.time() <= time && time < self.spec.to.time()
     }
 
-    /// The arrivals of a packet that nothing has been done to: one, or several at one instant.
+    /// The arrivals of this packet that are neither dropped nor marked: one, or several copies at one
+    /// instant.
     fn accepted_copies(&mut self, packet: Event) -> impl DoubleEndedIterator<Item = &mut Arrival> {
         let first = self.list.partition_point(|one| one.packet.time() < packet.time());
         let after = self.list.partition_point(|one| one.packet.time() <= packet.time());

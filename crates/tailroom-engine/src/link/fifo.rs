@@ -1,55 +1,55 @@
-//! The packets that wait in a buffer, first come first served, as a ring that grows.
+//! The packets that wait behind an admission rule, first in, first out: a ring buffer that grows.
 
 use crate::units::Time;
 
-/// A packet that has not begun transmission.
+/// A packet whose transmission has not begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// When its transmission begins.
+    /// Start of its transmission.
     pub start: Time,
     /// Its size on the wire.
     pub bytes: u32,
 }
 
-/// Packets in the order of their transmission.
+/// Packets in order of transmission.
 #[derive(Debug)]
-pub struct WaitingLine {
-    /// When the first transmission begins; [`Time::NEVER`] if none waits. One comparison an arrival
-    /// tells that nothing has changed.
+pub struct Fifo {
+    /// Start of the first transmission; [`Time::NEVER`] if the FIFO is empty. One comparison per
+    /// arrival shows whether any transmission has begun.
     next_start: Time,
     head: u64,
     tail: u64,
     bytes: u64,
-    /// Its length is a power of two.
+    /// The length is a power of two.
     ring: Vec<Waiting>,
 }
 
-impl Default for WaitingLine {
+impl Default for Fifo {
     fn default() -> Self {
         let ring = vec![Waiting::default(); 64];
-        WaitingLine { next_start: Time::NEVER, head: 0, tail: 0, bytes: 0, ring }
+        Fifo { next_start: Time::NEVER, head: 0, tail: 0, bytes: 0, ring }
     }
 }
 
-impl WaitingLine {
-    /// Packets that wait.
+impl Fifo {
+    /// Number of packets that wait.
     #[inline]
     pub fn len(&self) -> u64 {
         self.tail - self.head
     }
 
-    /// Whether none waits.
+    /// Whether no packet waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes that wait.
+    /// Total size of the packets that wait, in bytes.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Adds a packet behind all others.
+    /// Adds a packet behind all others, with its transmission no earlier than theirs.
     #[inline]
     pub fn push(&mut self, packet: Waiting) {
         if self.len() == self.ring.len() as u64 {
@@ -64,7 +64,7 @@ impl WaitingLine {
         self.bytes += u64::from(packet.bytes);
     }
 
-    /// Takes the first packet if its transmission begins at `now` or before.
+    /// Removes and returns the first packet if its transmission begins at `now` or before.
     #[inline]
     pub fn pop_until(&mut self, now: Time) -> Option<Waiting> {
         if self.next_start > now {
@@ -78,7 +78,7 @@ impl WaitingLine {
         Some(packet)
     }
 
-    /// Memory that the ring takes, or, if it is large, will take after `packets` more packets.
+    /// Memory of the ring in bytes; for a large ring, its memory after `packets` more packets.
     pub fn memory_bytes_within(&self, packets: u64) -> u64 {
         let places = self.ring.len() as u64;
         let doubles = places >= packets && self.len() + packets > places;
@@ -106,22 +106,22 @@ mod tests {
 
     #[test]
     fn keeps_the_order_while_it_grows() {
-        let mut line = WaitingLine::default();
+        let mut fifo = Fifo::default();
         let packet = |number: u64| Waiting { start: Time::from_picoseconds(number), bytes: 10 };
         let mut popped = 0;
         for number in 0..1_000 {
-            line.push(packet(number));
+            fifo.push(packet(number));
             if number % 3 == 0 {
-                assert_eq!(line.pop_until(Time::NEVER), Some(packet(popped)));
+                assert_eq!(fifo.pop_until(Time::NEVER), Some(packet(popped)));
                 popped += 1;
             }
         }
-        assert_eq!((line.len(), line.bytes()), (1_000 - popped, (1_000 - popped) * 10));
-        assert_eq!(line.pop_until(Time::from_picoseconds(popped - 1)), None);
-        while let Some(next) = line.pop_until(Time::from_picoseconds(2_000)) {
+        assert_eq!((fifo.len(), fifo.bytes()), (1_000 - popped, (1_000 - popped) * 10));
+        assert_eq!(fifo.pop_until(Time::from_picoseconds(popped - 1)), None);
+        while let Some(next) = fifo.pop_until(Time::from_picoseconds(2_000)) {
             assert_eq!(next, packet(popped));
             popped += 1;
         }
-        assert!(line.is_empty() && popped == 1_000);
+        assert!(fifo.is_empty() && popped == 1_000);
     }
 }

@@ -1,4 +1,5 @@
-//! What a link measures: its queue over time and as packets see it, what passed, what was dropped.
+//! The measurements of a link: its queue over time and as arriving packets find it, counts of arrivals,
+//! departures, drops and marks.
 
 use super::LinkSpec;
 use super::arrivals::Arrivals;
@@ -20,7 +21,7 @@ struct Counters {
     random_losses: u64,
     accepted: u64,
     accepted_bytes: u64,
-    /// Taken in but not yet out, at the moment of the snapshot.
+    /// Packets accepted that have not left, at the moment of the snapshot.
     backlog: u64,
     backlog_bytes: u64,
 }
@@ -34,15 +35,15 @@ impl Counters {
 /// One row of a link's time series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSample {
-    /// When.
+    /// Time.
     pub time: Time,
     /// Packets waiting at that instant.
     pub queue_packets: u64,
-    /// What the link left unused since the sample before, in bit * ps / s.
+    /// Capacity that the link left unused since the previous sample, in bit * ps / s.
     pub idle_capacity: u128,
-    /// Drops since the sample before.
+    /// Drops since the previous sample.
     pub drops: u64,
-    /// Marks since the sample before.
+    /// Marks since the previous sample.
     pub marks: u64,
     /// What the discipline reports of itself.
     pub gauges: Vec<Gauge>,
@@ -51,22 +52,22 @@ pub struct LinkSample {
 /// What happened to a packet, for the packet log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogEvent {
-    /// It reached the buffer.
+    /// The packet reached the buffer.
     Arrival = 0,
-    /// Its last bit left.
+    /// The last bit of the packet left.
     Departure = 1,
-    /// The discipline dropped it.
+    /// The discipline dropped the packet.
     Drop = 2,
 }
 
 /// One line of the packet log.
 #[derive(Clone, Copy, Debug)]
 pub struct LogEntry {
-    /// When.
+    /// Time.
     pub time: Time,
-    /// Whose packet.
+    /// The flow of the packet.
     pub flow: u32,
-    /// What happened.
+    /// The event.
     pub event: LogEvent,
 }
 
@@ -77,7 +78,7 @@ pub struct LinkTotals {
     pub arrivals: u64,
     /// Packets the discipline dropped, by the number of the [`DropReason`].
     pub drops: [u64; DropReason::COUNT],
-    /// Those of them that had arrived before the window.
+    /// Dropped packets that had arrived before the window.
     pub earlier_arrivals_dropped: u64,
     /// Packets the discipline marked.
     pub marks: u64,
@@ -87,25 +88,26 @@ pub struct LinkTotals {
     pub departures: u64,
     /// Bytes of the packets whose last bit left.
     pub departed_bytes: u64,
-    /// What the link left unused, in bit * ps / s.
+    /// Capacity that the link left unused, in bit * ps / s.
     pub idle_capacity: u128,
 }
 
-/// What the packets of one group of flows meet at a link, since the statistics began.
+/// The measurements of one class of traffic, a group of flows, since the statistics began.
 #[derive(Clone, Debug, Default)]
 pub struct ClassProbe {
     /// Packets that reached the buffer.
     pub arrivals: u64,
     /// Packets the discipline dropped.
     pub drops: u64,
-    /// Those of them that had arrived before the statistics began.
+    /// Dropped packets that had arrived before the statistics began.
     pub earlier_arrivals_dropped: u64,
-    /// What the others waited before their transmission, of those whose departure is known.
+    /// Waits before transmission, of packets whose departure is known.
     pub waits: Delays,
 }
 
 impl LinkTotals {
-    /// Packets of the window that were dropped, over packets of the window; `None` if none arrived.
+    /// The fraction of the packets that arrived in the window and were dropped; `None` if no packet
+    /// arrived.
     pub fn loss_fraction(&self) -> Option<f64> {
         let drops = self.drops.iter().sum::<u64>() - self.earlier_arrivals_dropped;
         (self.arrivals > 0).then(|| drops as f64 / self.arrivals as f64)
@@ -120,20 +122,19 @@ impl ClassProbe {
     }
 }
 
-/// What is counted at marks, and for packets whose way through a link is not the usual one: away from
-/// what every packet touches.
+/// Counts that change at checkpoints, or for few packets: apart from the fields that every packet
+/// touches.
 #[derive(Debug)]
 struct RareCounts {
     measured_from: Time,
-    /// Packets dropped since then that had arrived before.
+    /// Packets dropped since then that had arrived earlier.
     earlier_arrivals_dropped: u64,
-    /// See [`LinkTotals::idle_capacity`]; since the start of the run, at the window's edges and at the
-    /// sample before.
+    /// See [`LinkTotals::idle_capacity`]; since the start of the run, at the edges of the window and at
+    /// the previous sample.
     idle_before: u128,
     idle_after: u128,
     idle_at_sample: u128,
-    /// Bytes taken in that will not have left when the last run ends, and when the link would begin to
-    /// send them.
+    /// Bytes accepted that no run is long enough to send, and when their transmission would begin.
     stuck_bytes: u64,
     stuck_from: Time,
 }
@@ -150,10 +151,10 @@ pub struct LinkProbe {
     pub queue_over_time: OverTime<10>,
     /// Packets waiting, as arriving packets find them.
     pub queue_seen: Histogram<10>,
-    /// What all packets waited.
+    /// Waits of all packets.
     pub waits: Delays,
-    /// The classes of traffic but the first, which has what they leave: a link that one group crosses
-    /// counts nothing twice.
+    /// The classes of traffic except the first. The first class has the rest of the totals, so that a
+    /// link with one class counts nothing twice.
     later_classes: Vec<ClassProbe>,
     /// Lengths of bursts, in packets.
     pub bursts: Histogram<9>,
@@ -174,7 +175,7 @@ pub struct LinkProbe {
 }
 
 impl LinkProbe {
-    /// A probe of a link that so many classes of traffic cross, and that records what `spec` says.
+    /// A probe of a link that `classes` classes of traffic cross, with the records that `spec` asks for.
     pub fn new(classes: usize, spec: &LinkSpec) -> Self {
         let log_limit = spec.packet_log;
         LinkProbe {
@@ -210,9 +211,10 @@ impl LinkProbe {
         }
     }
 
-    /// A packet reached the buffer and finds so many waiting. A burst is a run of packets of one flow that follow one another
-    /// faster than the link can send them, that is, closer than `burst_gap`.
-    #[expect(clippy::inline_always, reason = "two callers: a call costs 2 % of a packet")]
+    /// Records a packet that reaches the buffer and finds `queue` packets waiting. A burst is a run of
+    /// packets of one flow that arrive faster than the link can send them, that is, closer together than
+    /// `burst_gap`.
+    #[expect(clippy::inline_always, reason = "two callers; a call costs 2 % per packet")]
     #[inline(always)]
     pub(crate) fn on_arrival(&mut self, packet: &Event, queue: u64, burst_gap: Time) {
         let (now, flow) = (packet.time(), packet.flow());
@@ -232,14 +234,14 @@ impl LinkProbe {
         }
     }
 
-    /// A packet of this class reached the buffer.
+    /// Records that a packet of this class reached the buffer.
     pub(crate) fn on_class_arrival(&mut self, class: u32) {
         if let Some(class) = self.later_class(class) {
             class.arrivals += 1;
         }
     }
 
-    /// A packet of this class was, or will be, sent; it waits `delay` and has left by `departure`.
+    /// Records that a packet of this class waits for `delay` and leaves by `departure`.
     #[inline(never)]
     pub(crate) fn on_class_service(&mut self, class: u32, delay: Time, departure: Time) {
         if let Some(class) = self.later_class(class).filter(|_| departure < Time::NEVER) {
@@ -278,7 +280,7 @@ impl LinkProbe {
         }
     }
 
-    /// A packet is dropped after it has waited.
+    /// Counts a packet that is dropped after it has waited.
     #[inline(never)]
     fn note_late_drop(&mut self, packet: Event, class: u32) {
         if packet.time() < self.rare.measured_from {
@@ -289,7 +291,7 @@ impl LinkProbe {
         }
     }
 
-    /// A packet goes on with its ECN field as it is now.
+    /// Records that a packet leaves the queue with its present ECN field.
     #[inline]
     pub(crate) fn on_pass(&mut self, packet: Event) {
         if let Some(arrivals) = &mut self.arrivals {
@@ -297,13 +299,14 @@ impl LinkProbe {
         }
     }
 
-    /// So many packets were marked.
+    /// Counts marked packets.
     #[inline]
     pub(crate) fn count_marks(&mut self, marks: u64) {
         self.now.marks += marks;
     }
 
-    /// A packet was, or will be, sent from `start` on; it waits `delay` and has left by `departure`.
+    /// Records that the transmission of a packet begins at `start`, after a wait of `delay`, and ends at
+    /// `departure`.
     #[inline]
     pub(crate) fn on_service(
         &mut self,
@@ -332,14 +335,14 @@ impl LinkProbe {
         self.rare.stuck_from = self.rare.stuck_from.min(start);
     }
 
-    /// Bytes taken in whose transmissions have an end, and when the last one ends if the link is busy
-    /// until `busy_until`.
+    /// Bytes accepted whose transmissions end, and the end of the last one if the link is busy until
+    /// `busy_until`.
     pub(crate) fn transmissions(&self, busy_until: Time) -> (u64, Time) {
         let bytes = self.now.accepted_bytes - self.rare.stuck_bytes;
         (bytes, busy_until.min(self.rare.stuck_from))
     }
 
-    /// Books the time since the last change under the length that the queue had; returns its bin.
+    /// Adds the time since the last change to the bin of the queue's length; returns the bin.
     #[inline]
     pub(crate) fn account_queue(&mut self, now: Time, queue: u64) -> usize {
         let span = now - self.changed_at;
@@ -456,12 +459,12 @@ impl LinkProbe {
         }
     }
 
-    /// Bytes of the packets that were taken in since the start of the run.
+    /// Bytes of the packets accepted since the start of the run.
     pub fn accepted_bytes(&self) -> u64 {
         self.now.accepted_bytes
     }
 
-    /// Packets that arrived, were dropped and were taken in since the start of the run.
+    /// Packets that arrived, were dropped, and were accepted since the start of the run.
     pub fn account(&self) -> (u64, u64, u64) {
         (self.now.arrivals, self.now.dropped(), self.now.accepted)
     }

@@ -3,10 +3,10 @@
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// From `at` on the link runs at `rate`; 0 bit/s means that it stands still.
+/// A change of rate: from `at` on the link runs at `rate`; at 0 bit/s it stands still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateChange {
-    /// When, since the start of the run (or of the period).
+    /// Time of the change, since the start of the run or of the period.
     pub at: Time,
     /// The new rate; zero is allowed here.
     pub rate: Rate,
@@ -23,24 +23,22 @@ pub struct Serializer {
     schedule: Option<Box<RateSchedule>>,
 }
 
-/// Rates over time; before the first change the link's own rate holds.
+/// Rates over time; before the first change the initial rate applies.
 #[derive(Clone, Debug, Default)]
 struct RateSchedule {
     initial: u64,
     changes: Vec<RateChange>,
     period: Option<Time>,
-    /// What every period but the first can carry, in bit * ps / s.
+    /// Capacity of each period but the first, in bit * ps / s.
     period_capacity: u128,
-    /// What the link could have carried up to `accounted_until` while it had nothing to send, in
-    /// bit * ps / s.
+    /// Capacity up to `accounted_until` in which the link had nothing to send, in bit * ps / s.
     idle: u128,
     accounted_until: Time,
 }
 
 impl Serializer {
-    /// For a shared link.
-    ///
-    /// The link runs at `rate` until the first of `changes`, which repeat each time `period` has passed.
+    /// The serializer of a shared link: it runs at `rate` until the first of `changes`, which repeat
+    /// with `period`.
     pub fn new(rate: Rate, changes: &[RateChange], period: Option<Time>) -> Self {
         let schedule = (!changes.is_empty()).then(|| {
             let mut schedule = RateSchedule {
@@ -57,7 +55,7 @@ impl Serializer {
         Serializer { schedule, ..Serializer::constant(rate) }
     }
 
-    /// For a private access link.
+    /// The serializer of a private access link, whose rate is constant.
     pub fn constant(rate: Rate) -> Self {
         Serializer {
             rate: rate.bits_per_second(),

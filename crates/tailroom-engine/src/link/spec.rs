@@ -11,7 +11,7 @@ use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::QueueConfig;
 use crate::units::{Rate, Time};
 
-/// A shared link: a queue, a rate, a propagation delay, and what may go wrong on the way.
+/// A shared link: a queue, a rate, a propagation delay, random loss.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
     /// Key in the scenario's `[links]` table.
@@ -26,25 +26,25 @@ pub struct LinkSpec {
     pub loss: LossSpec,
     /// Changes of rate, sorted by time.
     pub rate_changes: Vec<RateChange>,
-    /// If set, the rate changes repeat from the start each time this span has passed.
+    /// The period with which the rate changes repeat, if they do.
     pub rate_period: Option<Time>,
-    /// Changes of delay, sorted by time. Packets never overtake one another.
+    /// Changes of delay, sorted by time. Packets stay in order.
     pub delay_changes: Vec<DelayChange>,
-    /// How many entries the packet log of this link may hold; 0 switches it off.
+    /// The most entries that the packet log of this link may hold; 0 switches the log off.
     pub packet_log: usize,
-    /// Shortest time scale at which arrivals are counted, if they are.
+    /// Shortest time scale of the index of dispersion of arrivals, if it is measured.
     pub arrival_dispersion: Option<Time>,
-    /// Which arrivals are recorded one by one, if any.
+    /// The arrivals that are recorded one by one, if any.
     pub arrival_log: Option<ArrivalLogSpec>,
-    /// When new flows are refused, if ever.
+    /// Admission control of new flows, if the link has one.
     pub admission: Option<FlowAdmissionSpec>,
     /// Bandwidth-delay product in bytes: rate times the mean propagation RTT of the
-    /// congestion-controlled flows that cross the link (0 when none does).
+    /// congestion-controlled flows that cross the link; 0 if no such flow crosses it.
     pub bdp_bytes: f64,
 }
 
 impl LinkSpec {
-    /// What an amount of the link's discipline comes to in packets or bytes.
+    /// An amount of the link's discipline, in packets or bytes.
     pub fn limit(&self, amount: QueueLimit) -> Limit {
         amount.at_link(self.rate, self.bdp_bytes)
     }
@@ -53,7 +53,7 @@ impl LinkSpec {
 /// From `at` on the link's propagation delay is `delay`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayChange {
-    /// When, since the start of the run.
+    /// Time of the change, since the start of the run.
     pub at: Time,
     /// The new one-way delay.
     pub delay: Time,
@@ -62,23 +62,23 @@ pub struct DelayChange {
 /// Admission control of new flows.
 ///
 /// As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a flow
-/// that comes while the link's fair rate is below a threshold, or its priority load above another one,
-/// is counted and does not begin. Permanent flows, and those that nothing controls, always begin.
+/// that arrives while the link's fair rate is below a threshold, or its priority load above another
+/// threshold, is counted and does not begin. Permanent flows and unresponsive flows always begin.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "AdmissionFile")]
 pub struct FlowAdmissionSpec {
-    /// Refuse while a flow that always waits would get less than this.
+    /// Refuse new flows while a flow that always has packets waiting would get less than this rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1 Mbit/s")]
     pub min_fair_rate: Option<BitRate>,
-    /// Refuse while what comes with priority, the packets of flows that do not wait, takes more than
-    /// this share of the link.
+    /// Refuse new flows while the packets with priority, those of flows that do not wait, take more
+    /// than this share of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub max_priority_load: Option<f64>,
-    /// Time over which both are measured; a decision goes by the intervals that have ended. At least
-    /// 1 ms.
+    /// Interval over which the fair rate and the priority load are measured; at least 1 ms. A decision
+    /// uses the intervals that have ended.
     #[serde(default = "tenth_of_a_second")]
     pub interval: PositiveDuration,
 }

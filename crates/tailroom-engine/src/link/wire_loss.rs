@@ -22,18 +22,18 @@ pub enum LossSpec {
         #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0), example = 0.001)]
         probability: f64,
     },
-    /// Every so manieth packet is lost.
+    /// Every n-th packet is lost.
     Periodic {
-        /// Packets from one loss to the next.
+        /// n: the number of packets from one loss to the next.
         #[schemars(range(min = 2, max = 1_000_000_000_000_u64), example = 1000)]
         every: u64,
     },
-    /// Bursty loss: a good and a bad state, one step a packet (Gilbert 1960, Elliott 1963).
+    /// Bursty loss: a good and a bad state, with one step per packet (Gilbert 1960, Elliott 1963).
     GilbertElliott {
-        /// Probability to go from the good to the bad state.
+        /// Probability per packet of a change from the good to the bad state.
         #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.001)]
         good_to_bad: f64,
-        /// Probability to return from the bad to the good state.
+        /// Probability per packet of a return from the bad to the good state.
         #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.1)]
         bad_to_good: f64,
         /// Loss probability in the good state.
@@ -51,7 +51,7 @@ fn certain() -> f64 {
     1.0
 }
 
-/// Which packets a wire loses.
+/// Decides which packets a wire loses.
 #[derive(Debug)]
 pub struct LossProcess {
     kind: Kind,
@@ -61,7 +61,7 @@ pub struct LossProcess {
 #[derive(Debug)]
 enum Kind {
     None,
-    /// Packets still to pass before the next loss: one logarithm a loss, none a packet.
+    /// Counts the packets before the next loss: one logarithm per loss, none per packet.
     Bernoulli {
         probability: f64,
         passing: u64,
@@ -96,7 +96,7 @@ impl LossProcess {
         LossProcess { kind, random }
     }
 
-    /// Whether the next packet is lost. A wire that loses none costs a comparison, no call.
+    /// Whether the wire loses the next packet. Without loss this costs a comparison and no call.
     #[inline]
     pub fn loses_next(&mut self) -> bool {
         !matches!(self.kind, Kind::None) && self.draw()
@@ -130,7 +130,7 @@ impl LossProcess {
     }
 }
 
-/// Packets that pass before a loss: geometric with mean `(1 - p) / p`, by inversion.
+/// Number of packets before a loss: geometric with mean `(1 - p) / p`, by inversion.
 fn run_length(probability: f64, random: &mut impl Rng) -> u64 {
     // 1 - u lies in (0, 1], so the logarithm is finite.
     libm::floor(log(1.0 - uniform(random)) / libm::log1p(-probability)) as u64

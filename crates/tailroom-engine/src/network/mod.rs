@@ -1,8 +1,8 @@
-//! The network as the engine sees it: what a scenario resolves to, every quantity in engine units.
+//! The network of one run: what a scenario resolves to, with every quantity in engine units.
 //!
-//! Who is wired to whom: a flow has an access link of its own, a forward path through shared links,
-//! a receiver, and an ACK path that is either private (the default) or a reverse path through shared
-//! links. Everything between two shared links is private to the flow and in order.
+//! A flow has an access link of its own, a forward path through shared links, a receiver, and an ACK
+//! path that is either private (the default) or a reverse path through shared links. Everything between
+//! two shared links is private to the flow and keeps packets in order.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::congestion::CongestionConfig;
 use crate::link::LinkSpec;
 use crate::private_path::SharedPath;
 use crate::private_path::delays::SenderSide;
-use crate::probe::flow::Marks;
+use crate::probe::flow::Checkpoints;
 use crate::quantity::PositiveDuration;
 use crate::queue::LinkFacts;
 use crate::tcp::TcpSpec;
@@ -20,7 +20,7 @@ use crate::units::{Rate, Time};
 /// Flows that a run can tell apart: 24 bits in a packet.
 pub const MAX_FLOWS: usize = 16_777_215;
 
-/// One run, fully resolved: nothing here needs a file, a default or a unit any more.
+/// One run, fully resolved: without files, defaults or units.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// The run covers `[0, duration]`.
@@ -33,11 +33,11 @@ pub struct Network {
     pub links: Vec<LinkSpec>,
     /// Flow groups, in the order of the scenario file.
     pub groups: Vec<GroupSpec>,
-    /// All flows; those of one group are adjacent and in order.
+    /// All permanent flows; the flows of a group are adjacent and in order.
     pub flows: Vec<FlowSpec>,
-    /// Interval of the time series, if any are recorded.
+    /// Interval of the time series, if they are recorded.
     pub series_interval: Option<Time>,
-    /// The run ends with an error when its pending packets need more than this.
+    /// The run fails if its pending packets and flows need more memory than this.
     pub memory_limit_bytes: u64,
 }
 
@@ -46,13 +46,13 @@ pub struct Network {
 pub struct GroupSpec {
     /// Key in the scenario's `[flows]` table.
     pub name: String,
-    /// Indices of the shared links on the way to the receiver; never empty, never twice the same.
+    /// Indices of the shared links to the receiver, at least one and none twice.
     pub path: Vec<usize>,
     /// Indices of the shared links that the ACKs cross; empty for a private ACK path.
     pub reverse_path: Vec<usize>,
-    /// What the application wants to send.
+    /// The traffic source of the group.
     pub source: SourceSpec,
-    /// When the application stops offering data.
+    /// When the source stops.
     pub stop: Option<Time>,
     /// Size of a data packet on the wire, header included, in bytes.
     pub packet_size: u32,
@@ -68,8 +68,8 @@ pub struct GroupSpec {
 }
 
 impl GroupSpec {
-    /// The one link on the path, if no ACKs of the group cross it: what the group waits there is the
-    /// queueing delay of its packets. `None` if there are several links, or ACKs among the packets.
+    /// The only link of the path, if no ACKs of the group cross it: the waits of the group at this link
+    /// are the queueing delays of its packets. `None` if the path has several links, or ACKs wait too.
     pub fn only_queue(&self) -> Option<usize> {
         match self.path[..] {
             [link] if !self.reverse_path.contains(&link) => Some(link),
@@ -87,16 +87,16 @@ pub struct FlowSpec {
     pub rtt: Time,
     /// When the flow starts.
     pub start: Time,
-    /// Rate of its own access link; `None` for one that takes no time.
+    /// Rate of its own access link; `None` for an access link without serialization time.
     pub access_rate: Option<Rate>,
 }
 
 impl Network {
     /// When links and flows record their state.
-    pub fn marks(&self) -> Marks {
+    pub fn checkpoints(&self) -> Checkpoints {
         // Enough points to see a convergence, bounded where there are many flows.
         let intervals = (1_000_000 / self.flows.len().max(1) as u64).clamp(20, 400);
-        Marks {
+        Checkpoints {
             measure_from: self.measure_from,
             duration: self.duration,
             series_interval: self.series_interval.unwrap_or(Time::NEVER),
@@ -107,8 +107,8 @@ impl Network {
         }
     }
 
-    /// Group, two-way propagation and access rate of every permanent flow, and of a typical one of
-    /// those that come and go.
+    /// Group, two-way propagation and access rate of every permanent flow, and of a typical flow of each
+    /// group of dynamic flows.
     pub(crate) fn round_trips(&self) -> impl Iterator<Item = (usize, Time, Option<Rate>)> + '_ {
         let permanent = self.flows.iter().map(|flow| (flow.group, flow.rtt, flow.access_rate));
         let passing = self.groups.iter().enumerate().filter_map(|(index, group)| {
@@ -118,13 +118,13 @@ impl Network {
         permanent.chain(passing)
     }
 
-    /// The longest two-way propagation of a flow, a typical one of those that come and go.
+    /// The longest two-way propagation of a flow; for a group of dynamic flows, that of a typical flow.
     pub fn longest_rtt(&self) -> Time {
         self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO)
     }
 
-    /// Propagation of a group's shared links, there and back; ACKs with a private path need as long as
-    /// the data.
+    /// Propagation of a group's shared links, forward and backward. ACKs on a private path take as long
+    /// as the data.
     pub fn propagation(&self, group: &GroupSpec) -> (Time, Time) {
         let sum = |path: &[usize]| {
             let delays = path.iter().map(|&link| self.links[link].delay);
@@ -151,8 +151,8 @@ impl Network {
         }
     }
 
-    /// The longest private propagation of a group's flows: what an RTT has beyond the shared links. Of
-    /// flows that come and go, that of the mean RTT.
+    /// The longest private propagation of a group's flows: the RTT without the shared links. For dynamic
+    /// flows, that of the mean RTT.
     pub fn private_propagation(&self, group: usize) -> Time {
         let round_trips = self.round_trips().filter(|(index, ..)| *index == group);
         let longest = round_trips.map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO);
@@ -160,7 +160,7 @@ impl Network {
         longest.since(forward + backward)
     }
 
-    /// Whether data of each of two groups share a link with ACKs of the other.
+    /// Whether the data of each of two groups share a link with the ACKs of the other.
     pub fn is_two_way(&self, one: &GroupSpec, other: &GroupSpec) -> bool {
         let meet = |data: &GroupSpec, acks: &GroupSpec| {
             data.path.iter().any(|link| acks.reverse_path.contains(link))

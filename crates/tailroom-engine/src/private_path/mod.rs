@@ -1,6 +1,6 @@
-//! The parts of a path that are private to a flow: its access link, and the ways between its ends and
-//! the shared links. All of it is in order, so it is computed when a packet leaves the last shared link,
-//! ahead of the links' clock; no event is needed.
+//! The parts of a path that are private to a flow: its access link, and the propagation between its
+//! endpoints and the shared links. Packets stay in order there, so that their times are computed when a
+//! packet leaves the last shared link, ahead of the links' clock, without an event.
 
 pub mod delays;
 
@@ -13,13 +13,13 @@ use crate::random;
 use crate::units::{Rate, Time};
 use delays::{PrivateDelays, SenderSide};
 
-/// What the private part of a path depends on beside the flow's RTT and access link.
+/// What the private path of a flow depends on besides its RTT and access link.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedPath {
     /// Propagation of the shared links from the sender to the receiver.
     pub forward: Time,
-    /// Propagation of the shared links that ACKs cross; that of a private ACK path is as long as the
-    /// way of the data.
+    /// Propagation of the shared links that ACKs cross. A private ACK path counts as much propagation as
+    /// the forward path.
     pub backward: Time,
     /// Whether ACKs cross shared links.
     pub has_reverse_path: bool,
@@ -33,23 +33,23 @@ pub struct SharedPath {
 /// [`SharedPath::sender_side`] says among sender to first link, last link to receiver, and the same on
 /// the way back.
 #[derive(Debug)]
-pub struct Wiring {
+pub struct PrivatePath {
     send_jitter: SendJitter,
     access: Option<Serializer>,
     access_free_at: Time,
     to_first_link: Time,
     to_receiver: Time,
-    /// Receiver to sender, or to the first link of the reverse path.
+    /// From the receiver to the sender, or to the first link of the reverse path.
     from_receiver: Time,
-    /// Last link of the reverse path to sender; zero for a private ACK path.
+    /// From the last link of the reverse path to the sender; zero for a private ACK path.
     to_sender: Time,
     has_reverse_path: bool,
     aggregation: Time,
 }
 
-impl Wiring {
-    /// The delays of a flow along `path` with this two-way propagation and access link, and none at
-    /// random.
+impl PrivatePath {
+    /// The private path of a flow along `path` with this two-way propagation and access link, without
+    /// random delays.
     pub fn new(path: &SharedPath, rtt: Time, access_rate: Option<Rate>) -> Self {
         let &SharedPath { forward, backward, has_reverse_path, .. } = path;
         let private = rtt.since(forward.saturating_add(backward));
@@ -61,7 +61,7 @@ impl Wiring {
         } else {
             (from_receiver.saturating_add(backward).saturating_add(to_sender), Time::ZERO)
         };
-        Wiring {
+        PrivatePath {
             send_jitter: SendJitter::none(),
             access: access_rate.map(Serializer::constant),
             access_free_at: Time::ZERO,
@@ -74,11 +74,10 @@ impl Wiring {
         }
     }
 
-    /// The same with the random delays of a path on which packets wait for up to `longest` before they
-    /// leave their sender.
+    /// Adds random processing times of up to `longest` before packets leave their sender.
     #[must_use]
     pub fn with_send_jitter(self, longest: Option<Time>, seed: u64) -> Self {
-        Wiring { send_jitter: SendJitter::new(longest, seed), ..self }
+        PrivatePath { send_jitter: SendJitter::new(longest, seed), ..self }
     }
 
     /// When a packet that the sender sends at `sent` reaches its access link.
@@ -148,16 +147,16 @@ impl Wiring {
     }
 }
 
-/// Random processing time before packets leave their sender. What is sent meanwhile leaves with the
-/// packet that is being processed (as ns-2's senders do), so that none overtakes another.
+/// Random processing time before packets leave their sender. Packets that are sent meanwhile leave with
+/// the packet that is being processed (as in ns-2), so that packets stay in order.
 ///
-/// It lies inline in its flow, with the small generator of [`random::small_stream`]: with 100,000
-/// flows another cache line per packet would cost more than all the rest of it.
+/// The state is inline in the flow, with the small generator of [`random::small_stream`]: with 100,000
+/// flows, another cache line per packet would cost more than the rest of the computation.
 #[derive(Debug)]
 struct SendJitter {
-    /// Delays are drawn from the whole numbers of picoseconds below this; 0 for no delay at all.
+    /// Delays are drawn from the whole numbers of picoseconds below this bound; 0 for no delay.
     bound: u64,
-    /// When the packet before left, or will.
+    /// When the previous packet leaves.
     last: Time,
     random: SplitMix64,
 }
@@ -167,7 +166,7 @@ impl SendJitter {
         SendJitter::new(None, 0)
     }
 
-    /// A delay of at most `most`, or none.
+    /// Delays of at most `most`, or none.
     fn new(most: Option<Time>, seed: u64) -> Self {
         SendJitter {
             bound: most.map_or(0, |most| most.picoseconds() + 1),
@@ -192,8 +191,8 @@ impl SendJitter {
     }
 }
 
-/// Where a flow's packets and ACKs enter shared links.
-pub trait Entrance {
+/// Takes the packets and ACKs of a flow at their first shared links.
+pub trait NetworkSink {
     /// A packet reaches the first shared link at `time`.
     fn packet(&mut self, time: Time, packet: &Packet);
     /// An ACK reaches the first link of the reverse path at `time`.

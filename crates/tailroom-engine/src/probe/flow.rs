@@ -8,7 +8,7 @@ use crate::units::Time;
 
 /// The times at which every flow of a run records its state.
 #[derive(Clone, Copy, Debug)]
-pub struct Marks {
+pub struct Checkpoints {
     /// Start of the measured window.
     pub measure_from: Time,
     /// End of the measured window and of the run.
@@ -136,7 +136,7 @@ pub struct Reduction {
 /// The measurements of one flow.
 #[derive(Debug)]
 pub struct FlowProbe {
-    next_mark: Time,
+    next_checkpoint: Time,
     /// Running counts.
     pub counters: FlowCounters,
     changed_at: Time,
@@ -146,7 +146,7 @@ pub struct FlowProbe {
 /// The part of the measurements that is accessed only at checkpoints.
 #[derive(Debug)]
 pub struct FlowRecord {
-    marks: Marks,
+    checkpoints: Checkpoints,
     next_series: Time,
     next_progress: Time,
     last_sampled_bytes: u64,
@@ -163,16 +163,16 @@ pub struct FlowRecord {
 }
 
 impl FlowProbe {
-    /// Creates a probe that records at the checkpoints in `marks`.
-    pub fn new(marks: Marks) -> Self {
+    /// Creates a probe that records at `checkpoints`.
+    pub fn new(checkpoints: Checkpoints) -> Self {
         let mut probe = FlowProbe {
-            next_mark: Time::ZERO,
+            next_checkpoint: Time::ZERO,
             counters: FlowCounters::default(),
             changed_at: Time::ZERO,
             record: Box::new(FlowRecord {
-                marks,
-                next_series: marks.series_interval,
-                next_progress: marks.progress_interval,
+                checkpoints,
+                next_series: checkpoints.series_interval,
+                next_progress: checkpoints.progress_interval,
                 last_sampled_bytes: 0,
                 before: None,
                 after: None,
@@ -181,7 +181,7 @@ impl FlowProbe {
                 reductions: Vec::new(),
             }),
         };
-        probe.next_mark = probe.record.next_mark();
+        probe.next_checkpoint = probe.record.next_checkpoint();
         probe
     }
 
@@ -197,8 +197,8 @@ impl FlowProbe {
 
     /// Returns whether a checkpoint is at or before `now`.
     #[inline]
-    pub fn is_mark_due(&self, now: Time) -> bool {
-        now >= self.next_mark
+    pub fn is_checkpoint_due(&self, now: Time) -> bool {
+        now >= self.next_checkpoint
     }
 
     /// Returns the counts inside the measured window; up to `now` if the flow has ended in the
@@ -216,19 +216,19 @@ impl FlowProbe {
 
     /// Records `state` at every checkpoint up to `now`; must be called before the flow takes its
     /// step at `now`.
-    pub fn pass_marks(&mut self, now: Time, state: &FlowState) {
-        while self.next_mark <= now {
-            let mark = self.next_mark;
+    pub fn record_until(&mut self, now: Time, state: &FlowState) {
+        while self.next_checkpoint <= now {
+            let checkpoint = self.next_checkpoint;
             // Computed without storing the sum, so that a checkpoint does not change how later sums
             // are rounded.
             let counters = FlowCounters {
-                cwnd_area: self.cwnd_area_at(mark, state.cwnd_packets),
+                cwnd_area: self.cwnd_area_at(checkpoint, state.cwnd_packets),
                 delivered: state.delivered,
                 delivered_bytes: state.delivered_bytes,
                 ..self.counters
             };
-            self.record.pass(mark, state, &counters);
-            self.next_mark = self.record.next_mark();
+            self.record.pass(checkpoint, state, &counters);
+            self.next_checkpoint = self.record.next_checkpoint();
         }
     }
 
@@ -270,8 +270,8 @@ impl FlowProbe {
         self.counters.reductions += 1;
         self.counters.timeouts += u64::from(is_timeout);
         let record = &mut self.record;
-        let is_inside = now >= record.marks.measure_from && now < record.marks.duration;
-        if is_inside && record.reductions.len() < record.marks.reductions_kept {
+        let is_inside = now >= record.checkpoints.measure_from && now < record.checkpoints.duration;
+        if is_inside && record.reductions.len() < record.checkpoints.reductions_kept {
             record.reductions.push(Reduction { time: now, sent: self.counters.sent });
         }
     }
@@ -283,35 +283,36 @@ impl FlowProbe {
 }
 
 impl FlowRecord {
-    fn next_mark(&self) -> Time {
+    fn next_checkpoint(&self) -> Time {
         let edge = match (&self.before, &self.after) {
-            (None, _) => self.marks.measure_from,
-            (Some(_), None) => self.marks.duration,
+            (None, _) => self.checkpoints.measure_from,
+            (Some(_), None) => self.checkpoints.duration,
             (Some(_), Some(_)) => return Time::NEVER,
         };
         edge.min(self.next_series).min(self.next_progress)
     }
 
-    fn pass(&mut self, mark: Time, state: &FlowState, counters: &FlowCounters) {
-        if mark == self.next_series {
+    fn pass(&mut self, checkpoint: Time, state: &FlowState, counters: &FlowCounters) {
+        if checkpoint == self.next_series {
             self.samples.push(FlowSample {
-                time: mark,
+                time: checkpoint,
                 cwnd_packets: state.cwnd_packets,
                 ssthresh_packets: state.ssthresh_packets,
                 srtt: state.srtt,
                 delivered_bytes: state.delivered_bytes - self.last_sampled_bytes,
             });
             self.last_sampled_bytes = state.delivered_bytes;
-            self.next_series = self.next_series.saturating_add(self.marks.series_interval);
+            self.next_series = self.next_series.saturating_add(self.checkpoints.series_interval);
         }
-        if mark == self.next_progress {
+        if checkpoint == self.next_progress {
             self.progress.push(state.delivered);
-            self.next_progress = self.next_progress.saturating_add(self.marks.progress_interval);
+            self.next_progress =
+                self.next_progress.saturating_add(self.checkpoints.progress_interval);
         }
-        if self.before.is_none() && mark >= self.marks.measure_from {
+        if self.before.is_none() && checkpoint >= self.checkpoints.measure_from {
             self.before = Some(*counters);
         }
-        if self.after.is_none() && mark >= self.marks.duration {
+        if self.after.is_none() && checkpoint >= self.checkpoints.duration {
             self.after = Some(*counters);
         }
     }

@@ -70,9 +70,9 @@ impl PacketList {
 /// stays in its node, because passing a number is faster than passing a packet.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a packet must be sent or dropped"]
-pub struct Unlisted(NonZeroU32);
+pub struct PacketHandle(NonZeroU32);
 
-impl Unlisted {
+impl PacketHandle {
     #[inline]
     fn index(&self) -> usize {
         self.0.get() as usize
@@ -152,7 +152,7 @@ impl Buffer {
 
     /// Removes the first packet from `list`.
     #[inline]
-    pub fn pop_front(&mut self, list: &mut PacketList) -> Option<Unlisted> {
+    pub fn pop_front(&mut self, list: &mut PacketList) -> Option<PacketHandle> {
         let first = NonZeroU32::new(list.head)?;
         let (index, tail) = (list.head, list.tail);
         list.head = self.nodes[index as usize].next;
@@ -162,7 +162,7 @@ impl Buffer {
     }
 
     /// Removes the last packet from `list`.
-    pub fn pop_back(&mut self, list: &mut PacketList) -> Option<Unlisted> {
+    pub fn pop_back(&mut self, list: &mut PacketList) -> Option<PacketHandle> {
         self.unlink(list, list.tail)
     }
 
@@ -172,7 +172,7 @@ impl Buffer {
         &mut self,
         list: &mut PacketList,
         mut draw: impl FnMut(u64) -> u64,
-    ) -> Option<Unlisted> {
+    ) -> Option<PacketHandle> {
         if list.is_empty() {
             return None;
         }
@@ -187,13 +187,13 @@ impl Buffer {
 
     /// Returns a packet that has left its list.
     #[inline]
-    pub fn packet(&self, unlisted: &Unlisted) -> &Event {
-        &self.nodes[unlisted.index()].packet
+    pub fn packet(&self, handle: &PacketHandle) -> &Event {
+        &self.nodes[handle.index()].packet
     }
 
     /// Removes a packet from the buffer, to be sent.
     #[inline]
-    pub fn take(&mut self, Unlisted(index): Unlisted) -> Event {
+    pub fn take(&mut self, PacketHandle(index): PacketHandle) -> Event {
         let index = index.get();
         let node = &mut self.nodes[index as usize];
         (node.next, node.previous) = (self.free, FREE);
@@ -202,8 +202,8 @@ impl Buffer {
     }
 
     /// Drops a packet that has left its list.
-    pub fn drop(&mut self, unlisted: Unlisted, reason: DropReason) {
-        let packet = self.take(unlisted);
+    pub fn drop(&mut self, handle: PacketHandle, reason: DropReason) {
+        let packet = self.take(handle);
         self.refuse(packet, reason);
     }
 
@@ -219,16 +219,16 @@ impl Buffer {
 
     /// Marks a packet if it is ECN-capable; returns false otherwise.
     #[inline]
-    pub fn mark(&mut self, unlisted: &Unlisted) -> bool {
-        mark(&mut self.nodes[unlisted.index()].packet, &mut self.marks)
+    pub fn mark(&mut self, handle: &PacketHandle) -> bool {
+        mark(&mut self.nodes[handle.index()].packet, &mut self.marks)
     }
 
-    /// Marks and returns an ECN-capable packet; drops any other packet.
-    pub fn mark_or_drop(&mut self, unlisted: Unlisted, reason: DropReason) -> Option<Unlisted> {
-        if self.mark(&unlisted) {
-            return Some(unlisted);
+    /// Checkpoints and returns an ECN-capable packet; drops any other packet.
+    pub fn mark_or_drop(&mut self, handle: PacketHandle, reason: DropReason) -> Option<PacketHandle> {
+        if self.mark(&handle) {
+            return Some(handle);
         }
-        self.drop(unlisted, reason);
+        self.drop(handle, reason);
         None
     }
 
@@ -284,7 +284,7 @@ impl Buffer {
         self.nodes.len() as u32 - 1
     }
 
-    fn unlink(&mut self, list: &mut PacketList, index: u32) -> Option<Unlisted> {
+    fn unlink(&mut self, list: &mut PacketList, index: u32) -> Option<PacketHandle> {
         if index == list.head {
             return self.pop_front(list);
         }
@@ -300,14 +300,14 @@ impl Buffer {
 
     /// Subtracts a packet that has been unlinked from `list` from all counts.
     #[inline]
-    fn subtract(&mut self, list: &mut PacketList, index: NonZeroU32) -> Unlisted {
-        let unlisted = Unlisted(index);
-        let bytes = u64::from(self.packet(&unlisted).bytes());
+    fn subtract(&mut self, list: &mut PacketList, index: NonZeroU32) -> PacketHandle {
+        let handle = PacketHandle(index);
+        let bytes = u64::from(self.packet(&handle).bytes());
         list.packets -= 1;
         list.bytes -= bytes;
         self.packets -= 1;
         self.bytes -= bytes;
-        unlisted
+        handle
     }
 }
 

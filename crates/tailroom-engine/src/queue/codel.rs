@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
+use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::packet::in_network::Event;
@@ -135,7 +135,7 @@ impl CodelState {
         now: Time,
         queue: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<Unlisted> {
+    ) -> Option<PacketHandle> {
         let (packet, may_drop) = self.take(settings, now, queue, buffer)?;
         if !may_drop {
             self.is_dropping = false;
@@ -159,7 +159,7 @@ impl CodelState {
         now: Time,
         queue: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<(Unlisted, bool)> {
+    ) -> Option<(PacketHandle, bool)> {
         let Some(packet) = buffer.pop_front(queue) else {
             self.on_empty_queue();
             return None;
@@ -186,12 +186,12 @@ impl CodelState {
 
     fn begin_dropping(
         &mut self,
-        packet: Unlisted,
+        packet: PacketHandle,
         settings: &Settings,
         now: Time,
         queue: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<Unlisted> {
+    ) -> Option<PacketHandle> {
         let next = match buffer.mark_or_drop(packet, DropReason::Head) {
             Some(marked) => Some(marked),
             None => self.take(settings, now, queue, buffer).map(|(next, _)| next),
@@ -210,12 +210,12 @@ impl CodelState {
     /// Drops the packets that have become due since the last departure.
     fn continue_dropping(
         &mut self,
-        mut packet: Unlisted,
+        mut packet: PacketHandle,
         settings: &Settings,
         now: Time,
         queue: &mut PacketList,
         buffer: &mut Buffer,
-    ) -> Option<Unlisted> {
+    ) -> Option<PacketHandle> {
         while now >= self.drop_next {
             self.count = self.count.saturating_add(1);
             if let Some(marked) = buffer.mark_or_drop(packet, DropReason::Head) {
@@ -270,7 +270,7 @@ impl Scheduler for Codel {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         let packet = self.aqm_state.dequeue(&self.settings, now, &mut self.queue, buffer);
         if self.queue.is_empty() {
             self.emptying.on_empty(now);

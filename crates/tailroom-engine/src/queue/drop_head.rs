@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
+use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{LinkFacts, Parameters, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -56,7 +56,7 @@ impl Scheduler for DropHead {
     }
 
     #[inline]
-    fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         buffer.pop_front(&mut self.queue)
     }
 }

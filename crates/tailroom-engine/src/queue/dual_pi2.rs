@@ -14,7 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
+use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
@@ -351,7 +351,7 @@ impl DualPi2 {
     /// Removes the first L4S packet (RFC 9332 appendix A.2, `dualpi2_dequeue`, the L4S branch);
     /// returns `None` if it is dropped.
     #[inline]
-    fn take_l4s(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn take_l4s(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         let packet = buffer.pop_front(&mut self.l4s.list)?;
         let delay = now.since(buffer.packet(&packet).time());
         if self.controller.l4s() < P_LMAX {
@@ -373,7 +373,7 @@ impl DualPi2 {
 
     /// Removes the first classic packet (the classic branch); returns `None` if it is dropped.
     #[inline]
-    fn take_classic(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn take_classic(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         let mut packet = buffer.pop_front(&mut self.classic.list)?;
         if self.classic.recurs(self.controller.classic()) {
             if self.controller.is_saturated() {
@@ -406,7 +406,7 @@ impl Scheduler for DualPi2 {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         self.keep_up(now, buffer);
         while buffer.packets() > 0 {
             let (is_l4s, is_contended) = (self.is_l4s_next(), self.is_contended());

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, Unlisted};
+use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::codel::{CodelState, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
@@ -111,7 +111,7 @@ impl Scheduler for FqCodel {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         loop {
             let index = self.queues.next(CodelState::on_empty_queue)?;
             let queue = self.queues.at(index);

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, Unlisted};
+use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
 use super::pie::{
     ALPHA, BETA, MARK_UP_TO, MAX_BURST, PieParams, PieState, Settings, TARGET, UPDATE_INTERVAL,
@@ -149,7 +149,7 @@ impl Scheduler for FqPie {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         let index = self.queues.next(|_| ())?;
         let queue = self.queues.at(index);
         let packet = buffer.pop_front(&mut queue.list)?;

@@ -27,7 +27,7 @@ use crate::parameters::BadParameter;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::stream;
 use crate::units::{Rate, Time};
-use buffer::{Buffer, DropReason, Unlisted};
+use buffer::{Buffer, DropReason, PacketHandle};
 
 /// An arriving packet and the state of the buffer at its arrival.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ pub trait Scheduler {
 
     /// Returns the packet to send at `now`, or `None` if no packet is left. May drop packets before
     /// it. If packets wait, it returns one of them or drops them all.
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted>;
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle>;
 
     /// Returns the internal quantities to report at `now`; means cover the time since
     /// [`Scheduler::restart_gauges`]. Their names and order never change.
@@ -252,7 +252,7 @@ macro_rules! registry {
             }
 
             #[inline]
-            fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+            fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
                 match self {
                     $(SchedulerQueue::$scheduler(queue) => queue.dequeue(now, buffer),)+
                 }

@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
+use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
 use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
 use crate::packet::Ecn;
@@ -354,7 +354,7 @@ impl Scheduler for Pie {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         self.aqm_state.advance(&self.settings, now);
         let packet = buffer.pop_front(&mut self.queue)?;
         self.aqm_state.on_departure(now, buffer.packet(&packet).time(), &self.queue);

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
+use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::{LinkFacts, Parameters, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -61,7 +61,7 @@ impl Scheduler for RandomDrop {
     }
 
     #[inline]
-    fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn dequeue(&mut self, _now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         buffer.pop_front(&mut self.queue)
     }
 }

@@ -9,8 +9,8 @@ use super::{
     ArrivalDispersion, ArrivalLog, FlowSeries, FlowSummary, GroupLinkSummary, GroupSummary,
     LinkSeries, LinkSummary, Named, PacketLog, Results, Summary,
 };
-use crate::dynamic_flows::Populations;
-use crate::flow::Ends;
+use crate::dynamic_flows::FlowGenerators;
+use crate::flow::Endpoints;
 use crate::link::{Link, LinkSpec};
 use crate::network::Network;
 use crate::probe::delays::Delays;
@@ -28,14 +28,17 @@ const FAIR: f64 = 0.9;
 pub fn collect(
     network: &Network,
     links: &[Link],
-    ends: &[&Ends],
+    endpoints: &[&Endpoints],
     accounts: &[FlowAccount],
     group_probes: &[GroupProbe],
     passing: &PassingResults<'_>,
     events: u64,
 ) -> Results {
-    let data: Vec<FlowData<'_>> =
-        ends.iter().zip(accounts).map(|(ends, account)| FlowData::new(ends, *account)).collect();
+    let data: Vec<FlowData<'_>> = endpoints
+        .iter()
+        .zip(accounts)
+        .map(|(endpoints, account)| FlowData::new(endpoints, *account))
+        .collect();
     let link_summaries: Vec<(String, LinkSummary)> = network
         .links
         .iter()
@@ -52,9 +55,9 @@ pub fn collect(
     let groups = network.groups.iter().enumerate().map(|(index, group)| {
         let members = network.members(index);
         let members = members.start as usize..members.end as usize;
-        let population = passing.populations.all().iter().find(|one| one.group == index);
-        let summary = match population {
-            Some(population) => passing_group(network, population, &capacities),
+        let generator = passing.generators.all().iter().find(|one| one.group == index);
+        let summary = match generator {
+            Some(generator) => passing_group(network, generator, &capacities),
             None => group_summary(&flows[members.clone()], &data[members]),
         };
         let probe = &group_probes[index];
@@ -87,11 +90,11 @@ pub fn collect(
         summary,
         link_series: network.series_interval.map(|interval| link_series(links, interval)),
         flow_series: network.series_interval.map(|interval| flow_series(&data, interval)),
-        packet_log: packet_log(network, links, passing.populations),
+        packet_log: packet_log(network, links, passing.generators),
         flow_counts: flow_counts(passing.sharing),
-        flow_log: flow_log(passing.populations.all()),
+        flow_log: flow_log(passing.generators.all()),
         arrival_dispersion: arrival_dispersion(links),
-        arrival_log: arrival_log(network, links, passing.populations),
+        arrival_log: arrival_log(network, links, passing.generators),
     }
 }
 
@@ -302,7 +305,7 @@ fn convergence_time(network: &Network, data: &[FlowData<'_>]) -> Option<f64> {
     if progress.len() < 2 {
         return None;
     }
-    let interval = network.marks().progress_interval;
+    let interval = network.checkpoints().progress_interval;
     let intervals = network.duration.picoseconds() / interval.picoseconds();
     let from = last_start.picoseconds().div_ceil(interval.picoseconds()).max(1) - 1;
     let end =
@@ -363,12 +366,12 @@ fn flow_series(data: &[FlowData<'_>], interval: Time) -> FlowSeries {
 }
 
 /// Whose a packet is: flows that come and go have no names of their own but that of their group.
-fn name_of(flow: u32, network: &Network, populations: &Populations) -> u32 {
-    let group = populations.group_of(flow);
+fn name_of(flow: u32, network: &Network, generators: &FlowGenerators) -> u32 {
+    let group = generators.group_of(flow);
     group.map_or(flow, |group| (network.flows.len() + group) as u32)
 }
 
-fn packet_log(network: &Network, links: &[Link], populations: &Populations) -> PacketLog {
+fn packet_log(network: &Network, links: &[Link], generators: &FlowGenerators) -> PacketLog {
     let mut log = PacketLog::default();
     for (index, link) in links.iter().enumerate() {
         let mut entries = link.probe.log.clone();
@@ -377,21 +380,21 @@ fn packet_log(network: &Network, links: &[Link], populations: &Populations) -> P
         for entry in entries {
             log.time_s.push(entry.time.seconds());
             log.link.push(index as u32);
-            log.flow.push(name_of(entry.flow, network, populations));
+            log.flow.push(name_of(entry.flow, network, generators));
             log.event.push(entry.event as u8);
         }
     }
     log
 }
 
-fn arrival_log(network: &Network, links: &[Link], populations: &Populations) -> ArrivalLog {
+fn arrival_log(network: &Network, links: &[Link], generators: &FlowGenerators) -> ArrivalLog {
     let mut log = ArrivalLog::default();
     for (index, link) in links.iter().enumerate() {
         let arrivals = link.probe.arrivals.iter().flat_map(|arrivals| arrivals.list());
         for arrival in arrivals {
             log.time_s.push(arrival.packet.time().seconds());
             log.link.push(index as u32);
-            log.flow.push(name_of(arrival.packet.flow(), network, populations));
+            log.flow.push(name_of(arrival.packet.flow(), network, generators));
             log.bytes.push(arrival.packet.bytes());
             log.queue_packets.push(arrival.queue);
             log.fate.push(arrival.outcome as u8);

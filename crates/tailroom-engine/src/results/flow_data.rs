@@ -1,6 +1,6 @@
 //! What is known of a permanent flow at the end of a run.
 
-use crate::flow::Ends;
+use crate::flow::Endpoints;
 use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowRecord, FlowState};
 
 /// What is known of one flow at the end of a run.
@@ -19,9 +19,9 @@ fn between(probe: &FlowProbe) -> FlowCounters {
 }
 
 impl<'a> FlowData<'a> {
-    pub(super) fn new(ends: &'a Ends, account: FlowAccount) -> Self {
-        match ends {
-            Ends::Tcp(connection) => {
+    pub(super) fn new(endpoints: &'a Endpoints, account: FlowAccount) -> Self {
+        match endpoints {
+            Endpoints::Tcp(connection) => {
                 let probe = &connection.sender.probe;
                 FlowData {
                     record: probe.record(),
@@ -31,7 +31,7 @@ impl<'a> FlowData<'a> {
                     is_controlled: true,
                 }
             }
-            Ends::Unresponsive(source) => {
+            Endpoints::Unresponsive(source) => {
                 let received = between(&source.received);
                 FlowData {
                     record: source.received.record(),

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{FlowCounts, FlowLog, GroupSummary, Named};
-use crate::dynamic_flows::bottlenecked::Sharing;
-use crate::dynamic_flows::{Population, Populations};
+use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
+use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
 use crate::network::{GroupSpec, Network};
-use crate::probe::population::{SIZE_CLASSES, SizeClass};
+use crate::probe::dynamic_flows::{SIZE_CLASSES, SizeClass};
 use crate::units::Time;
 
 /// What is known of passing flows at the end of a run.
 #[derive(Debug)]
 pub struct PassingResults<'a> {
     /// The groups whose flows come and go.
-    pub populations: &'a Populations,
+    pub generators: &'a FlowGenerators,
     /// By link.
-    pub sharing: &'a [Sharing],
+    pub sharing: &'a [BottleneckedFlows],
 }
 
 /// Offered load from which a link is overloaded.
@@ -115,11 +115,11 @@ pub(super) fn sharing_summary(
         Some(rate * active / span)
     });
     let arrived = passing
-        .populations
+        .generators
         .all()
         .iter()
-        .filter(|population| crossing(&network.groups[population.group]))
-        .map(|population| population.probe.arrived_wire_bytes as f64 * 8.0 / span);
+        .filter(|generator| crossing(&network.groups[generator.group]))
+        .map(|generator| generator.probe.arrived_wire_bytes as f64 * 8.0 / span);
     let offered_bps = total(uncontrolled) + total(arrived);
     let offered_load = ratio(offered_bps, capacity_bps).unwrap_or(0.0);
     let bottlenecked = &sharing.bottlenecked_over_time;
@@ -145,12 +145,12 @@ pub(super) fn sharing_summary(
 /// The sums of a group whose flows come and go, and its flows by size.
 pub(super) fn passing_group(
     network: &Network,
-    population: &Population,
+    generator: &FlowGenerator,
     capacities: &[f64],
 ) -> GroupSummary {
-    let group = &network.groups[population.group];
+    let group = &network.groups[generator.group];
     let span = network.duration.since(network.measure_from).seconds();
-    let probe = &population.probe;
+    let probe = &generator.probe;
     let totals = &probe.totals;
     let capacity = group.path.iter().map(|&link| capacities[link]).fold(f64::INFINITY, f64::min);
     let delay = ratio(totals.rtt_sum as f64 * 1e-12, totals.rtt_count as f64);
@@ -209,7 +209,7 @@ fn class_summary(from_bytes: u64, to_bytes: Option<u64>, class: &SizeClass) -> S
 }
 
 /// Shares of the time by number of flows.
-pub(super) fn flow_counts(sharing: &[Sharing]) -> FlowCounts {
+pub(super) fn flow_counts(sharing: &[BottleneckedFlows]) -> FlowCounts {
     let mut counts = FlowCounts::default();
     for (index, link) in sharing.iter().enumerate() {
         // Numbers of flows are not negative, so that their bits are in order.
@@ -232,13 +232,13 @@ pub(super) fn flow_counts(sharing: &[Sharing]) -> FlowCounts {
 }
 
 /// The completed flows that were to be kept one by one, of each group by start.
-pub(super) fn flow_log(populations: &[Population]) -> FlowLog {
+pub(super) fn flow_log(generators: &[FlowGenerator]) -> FlowLog {
     let mut log = FlowLog::default();
-    for population in populations {
-        let mut entries = population.probe.log.clone();
+    for generator in generators {
+        let mut entries = generator.probe.log.clone();
         entries.sort_by_key(|entry| (entry.start, entry.duration, entry.bytes));
         for entry in entries {
-            log.group.push(population.group as u32);
+            log.group.push(generator.group as u32);
             log.start_s.push(entry.start.seconds());
             log.bytes.push(entry.bytes as f64);
             log.completion_time_s.push(entry.duration.seconds());

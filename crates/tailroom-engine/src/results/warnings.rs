@@ -71,7 +71,7 @@ fn few_reductions(run: &Evidence<'_>) -> Vec<String> {
 
 /// Flows with more reductions than the probes keep.
 fn forgotten_reductions(run: &Evidence<'_>) -> Vec<String> {
-    let kept = run.network.marks().reductions_kept as u64;
+    let kept = run.network.checkpoints().reductions_kept as u64;
     let is_over = run.data.iter().any(|flow| flow.window.reductions > kept);
     let warning = is_over.then(|| {
         format!(

@@ -1,8 +1,8 @@
-//! The account of packets at the end of a run: none has appeared or vanished.
+//! The account of packets at the end of a run, which shows that no packet appeared or vanished.
 
 use super::Simulation;
 use super::error::RunError;
-use crate::flow::Ends;
+use crate::flow::Endpoints;
 use crate::link::Link;
 use crate::packet::in_network::Stage;
 
@@ -22,9 +22,9 @@ impl Simulation {
             }
         }
         for (index, flow) in self.flows.iter().enumerate() {
-            let sent = match &flow.ends {
-                Ends::Tcp(connection) => connection.sender.probe.counters.sent,
-                Ends::Unresponsive(source) => source.sent.counters.sent,
+            let sent = match &flow.endpoints {
+                Endpoints::Tcp(connection) => connection.sender.probe.counters.sent,
+                Endpoints::Unresponsive(source) => source.sent.counters.sent,
             };
             let found = flow.account.received + flow.account.lost + on_the_way[index];
             if sent != found {

@@ -12,7 +12,7 @@ pub enum RunError {
          this is a bug in tailroom, please report it with the scenario and the seed"
     )]
     Conservation {
-        /// Whose account.
+        /// The flow, link or path whose account does not balance.
         place: String,
         /// What the account should show.
         expected: u64,
@@ -24,7 +24,7 @@ pub enum RunError {
     Network {
         /// Where.
         place: String,
-        /// What is wrong, what is possible, what to do.
+        /// The problem, the allowed range, and the remedy.
         problem: String,
     },
     /// Packets pile up without bound, although the estimate before the run was within the limit.
@@ -32,13 +32,13 @@ pub enum RunError {
         "at {time} the packets under way need at least {needed_bytes} bytes, more than memory_limit \
          ({limit_bytes} bytes); a flow whose access_rate is not above its bottleneck's rate never \
          sees a loss and lets its window grow: raise access_rate, or set max_window; a window may be \
-         larger than any path needs: lower initial_window, or what the congestion control asks for; \
-         where flows come and go, they may come faster than the link can serve them: lower their load"
+         larger than any path needs: lower initial_window, or the window of the congestion control; \
+         dynamic flows may arrive faster than the link can serve them: lower their load"
     )]
     Memory {
         /// When.
         time: Time,
-        /// What the packets and flows under way take; just above the limit where there was no memory for
+        /// Memory of the packets and flows in progress; just above the limit if there was no memory for
         /// one more event.
         needed_bytes: u64,
         /// What the scenario allows.
@@ -52,21 +52,21 @@ pub enum RunError {
     ArrivalLog {
         /// The link.
         link: String,
-        /// How many it may hold.
+        /// The most arrivals that the log may hold.
         limit: u64,
     },
-    /// Flows come faster than they go.
+    /// Flows arrive faster than they depart.
     #[error(
-        "at {time} more than {limit} flows are in progress; they come faster than the link can serve \
+        "at {time} more than {limit} flows are in progress; they arrive faster than the link can serve \
          them: lower their load, or shorten duration"
     )]
     Flows {
         /// When.
         time: Time,
-        /// As many as a run can tell apart.
+        /// The most flows that a run can tell apart.
         limit: usize,
     },
-    /// A control that is not in the registry did what no control may do.
+    /// A control from outside the registry failed, or returned a value that is not allowed.
     #[error(
         "flows.{group}.congestion: {control}, flow {flow}, at {}: {}",
         fault.time,

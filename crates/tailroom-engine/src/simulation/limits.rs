@@ -1,8 +1,9 @@
-//! What a run can hold: flows, links on a circuit, time, memory. A scenario is checked before it gets
+//! What a run can hold: flows, links on a route, time, memory. A scenario is checked before it gets
 //! here; a network that a program has built is not.
 
 use super::Simulation;
 use super::error::RunError;
+use super::flow::Flow;
 use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
 use crate::packet::MAX_PACKET_BYTES;
@@ -14,7 +15,7 @@ pub(super) const EVENTS_BETWEEN_MEMORY_CHECKS: u64 = 1 << 20;
 /// Flows in progress take about a kilobyte each.
 pub(super) const FLOWS_BETWEEN_MEMORY_CHECKS: usize = 1 << 14;
 
-/// Says which limit a network passes.
+/// Checks a network against the limits of the engine.
 pub(super) fn check(network: &Network) -> Result<(), RunError> {
     let fault = |place: String, problem: String| Err(RunError::Network { place, problem });
     if network.flows.len() > MAX_FLOWS {
@@ -43,7 +44,7 @@ pub(super) fn check(network: &Network) -> Result<(), RunError> {
 }
 
 impl Simulation {
-    /// Whether all that is under way fits into the memory that the scenario allows.
+    /// Checks that everything in progress fits into the memory that the scenario allows.
     pub(super) fn check_memory(&self, time: Time) -> Result<(), RunError> {
         let (needed_bytes, limit_bytes) = (self.memory_bytes(), self.network.memory_limit_bytes);
         if needed_bytes > limit_bytes {
@@ -56,7 +57,7 @@ impl Simulation {
     #[cold]
     pub(super) fn memory_error(&self, time: Time) -> RunError {
         let limit_bytes = self.network.memory_limit_bytes;
-        // What it takes, and what there was no memory for: more than the limit, as far as is known.
+        // What did not fit is not known: at least one byte more than the limit.
         let needed_bytes = self.memory_bytes().max(limit_bytes.saturating_add(1));
         RunError::Memory { time, needed_bytes, limit_bytes }
     }
@@ -64,8 +65,8 @@ impl Simulation {
     fn memory_bytes(&self) -> u64 {
         let within = |link: &Link| link.memory_bytes_within(EVENTS_BETWEEN_MEMORY_CHECKS);
         let held_bytes: u64 = self.links.iter().map(within).sum();
-        let metered_bytes = self.admissions.memory_bytes_within(EVENTS_BETWEEN_MEMORY_CHECKS);
-        let flow_bytes: u64 = self.flows.iter().map(super::Flow::memory_bytes).sum();
+        let metered_bytes = self.admissions.memory_bytes();
+        let flow_bytes: u64 = self.flows.iter().map(Flow::memory_bytes).sum();
         let pending_bytes = self.schedule.memory_bytes() + self.stores.memory_bytes();
         pending_bytes + held_bytes + metered_bytes + flow_bytes
     }

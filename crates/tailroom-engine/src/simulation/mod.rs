@@ -1,34 +1,40 @@
-//! The run: takes arrivals at shared links in order of time and lets each packet cause what it causes.
+//! A run: takes the arrivals at shared links in order of time, and carries out what follows from each.
+//!
+//! `link_events` has what happens to a packet at a link, `dynamic_flows` the arrival and departure of
+//! flows, `checkpoints` the times at which links record their state.
 
-mod circuits;
+mod checkpoints;
 mod conservation;
+mod dynamic_flows;
 pub mod error;
+mod flow;
 mod limits;
-pub mod passing_flows;
-pub mod schedule;
+mod link_events;
+mod routes;
+mod schedule;
+mod services;
 mod sizing;
 mod stores;
 mod waits;
 
 use crate::dynamic_flows::admission::FlowAdmissions;
-use crate::dynamic_flows::bottlenecked::INTERVAL;
-use crate::flow::Ends;
-use crate::link::{Fate, Link};
-use crate::network::{GroupSpec, Network};
+use crate::flow::Endpoints;
+use crate::link::Link;
+use crate::network::Network;
 use crate::packet::in_network::{Event, Stage};
-use crate::packet::{Ack, Ecn, Packet};
-use crate::private_path::Entrance;
-use crate::probe::flow::{FlowAccount, Marks};
+use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
 use crate::results;
 use crate::results::Results;
-use crate::tcp::TcpSpec;
 use crate::units::Time;
-use circuits::{Circuits, Exit};
+use checkpoints::LinkCheckpoints;
+use dynamic_flows::DynamicFlows;
 use error::RunError;
+use flow::Flow;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
-use passing_flows::PassingFlows;
-use schedule::{Schedule, TieBreak};
+use routes::Routes;
+use schedule::Schedule;
+use services::Services;
 use stores::Stores;
 
 /// A run in progress.
@@ -39,210 +45,43 @@ pub struct Simulation {
     links: Vec<Link>,
     admissions: FlowAdmissions,
     services: Services,
-    link_marks: LinkMarks,
-    /// The permanent flows, and behind them those that come and go.
+    link_checkpoints: LinkCheckpoints,
+    /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
-    passing: PassingFlows,
-    circuits: Circuits,
-    /// What the groups measure.
+    dynamic: DynamicFlows,
+    routes: Routes,
+    /// By group.
     groups: Vec<GroupProbe>,
     stores: Stores,
     events: u64,
     is_measuring: bool,
-    /// Whether a control may fail: those of the registry do not.
+    /// Whether a control may fail; the controls of the registry do not.
     has_custom_controls: bool,
-    /// What the network has too much of, if anything.
+    /// Why the run cannot start or go on, if there is a reason.
     fault: Option<RunError>,
-}
-
-/// A flow, and where it stands in the simulation.
-#[derive(Debug)]
-struct Flow {
-    ends: Ends,
-    forward_hops: u8,
-    ack_bytes: u32,
-    /// The wake-up that is pending; [`Time::NEVER`] for none.
-    wake_at: Time,
-    /// Whether its last byte is not yet acknowledged, as far as is known; of what nothing controls
-    /// the end is known beforehand.
-    is_in_progress: bool,
-    account: FlowAccount,
-}
-
-/// A packet at a link, and what becomes of it.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    packet: Event,
-    fate: Fate,
-    /// What lies behind the link.
-    exit: Exit,
-    /// Whether it has just arrived there and lets its source emit the next one.
-    clocks_source: bool,
-}
-
-/// When the links whose discipline holds the packets send next.
-#[derive(Debug)]
-struct Services {
-    /// By link; [`Time::NEVER`] where nothing waits or nothing is held.
-    times: Vec<Time>,
-    /// The earliest of them, and whose it is.
-    next: Time,
-    first: usize,
-}
-
-impl Services {
-    fn new(links: usize) -> Self {
-        Services { times: vec![Time::NEVER; links], next: Time::NEVER, first: 0 }
-    }
-
-    fn set(&mut self, link: usize, time: Time) {
-        self.times[link] = time;
-        if time < self.next {
-            (self.next, self.first) = (time, link);
-        } else if link == self.first {
-            // Few links: a scan costs less than a heap.
-            let earliest = self.times.iter().enumerate().min_by_key(|(_, time)| **time);
-            (self.first, self.next) = earliest.map_or((0, Time::NEVER), |(at, time)| (at, *time));
-        }
-    }
-}
-
-/// When the links record.
-#[derive(Debug)]
-struct LinkMarks {
-    next: Time,
-    next_sample: Time,
-    marks: Marks,
-}
-
-/// Puts what a flow sends into the schedule.
-struct Door<'a> {
-    schedule: &'a mut Schedule,
-    stores: &'a mut Stores,
-    flow: u32,
-    forward_hops: u8,
-    ack_bytes: u32,
-    acks_on_the_way: &'a mut u64,
-}
-
-impl Entrance for Door<'_> {
-    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
-    #[inline(always)]
-    fn packet(&mut self, time: Time, packet: &Packet) {
-        let mut event = Event::arrival(time, self.flow, 0, packet);
-        if event.is_kept() {
-            event = self.stores.kept_packets.keep(event, packet.sent, self.schedule);
-        }
-        self.schedule.push(event);
-    }
-
-    fn ack(&mut self, time: Time, ack: Ack<'_>) {
-        let slot = self.stores.acks.put(ack);
-        *self.acks_on_the_way += 1;
-        let event = Event::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
-        self.schedule.push(event);
-    }
-}
-
-impl Flow {
-    fn new(ends: Ends, group: &GroupSpec) -> Self {
-        let is_in_progress = matches!(ends, Ends::Tcp(_));
-        debug_assert_eq!(is_in_progress, group.tcp.is_some(), "a transport controls");
-        Flow {
-            ends,
-            forward_hops: group.path.len() as u8,
-            ack_bytes: group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes),
-            wake_at: Time::NEVER,
-            is_in_progress,
-            account: FlowAccount::default(),
-        }
-    }
-
-    /// The flow's ends, and the door through which they send.
-    #[inline]
-    fn ends_and_door<'a>(
-        &'a mut self,
-        flow: u32,
-        schedule: &'a mut Schedule,
-        stores: &'a mut Stores,
-    ) -> (&'a mut Ends, Door<'a>) {
-        let Flow { ends, forward_hops, ack_bytes, account, .. } = self;
-        let door = Door {
-            schedule,
-            stores,
-            flow,
-            forward_hops: *forward_hops,
-            ack_bytes: *ack_bytes,
-            acks_on_the_way: &mut account.acks_on_the_way,
-        };
-        (ends, door)
-    }
-
-    /// Sees to it that a wake-up is pending when the flow's next timer needs one. A pending one that
-    /// comes too early does no harm: it looks again and goes back to sleep. Says whether nothing is
-    /// in flight, as after the last byte.
-    #[inline]
-    fn arm(&mut self, flow: u32, schedule: &mut Schedule) -> bool {
-        let connection = match &self.ends {
-            Ends::Tcp(connection) => connection,
-            Ends::Unresponsive(source) => return source.has_stopped,
-        };
-        let (wake, is_quiet) = (connection.next_wake(), connection.sender.is_quiet());
-        if wake < self.wake_at {
-            self.set_wake(wake, flow, schedule);
-        }
-        is_quiet
-    }
-
-    /// Memory that it takes.
-    fn memory_bytes(&self) -> u64 {
-        size_of::<Flow>() as u64 + self.ends.memory_bytes()
-    }
-
-    /// Whether all that it sent has been received or lost, and all ACKs have come back.
-    fn is_accounted_for(&self, sent: u64) -> bool {
-        let account = &self.account;
-        sent == account.received + account.lost && account.acks_on_the_way == 0
-    }
-
-    #[cold]
-    fn set_wake(&mut self, wake: Time, flow: u32, schedule: &mut Schedule) {
-        self.wake_at = wake;
-        schedule.push(Event::wake(wake, flow));
-    }
 }
 
 impl Simulation {
     /// A run of `network`, at time 0.
     pub fn new(network: &Network) -> Self {
-        Simulation::with_tie_break(network, TieBreak::Flow)
-    }
-
-    /// The same with a rule for events of one instant; every rule but [`TieBreak::Flow`] is wrong and
-    /// exists for the tests.
-    pub fn with_tie_break(network: &Network, tie_break: TieBreak) -> Self {
-        let marks = network.marks();
+        let checkpoints = network.checkpoints();
         let flows = (0..network.flows.len()).map(|index| {
             let group = network.flows[index].group;
-            let ends = Ends::new(network, index, marks);
-            Flow::new(ends, &network.groups[group])
+            let endpoints = Endpoints::new(network, index, checkpoints);
+            Flow::new(endpoints, &network.groups[group])
         });
         let links = network.links.iter().enumerate();
         let links = links.map(|(index, spec)| Link::new(spec, &network.link_facts(index)));
         let links: Vec<Link> = links.collect();
         let mut simulation = Simulation {
-            schedule: sizing::schedule(network, tie_break).with_memory(network.memory_limit_bytes),
-            passing: PassingFlows::new(network, &links),
+            schedule: sizing::schedule(network).with_memory(network.memory_limit_bytes),
+            dynamic: DynamicFlows::new(network, &links),
             links,
             admissions: FlowAdmissions::new(network),
             services: Services::new(network.links.len()),
-            link_marks: LinkMarks {
-                next: marks.measure_from.min(marks.series_interval).min(INTERVAL),
-                next_sample: marks.series_interval,
-                marks,
-            },
+            link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
-            circuits: Circuits::new(network),
+            routes: Routes::new(network),
             groups: vec![GroupProbe::default(); network.groups.len()],
             stores: Stores::default(),
             events: 0,
@@ -258,24 +97,25 @@ impl Simulation {
     fn start_flows(&mut self) {
         let Simulation { flows, schedule, stores, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
-            let (ends, mut door) = flow.ends_and_door(index as u32, schedule, stores);
-            ends.emit_next(&mut door);
+            let (endpoints, mut injector) =
+                flow.endpoints_and_injector(index as u32, schedule, stores);
+            endpoints.emit_next(&mut injector);
             flow.arm(index as u32, schedule);
         }
     }
 
-    /// Packets that have been offered to a link so far, links added up.
+    /// The number of packets offered to links so far, summed over the links.
     pub fn packet_hops(&self) -> u64 {
         self.links.iter().map(|link| link.probe.account().0).sum()
     }
 
-    /// Runs until `time` or the end of the run: every event before it is done.
+    /// Runs until `time` or the end of the run, whichever is earlier; handles every event before it.
     ///
     /// # Errors
-    /// [`RunError::Network`] if the network has more of something than a run can hold;
-    /// [`RunError::Memory`] when pending packets need more than the network's limit, as soon as an
-    /// event needs more for the packets that it sends; [`RunError::Control`] as soon as a congestion
-    /// control fails. A run that has failed fails again.
+    /// [`RunError::Network`] if the network exceeds a limit of the engine; [`RunError::Memory`] as soon
+    /// as pending packets or flows need more memory than the network allows; [`RunError::ArrivalLog`]
+    /// and [`RunError::Flows`] if there are too many arrivals to record or flows in progress;
+    /// [`RunError::Control`] as soon as a congestion control fails. A run that has failed fails again.
     pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
         let done = match &self.fault {
             None => self.take_events(time.min(self.network.duration)),
@@ -292,7 +132,7 @@ impl Simulation {
         loop {
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.services.next;
-            let other = service.min(self.passing.next_arrival());
+            let other = service.min(self.dynamic.next_arrival());
             let step = if let Some(event) = self.schedule.pop_before(until.min(other)) {
                 self.begin_event(event.time())?;
                 match event.stage() {
@@ -324,8 +164,8 @@ impl Simulation {
         }
     }
 
-    /// Ends the run with the event in which a control fails, or memory is used up, so that it ends the
-    /// same way each time.
+    /// Fails in the event in which a control fails or memory is used up, so that a run fails at the same
+    /// event each time.
     #[inline]
     fn check_event(&self, flow: u32) -> Result<(), RunError> {
         if self.schedule.is_overfull() {
@@ -345,7 +185,7 @@ impl Simulation {
 
     #[inline(never)]
     fn control_result(&self, flow: usize) -> Result<(), RunError> {
-        let Ends::Tcp(connection) = &self.flows[flow].ends else { return Ok(()) };
+        let Endpoints::Tcp(connection) = &self.flows[flow].endpoints else { return Ok(()) };
         let Some(fault) = connection.sender.control_fault() else { return Ok(()) };
         let group = self.group_of(flow);
         let control = group.tcp.as_ref().map_or("", |tcp| tcp.congestion.name());
@@ -357,7 +197,7 @@ impl Simulation {
         })
     }
 
-    /// What must be done before anything happens at `time`.
+    /// Does what is due before an event at `time`: checks of memory, and the checkpoints up to then.
     #[inline]
     fn begin_event(&mut self, time: Time) -> Result<(), RunError> {
         self.events += 1;
@@ -365,8 +205,8 @@ impl Simulation {
             self.check_arrival_logs()?;
             self.check_memory(time)?;
         }
-        if time >= self.link_marks.next {
-            self.pass_link_marks(time);
+        if time >= self.link_checkpoints.next {
+            self.record_links_until(time);
         }
         Ok(())
     }
@@ -382,174 +222,27 @@ impl Simulation {
         Ok(())
     }
 
-    /// A packet reaches a link; `None` if a scheduler takes it in and nothing follows from that.
-    #[inline]
-    fn arrive(&mut self, mut packet: Event, position: u8) -> Option<Step> {
-        let hop = self.circuits.hop(packet.flow(), position);
-        let link = hop.link as usize;
-        if !self.links[link].is_scheduled() {
-            // The packet will reach its flow's ends at once: this fetches them meanwhile.
-            std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
-        }
-        self.admissions.on_arrival(link, &packet);
-        let fate = self.links[link].arrive(&mut packet, hop.class);
-        if hop.adds_wait {
-            packet = self.add_wait(packet, fate, hop);
-        }
-        if fate == Fate::Held {
-            self.after_scheduler(link, packet.time());
-            if !hop.clocks_source {
-                return None;
-            }
-        }
-        Some(Step { packet, fate, exit: hop.exit, clocks_source: hop.clocks_source })
-    }
-
-    /// A link's scheduler sends its next packet, if it has not dropped all of them.
-    #[inline(never)]
-    fn serve(&mut self, link: usize) -> Option<Step> {
-        let now = self.services.next;
-        let Simulation { links, circuits, .. } = self;
-        let served = links[link].serve(|packet| circuits.class_of(packet));
-        self.after_scheduler(link, now);
-        let (packet, fate) = served?;
-        let Stage::Arrival(position) = packet.stage() else { return None };
-        let hop = self.circuits.hop(packet.flow(), position);
-        let packet = if hop.adds_wait { self.add_wait(packet, fate, hop) } else { packet };
-        Some(Step { packet, fate, exit: hop.exit, clocks_source: false })
-    }
-
-    /// Notes what a link's scheduler has dropped, and when the link sends next.
-    #[inline]
-    fn after_scheduler(&mut self, link: usize, now: Time) {
-        let next = self.links[link].next_service();
-        if next != self.services.times[link] {
-            self.services.set(link, next);
-        }
-        if self.links[link].has_dropped() {
-            self.take_dropped(link, now);
-        }
-    }
-
-    #[inline(never)]
-    fn take_dropped(&mut self, link: usize, now: Time) {
-        let measure_from = self.link_marks.marks.measure_from;
-        let Simulation { flows, links, circuits, stores, passing, .. } = self;
-        links[link].drain_dropped(now, |dropped| {
-            let packet = dropped.packet;
-            lose(flows, stores, packet, measure_from);
-            passing.let_go(packet.flow(), flows);
-            circuits.class_of(packet)
-        });
-    }
-
-    /// Lets a packet that a link has sent, or not, cause what it causes.
-    #[inline]
-    fn follow(&mut self, step: Step) {
-        let Step { packet: event, fate, exit, clocks_source } = step;
-        let Simulation { flows, schedule, stores, passing, link_marks, circuits, groups, .. } =
-            self;
-        let measure_from = link_marks.marks.measure_from;
-        let index = event.flow();
-        match fate {
-            // The link stands still for good, or the run is over by then: the packet stays there.
-            Fate::Delivered(at) if at >= Time::AFTER_ALL_RUNS => schedule.push(event.never()),
-            Fate::Delivered(at) if exit == Exit::Receiver => {
-                let (event, sent) = sent_at(event, stores);
-                let flow = &mut flows[index as usize];
-                flow.account.received += 1;
-                if event.ecn() == Ecn::Ce {
-                    flow.account.marked_measured += u64::from(sent >= measure_from);
-                }
-                let (ends, mut door) = flow.ends_and_door(index, schedule, stores);
-                match ends {
-                    Ends::Tcp(connection) => {
-                        let packet = event.packet(connection.receiver.next());
-                        connection.deliver(at, Packet { sent, ..packet }, &mut door);
-                    }
-                    Ends::Unresponsive(source) => {
-                        let group = circuits.group_of(index);
-                        source.deliver(at, sent, event.bytes(), &mut groups[group]);
-                    }
-                }
-                if flow.arm(index, schedule) {
-                    passing.let_go(index, flows);
-                }
-            }
-            Fate::Delivered(at) if exit == Exit::Sender => {
-                let flow = &mut flows[index as usize];
-                let ack = stores.acks.take(event.slot());
-                flow.account.acks_on_the_way -= 1;
-                let (ends, mut door) = flow.ends_and_door(index, schedule, stores);
-                ends.deliver_ack(at, ack.ack(), &mut door);
-                if flow.arm(index, schedule) {
-                    passing.let_go(index, flows);
-                }
-            }
-            // All that the event cannot say of a packet is kept by now; the age of an ACK is never read.
-            Fate::Delivered(at) => schedule.push(event.at_next_link(at)),
-            Fate::Dropped | Fate::Lost => {
-                lose(flows, stores, event, measure_from);
-                passing.let_go(index, flows);
-            }
-            Fate::Held => {}
-        }
-        // A source's next packet is known once this one is out; it cannot arrive earlier.
-        if clocks_source {
-            let (ends, mut door) = flows[index as usize].ends_and_door(index, schedule, stores);
-            if ends.emit_next(&mut door) {
-                passing.let_go(index, flows);
-            }
-        }
-    }
-
     fn on_wake(&mut self, event: Event) {
         let flow = &mut self.flows[event.flow() as usize];
         if event.time() != flow.wake_at {
-            return; // an earlier one has taken its place
+            return; // an earlier wake-up has taken its place
         }
         flow.wake_at = Time::NEVER;
-        let (ends, mut door) =
-            flow.ends_and_door(event.flow(), &mut self.schedule, &mut self.stores);
-        if let Ends::Tcp(connection) = ends {
-            connection.wake(event.time(), &mut door);
+        let (endpoints, mut injector) =
+            flow.endpoints_and_injector(event.flow(), &mut self.schedule, &mut self.stores);
+        if let Endpoints::Tcp(connection) = endpoints {
+            connection.wake(event.time(), &mut injector);
         }
         if flow.arm(event.flow(), &mut self.schedule) {
-            self.passing.let_go(event.flow(), &mut self.flows);
-        }
-    }
-
-    /// Lets every link record its state as of the marks up to `now`.
-    #[cold]
-    fn pass_link_marks(&mut self, now: Time) {
-        let marks = self.link_marks.marks;
-        while self.link_marks.next <= now {
-            let mark = self.link_marks.next;
-            let is_edge = !self.is_measuring && mark >= marks.measure_from;
-            if is_edge || mark >= self.passing.next_mark() {
-                self.passing.pass(mark, &mut self.links);
-            }
-            if mark == self.link_marks.next_sample {
-                self.links.iter_mut().for_each(|link| link.sample(mark));
-                self.link_marks.next_sample = mark.saturating_add(marks.series_interval);
-            }
-            if is_edge {
-                self.links.iter_mut().for_each(|link| link.begin_measuring(mark));
-                self.passing.begin_measuring();
-                self.groups.iter_mut().for_each(|group| group.waits.clear());
-                self.is_measuring = true;
-            }
-            let edge = if self.is_measuring { Time::NEVER } else { marks.measure_from };
-            let passing = self.passing.next_mark();
-            self.link_marks.next = self.link_marks.next_sample.min(edge).min(passing);
+            self.dynamic.release_if_done(event.flow(), &mut self.flows);
         }
     }
 
     /// Runs to the end, closes the statistics, and checks that no packet appeared or vanished.
     ///
     /// # Errors
-    /// As [`Simulation::run_until`]; [`RunError::Conservation`] when the account of
-    /// packets does not balance, which is a bug of the engine.
+    /// Those of [`Simulation::run_until`]; [`RunError::Conservation`] if the account of packets does
+    /// not balance, which is a bug of the engine.
     pub fn finish(mut self) -> Result<Results, RunError> {
         let end = self.network.duration;
         self.run_until(end)?;
@@ -559,54 +252,36 @@ impl Simulation {
             return Err(self.memory_error(end));
         }
         self.check_arrival_logs()?;
-        self.pass_link_marks(end);
+        self.record_links_until(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         for flow in &mut self.flows {
-            match &mut flow.ends {
-                Ends::Tcp(connection) => connection.sender.pass_marks(end),
-                Ends::Unresponsive(source) => source.pass_marks(end),
+            match &mut flow.endpoints {
+                Endpoints::Tcp(connection) => connection.sender.record_until(end),
+                Endpoints::Unresponsive(source) => source.record_until(end),
             }
         }
-        self.passing.pass(end, &mut self.links);
-        self.passing.end_measuring(&self.flows);
+        self.dynamic.pass(end, &mut self.links);
+        self.dynamic.end_measuring(&self.flows);
         self.check_conservation()?;
         let permanent = || self.flows.iter().take(self.network.flows.len());
-        let ends: Vec<&Ends> = permanent().map(|flow| &flow.ends).collect();
+        let endpoints: Vec<&Endpoints> = permanent().map(|flow| &flow.endpoints).collect();
         let accounts: Vec<FlowAccount> = permanent().map(|flow| flow.account).collect();
-        let passing = self.passing.results();
+        let dynamic = self.dynamic.results();
         let Simulation { network, links, groups, events, .. } = &self;
-        Ok(results::collect(network, links, &ends, &accounts, groups, &passing, *events))
+        Ok(results::collect(network, links, &endpoints, &accounts, groups, &dynamic, *events))
     }
 
-    /// Lets flows do what is due before `end` but sends nothing that reaches a link by then: no
-    /// event calls for it, and their counts would stop short of the window.
+    /// Fires the timers and emissions that are due before `end` although their packets reach no link by
+    /// then. No event does so, and the counts of the flows would stop before the end of the window.
     fn run_flows_out(&mut self, end: Time) {
         let Simulation { flows, schedule, stores, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
-            let (ends, mut door) = flow.ends_and_door(index as u32, schedule, stores);
-            match ends {
-                Ends::Tcp(connection) => connection.run_out(end, &mut door),
-                Ends::Unresponsive(source) => source.run_out(&mut door),
+            let (endpoints, mut injector) =
+                flow.endpoints_and_injector(index as u32, schedule, stores);
+            match endpoints {
+                Endpoints::Tcp(connection) => connection.run_out(end, &mut injector),
+                Endpoints::Unresponsive(source) => source.run_out(&mut injector),
             }
         }
-    }
-}
-
-/// When a packet was sent that has come to the end of its way, and its event with its sequence number.
-#[inline]
-fn sent_at(event: Event, stores: &mut Stores) -> (Event, Time) {
-    if event.is_kept() { stores.kept_packets.take(event) } else { (event, event.sent()) }
-}
-
-/// A packet or an ACK was dropped by a queue or lost on a wire.
-fn lose(flows: &mut [Flow], stores: &mut Stores, event: Event, measure_from: Time) {
-    let flow = &mut flows[event.flow() as usize];
-    if matches!(event.stage(), Stage::Arrival(hop) if hop < flow.forward_hops) {
-        let (_, sent) = sent_at(event, stores);
-        flow.account.lost += 1;
-        flow.account.lost_measured += u64::from(sent >= measure_from);
-    } else {
-        flow.account.acks_on_the_way -= 1;
-        let _ = stores.acks.take(event.slot());
     }
 }

@@ -38,24 +38,6 @@ impl Ord for Ordered {
     }
 }
 
-/// How events of the same instant are ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TieBreak {
-    /// By flow, then by insertion: the rule.
-    Flow,
-    /// By insertion alone: wrong on purpose, so that a test can show that the comparison with the
-    /// reference loop notices.
-    InsertionOnly,
-}
-
-impl TieBreak {
-    /// What decides between events of one instant, before their insertion.
-    #[inline]
-    fn order(self, event: Event) -> u32 {
-        if self == TieBreak::Flow { event.flow_and_stage() } else { 0 }
-    }
-}
-
 /// Most events of a bucket that sort keys can number; any more wait in the heap.
 const MOST_IN_BUCKET: usize = if cfg!(test) { 200 } else { 1 << INDEX_BITS };
 /// Memory that a chunk, an event of the open bucket and one of a heap take.
@@ -72,14 +54,14 @@ const INDEX_BITS: u32 = 24;
 /// Widest bucket, 2^39 ps = 0.55 s: offset and position share a 64-bit key.
 const MAX_SHIFT: u32 = 39;
 
-/// Whether the bucket that lies so far ahead of the open one is that or one before: there the distance
-/// wraps around to a huge one, and the heap sorts the event in.
+/// Whether a bucket at this distance from the open bucket is the open bucket or an earlier one, whose
+/// distance has wrapped around. The heap takes the events of such buckets.
 #[inline]
 fn is_past(ahead: u64) -> bool {
     ahead == 0 || ahead > u64::MAX / 2
 }
 
-/// The event of the open bucket that a sort key stands for.
+/// The event of the open bucket that belongs to a sort key.
 #[inline]
 fn event_of(key: u64, bucket: &[Event]) -> Event {
     bucket[key as usize & ((1 << INDEX_BITS) - 1)]
@@ -87,15 +69,14 @@ fn event_of(key: u64, bucket: &[Event]) -> Event {
 
 /// The pending events of a run.
 #[derive(Debug)]
-pub struct Schedule {
+pub(super) struct Schedule {
     shift: u32,
-    tie_break: TieBreak,
-    /// For each bucket, where in `events` its next event goes; a multiple of [`CHUNK`] says that it
+    /// By bucket, the place of its next event in `events`; a multiple of [`CHUNK`] means that the bucket
     /// has no room.
     tails: Vec<u32>,
-    /// For each bucket its first chunk.
+    /// By bucket, its first chunk.
     heads: Vec<u32>,
-    /// One bit a bucket: set when it holds an event.
+    /// One bit per bucket: set if the bucket holds an event.
     occupied: Vec<u64>,
     events: Vec<Event>,
     next_chunk: Vec<u32>,
@@ -111,7 +92,7 @@ pub struct Schedule {
     far: BinaryHeap<Reverse<Ordered>>,
     inserted: u64,
     memory_limit_bytes: u64,
-    /// What is stored beside the events.
+    /// Memory claimed for data beside the events.
     claimed_bytes: u64,
     /// Whether an event was lost because there was no memory for it.
     is_overfull: bool,
@@ -121,12 +102,7 @@ impl Schedule {
     /// A wheel whose buckets hold about 1000 events at `events_per_second`, are no wider than
     /// `lookahead` (the shortest time in which an event causes another), and together cover
     /// `horizon`.
-    pub fn new(
-        events_per_second: f64,
-        lookahead: Time,
-        horizon: Time,
-        tie_break: TieBreak,
-    ) -> Self {
+    pub(super) fn new(events_per_second: f64, lookahead: Time, horizon: Time) -> Self {
         let ideal = Time::from_seconds(1024.0 / events_per_second.max(1.0)).picoseconds();
         // Where the lookahead is tiny (links in a row without delay) the heap has to do.
         let width = ideal.min(lookahead.picoseconds()).max(ideal / 64).max(1);
@@ -134,7 +110,6 @@ impl Schedule {
         let buckets = (horizon.picoseconds() >> shift).clamp(64, 1 << 16).next_power_of_two();
         Schedule {
             shift,
-            tie_break,
             tails: vec![0; buckets as usize],
             heads: vec![NO_CHUNK; buckets as usize],
             occupied: vec![0; buckets as usize / 64],
@@ -157,24 +132,24 @@ impl Schedule {
 
     /// The same schedule with a limit on the memory of its events, in bytes.
     #[must_use]
-    pub fn with_memory(self, limit_bytes: u64) -> Self {
+    pub(super) fn with_memory(self, limit_bytes: u64) -> Self {
         Schedule { memory_limit_bytes: limit_bytes, ..self }
     }
 
-    /// Whether there was no memory for an event. It is lost, and so are others: the run cannot go on.
-    /// One event may cause a whole window of others, so the memory must be watched here.
+    /// Whether there was no memory for an event. Events are lost then, and the run must end. The memory is
+    /// checked here because one event may cause the events of a whole window.
     #[inline]
-    pub fn is_overfull(&self) -> bool {
+    pub(super) fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
     /// The beginning of the open bucket.
-    pub fn now(&self) -> Time {
+    pub(super) fn now(&self) -> Time {
         Time::from_picoseconds(self.open << self.shift)
     }
 
-    /// Takes memory for something beside the events; false if there is none, and the run cannot go on.
-    pub fn claim(&mut self, bytes: u64) -> bool {
+    /// Claims memory for data beside the events; returns false if there is none, and the run must end.
+    pub(super) fn claim(&mut self, bytes: u64) -> bool {
         let fits = !self.is_overfull && bytes <= self.spare_bytes();
         self.is_overfull |= !fits;
         self.claimed_bytes += if fits { bytes } else { 0 };
@@ -189,7 +164,7 @@ impl Schedule {
     /// Adds an event; its time must not lie before the last event taken.
     #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
     #[inline(always)]
-    pub fn push(&mut self, event: Event) {
+    pub(super) fn push(&mut self, event: Event) {
         let ahead = (event.time >> self.shift).wrapping_sub(self.open);
         if ahead.wrapping_sub(1) < self.tails.len() as u64 - 1 {
             self.push_to_wheel(event);
@@ -274,7 +249,7 @@ impl Schedule {
         }
         let more = (length / 8).max(64).min(fits).max(1);
         self.inserted += 1;
-        let order = self.tie_break.order(event);
+        let order = event.flow_and_stage();
         let ordered = Reverse(Ordered { key: (event.time, order, self.inserted), event });
         let heap = if is_past(ahead) { &mut self.near } else { &mut self.far };
         if is_full {
@@ -285,7 +260,7 @@ impl Schedule {
 
     /// Takes the next event if it comes before `until`.
     #[inline]
-    pub fn pop_before(&mut self, until: Time) -> Option<Event> {
+    pub(super) fn pop_before(&mut self, until: Time) -> Option<Event> {
         loop {
             if let Some(&key) = self.keys.get(self.cursor) {
                 let event = event_of(key, &self.current);
@@ -310,7 +285,7 @@ impl Schedule {
     /// Whether the near heap's first event comes before `event`. At a tie of time and flow the
     /// bucket's came first: it was there before the bucket was opened.
     fn near_is_first(&self, event: Event) -> bool {
-        let order = self.tie_break.order(event);
+        let order = event.flow_and_stage();
         self.near
             .peek()
             .is_some_and(|Reverse(first)| (first.key.0, first.key.1) < (event.time, order))
@@ -410,10 +385,10 @@ impl Schedule {
     fn sort(&mut self) {
         self.distribute();
         if !self.insertion_sort() {
-            let Schedule { keys, current, tie_break, .. } = self;
+            let Schedule { keys, current, .. } = self;
             // The position in a key makes it unique and keeps the order of insertion.
             keys.sort_unstable_by_key(|&key| {
-                (key >> INDEX_BITS, tie_break.order(event_of(key, current)), key)
+                (key >> INDEX_BITS, event_of(key, current).flow_and_stage(), key)
             });
         }
     }
@@ -421,10 +396,10 @@ impl Schedule {
     /// Finishes nearly sorted keys; gives up, saying false, when they are not nearly sorted because
     /// most fell into a few cells.
     fn insertion_sort(&mut self) -> bool {
-        let Schedule { keys, current, tie_break, .. } = self;
+        let Schedule { keys, current, .. } = self;
         let is_after = |one: u64, other: u64| {
             let (time, other_time) = (one >> INDEX_BITS, other >> INDEX_BITS);
-            let order = |key| tie_break.order(event_of(key, current));
+            let order = |key| event_of(key, current).flow_and_stage();
             time > other_time || time == other_time && order(one) > order(other)
         };
         let mut moves_left = 16 * keys.len();
@@ -444,7 +419,7 @@ impl Schedule {
         true
     }
 
-    /// Fills `keys` with one key an event, in order of the leading bits of its time: a counting sort
+    /// Fills `keys` with one key per event, ordered by the leading bits of its time: a counting sort
     /// into about as many cells as there are events.
     fn distribute(&mut self) {
         let count = self.current.len();
@@ -473,7 +448,7 @@ impl Schedule {
     }
 
     /// Memory that the pending events take.
-    pub fn memory_bytes(&self) -> u64 {
+    pub(super) fn memory_bytes(&self) -> u64 {
         let chunks = (self.events.capacity() / CHUNK) as u64;
         let in_heaps = (self.near.capacity() + self.far.capacity()) as u64;
         let open = self.current.capacity() as u64;
@@ -482,7 +457,7 @@ impl Schedule {
     }
 
     /// Every event still pending, in no particular order: for the final account of packets.
-    pub fn pending(&self) -> impl Iterator<Item = Event> + '_ {
+    pub(super) fn pending(&self) -> impl Iterator<Item = Event> + '_ {
         let opened = self.keys[self.cursor.min(self.keys.len())..]
             .iter()
             .map(|&key| event_of(key, &self.current));
@@ -536,7 +511,6 @@ mod tests {
                 1.0,
                 Time::from_picoseconds(width),
                 Time::from_picoseconds(width * 100),
-                TieBreak::Flow,
             );
             let mut expected: Vec<(u64, u32, u32)> = Vec::new();
             let mut now = 0;
@@ -559,12 +533,8 @@ mod tests {
 
     #[test]
     fn nothing_comes_out_at_or_after_the_limit() {
-        let mut schedule = Schedule::new(
-            1e6,
-            Time::from_milliseconds(1),
-            Time::from_milliseconds(100),
-            TieBreak::Flow,
-        );
+        let (lookahead, horizon) = (Time::from_milliseconds(1), Time::from_milliseconds(100));
+        let mut schedule = Schedule::new(1e6, lookahead, horizon);
         schedule.push(Event::wake(Time::from_picoseconds(5_000_000_000), 0));
         assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_000)).is_none());
         assert!(schedule.pop_before(Time::from_picoseconds(5_000_000_001)).is_some());

@@ -1,14 +1,14 @@
-//! What the schedule of a network is laid out for: its packet rate and its delays.
+//! The dimensions of a network's schedule, from its packet rate and its delays.
 
-use super::schedule::{Schedule, TieBreak};
+use super::schedule::Schedule;
 use crate::distribution::Distribution;
 use crate::network::Network;
-use crate::private_path::Wiring;
+use crate::private_path::PrivatePath;
 use crate::traffic::SourceSpec;
 use crate::units::Time;
 
 /// An empty schedule whose buckets fit a network's packet rate and delays.
-pub(super) fn schedule(network: &Network, tie_break: TieBreak) -> Schedule {
+pub(super) fn schedule(network: &Network) -> Schedule {
     let mut smallest = vec![u32::MAX; network.links.len()];
     for group in &network.groups {
         for &link in &group.path {
@@ -22,11 +22,11 @@ pub(super) fn schedule(network: &Network, tie_break: TieBreak) -> Schedule {
     let longest = network.longest_rtt();
     // Twice the longest round trip leaves room for the queues.
     let horizon = longest.saturating_add(longest).saturating_add(longest_access_queue(network));
-    Schedule::new(packets_per_second, lookahead(network), horizon, tie_break)
+    Schedule::new(packets_per_second, lookahead(network), horizon)
 }
 
-/// How far ahead slow start sends packets into the access link of a flow that comes and goes: a
-/// flow that its peak rate limits sees no loss, and its window grows until it ends.
+/// How far ahead slow start sends packets into the access link of a dynamic flow. A flow that is
+/// limited by its peak rate sees no loss, and its window grows until the flow ends.
 fn longest_access_queue(network: &Network) -> Time {
     let mean = |size: &Distribution, peak_rate: &Option<Distribution>| {
         Some(8.0 * size.mean() / peak_rate.as_ref()?.mean())
@@ -46,8 +46,8 @@ fn lookahead(network: &Network) -> Time {
     let reactions = network.round_trips().map(|(group, rtt, access_rate)| {
         let group = &network.groups[group];
         let last = group.path.last().map_or(Time::ZERO, |&link| network.links[link].delay);
-        let wiring = Wiring::new(&network.shared_path(group), rtt, access_rate);
-        let reaction = wiring.shortest_reaction().saturating_add(last);
+        let private_path = PrivatePath::new(&network.shared_path(group), rtt, access_rate);
+        let reaction = private_path.shortest_reaction().saturating_add(last);
         let hops = group.path.len() + group.reverse_path.len();
         let passages = group.path.iter().chain(&group.reverse_path).take(hops - 1);
         passages.map(|&link| network.links[link].delay).fold(reaction, Time::min)

@@ -1,6 +1,6 @@
-//! What the 24 bytes of an event cannot hold: ACKs; when packets were sent that are older than an event
-//! can say; and what packets have waited at the links behind them. The event carries the number of its
-//! place here where a packet has its sequence number.
+//! The data of packets and ACKs that do not fit into the 24 bytes of an event: ACKs, the send times of
+//! packets that are older than the event's field can hold, and the waits of packets at previous links.
+//! The event holds the slot in the store in place of the sequence number.
 
 use super::schedule::Schedule;
 use crate::packet::in_network::Event;
@@ -15,7 +15,7 @@ pub(super) struct Stores {
 }
 
 impl Stores {
-    /// Memory that the ACKs take; that of kept packets is claimed from the schedule.
+    /// Memory of the ACKs, in bytes. The memory of kept packets is claimed from the schedule.
     pub(super) fn memory_bytes(&self) -> u64 {
         (self.acks.stored.capacity() * size_of::<StoredAck>()) as u64
     }
@@ -43,14 +43,13 @@ impl AckStore {
         self.stored[slot as usize]
     }
 
-    /// How many there are.
+    /// Number of stored entries.
     pub(super) fn held(&self) -> usize {
         self.stored.len() - self.free.len()
     }
 }
 
-/// Packets of which an event cannot say all: those that have been under way for longer than it can say,
-/// 140 s, and those that have waited at one link and come to the next.
+/// Packets that are older than the 140 s that an event can hold, or have waited at a previous link.
 #[derive(Debug, Default)]
 pub(super) struct KeptPackets {
     stored: Vec<KeptPacket>,
@@ -60,22 +59,22 @@ pub(super) struct KeptPackets {
 #[derive(Clone, Copy, Debug, Default)]
 struct KeptPacket {
     sent: Time,
-    /// What it has waited in total at the links behind it.
+    /// Total wait at the previous links.
     waited: Time,
     sequence: u32,
 }
 
 impl KeptPackets {
-    /// The event of a packet that was sent at `sent` and is kept from now on; the same event if
-    /// `schedule` has no memory left, and the run ends.
+    /// Stores a packet that was sent at `sent`; returns its event with the slot. Returns the event as it
+    /// is if `schedule` has no memory left, which ends the run.
     #[cold]
     pub(super) fn keep(&mut self, event: Event, sent: Time, schedule: &mut Schedule) -> Event {
         let slot = self.put(sent, event.slot(), Time::ZERO, schedule);
         slot.map_or(event, |slot| event.kept_in(slot))
     }
 
-    /// The packet that has waited for `waited` at a link and goes on to the next. Hands no address of the
-    /// event on, which thus stays in registers.
+    /// Adds the wait at a link to a packet that continues to the next link. The event is passed by value,
+    /// so that it stays in registers.
     #[inline]
     pub(super) fn add_wait(
         &mut self,
@@ -91,7 +90,7 @@ impl KeptPackets {
         slot.map_or(event, |slot| event.kept_in(slot))
     }
 
-    /// Takes in a packet; `None` if `schedule` has no memory left.
+    /// Stores a packet; `None` if `schedule` has no memory left.
     #[inline(never)]
     fn put(
         &mut self,
@@ -115,7 +114,7 @@ impl KeptPackets {
     #[cold]
     fn enlarge(&mut self, schedule: &mut Schedule) -> bool {
         let more = (self.stored.len() / 8).max(64);
-        // A place, and its number when it is free.
+        // A slot, and its index in the list of free slots.
         let bytes = more * (size_of::<KeptPacket>() + 2 * size_of::<u32>());
         let has_room = schedule.claim(bytes as u64);
         if has_room {
@@ -124,13 +123,14 @@ impl KeptPackets {
         has_room
     }
 
-    /// What a packet has waited in total at the links behind it.
+    /// Total wait of a packet at the previous links.
     #[inline]
     pub(super) fn waited(&self, event: Event) -> Time {
         if event.is_kept() { self.stored[event.slot() as usize].waited } else { Time::ZERO }
     }
 
-    /// The event with its sequence number again, and when the packet was sent, at the end of its way.
+    /// Frees the slot of a packet at the end of its path; returns its event with the sequence number, and
+    /// its send time.
     #[inline]
     pub(super) fn take(&mut self, event: Event) -> (Event, Time) {
         let (sequence, sent) = self.release(event.slot());
@@ -144,7 +144,7 @@ impl KeptPackets {
         (sequence, sent)
     }
 
-    /// How many there are.
+    /// Number of stored entries.
     pub(super) fn held(&self) -> usize {
         self.stored.len() - self.free.len()
     }

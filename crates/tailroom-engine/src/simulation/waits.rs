@@ -1,33 +1,33 @@
-//! What packets wait in total at the links of their path.
+//! Total waits of packets at the links of their paths.
 
 use super::Simulation;
-use super::circuits::{Exit, Hop};
-use crate::link::Fate;
+use super::routes::{Exit, Hop};
+use crate::link::LinkOutcome;
 use crate::packet::in_network::Event;
 use crate::units::Time;
 
 impl Simulation {
-    /// Adds what a packet waits at the link of `hop` to what it waited before, if `fate` says that the link
-    /// sends it. Returns its event, which goes on.
+    /// Adds the wait of a packet at the link of `hop` to its earlier waits, if the link sends the packet.
+    /// Returns the event to continue with.
     ///
-    /// The last link of its path counts what it has waited in total: also where its wire loses the packet,
-    /// as the link itself counts its wait.
+    /// At the last link of the path the total wait is recorded, also if the wire loses the packet: the
+    /// link counts that wait too.
     #[inline]
-    pub(super) fn add_wait(&mut self, packet: Event, fate: Fate, hop: Hop) -> Event {
-        let is_sent = matches!(fate, Fate::Delivered(_) | Fate::Lost);
-        // On a link that stands still for good it has not waited to the end.
+    pub(super) fn add_wait(&mut self, packet: Event, outcome: LinkOutcome, hop: Hop) -> Event {
+        let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
+        // On a link that stands still for good the wait does not end.
         let link = &self.links[hop.link as usize];
         if !is_sent || link.busy_until() == Time::NEVER {
             return packet;
         }
         let waited = link.last_wait();
-        match (hop.exit, fate) {
+        match (hop.exit, outcome) {
             (Exit::Receiver, _) => {
                 let before = self.stores.kept_packets.waited(packet);
                 self.groups[hop.group as usize].on_wait(before.saturating_add(waited));
                 packet
             }
-            (_, Fate::Lost) => packet,
+            (_, LinkOutcome::Lost) => packet,
             _ => self.stores.kept_packets.add_wait(packet, waited, &mut self.schedule),
         }
     }

@@ -5,30 +5,30 @@ pub mod receiver;
 pub mod sender;
 
 use crate::packet::{Ack, Packet};
-use crate::private_path::{Entrance, Wiring};
-use crate::probe::flow::Marks;
+use crate::private_path::{NetworkSink, PrivatePath};
+use crate::probe::flow::Checkpoints;
 use crate::traffic::objects::Objects;
 use crate::units::Time;
 use receiver::Receiver;
 pub use sender::spec::TcpSpec;
-use sender::{Demand, Outlet, Sender};
+use sender::{Demand, PacketSink, Sender};
 
 /// Sends the packets of a TCP sender through its access link to the first shared link.
-struct Access<'a, E> {
-    wiring: &'a mut Wiring,
-    entrance: &'a mut E,
+struct AccessLink<'a, E> {
+    private_path: &'a mut PrivatePath,
+    sink: &'a mut E,
 }
 
-impl<E: Entrance> Outlet for Access<'_, E> {
+impl<E: NetworkSink> PacketSink for AccessLink<'_, E> {
     #[expect(
         clippy::inline_always,
         reason = "called once per packet: the event stays in registers"
     )]
     #[inline(always)]
     fn send(&mut self, packet: Packet) {
-        let left = self.wiring.leave_sender(packet.sent);
-        let time = self.wiring.enter(left, packet.bytes);
-        self.entrance.packet(time, &packet);
+        let left = self.private_path.leave_sender(packet.sent);
+        let time = self.private_path.enter(left, packet.bytes);
+        self.sink.packet(time, &packet);
     }
 }
 
@@ -40,7 +40,7 @@ pub struct Connection {
     /// The receiver.
     pub receiver: Receiver,
     /// The private paths between the endpoints.
-    pub wiring: Wiring,
+    pub private_path: PrivatePath,
 }
 
 impl Connection {
@@ -50,51 +50,51 @@ impl Connection {
         tcp: &TcpSpec,
         demand: Demand,
         objects: Option<Objects>,
-        wiring: Wiring,
+        private_path: PrivatePath,
         seed: u64,
-        marks: Marks,
+        checkpoints: Checkpoints,
     ) -> Self {
         let receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), demand.packets);
-        let mut sender = Sender::new(tcp, demand, seed, marks);
+        let mut sender = Sender::new(tcp, demand, seed, checkpoints);
         if let Some(objects) = objects {
             sender.send_objects(objects);
         }
-        Connection { sender, receiver, wiring }
+        Connection { sender, receiver, private_path }
     }
 
     /// Handles a data packet that leaves the last shared link at `time`.
     #[inline]
-    pub fn deliver(&mut self, time: Time, packet: Packet, entrance: &mut impl Entrance) {
-        let now = self.wiring.reach_receiver(time);
+    pub fn deliver(&mut self, time: Time, packet: Packet, sink: &mut impl NetworkSink) {
+        let now = self.private_path.reach_receiver(time);
         while self.receiver.deadline() < now {
-            self.send_delayed_ack(entrance);
+            self.send_delayed_ack(sink);
         }
-        let Connection { sender, receiver, wiring } = self;
+        let Connection { sender, receiver, private_path } = self;
         if let Some(ack) = receiver.on_packet(now, packet) {
-            answer(sender, wiring, now, ack, entrance);
+            answer(sender, private_path, now, ack, sink);
         }
     }
 
     /// Sends the ACK whose timer has expired.
     #[cold]
-    fn send_delayed_ack(&mut self, entrance: &mut impl Entrance) {
-        let Connection { sender, receiver, wiring } = self;
+    fn send_delayed_ack(&mut self, sink: &mut impl NetworkSink) {
+        let Connection { sender, receiver, private_path } = self;
         let deadline = receiver.deadline();
-        answer(sender, wiring, deadline, receiver.on_deadline(), entrance);
+        answer(sender, private_path, deadline, receiver.on_deadline(), sink);
     }
 
     /// Handles an ACK that leaves the last link of the reverse path at `time`.
     #[cold]
-    pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, entrance: &mut impl Entrance) {
-        let now = self.wiring.reach_sender(time);
-        acknowledge(&mut self.sender, &mut self.wiring, now, ack, entrance);
+    pub fn deliver_ack(&mut self, time: Time, ack: Ack<'_>, sink: &mut impl NetworkSink) {
+        let now = self.private_path.reach_sender(time);
+        acknowledge(&mut self.sender, &mut self.private_path, now, ack, sink);
     }
 
     /// Fires all timers that are due before `end`, even if the packets that they send reach a link
     /// only after it. Called once, at the end of the run.
-    pub fn run_out(&mut self, end: Time, entrance: &mut impl Entrance) {
+    pub fn run_out(&mut self, end: Time, sink: &mut impl NetworkSink) {
         let last = Time::from_picoseconds(end.picoseconds() - 1);
-        self.wake(last + self.wiring.to_first_link(), entrance);
+        self.wake(last + self.private_path.to_first_link(), sink);
     }
 
     /// The earliest time at which a packet or ACK sent by a timer of this flow can reach a shared
@@ -105,7 +105,7 @@ impl Connection {
     }
 
     fn sender_wake(&self) -> Time {
-        self.sender.deadline().saturating_add(self.wiring.to_first_link())
+        self.sender.deadline().saturating_add(self.private_path.to_first_link())
     }
 
     #[inline]
@@ -118,24 +118,24 @@ impl Connection {
     /// can reach a shared link.
     #[inline(never)]
     fn delayed_ack_wake(&self, deadline: Time) -> Time {
-        let arrival = self.wiring.leave_receiver(deadline);
-        if self.wiring.has_reverse_path() {
+        let arrival = self.private_path.leave_receiver(deadline);
+        if self.private_path.has_reverse_path() {
             arrival
         } else {
-            arrival.saturating_add(self.wiring.to_first_link())
+            arrival.saturating_add(self.private_path.to_first_link())
         }
     }
 
     /// Fires the timers whose packets or ACKs can reach a shared link by `time`, in the order of
     /// the sender's time. At equal times an ACK precedes the sender's timer.
-    pub fn wake(&mut self, time: Time, entrance: &mut impl Entrance) {
+    pub fn wake(&mut self, time: Time, sink: &mut impl NetworkSink) {
         loop {
             let (receiver_wake, sender_wake) = (self.receiver_wake(), self.sender_wake());
-            let Connection { sender, wiring, .. } = self;
+            let Connection { sender, private_path, .. } = self;
             if receiver_wake <= time && receiver_wake <= sender_wake {
-                self.send_delayed_ack(entrance);
+                self.send_delayed_ack(sink);
             } else if sender_wake <= time {
-                sender.on_deadline(sender.deadline(), &mut Access { wiring, entrance });
+                sender.on_deadline(sender.deadline(), &mut AccessLink { private_path, sink });
             } else {
                 return;
             }
@@ -147,16 +147,16 @@ impl Connection {
 #[inline]
 fn answer(
     sender: &mut Sender,
-    wiring: &mut Wiring,
+    private_path: &mut PrivatePath,
     time: Time,
     ack: Ack<'_>,
-    entrance: &mut impl Entrance,
+    sink: &mut impl NetworkSink,
 ) {
-    let arrival = wiring.leave_receiver(time);
-    if wiring.has_reverse_path() {
-        entrance.ack(arrival, ack);
+    let arrival = private_path.leave_receiver(time);
+    if private_path.has_reverse_path() {
+        sink.ack(arrival, ack);
     } else {
-        acknowledge(sender, wiring, arrival, ack, entrance);
+        acknowledge(sender, private_path, arrival, ack, sink);
     }
 }
 
@@ -164,12 +164,12 @@ fn answer(
 #[inline(never)]
 fn acknowledge(
     sender: &mut Sender,
-    wiring: &mut Wiring,
+    private_path: &mut PrivatePath,
     now: Time,
     ack: Ack<'_>,
-    entrance: &mut impl Entrance,
+    sink: &mut impl NetworkSink,
 ) {
-    let mut access = Access { wiring, entrance };
+    let mut access = AccessLink { private_path, sink };
     while sender.deadline() < now {
         sender.on_deadline(sender.deadline(), &mut access);
     }

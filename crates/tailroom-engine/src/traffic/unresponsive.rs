@@ -2,8 +2,8 @@
 
 use super::{Emission, Source, TrafficSource};
 use crate::packet::Packet;
-use crate::private_path::{Entrance, Wiring};
-use crate::probe::flow::{FlowProbe, FlowState, Marks};
+use crate::private_path::{NetworkSink, PrivatePath};
+use crate::probe::flow::{Checkpoints, FlowProbe, FlowState};
 use crate::probe::group::GroupProbe;
 use crate::units::Time;
 
@@ -19,7 +19,7 @@ pub struct Unresponsive {
     /// Part of a packet that is header.
     pub header_bytes: u32,
     /// The ways between its ends.
-    pub wiring: Wiring,
+    pub private_path: PrivatePath,
     /// Packets sent, in the sender's time.
     pub sent: FlowProbe,
     /// Packets received, in the receiver's time.
@@ -36,50 +36,50 @@ impl Unresponsive {
         source: Source,
         stop: Time,
         header_bytes: u32,
-        wiring: Wiring,
-        marks: Marks,
+        private_path: PrivatePath,
+        checkpoints: Checkpoints,
     ) -> Self {
         Unresponsive {
             source,
             stop,
             has_stopped: false,
             header_bytes,
-            wiring,
-            sent: FlowProbe::new(marks),
-            received: FlowProbe::new(marks),
+            private_path,
+            sent: FlowProbe::new(checkpoints),
+            received: FlowProbe::new(checkpoints),
             delivered: FlowState::default(),
             last_delay: None,
         }
     }
 
     /// Emits the next packet; false when the source has stopped.
-    pub fn emit(&mut self, entrance: &mut impl Entrance) -> bool {
+    pub fn emit(&mut self, sink: &mut impl NetworkSink) -> bool {
         let Emission { time, bytes } = self.source.next_emission();
         if time >= self.stop {
             self.has_stopped = true;
             return false;
         }
-        if self.sent.is_mark_due(time) {
-            self.sent.pass_marks(time, &FlowState::default());
+        if self.sent.is_checkpoint_due(time) {
+            self.sent.record_until(time, &FlowState::default());
         }
         let sequence = self.sent.on_sent(bytes, false);
         let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };
-        let left = self.wiring.leave_sender(time);
-        entrance.packet(self.wiring.enter(left, bytes), &packet);
+        let left = self.private_path.leave_sender(time);
+        sink.packet(self.private_path.enter(left, bytes), &packet);
         true
     }
 
     /// Emits what is due before the end of the run though it reaches no link by then.
-    pub fn run_out(&mut self, entrance: &mut impl Entrance) {
-        while self.sent.is_open() && self.emit(entrance) {}
+    pub fn run_out(&mut self, sink: &mut impl NetworkSink) {
+        while self.sent.is_open() && self.emit(sink) {}
     }
 
     /// A packet that left its sender at `sent` leaves the last shared link at `time`; its group's probe
     /// is told how long it took.
     pub fn deliver(&mut self, time: Time, sent: Time, bytes: u32, group: &mut GroupProbe) {
-        let now = self.wiring.reach_receiver(time);
-        if self.received.is_mark_due(now) {
-            self.received.pass_marks(now, &self.delivered);
+        let now = self.private_path.reach_receiver(time);
+        if self.received.is_checkpoint_due(now) {
+            self.received.record_until(now, &self.delivered);
         }
         let delay = now.since(sent);
         self.received.on_rtt(delay); // half a round trip: there is no way back
@@ -91,9 +91,9 @@ impl Unresponsive {
         self.delivered.delivered_bytes += u64::from(bytes.saturating_sub(self.header_bytes));
     }
 
-    /// Records the marks up to the end of the run.
-    pub fn pass_marks(&mut self, now: Time) {
-        self.sent.pass_marks(now, &FlowState::default());
-        self.received.pass_marks(now, &self.delivered);
+    /// Records the checkpoints up to the end of the run.
+    pub fn record_until(&mut self, now: Time) {
+        self.sent.record_until(now, &FlowState::default());
+        self.received.record_until(now, &self.delivered);
     }
 }

@@ -15,11 +15,11 @@ use tailroom_engine::congestion::{
     CongestionKind, WindowLaw,
 };
 use tailroom_engine::packet::{Ack, Packet, Range};
-use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
-use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
+use tailroom_engine::tcp::sender::{Demand, PacketSink, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::random_cases::config;
@@ -361,7 +361,7 @@ struct Counter {
     highest: u64,
 }
 
-impl Outlet for Counter {
+impl PacketSink for Counter {
     fn send(&mut self, packet: Packet) {
         self.sent += 1;
         self.highest = self.highest.max(packet.sequence + 1);
@@ -404,8 +404,8 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     )
 }
 
-fn marks() -> Marks {
-    Marks {
+fn marks() -> Checkpoints {
+    Checkpoints {
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,

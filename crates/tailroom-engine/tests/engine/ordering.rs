@@ -14,15 +14,15 @@ use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::simulation::schedule::TieBreak;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::random_cases::config;
+use crate::support::reference::{self, TieBreak};
 use crate::support::summaries::group;
-use crate::support::{networks, random_networks, reference, transport};
+use crate::support::{networks, random_networks, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
@@ -254,10 +254,10 @@ fn engine_and_reference_agree_when_an_ack_arrives_at_the_deadline_of_the_sender(
 #[test]
 fn a_tie_break_by_insertion_is_detected() {
     let network = full_of_ties();
-    let wrong = finish(Simulation::with_tie_break(&network, TieBreak::InsertionOnly));
-    let right = comparable(reference::run(&network));
-    assert!(difference(&wrong, &right).is_some());
-    assert_ne!(wrong.packet_log, right.packet_log);
+    let wrong = comparable(reference::run_with(&network, TieBreak::LastFlowFirst));
+    let right = run(&network);
+    assert!(difference(&right, &wrong).is_some());
+    assert_ne!(right.packet_log, wrong.packet_log);
 }
 
 /// The path has two slow links and the reverse path one. A packet takes 1 s on the first link,

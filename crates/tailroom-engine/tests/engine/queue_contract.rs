@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use tailroom_engine::link::{Fate, Link};
+use tailroom_engine::link::queue::ScheduledQueue;
+use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet};
@@ -173,14 +174,14 @@ impl Observer {
         let free_at = self.free_at;
         let drops_before = self.link.probe.totals().drops;
         match self.link.arrive(&mut packet, 0) {
-            Fate::Delivered(departure) => {
+            LinkOutcome::Delivered(departure) => {
                 let start = now.max(free_at);
                 self.send(packet, start, departure);
                 if start > now {
                     self.waiting.push((start, packet.bytes()));
                 }
             }
-            Fate::Dropped => {
+            LinkOutcome::Dropped => {
                 // An admission rule gives its reason to the probe alone.
                 let drops = self.link.probe.totals().drops;
                 let is_counted =
@@ -190,8 +191,8 @@ impl Observer {
                 assert!(!is_full || now < free_at, "no buffer overflows at an idle link");
                 self.record(packet, End::Dropped(now, reason));
             }
-            Fate::Held => {}
-            Fate::Lost => panic!("the wire loses nothing here"),
+            LinkOutcome::Held => {}
+            LinkOutcome::Lost => panic!("the wire loses nothing here"),
         }
         self.check(now);
     }
@@ -199,7 +200,9 @@ impl Observer {
     fn serve(&mut self) {
         let now = self.link.next_service();
         if let Some((packet, fate)) = self.link.serve(|_| 0) {
-            let Fate::Delivered(departure) = fate else { panic!("{fate:?} of a served packet") };
+            let LinkOutcome::Delivered(departure) = fate else {
+                panic!("{fate:?} of a served packet")
+            };
             assert!(packet.time() <= now, "sent before it came");
             self.send(packet, now, departure);
         } else {
@@ -218,7 +221,7 @@ impl Observer {
         for drop in dropped {
             self.record(drop.packet, End::Dropped(now, drop.reason));
         }
-        assert!(!self.link.has_dropped());
+        assert!(!self.link.scheduled().is_some_and(ScheduledQueue::has_dropped));
         self.waiting.retain(|&(start, _)| start > now);
         let held: Vec<u32> = self.link.held().map(Event::bytes).collect();
         let bytes = held.iter().chain(self.waiting.iter().map(|(_, bytes)| bytes));

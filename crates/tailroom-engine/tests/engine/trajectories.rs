@@ -12,12 +12,12 @@ use std::path::PathBuf;
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
-use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
 use tailroom_engine::tcp::sender::ecn::EcnMode;
-use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
+use tailroom_engine::tcp::sender::{Demand, PacketSink, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::{controls, transport};
@@ -84,7 +84,7 @@ struct Path {
     acks: VecDeque<(Time, StoredAck)>,
 }
 
-impl Outlet for Path {
+impl PacketSink for Path {
     fn send(&mut self, mut packet: Packet) {
         let now = packet.sent;
         let wait = self.is_free_at.since(now);
@@ -125,7 +125,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         last_packet_bytes: 1_000,
         header_bytes: 40,
     };
-    let marks = Marks {
+    let marks = Checkpoints {
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,

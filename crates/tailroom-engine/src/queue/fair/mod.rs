@@ -33,7 +33,7 @@ use std::ops::Range;
 
 use rand_core::Rng;
 
-use super::buffer::{Buffer, DropReason, Unlisted};
+use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::{Gauge, LinkFacts, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::Size;
@@ -213,7 +213,7 @@ impl Fair {
     }
 
     #[inline]
-    fn take(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn take(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         if buffer.packets() == 0 {
             return None;
         }
@@ -279,7 +279,7 @@ impl Scheduler for Fair {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<Unlisted> {
+    fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
         if self.alone.is_some() {
             self.settle(now, buffer);
         }

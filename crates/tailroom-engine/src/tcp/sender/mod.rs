@@ -2,7 +2,7 @@
 //! start are implemented here, once for all congestion controls.
 //!
 //! The sender does no I/O: each method takes the time at the sender and hands packets to an
-//! [`Outlet`]. The sender never reads a clock and never sees the schedule. It reports the time of
+//! [`PacketSink`]. The sender never reads a clock and never sees the schedule. It reports the time of
 //! its next [`deadline`](Sender::deadline), and the caller calls [`Sender::on_deadline`] at that
 //! time, unless an ACK arrives no later.
 
@@ -26,7 +26,7 @@ use crate::congestion::custom::ControlFault;
 use crate::congestion::rate_based::BeginEvent;
 use crate::congestion::{AnyWindowLaw, Congestion, MAX_WINDOW_PACKETS, WindowLaw};
 use crate::packet::{Ack, Packet};
-use crate::probe::flow::{FlowCounters, FlowProbe, FlowState, Marks};
+use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
 use crate::traffic::objects::Objects;
 use crate::units::{Time, float};
 use ecn::EcnState;
@@ -38,7 +38,7 @@ use scoreboard::Scoreboard;
 use slow_start::SlowStart;
 
 /// Takes the packets of a sender.
-pub trait Outlet {
+pub trait PacketSink {
     /// Takes a packet that leaves at `packet.sent`.
     fn send(&mut self, packet: Packet);
 }
@@ -145,7 +145,7 @@ struct Options {
 
 impl Sender {
     /// A sender that starts at `demand.start`; `seed` is for the random choices of its control.
-    pub fn new(spec: &TcpSpec, demand: Demand, seed: u64, marks: Marks) -> Self {
+    pub fn new(spec: &TcpSpec, demand: Demand, seed: u64, marks: Checkpoints) -> Self {
         let max_window =
             spec.max_window.map_or(MAX_WINDOW_PACKETS, |packets| packets.min(MAX_WINDOW_PACKETS))
                 as f64;
@@ -308,8 +308,8 @@ impl Sender {
 
     /// Takes in an ACK that arrives at `now`.
     #[inline]
-    pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, out: &mut impl Outlet) {
-        self.pass_marks(now);
+    pub fn on_ack(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
+        self.record_until(now);
         let acked = ack.cumulative.saturating_sub(self.una);
         let rtt = if acked > 0 { self.sample_rtt(now, ack) } else { None };
         if matches!(self.congestion_control, CongestionControl::RateBased(_)) {
@@ -336,8 +336,8 @@ impl Sender {
 
     /// Fires the timer or the paced release that is due at `now`.
     #[inline(never)]
-    pub fn on_deadline(&mut self, now: Time, out: &mut impl Outlet) {
-        self.pass_marks(now);
+    pub fn on_deadline(&mut self, now: Time, out: &mut impl PacketSink) {
+        self.record_until(now);
         if self.rto_deadline <= now {
             self.on_timeout(now, out);
         }
@@ -350,8 +350,8 @@ impl Sender {
 
     /// Records the state as of every mark up to `now`.
     #[inline]
-    pub fn pass_marks(&mut self, now: Time) {
-        if self.probe.is_mark_due(now) {
+    pub fn record_until(&mut self, now: Time) {
+        if self.probe.is_checkpoint_due(now) {
             self.record_marks(now);
         }
     }
@@ -359,7 +359,7 @@ impl Sender {
     #[cold]
     fn record_marks(&mut self, now: Time) {
         let state = self.state();
-        self.probe.pass_marks(now, &state);
+        self.probe.record_until(now, &state);
     }
 
     fn state(&self) -> FlowState {
@@ -402,7 +402,7 @@ impl Sender {
     }
 
     /// Sends the packets that the phase allows.
-    fn send_allowed(&mut self, now: Time, out: &mut impl Outlet) {
+    fn send_allowed(&mut self, now: Time, out: &mut impl PacketSink) {
         match self.phase {
             Phase::Open => self.send_new(now, out),
             Phase::Recovery | Phase::Timeout => self.send_in_recovery(now, out),
@@ -411,7 +411,7 @@ impl Sender {
 
     /// Sends new data while the window has room, outside recovery.
     #[inline]
-    fn send_new(&mut self, now: Time, out: &mut impl Outlet) {
+    fn send_new(&mut self, now: Time, out: &mut impl PacketSink) {
         let mut in_flight = self.next - self.una - self.scoreboard.sacked();
         // One comparison of floats per packet; converting the window to an integer costs more.
         let window = self.cwnd + self.limited_transmit() as f64;
@@ -512,7 +512,7 @@ impl Sender {
         now: Time,
         sequence: u64,
         is_retransmission: bool,
-        out: &mut impl Outlet,
+        out: &mut impl PacketSink,
     ) {
         self.last_sent = now;
         let is_last = sequence + 1 == self.demand.packets;

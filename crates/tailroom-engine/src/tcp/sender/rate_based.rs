@@ -5,7 +5,7 @@
 
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::{CongestionControl, Outlet, Phase, Sender};
+use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent,
 };
@@ -68,7 +68,7 @@ fn gap(output: ControlOutput) -> Time {
 impl Sender {
     /// Takes in an ACK: measures the delivery rate, detects losses, asks the control, and sends.
     #[inline(never)]
-    pub(super) fn on_ack_rate_based(&mut self, now: Time, ack: Ack<'_>, out: &mut impl Outlet) {
+    pub(super) fn on_ack_rate_based(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
         if ack.cumulative < self.una {
             return; // overtaken by a later ACK
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::counted_pipe::CountedPipe;
 use super::prr::{Prr, PrrEvent};
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::{CongestionControl, Outlet, Phase, Sender};
+use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::{CongestionKind, WindowLaw};
 use crate::packet::Ack;
 use crate::units::Time;
@@ -70,7 +70,7 @@ impl Sender {
         now: Time,
         ack: Ack<'_>,
         rtt: Option<Time>,
-        out: &mut impl Outlet,
+        out: &mut impl PacketSink,
     ) {
         if ack.cumulative < self.una {
             return; // reordered: a later ACK has arrived before
@@ -129,7 +129,7 @@ impl Sender {
 
     // RFC 6675: SACK.
 
-    fn react_with_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
+    fn react_with_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl PacketSink) {
         if self.phase != Phase::Open && self.una >= self.recovery_point {
             self.leave_repair(now);
         } else if summary.acked > 0 && self.phase != Phase::Recovery {
@@ -151,7 +151,7 @@ impl Sender {
 
     /// RFC 6675 sec. 5, step 4: reduce the window, retransmit the first lost packet whatever the
     /// pipe, then fill the pipe up to the new window.
-    fn enter_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
+    fn enter_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl PacketSink) {
         let in_flight = self.next - self.una;
         self.reduce_for_loss(now);
         self.begin_recovery();
@@ -182,7 +182,7 @@ impl Sender {
         self.rescue_from = self.una + 2;
     }
 
-    fn continue_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
+    fn continue_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl PacketSink) {
         if let RepairRule::CountedPipe(pipe) = &mut self.repair_rule {
             pipe.on_ack(summary.acked > 0);
         }
@@ -204,7 +204,7 @@ impl Sender {
 
     /// Sends the packets that `NextSeg` selects (RFC 6675 sec. 4) while the window exceeds the
     /// pipe.
-    pub(super) fn send_in_recovery(&mut self, now: Time, out: &mut impl Outlet) {
+    pub(super) fn send_in_recovery(&mut self, now: Time, out: &mut impl PacketSink) {
         loop {
             if self.repair_window() <= self.pipe() {
                 self.is_window_limited = true;
@@ -235,7 +235,7 @@ impl Sender {
 
     /// Sends the packet that `NextSeg` (RFC 6675 sec. 4) selects. Returns false if there is
     /// nothing more to send.
-    fn send_next_segment(&mut self, now: Time, out: &mut impl Outlet) -> bool {
+    fn send_next_segment(&mut self, now: Time, out: &mut impl PacketSink) -> bool {
         // Rule 1: the first lost packet that has not been retransmitted.
         if let Some(lost) = self.scoreboard.next_lost() {
             self.retransmit(now, lost, out);
@@ -271,7 +271,7 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl Outlet) {
+    fn retransmit(&mut self, now: Time, sequence: u64, out: &mut impl PacketSink) {
         // The timer covers the first packet in flight. Restart it when that packet is
         // retransmitted: otherwise it would expire while the retransmission is still in the
         // network. Do not restart it for other packets: the loss of the first retransmission would
@@ -312,7 +312,7 @@ impl Sender {
 
     // RFC 6582: NewReno.
 
-    fn react_without_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
+    fn react_without_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl PacketSink) {
         let is_over = self.phase != Phase::Open && self.una >= self.recovery_point;
         match self.phase {
             _ if summary.acked > 0 && is_over => {
@@ -331,7 +331,7 @@ impl Sender {
         }
     }
 
-    fn on_duplicate_ack(&mut self, now: Time, out: &mut impl Outlet) {
+    fn on_duplicate_ack(&mut self, now: Time, out: &mut impl PacketSink) {
         self.duplicates += 1;
         match self.phase {
             Phase::Recovery => {
@@ -354,7 +354,7 @@ impl Sender {
         self.recovery_point == 0 || self.una > self.recovery_point
     }
 
-    fn enter_newreno_recovery(&mut self, now: Time, out: &mut impl Outlet) {
+    fn enter_newreno_recovery(&mut self, now: Time, out: &mut impl PacketSink) {
         self.reduce_for_loss(now);
         self.phase = Phase::Recovery;
         self.recovery_point = self.next;
@@ -368,7 +368,7 @@ impl Sender {
     }
 
     /// RFC 6582 sec. 3.2 step 3: the first packet after a partial ACK is lost too.
-    fn on_partial_ack(&mut self, now: Time, summary: AckSummary, out: &mut impl Outlet) {
+    fn on_partial_ack(&mut self, now: Time, summary: AckSummary, out: &mut impl PacketSink) {
         self.inflation -= summary.acked.cast_signed() - 1;
         self.scoreboard.lose_first();
         self.retransmit(now, self.una, out);
@@ -382,7 +382,7 @@ impl Sender {
 
     // RFC 6298: the retransmission timeout.
 
-    pub(super) fn on_timeout(&mut self, now: Time, out: &mut impl Outlet) {
+    pub(super) fn on_timeout(&mut self, now: Time, out: &mut impl PacketSink) {
         self.note_app_limit(now);
         self.show_timeout(now);
         self.reduce(now, CongestionKind::Timeout);

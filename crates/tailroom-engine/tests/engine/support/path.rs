@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
-use tailroom_engine::probe::flow::Marks;
+use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::Receiver;
 use tailroom_engine::tcp::sender::recovery::Recovery;
-use tailroom_engine::tcp::sender::{Demand, Outlet, Sender};
+use tailroom_engine::tcp::sender::{Demand, PacketSink, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::transport;
@@ -115,7 +115,7 @@ struct Path<'a> {
     acks_sent: u64,
 }
 
-impl Outlet for Path<'_> {
+impl PacketSink for Path<'_> {
     fn send(&mut self, mut packet: Packet) {
         self.order += 1;
         self.outcome.sent += 1;
@@ -175,7 +175,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         last_packet_bytes: 1_000,
         header_bytes: 40,
     };
-    let marks = Marks {
+    let marks = Checkpoints {
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,

@@ -2,88 +2,61 @@
 //! true time. It drives the same senders, receivers, links and sources as the engine, but shares
 //! none of the engine's ordering: no timing wheel, nothing computed ahead, no lazy wake-ups.
 //!
+//! The components that have nothing to do with time are the engine's own. What the engine derives
+//! from its order of events is derived here in another way: the departures of flows ([`flows`]), which
+//! flows a link holds back ([`bottlenecked`]), which new flows a link refuses ([`admission`]).
 //! [`heap`] has the order of the events.
 
+mod admission;
+mod bottlenecked;
+mod flows;
 mod heap;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
-use tailroom_engine::dynamic_flows::Populations;
-use tailroom_engine::dynamic_flows::admission::FlowAdmissions;
-use tailroom_engine::dynamic_flows::bottlenecked::{INTERVAL, Sharing};
-use tailroom_engine::flow::Ends;
-use tailroom_engine::link::{Fate, Link};
-use tailroom_engine::network::Network;
+use tailroom_engine::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
+use tailroom_engine::dynamic_flows::{ActiveFlow, FlowGenerators};
+use tailroom_engine::flow::Endpoints;
+use tailroom_engine::link::{Link, LinkOutcome};
+use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::in_network::Event;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
-use tailroom_engine::private_path::Wiring;
-use tailroom_engine::probe::flow::{FlowAccount, FlowProbe, FlowState, Marks};
+use tailroom_engine::probe::flow::{Checkpoints, FlowAccount};
 use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::results;
 use tailroom_engine::results::Results;
 use tailroom_engine::results::passing::PassingResults;
-use tailroom_engine::simulation::passing_flows::{departure, media_departure, sharing, spare};
-use tailroom_engine::tcp::Connection;
 use tailroom_engine::tcp::TcpSpec;
-use tailroom_engine::tcp::receiver::Receiver;
-use tailroom_engine::tcp::sender::{Outlet, Sender};
-use tailroom_engine::traffic::unresponsive::Unresponsive;
-use tailroom_engine::traffic::{Source, TrafficSource};
+use tailroom_engine::tcp::sender::Sender;
+use tailroom_engine::traffic::{Emission, SourceSpec};
 use tailroom_engine::units::Time;
 
+use admission::Admission;
+use bottlenecked::InProgress;
+use flows::{Flow, Tray};
 use heap::{Happening, Heap};
+
+pub(crate) use heap::TieBreak;
 
 /// Runs `network` to its end; `events` of the summary counts this loop's own.
 pub(crate) fn run(network: &Network) -> Results {
-    let mut reference = Reference::new(network);
+    run_with(network, TieBreak::ByFlow)
+}
+
+/// The same with another order of the arrivals of one instant.
+pub(crate) fn run_with(network: &Network, tie_break: TieBreak) -> Results {
+    let mut reference = Reference::new(network, tie_break);
     reference.run();
     reference.finish()
-}
-
-/// Collects what a sender sends.
-#[derive(Debug, Default)]
-struct Tray(Vec<Packet>);
-
-impl Outlet for Tray {
-    fn send(&mut self, packet: Packet) {
-        self.0.push(packet);
-    }
-}
-
-#[derive(Debug)]
-struct TcpFlow {
-    sender: Sender,
-    receiver: Receiver,
-    wiring: Wiring,
-    /// Whether its completion has been told.
-    has_ended: bool,
-}
-
-#[derive(Debug)]
-struct OpenFlow {
-    source: Source,
-    stop: Time,
-    header_bytes: u32,
-    wiring: Wiring,
-    sent: FlowProbe,
-    received: FlowProbe,
-    delivered: FlowState,
-    /// Of the packet that arrived before.
-    last_delay: Option<Time>,
-}
-
-#[derive(Debug)]
-enum Flow {
-    Tcp(Box<TcpFlow>),
-    Open(Box<OpenFlow>),
 }
 
 #[derive(Debug)]
 struct Reference<'a> {
     network: &'a Network,
-    marks: Marks,
+    checkpoints: Checkpoints,
     links: Vec<Link>,
-    admissions: FlowAdmissions,
+    /// By link.
+    admissions: Vec<Option<Admission>>,
     /// What is at a link, by the slot that the link knows it by.
     at_links: HashMap<u32, Happening>,
     next_slot: u32,
@@ -92,7 +65,9 @@ struct Reference<'a> {
     groups: Vec<usize>,
     /// The groups that cross each link.
     crossing: Vec<Vec<usize>>,
-    populations: Populations,
+    generators: FlowGenerators,
+    /// Of dynamic flows that stop at a time that is known when they begin.
+    media_end: Vec<Option<Time>>,
     accounts: Vec<FlowAccount>,
     /// By group: when the last link sent a packet, or knew that it would, and what that waited in total.
     waits: Vec<Vec<(Time, Time)>>,
@@ -103,11 +78,12 @@ struct Reference<'a> {
     handled: u64,
     next_sample: Time,
     is_measuring: bool,
-    /// When the links were last asked what they had to spare, what had left them by then, and what
-    /// they had in each interval so far.
+    /// When the links were last asked what they had to spare, and what they had in each interval so
+    /// far.
     asked: Time,
-    departed_bytes: Vec<u64>,
     spare: Vec<(Time, Vec<f64>)>,
+    /// By link, the packets that have left it or will leave it since then: when, and how many bytes.
+    departures: Vec<VecDeque<(Time, u32)>>,
 }
 
 /// The place of a group among those that cross a link.
@@ -115,81 +91,46 @@ fn class(crossing: &[usize], group: usize) -> u32 {
     crossing.iter().position(|one| *one == group).expect("the flow crosses the link") as u32
 }
 
-impl Flow {
-    fn new(ends: Ends) -> Self {
-        match ends {
-            Ends::Tcp(connection) => {
-                let Connection { sender, receiver, wiring } = connection;
-                Flow::Tcp(Box::new(TcpFlow { sender, receiver, wiring, has_ended: false }))
-            }
-            Ends::Unresponsive(ends) => Flow::Open(Box::new(OpenFlow {
-                source: ends.source,
-                stop: ends.stop,
-                header_bytes: ends.header_bytes,
-                wiring: ends.wiring,
-                sent: ends.sent,
-                received: ends.received,
-                delivered: ends.delivered,
-                last_delay: ends.last_delay,
-            })),
-        }
-    }
-
-    /// Put together again, for the results.
-    fn into_ends(self) -> Ends {
-        match self {
-            Flow::Tcp(flow) => {
-                let TcpFlow { sender, receiver, wiring, .. } = *flow;
-                Ends::Tcp(Connection { sender, receiver, wiring })
-            }
-            Flow::Open(flow) => {
-                let OpenFlow { source, stop, header_bytes, wiring, sent, received, .. } = *flow;
-                let OpenFlow { delivered, last_delay, .. } = *flow;
-                Ends::Unresponsive(Box::new(Unresponsive {
-                    source,
-                    stop,
-                    has_stopped: true,
-                    header_bytes,
-                    wiring,
-                    sent,
-                    received,
-                    delivered,
-                    last_delay,
-                }))
-            }
-        }
-    }
-}
-
 impl<'a> Reference<'a> {
-    fn new(network: &'a Network) -> Self {
-        let marks = network.marks();
+    fn new(network: &'a Network, tie_break: TieBreak) -> Self {
+        let crosses = |group: &GroupSpec, link: &usize| {
+            group.path.contains(link) || group.reverse_path.contains(link)
+        };
+        let checkpoints = network.checkpoints();
         let mut reference = Reference {
             network,
-            marks,
+            checkpoints,
             links: (0..network.links.len())
                 .map(|index| Link::new(&network.links[index], &network.link_facts(index)))
                 .collect(),
-            admissions: FlowAdmissions::new(network),
+            admissions: (0..network.links.len())
+                .map(|link| Admission::new(network, link))
+                .collect(),
             at_links: HashMap::new(),
             next_slot: 0,
             flows: (0..network.flows.len())
-                .map(|index| Flow::new(Ends::new(network, index, marks)))
+                .map(|index| Flow::new(Endpoints::new(network, index, checkpoints)))
                 .collect(),
             groups: network.flows.iter().map(|flow| flow.group).collect(),
-            crossing: (0..network.links.len()).map(|link| network.crossing(link)).collect(),
-            populations: Populations::new(network),
+            crossing: (0..network.links.len())
+                .map(|link| {
+                    let groups = network.groups.iter().enumerate();
+                    groups.filter(|(_, group)| crosses(group, &link)).map(|(at, _)| at).collect()
+                })
+                .collect(),
+            generators: FlowGenerators::new(network),
+            media_end: vec![None; network.flows.len()],
             accounts: vec![FlowAccount::default(); network.flows.len()],
             waits: vec![Vec::new(); network.groups.len()],
             one_way: vec![GroupProbe::default(); network.groups.len()],
             now: Time::ZERO,
-            heap: Heap::default(),
+            heap: Heap::new(tie_break),
             handled: 0,
-            next_sample: marks.series_interval,
+            next_sample: checkpoints.series_interval,
             is_measuring: false,
             asked: Time::ZERO,
-            departed_bytes: vec![0; network.links.len()],
             spare: Vec::new(),
+            departures: vec![VecDeque::new(); network.links.len()],
         };
         (0..reference.flows.len()).for_each(|index| reference.start_flow(index));
         reference.await_flow();
@@ -206,7 +147,7 @@ impl<'a> Reference<'a> {
     fn run(&mut self) {
         while let Some((time, flow, happening)) = self.heap.take_before(self.network.duration) {
             self.handled += 1;
-            self.pass_link_marks(time);
+            self.record_links_until(time);
             self.now = time;
             self.handle(time, flow, happening);
         }
@@ -222,11 +163,7 @@ impl<'a> Reference<'a> {
             Happening::SenderTimer => self.fire_sender_timer(now, flow),
             Happening::Emission(bytes) => self.emit(now, flow, bytes),
             Happening::ReachAccess(packet) => {
-                let wiring = match &mut self.flows[flow] {
-                    Flow::Tcp(tcp) => &mut tcp.wiring,
-                    Flow::Open(open) => &mut open.wiring,
-                };
-                let arrival = wiring.enter(now, packet.bytes);
+                let arrival = self.flows[flow].private_path().enter(now, packet.bytes);
                 self.heap.push(arrival, flow, Happening::PacketAtLink(0, packet, Time::ZERO));
             }
             Happening::PacketAtLink(..) | Happening::AckAtLink(..) => {
@@ -240,7 +177,7 @@ impl<'a> Reference<'a> {
     // Flows that come and go. None gives its number back.
 
     fn await_flow(&mut self) {
-        let next = self.populations.next_arrival();
+        let next = self.generators.next_arrival();
         if next < self.network.duration {
             self.heap.push(next, 0, Happening::FlowArrives);
         }
@@ -248,76 +185,89 @@ impl<'a> Reference<'a> {
 
     /// A completion may have put another flow before the one that was awaited.
     fn begin_flow(&mut self, now: Time) {
-        if self.populations.next_arrival() != now {
+        if self.generators.next_arrival() != now {
             return;
         }
-        let group = self.populations.next_group().expect("one is due");
+        let group = self.generators.next_group().expect("one is due");
         let path = &self.network.groups[group].path;
-        if self.admissions.refuse_flow(path, now) {
-            self.populations.refuse(self.network);
+        let admissions = &mut self.admissions;
+        if path.iter().any(|&link| admissions[link].as_mut().is_some_and(|one| one.refuses(now))) {
+            self.generators.refuse(self.network);
             return self.await_flow();
         }
-        let (number, group, plan) = self.populations.admit(self.network).expect("one is due");
+        let (number, group, plan) = self.generators.admit(self.network).expect("one is due");
         assert_eq!(number as usize, self.flows.len(), "numbers are given in order");
         let spec = &self.network.groups[group];
-        let marks =
-            Marks { series_interval: Time::NEVER, progress_interval: Time::NEVER, ..self.marks };
-        self.flows.push(Flow::new(Ends::of_plan(self.network, spec, &plan, marks)));
+        let checkpoints = Checkpoints {
+            series_interval: Time::NEVER,
+            progress_interval: Time::NEVER,
+            ..self.checkpoints
+        };
+        self.flows.push(Flow::new(Endpoints::of_plan(self.network, spec, &plan, checkpoints)));
         self.groups.push(group);
+        self.media_end.push(plan.media.map(|media| media.end));
         self.accounts.push(FlowAccount::default());
         self.start_flow(number as usize);
         self.await_flow();
     }
 
     /// Tells the source of a flow that it is complete.
-    fn end_flow(&mut self, flow: usize) {
+    fn end_flow(&mut self, now: Time, flow: usize) {
         let Flow::Tcp(tcp) = &mut self.flows[flow] else { return };
-        let Some(completed_at) = tcp.sender.completed_at() else { return };
-        if !std::mem::replace(&mut tcp.has_ended, true) {
-            self.populations.complete(flow as u32, completed_at);
+        if tcp.completed_at.is_none() && tcp.sender.completed_at().is_some() {
+            tcp.completed_at = Some(now);
+            self.generators.complete(flow as u32, now);
             self.await_flow();
         }
     }
 
-    /// Who shared the links, and the totals of the flows that came and went.
-    fn close_flows(&mut self) -> Vec<Sharing> {
-        let mut sharing = sharing(self.network, &self.links);
+    /// The totals of the dynamic flows.
+    fn close_flows(&mut self) {
         for (index, flow) in self.flows.iter().enumerate() {
-            let group = &self.network.groups[self.groups[index]];
-            let visitor = self.populations.visitor(index as u32);
-            let access_rate = || self.network.flows[index].access_rate;
-            let peak_rate = visitor.map_or_else(access_rate, |visitor| visitor.peak_rate);
-            let account = &self.accounts[index];
-            let departure = match flow {
-                Flow::Tcp(tcp) => departure(&tcp.sender, account),
-                Flow::Open(open) => {
-                    let received = open.received.window(&open.delivered);
-                    media_departure(open.stop, &open.sent, received, account)
-                }
-            };
-            let is_controlled = matches!(flow, Flow::Tcp(_));
-            for &link in &group.path {
-                if let Some(visitor) = visitor {
-                    sharing[link].begin(visitor.visit.start, peak_rate);
-                }
-                let ends = is_controlled || visitor.is_some();
-                if let Some(completed_at) = departure.completed_at.filter(|_| ends) {
-                    sharing[link].end(completed_at, peak_rate);
-                }
-            }
-            if let Some(visitor) = visitor {
-                self.populations.probe(visitor.population).on_departure(&visitor.visit, &departure);
-            }
+            let Some(active_flow) = self.generators.active_flow(index as u32) else { continue };
+            let departure = flow.departure(&self.accounts[index], self.checkpoints);
+            self.generators
+                .probe(active_flow.generator)
+                .on_departure(&active_flow.flow_start, &departure);
         }
-        for (until, spare) in &self.spare {
-            for (link, &spare) in sharing.iter_mut().zip(spare) {
-                link.pass(*until, spare);
-                if *until == self.marks.measure_from {
-                    link.restart();
-                }
-            }
+    }
+
+    /// When a flow was in progress, and its peak rate; `None` for flows that do not count: those that
+    /// send whatever the links do, without end, and those that wait for objects.
+    fn in_progress(&self, index: usize) -> Option<InProgress> {
+        let completed_at = match &self.flows[index] {
+            Flow::Tcp(tcp) => tcp.completed_at,
+            Flow::Open(_) => None,
+        };
+        if let Some(ActiveFlow { flow_start, peak_rate, .. }) =
+            self.generators.active_flow(index as u32)
+        {
+            let ends_at = completed_at.or(self.media_end[index]).unwrap_or(Time::NEVER);
+            return Some(InProgress { from: flow_start.start, to: ends_at, peak_rate });
         }
-        sharing
+        let group = &self.network.groups[self.groups[index]];
+        let SourceSpec::Bulk { bytes } = group.source else { return None };
+        let stop = if bytes.is_none() { group.stop } else { completed_at };
+        let flow = &self.network.flows[index];
+        let to = stop.unwrap_or(Time::NEVER);
+        Some(InProgress { from: flow.start, to, peak_rate: flow.access_rate })
+    }
+
+    /// Which flows were in progress at a link, and which of them it held back.
+    fn bottlenecked(&self, link: usize) -> BottleneckedFlows {
+        let network = self.network;
+        let run = network.duration;
+        let mut capacity = self.links[link].capacity_bits(Time::ZERO, run) / run.seconds();
+        for (index, group) in network.groups.iter().enumerate() {
+            let rate = group.source.offered_rate_bps().filter(|_| group.path.contains(&link));
+            let flows = network.flows.iter().filter(|flow| flow.group == index).count();
+            capacity -= flows as f64 * rate.unwrap_or(0.0);
+        }
+        let crosses = |flow: &usize| network.groups[self.groups[*flow]].path.contains(&link);
+        let flows = (0..self.flows.len()).filter(crosses);
+        let flows: Vec<InProgress> = flows.filter_map(|flow| self.in_progress(flow)).collect();
+        let intervals = self.spare.iter().map(|(until, spare)| (*until, spare[link]));
+        bottlenecked::count(&flows, capacity, intervals, self.checkpoints.measure_from)
     }
 
     // Links.
@@ -339,10 +289,13 @@ impl<'a> Reference<'a> {
         let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
         let mut event = Event::arrival(now, flow as u32, 0, &packet);
         let class = class(&self.crossing[link], self.groups[flow]);
-        self.admissions.on_arrival(link, &event);
+        if let Some(admission) = &mut self.admissions[link] {
+            admission.on_arrival(event);
+        }
         let waited = self.links[link].busy_until().since(now);
-        let fate = self.links[link].arrive(&mut event, class);
-        self.follow(event, fate, waited);
+        let outcome = self.links[link].arrive(&mut event, class);
+        self.note_departure(link, bytes, outcome);
+        self.follow(event, outcome, waited);
         self.after_scheduler(now, link);
     }
 
@@ -352,10 +305,18 @@ impl<'a> Reference<'a> {
         }
         let Reference { links, crossing, groups, .. } = self;
         let class_of = |packet: Event| class(&crossing[link], groups[packet.flow() as usize]);
-        if let Some((packet, fate)) = links[link].serve(class_of) {
-            self.follow(packet, fate, now - packet.time());
+        if let Some((packet, outcome)) = links[link].serve(class_of) {
+            self.note_departure(link, packet.bytes(), outcome);
+            self.follow(packet, outcome, now - packet.time());
         }
         self.after_scheduler(now, link);
+    }
+
+    /// A link sends a packet now, or knows that it will, or does not.
+    fn note_departure(&mut self, link: usize, bytes: u32, outcome: LinkOutcome) {
+        if matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost) {
+            self.departures[link].push_back((self.links[link].busy_until(), bytes));
+        }
     }
 
     /// Notes what a scheduler dropped; schedules its next service anew, so that many come in vain.
@@ -367,7 +328,7 @@ impl<'a> Reference<'a> {
             class(&crossing[link], groups[one.packet.flow() as usize])
         });
         for packet in dropped {
-            self.follow(packet, Fate::Dropped, Time::ZERO);
+            self.follow(packet, LinkOutcome::Dropped, Time::ZERO);
         }
         let next = self.links[link].next_service();
         if next < self.network.duration {
@@ -376,66 +337,77 @@ impl<'a> Reference<'a> {
     }
 
     /// Lets a packet or an ACK that a link has sent, or not, after it waited, cause what it causes.
-    fn follow(&mut self, event: Event, fate: Fate, waited: Time) {
-        if fate == Fate::Held {
+    fn follow(&mut self, event: Event, outcome: LinkOutcome, waited: Time) {
+        if outcome == LinkOutcome::Held {
             return;
         }
         let flow = event.flow() as usize;
         match self.at_links.remove(&event.slot()).expect("what leaves a link has reached it") {
             Happening::PacketAtLink(hop, packet, before) => {
                 let packet = Packet { ecn: event.ecn(), ..packet };
-                self.follow_packet(flow, hop, packet, fate, before + waited);
+                self.follow_packet(flow, hop, packet, outcome, before + waited);
             }
-            Happening::AckAtLink(hop, ack) => self.follow_ack(flow, hop, ack, fate),
+            Happening::AckAtLink(hop, ack) => self.follow_ack(flow, hop, ack, outcome),
             _ => unreachable!("only packets and ACKs reach links"),
         }
     }
 
-    fn follow_packet(&mut self, flow: usize, hop: usize, packet: Packet, fate: Fate, waited: Time) {
+    fn follow_packet(
+        &mut self,
+        flow: usize,
+        hop: usize,
+        packet: Packet,
+        outcome: LinkOutcome,
+        waited: Time,
+    ) {
         let path = &self.network.groups[self.groups[flow]].path;
-        let is_sent = match fate {
-            Fate::Lost => self.links[path[hop]].busy_until() < Time::NEVER,
-            Fate::Delivered(at) => at < Time::NEVER,
-            Fate::Dropped | Fate::Held => false,
+        let is_sent = match outcome {
+            LinkOutcome::Lost => self.links[path[hop]].busy_until() < Time::NEVER,
+            LinkOutcome::Delivered(at) => at < Time::NEVER,
+            LinkOutcome::Dropped | LinkOutcome::Held => false,
         };
         if hop + 1 == path.len() && is_sent {
             self.waits[self.groups[flow]].push((self.now, waited));
         }
-        match fate {
-            Fate::Dropped | Fate::Lost => {
+        match outcome {
+            LinkOutcome::Dropped | LinkOutcome::Lost => {
                 self.accounts[flow].lost += 1;
-                let is_measured = packet.sent >= self.marks.measure_from;
+                let is_measured = packet.sent >= self.checkpoints.measure_from;
                 self.accounts[flow].lost_measured += u64::from(is_measured);
             }
             // The link stands still for good.
-            Fate::Held | Fate::Delivered(Time::NEVER) => {}
-            Fate::Delivered(at) if hop + 1 < path.len() => {
+            LinkOutcome::Held | LinkOutcome::Delivered(Time::NEVER) => {}
+            LinkOutcome::Delivered(at) if hop + 1 < path.len() => {
                 self.heap.push(at, flow, Happening::PacketAtLink(hop + 1, packet, waited));
             }
-            Fate::Delivered(at) => {
+            LinkOutcome::Delivered(at) => {
                 self.accounts[flow].received += 1;
-                let is_measured = packet.sent >= self.marks.measure_from;
+                let is_measured = packet.sent >= self.checkpoints.measure_from;
                 let is_marked = packet.ecn == Ecn::Ce && is_measured;
                 self.accounts[flow].marked_measured += u64::from(is_marked);
-                let at = match &self.flows[flow] {
-                    Flow::Tcp(tcp) => tcp.wiring.reach_receiver(at),
-                    Flow::Open(open) => open.wiring.reach_receiver(at),
-                };
+                let at = self.flows[flow].private_path().reach_receiver(at);
                 self.heap.push(at, flow, Happening::ReachReceiver(packet));
             }
         }
     }
 
-    fn follow_ack(&mut self, flow: usize, hop: usize, ack: StoredAck, fate: Fate) {
+    fn follow_ack(&mut self, flow: usize, hop: usize, ack: StoredAck, outcome: LinkOutcome) {
         let group = &self.network.groups[self.groups[flow]];
         let Flow::Tcp(tcp) = &self.flows[flow] else { unreachable!("only TCP sends ACKs") };
-        match fate {
-            Fate::Dropped | Fate::Lost | Fate::Held | Fate::Delivered(Time::NEVER) => {}
-            Fate::Delivered(at) if hop + 1 < group.reverse_path.len() => {
+        match outcome {
+            LinkOutcome::Dropped
+            | LinkOutcome::Lost
+            | LinkOutcome::Held
+            | LinkOutcome::Delivered(Time::NEVER) => {}
+            LinkOutcome::Delivered(at) if hop + 1 < group.reverse_path.len() => {
                 self.heap.push(at, flow, Happening::AckAtLink(hop + 1, ack));
             }
-            Fate::Delivered(at) => {
-                self.heap.push(tcp.wiring.reach_sender(at), flow, Happening::ReachSender(ack));
+            LinkOutcome::Delivered(at) => {
+                self.heap.push(
+                    tcp.private_path.reach_sender(at),
+                    flow,
+                    Happening::ReachSender(ack),
+                );
             }
         }
     }
@@ -452,16 +424,8 @@ impl<'a> Reference<'a> {
                 self.set_timers(flow);
             }
             Flow::Open(open) => {
-                open.received.pass_marks(now, &open.delivered);
-                let delay = now.since(packet.sent);
-                open.received.on_rtt(delay);
-                if now >= self.marks.measure_from && now < self.marks.duration {
-                    self.one_way[self.groups[flow]].on_arrival(delay, open.last_delay);
-                }
-                open.last_delay = Some(delay);
-                open.delivered.delivered += 1;
-                let payload = packet.bytes.saturating_sub(open.header_bytes);
-                open.delivered.delivered_bytes += u64::from(payload);
+                let group = &mut self.one_way[self.groups[flow]];
+                open.on_received(now, &packet, self.checkpoints, group);
             }
         }
     }
@@ -476,12 +440,12 @@ impl<'a> Reference<'a> {
 
     fn answer(&mut self, now: Time, flow: usize, ack: StoredAck) {
         let Flow::Tcp(tcp) = &self.flows[flow] else { return };
-        let happening = if tcp.wiring.has_reverse_path() {
+        let happening = if tcp.private_path.has_reverse_path() {
             Happening::AckAtLink(0, ack)
         } else {
             Happening::ReachSender(ack)
         };
-        self.heap.push(tcp.wiring.leave_receiver(now), flow, happening);
+        self.heap.push(tcp.private_path.leave_receiver(now), flow, happening);
     }
 
     // Senders and sources.
@@ -492,11 +456,11 @@ impl<'a> Reference<'a> {
         step(&mut tcp.sender, &mut tray);
         for packet in tray.0 {
             assert_eq!(packet.sent, now, "a sender sends at the time it is told");
-            let left = tcp.wiring.leave_sender(now);
+            let left = tcp.private_path.leave_sender(now);
             self.heap.push(left, flow, Happening::ReachAccess(packet));
         }
         self.set_timers(flow);
-        self.end_flow(flow);
+        self.end_flow(now, flow);
     }
 
     fn fire_sender_timer(&mut self, now: Time, flow: usize) {
@@ -521,83 +485,87 @@ impl<'a> Reference<'a> {
 
     fn draw_emission(&mut self, flow: usize) {
         let Flow::Open(open) = &mut self.flows[flow] else { return };
-        let emission = open.source.next_emission();
-        if emission.time < open.stop {
-            self.heap.push(emission.time, flow, Happening::Emission(emission.bytes));
+        if let Some(Emission { time, bytes }) = open.next_emission() {
+            self.heap.push(time, flow, Happening::Emission(bytes));
         }
     }
 
     fn emit(&mut self, now: Time, flow: usize, bytes: u32) {
         let Flow::Open(open) = &mut self.flows[flow] else { return };
-        open.sent.pass_marks(now, &FlowState::default());
-        open.sent.on_sent(bytes, false);
+        open.on_sent(now, bytes);
         let packet = Packet { bytes, sent: now, ..Packet::default() };
-        let left = open.wiring.leave_sender(now);
+        let left = open.private_path.leave_sender(now);
         self.heap.push(left, flow, Happening::ReachAccess(packet));
         self.draw_emission(flow);
     }
 
     // Statistics.
 
-    /// Lets every link record its state as of the marks up to `now`.
-    fn pass_link_marks(&mut self, now: Time) {
+    /// Lets every link record its state as of the checkpoints up to `now`.
+    fn record_links_until(&mut self, now: Time) {
         loop {
-            let edge = if self.is_measuring { Time::NEVER } else { self.marks.measure_from };
+            let edge = if self.is_measuring { Time::NEVER } else { self.checkpoints.measure_from };
             let next_asking = self.asked + INTERVAL;
-            let mark = self.next_sample.min(next_asking).min(edge);
-            if mark > now {
+            let checkpoint = self.next_sample.min(next_asking).min(edge);
+            if checkpoint > now {
                 return;
             }
-            if mark == next_asking || mark == edge {
-                self.ask_links(mark);
+            if checkpoint == next_asking || checkpoint == edge {
+                self.ask_links(checkpoint);
             }
             // At the edge of the window a sample still belongs to what lies before it.
-            if mark == self.next_sample {
-                self.links.iter_mut().for_each(|link| link.sample(mark));
-                self.next_sample = mark.saturating_add(self.marks.series_interval);
+            if checkpoint == self.next_sample {
+                self.links.iter_mut().for_each(|link| link.sample(checkpoint));
+                self.next_sample = checkpoint.saturating_add(self.checkpoints.series_interval);
             }
-            if mark == edge {
-                self.links.iter_mut().for_each(|link| link.begin_measuring(mark));
+            if checkpoint == edge {
+                self.links.iter_mut().for_each(|link| link.begin_measuring(checkpoint));
                 self.is_measuring = true;
             }
         }
     }
 
-    /// Asks the links what they had to spare since the last time.
+    /// Asks the links what rate they had to spare since the last time.
     fn ask_links(&mut self, now: Time) {
-        let links = self.links.iter_mut().zip(&mut self.departed_bytes);
-        let spare = links.map(|(link, before)| spare(link, self.asked, now, before)).collect();
+        let span = now.since(self.asked);
+        let links = self.links.iter().zip(&mut self.departures);
+        let spare = links.map(|(link, departures)| {
+            let left = departures.partition_point(|departure| departure.0 <= now);
+            let bytes: u64 = departures.drain(..left).map(|(_, bytes)| u64::from(bytes)).sum();
+            let unused_bits = link.capacity_bits(self.asked, now) - 8.0 * bytes as f64;
+            if span > Time::ZERO { unused_bits / span.seconds() } else { 0.0 }
+        });
+        let spare = spare.collect();
         self.spare.push((now, spare));
         self.asked = now;
     }
 
     fn finish(mut self) -> Results {
         let end = self.network.duration;
-        self.pass_link_marks(end);
+        self.record_links_until(end);
         self.ask_links(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         for flow in &mut self.flows {
             match flow {
-                Flow::Tcp(tcp) => tcp.sender.pass_marks(end),
-                Flow::Open(open) => {
-                    open.sent.pass_marks(end, &FlowState::default());
-                    open.received.pass_marks(end, &open.delivered);
-                }
+                Flow::Tcp(tcp) => tcp.sender.record_until(end),
+                Flow::Open(open) => open.record_until(end),
             }
         }
-        let sharing = self.close_flows();
+        self.close_flows();
+        let sharing: Vec<BottleneckedFlows> =
+            (0..self.links.len()).map(|link| self.bottlenecked(link)).collect();
         let permanent = self.network.flows.len();
         let flows = self.flows.into_iter().take(permanent);
-        let ends: Vec<Ends> = flows.map(Flow::into_ends).collect();
-        let ends: Vec<&Ends> = ends.iter().collect();
+        let endpoints: Vec<Endpoints> = flows.map(Flow::into_endpoints).collect();
+        let endpoints: Vec<&Endpoints> = endpoints.iter().collect();
         let accounts = &self.accounts[..permanent];
-        let passing = PassingResults { populations: &self.populations, sharing: &sharing };
+        let passing = PassingResults { generators: &self.generators, sharing: &sharing };
         let mut probes = self.one_way;
         for (probe, waits) in probes.iter_mut().zip(&self.waits) {
-            let measured = waits.iter().filter(|(time, _)| *time >= self.marks.measure_from);
+            let measured = waits.iter().filter(|(time, _)| *time >= self.checkpoints.measure_from);
             measured.for_each(|(_, waited)| probe.waits.add(*waited));
         }
         let (network, links) = (self.network, &self.links);
-        results::collect(network, links, &ends, accounts, &probes, &passing, self.handled)
+        results::collect(network, links, &endpoints, accounts, &probes, &passing, self.handled)
     }
 }

@@ -80,6 +80,7 @@ const REVERSE: usize = 1_000;
 #[derive(Debug)]
 struct Scheduled {
     key: (Time, Rank, usize, usize, u64),
+    flow: usize,
     happening: Happening,
 }
 
@@ -100,24 +101,41 @@ impl Ord for Scheduled {
     }
 }
 
+/// The order of the arrivals at shared links of one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TieBreak {
+    /// By flow, by hop, and by insertion, as the engine has it.
+    ByFlow,
+    /// The last flow first, which is wrong: a test shows that the comparison notices.
+    LastFlowFirst,
+}
+
 /// The events that are still to come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Heap {
+    tie_break: TieBreak,
     pending: BinaryHeap<Reverse<Scheduled>>,
     inserted: u64,
 }
 
 impl Heap {
+    pub(super) fn new(tie_break: TieBreak) -> Self {
+        Heap { tie_break, pending: BinaryHeap::new(), inserted: 0 }
+    }
+
     pub(super) fn push(&mut self, time: Time, flow: usize, happening: Happening) {
         self.inserted += 1;
-        let key = (time, happening.rank(), flow, happening.hop(), self.inserted);
-        self.pending.push(Reverse(Scheduled { key, happening }));
+        let rank = happening.rank();
+        let is_reversed = self.tie_break == TieBreak::LastFlowFirst && rank == Rank::Link;
+        let place = if is_reversed { usize::MAX - flow } else { flow };
+        let key = (time, rank, place, happening.hop(), self.inserted);
+        self.pending.push(Reverse(Scheduled { key, flow, happening }));
     }
 
     /// Takes the next event, with its time and its flow, if it comes before `end`.
     pub(super) fn take_before(&mut self, end: Time) -> Option<(Time, usize, Happening)> {
         self.pending.peek().filter(|Reverse(next)| next.key.0 < end)?;
         let Reverse(next) = self.pending.pop()?;
-        Some((next.key.0, next.key.2, next.happening))
+        Some((next.key.0, next.flow, next.happening))
     }
 }

@@ -1,41 +1,42 @@
-//! Flows that come and go, in a run: each becomes a connection when it arrives, and is forgotten when
-//! all it sent has been accounted for.
+//! Dynamic flows in a run. A flow becomes a connection when it arrives, and is released when all its
+//! packets are accounted for.
 
+use super::Simulation;
 use super::error::RunError;
+use super::flow::Flow;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
-use super::{Flow, Simulation};
-use crate::dynamic_flows::Populations;
-use crate::dynamic_flows::bottlenecked::{INTERVAL, Sharing};
-use crate::flow::Ends;
+use crate::dynamic_flows::FlowGenerators;
+use crate::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
+use crate::flow::Endpoints;
 use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
-use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
-use crate::probe::population::Departure;
+use crate::probe::dynamic_flows::Departure;
+use crate::probe::flow::{Checkpoints, FlowAccount, FlowCounters, FlowProbe, FlowState};
 use crate::results::passing::PassingResults;
 use crate::tcp::Connection;
 use crate::tcp::sender::Sender;
 use crate::traffic::SourceSpec;
 use crate::units::{Rate, Time};
 
-/// Who comes and goes, and who shares the links.
+/// The dynamic flows of a run, and the flows that its links hold back.
 #[derive(Debug)]
-pub(super) struct PassingFlows {
-    populations: Populations,
+pub(super) struct DynamicFlows {
+    generators: FlowGenerators,
     /// By link.
-    sharing: Vec<Sharing>,
-    /// Up to when `sharing` has been told what the links had to spare, and what had left them.
+    sharing: Vec<BottleneckedFlows>,
+    /// The time up to which `sharing` has counted, and the bytes that had left each link by then.
     passed: Time,
     departed_bytes: Vec<u64>,
-    /// By group, its forward path.
+    /// The forward path of each group.
     paths: Vec<Vec<usize>>,
-    /// Of the permanent flows, their group and peak rate.
+    /// Group and peak rate of each permanent flow.
     permanent: Vec<(usize, Option<Rate>)>,
 }
 
-impl PassingFlows {
+impl DynamicFlows {
     pub(super) fn new(network: &Network, links: &[Link]) -> Self {
-        PassingFlows {
-            populations: Populations::new(network),
+        DynamicFlows {
+            generators: FlowGenerators::new(network),
             sharing: sharing(network, links),
             passed: Time::ZERO,
             departed_bytes: vec![0; links.len()],
@@ -44,46 +45,49 @@ impl PassingFlows {
         }
     }
 
-    /// When the next flow arrives; [`Time::NEVER`] if none does.
+    /// Time of the next arrival; [`Time::NEVER`] if there is none.
     #[inline]
     pub(super) fn next_arrival(&self) -> Time {
-        self.populations.next_arrival()
+        self.generators.next_arrival()
     }
 
-    /// A flow has nothing in flight, or has lost a packet: if it has sent everything, it is not in
-    /// progress any more; if nothing of it is on the way, its number is free.
+    /// Looks at a flow that has nothing in flight, or has lost a packet. A flow that has sent everything
+    /// is no longer in progress; if none of its packets is in the network, its number is free.
     #[cold]
-    pub(super) fn let_go(&mut self, number: u32, flows: &mut [Flow]) {
+    pub(super) fn release_if_done(&mut self, number: u32, flows: &mut [Flow]) {
         let flow = &mut flows[number as usize];
-        let (completed_at, sent) = match &flow.ends {
-            Ends::Tcp(Connection { sender, .. }) => {
+        let (completed_at, sent) = match &flow.endpoints {
+            Endpoints::Tcp(Connection { sender, .. }) => {
                 (sender.completed_at(), sender.probe.counters.sent)
             }
-            Ends::Unresponsive(media) => {
+            Endpoints::Unresponsive(media) => {
                 (media.has_stopped.then_some(media.stop), media.sent.counters.sent)
             }
         };
         let Some(completed_at) = completed_at else { return };
-        let visitor = self.populations.visitor(number);
+        let active_flow = self.generators.active_flow(number);
         if flow.is_in_progress {
             flow.is_in_progress = false;
             self.end(number, completed_at);
-            self.populations.complete(number, completed_at);
+            self.generators.complete(number, completed_at);
         }
-        let Some(visitor) = visitor else { return };
+        let Some(active_flow) = active_flow else { return };
         if flow.is_accounted_for(sent) {
-            let probe = self.populations.probe(visitor.population);
-            probe.on_departure(&visitor.visit, &departure_of(&flow.ends, &flow.account));
-            // A wake-up that is still pending is for nobody.
+            let probe = self.generators.probe(active_flow.generator);
+            probe.on_departure(
+                &active_flow.flow_start,
+                &departure_of(&flow.endpoints, &flow.account),
+            );
+            // A wake-up that is still pending wakes nothing.
             flow.wake_at = Time::NEVER;
-            self.populations.release(number);
+            self.generators.release(number);
         }
     }
 
     fn end(&mut self, number: u32, completed_at: Time) {
-        let (group, peak_rate) = self.populations.visitor(number).map_or_else(
+        let (group, peak_rate) = self.generators.active_flow(number).map_or_else(
             || self.permanent[number as usize],
-            |visitor| (self.populations.group(visitor.population), visitor.peak_rate),
+            |active_flow| (self.generators.group(active_flow.generator), active_flow.peak_rate),
         );
         for &link in &self.paths[group] {
             self.sharing[link].end(completed_at, peak_rate);
@@ -91,11 +95,11 @@ impl PassingFlows {
     }
 
     /// When the shares of the links are to be looked at next.
-    pub(super) fn next_mark(&self) -> Time {
+    pub(super) fn next_checkpoint(&self) -> Time {
         self.passed.saturating_add(INTERVAL)
     }
 
-    /// Looks at who shared the links since the last time.
+    /// Counts the flows in progress and the bottlenecked flows of each link up to `now`.
     pub(super) fn pass(&mut self, now: Time, links: &mut [Link]) {
         let departed = links.iter_mut().zip(&mut self.departed_bytes);
         for ((link, before), sharing) in departed.zip(&mut self.sharing) {
@@ -105,45 +109,47 @@ impl PassingFlows {
     }
 
     pub(super) fn begin_measuring(&mut self) {
-        self.sharing.iter_mut().for_each(Sharing::restart);
+        self.sharing.iter_mut().for_each(BottleneckedFlows::restart);
     }
 
-    /// Closes the statistics of the flows at the end of the run; they have passed their last mark.
+    /// Closes the statistics of the flows at the end of the run; they have passed their last checkpoint.
     pub(super) fn end_measuring(&mut self, flows: &[Flow]) {
-        for number in self.populations.present() {
-            let Some(visitor) = self.populations.visitor(number) else { continue };
+        for number in self.generators.present() {
+            let Some(active_flow) = self.generators.active_flow(number) else { continue };
             let flow = &flows[number as usize];
-            let departure = departure_of(&flow.ends, &flow.account);
-            self.populations.probe(visitor.population).on_departure(&visitor.visit, &departure);
+            let departure = departure_of(&flow.endpoints, &flow.account);
+            self.generators
+                .probe(active_flow.generator)
+                .on_departure(&active_flow.flow_start, &departure);
         }
     }
 
     pub(super) fn results(&self) -> PassingResults<'_> {
-        PassingResults { populations: &self.populations, sharing: &self.sharing }
+        PassingResults { generators: &self.generators, sharing: &self.sharing }
     }
 }
 
-/// What a link had to spare in `[from, to)`, in bit/s; `departed_bytes` are those up to `from`, and then
-/// those up to `to`.
-pub fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) -> f64 {
+/// The spare rate of a link in `[from, to)`, in bit/s. `departed_bytes` is the count up to `from`, and
+/// becomes the count up to `to`.
+fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) -> f64 {
     let departed = link.departed_bytes(to);
     let sent_bits = 8.0 * (departed - std::mem::replace(departed_bytes, departed)) as f64;
     let span = to.since(from).seconds();
     if span > 0.0 { (link.capacity_bits(from, to) - sent_bits) / span } else { 0.0 }
 }
 
-fn departure_of(ends: &Ends, account: &FlowAccount) -> Departure {
-    match ends {
-        Ends::Tcp(connection) => departure(&connection.sender, account),
-        Ends::Unresponsive(media) => {
+fn departure_of(endpoints: &Endpoints, account: &FlowAccount) -> Departure {
+    match endpoints {
+        Endpoints::Tcp(connection) => departure(&connection.sender, account),
+        Endpoints::Unresponsive(media) => {
             let received = media.received.window(&media.delivered);
             media_departure(media.stop, &media.sent, received, account)
         }
     }
 }
 
-/// What is known of a media flow that ends at `end`, or at the end of the run.
-pub fn media_departure(
+/// The departure of a media flow that ends at `end`.
+fn media_departure(
     end: Time,
     sent: &FlowProbe,
     received: FlowCounters,
@@ -163,8 +169,8 @@ pub fn media_departure(
     }
 }
 
-/// What is known of a connection that ends, or at the end of the run.
-pub fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
+/// The departure of a connection, or its state at the end of the run.
+fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
     Departure {
         completed_at: sender.completed_at(),
         window: sender.window(),
@@ -173,8 +179,8 @@ pub fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
     }
 }
 
-/// How every link is shared before the first flow arrives; permanent flows are known already.
-pub fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
+/// The flows of every link before the first arrival: the permanent flows.
+fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
     let mut capacities: Vec<f64> = links
         .iter()
         .map(|link| link.capacity_bits(Time::ZERO, network.duration) / network.duration.seconds())
@@ -184,10 +190,11 @@ pub fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
         let flows = network.members(index).len() as f64;
         group.path.iter().for_each(|&link| capacities[link] -= flows * rate);
     }
-    let mut sharing: Vec<Sharing> = capacities.into_iter().map(Sharing::new).collect();
+    let mut sharing: Vec<BottleneckedFlows> =
+        capacities.into_iter().map(BottleneckedFlows::new).collect();
     for flow in &network.flows {
         let group = &network.groups[flow.group];
-        // A flow with a last byte says itself when that is acknowledged.
+        // The end of a flow with a last byte is known when that byte is acknowledged.
         let SourceSpec::Bulk { bytes } = group.source else { continue };
         let stop = group.stop.filter(|_| bytes.is_none());
         for &link in &group.path {
@@ -201,9 +208,9 @@ pub fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
 }
 
 impl Simulation {
-    /// See [`Populations::keep_numbers`].
+    /// See [`FlowGenerators::keep_numbers`].
     pub fn keep_numbers(&mut self) {
-        self.passing.populations.keep_numbers();
+        self.dynamic.generators.keep_numbers();
     }
 
     /// Flows that there is room for: the permanent ones, and the most that were in progress at once.
@@ -211,13 +218,13 @@ impl Simulation {
         self.flows.len()
     }
 
-    /// The group of a flow, permanent or passing.
+    /// The group of a flow, permanent or dynamic.
     pub(super) fn group_of(&self, number: usize) -> &GroupSpec {
-        let group = self.passing.populations.group_of(number as u32);
+        let group = self.dynamic.generators.group_of(number as u32);
         &self.network.groups[group.unwrap_or_else(|| self.network.flows[number].group)]
     }
 
-    /// What messages call a flow; those that come and go have the name of their group.
+    /// The name of a flow in messages; a dynamic flow has the name of its group.
     pub(super) fn name_of(&self, number: usize) -> String {
         let is_permanent = number < self.network.flows.len();
         if is_permanent {
@@ -227,44 +234,44 @@ impl Simulation {
         }
     }
 
-    /// A flow arrives and gets a number.
+    /// Begins or refuses the flow that arrives next.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, passing, flows, circuits, schedule, admissions, stores, .. } =
-            self;
-        let time = passing.next_arrival();
-        let path = passing.populations.next_group().map(|group| &network.groups[group].path);
+        let Simulation { network, dynamic, flows, routes, schedule, admissions, stores, .. } = self;
+        let time = dynamic.next_arrival();
+        let path = dynamic.generators.next_group().map(|group| &network.groups[group].path);
         if path.is_some_and(|path| admissions.refuse_flow(path, time)) {
-            passing.populations.refuse(network);
+            dynamic.generators.refuse(network);
             return Ok(());
         }
-        let Some((number, index, plan)) = passing.populations.admit(network) else {
+        let Some((number, index, plan)) = dynamic.generators.admit(network) else {
             return Ok(());
         };
         if number as usize >= MAX_FLOWS {
             return Err(RunError::Flows { time, limit: MAX_FLOWS });
         }
         let group = &network.groups[index];
-        let peak_rate = passing.populations.visitor(number).and_then(|visitor| visitor.peak_rate);
+        let peak_rate =
+            dynamic.generators.active_flow(number).and_then(|active_flow| active_flow.peak_rate);
         for &link in &group.path {
-            passing.sharing[link].begin(plan.start, peak_rate);
+            dynamic.sharing[link].begin(plan.start, peak_rate);
             if let Some(media) = plan.media {
-                passing.sharing[link].end(media.end, peak_rate);
+                dynamic.sharing[link].end(media.end, peak_rate);
             }
         }
         // Such flows have no series of their own.
-        let marks = Marks {
+        let checkpoints = Checkpoints {
             series_interval: Time::NEVER,
             progress_interval: Time::NEVER,
             reductions_kept: 0,
-            ..self.link_marks.marks
+            ..self.link_checkpoints.checkpoints
         };
-        let ends = Ends::of_plan(network, group, &plan, marks);
-        let mut flow = Flow::new(ends, group);
-        let (ends, mut door) = flow.ends_and_door(number, schedule, stores);
-        ends.emit_next(&mut door);
+        let endpoints = Endpoints::of_plan(network, group, &plan, checkpoints);
+        let mut flow = Flow::new(endpoints, group);
+        let (endpoints, mut injector) = flow.endpoints_and_injector(number, schedule, stores);
+        endpoints.emit_next(&mut injector);
         flow.arm(number, schedule);
-        circuits.assign(number, index);
+        routes.assign(number, index);
         match flows.get_mut(number as usize) {
             Some(place) => *place = flow,
             None => flows.push(flow),

@@ -1,30 +1,30 @@
-//! Where the packets and ACKs of the flows go: from link to link, and where they leave the last.
+//! The routes of packets and ACKs: from link to link, and what lies behind the last link.
 //!
-//! What a packet does at a link is found here by its flow's number alone. The flow itself is a dozen
-//! cache lines elsewhere, which a packet that a scheduler takes in need not touch.
+//! The number of a flow is enough to look up a hop. The flow itself takes a dozen cache lines elsewhere,
+//! which a packet that waits for a scheduler need not touch.
 
 use crate::network::{GroupSpec, Network};
 use crate::packet::in_network::{Event, Stage};
 
-/// A link on a circuit.
+/// A link on a route.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     pub(super) link: u32,
-    /// The group's place among those that cross the link.
+    /// Index of the group among the groups that cross the link.
     pub(super) class: u32,
     pub(super) group: u32,
     pub(super) exit: Exit,
-    /// Whether a packet that arrives here lets an uncontrolled source emit its next one.
+    /// Whether a packet that arrives here lets an unresponsive source emit its next packet.
     pub(super) clocks_source: bool,
-    /// Whether what a packet waits here is counted with what it waits at other links: it has not come to
-    /// the receiver yet, or the ACKs of its group wait here too.
+    /// Whether the wait of a packet here is added to its waits at other links. The wait at the only link
+    /// of a path is measured by the link itself, unless ACKs of the group wait there too.
     pub(super) adds_wait: bool,
 }
 
 /// What lies behind a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
-    /// The next link of the circuit.
+    /// The next link of the route.
     Link,
     /// The receiver, for packets.
     Receiver,
@@ -32,38 +32,32 @@ pub(super) enum Exit {
     Sender,
 }
 
-/// The circuits of the groups, and which flow takes which.
+/// The routes of the groups, and the route of each flow.
 #[derive(Debug)]
-pub(super) struct Circuits {
-    /// Those of all groups, one behind the other, forward path first.
+pub(super) struct Routes {
+    /// The hops of all groups in turn, forward path first.
     hops: Vec<Hop>,
-    /// Where in `hops` that of each group begins.
+    /// By group, the index of its first hop.
     starts: Vec<u32>,
-    /// The same for each flow, by its number.
+    /// By flow, the index of its first hop.
     of_flows: Vec<u32>,
 }
 
-impl Circuits {
-    /// Those of `network`, with its permanent flows.
+impl Routes {
+    /// The routes of `network`, with its permanent flows.
     pub(super) fn new(network: &Network) -> Self {
         let (mut hops, mut starts) = (Vec::new(), Vec::new());
-        let mut crossing = vec![0; network.links.len()];
+        let crossing: Vec<Vec<usize>> =
+            (0..network.links.len()).map(|link| network.crossing(link)).collect();
         for (index, group) in network.groups.iter().enumerate() {
-            let start = hops.len();
-            starts.push(start as u32);
-            hops.extend(circuit(group, index, &crossing));
-            let mut links: Vec<u32> = hops[start..].iter().map(|hop: &Hop| hop.link).collect();
-            links.sort_unstable();
-            links.dedup();
-            for link in links {
-                crossing[link as usize] += 1;
-            }
+            starts.push(hops.len() as u32);
+            hops.extend(route(group, index, &crossing));
         }
         let of_flows = network.flows.iter().map(|flow| starts[flow.group]).collect();
-        Circuits { hops, starts, of_flows }
+        Routes { hops, starts, of_flows }
     }
 
-    /// From now on the flow of this number is one of this group; numbers come in order.
+    /// Assigns a flow to a group. A new number must be the next one.
     pub(super) fn assign(&mut self, flow: u32, group: usize) {
         let start = self.starts[group];
         match self.of_flows.get_mut(flow as usize) {
@@ -72,7 +66,7 @@ impl Circuits {
         }
     }
 
-    /// The link that a packet or an ACK of a flow reaches at this position of its circuit.
+    /// The hop at this position of a flow's route.
     #[inline]
     pub(super) fn hop(&self, flow: u32, position: u8) -> Hop {
         self.hops[self.of_flows[flow as usize] as usize + usize::from(position)]
@@ -90,18 +84,18 @@ impl Circuits {
     }
 }
 
-/// The links of the group at `index`, each of which so many groups before it cross.
-fn circuit<'a>(
+/// The links of the group at `index`; `crossing` has the groups that cross each link, in order.
+fn route<'a>(
     group: &'a GroupSpec,
     index: usize,
-    crossing: &'a [u32],
+    crossing: &'a [Vec<usize>],
 ) -> impl Iterator<Item = Hop> + 'a {
     let adds_waits = group.only_queue().is_none();
     let (forward, whole) = (group.path.len(), group.path.len() + group.reverse_path.len());
     let links = group.path.iter().chain(&group.reverse_path);
     links.zip(1..).map(move |(&link, passed)| Hop {
         link: link as u32,
-        class: crossing[link],
+        class: crossing[link].partition_point(|&group| group < index) as u32,
         group: index as u32,
         exit: match passed {
             _ if passed == forward => Exit::Receiver,

@@ -13,7 +13,7 @@ const SLOWDOWN_UNIT: f64 = 1e3;
 
 /// The start of a dynamic flow.
 #[derive(Clone, Copy, Debug)]
-pub struct Visit {
+pub struct FlowStart {
     /// Arrival time of the flow.
     pub start: Time,
     /// Payload in bytes.
@@ -73,7 +73,7 @@ impl SizeClass {
         self.slowdown.quantile(quantile).map(|value| value / SLOWDOWN_UNIT)
     }
 
-    fn add(&mut self, visit: &Visit, departure: &Departure) {
+    fn add(&mut self, flow_start: &FlowStart, departure: &Departure) {
         self.sent += departure.window.sent;
         self.lost += departure.lost;
         let Some(completed_at) = departure.completed_at else {
@@ -81,8 +81,8 @@ impl SizeClass {
             return;
         };
         self.completed += 1;
-        let duration = completed_at.since(visit.start);
-        let slowdown = duration.seconds() / visit.ideal.seconds();
+        let duration = completed_at.since(flow_start.start);
+        let slowdown = duration.seconds() / flow_start.ideal.seconds();
         self.duration_sum += u128::from(duration.picoseconds());
         self.slowdown_sum += (1e9 * slowdown) as u128;
         self.duration.add(duration.picoseconds(), 1);
@@ -105,7 +105,7 @@ pub struct FlowLogEntry {
 
 /// The measurements of one group.
 #[derive(Clone, Debug)]
-pub struct PopulationProbe {
+pub struct DynamicFlowProbe {
     measure_from: Time,
     end: Time,
     /// Flows that arrived inside the measured window.
@@ -131,11 +131,11 @@ pub struct PopulationProbe {
     log_limit: usize,
 }
 
-impl PopulationProbe {
+impl DynamicFlowProbe {
     /// Creates a probe that measures from `measure_from` to `end` and logs at most `log_limit`
     /// flows.
     pub fn new(measure_from: Time, end: Time, log_limit: usize) -> Self {
-        PopulationProbe {
+        DynamicFlowProbe {
             measure_from,
             end,
             arrived: 0,
@@ -157,35 +157,35 @@ impl PopulationProbe {
     }
 
     /// Records the arrival of a flow.
-    pub fn on_arrival(&mut self, visit: &Visit, wire_bytes: u128) {
-        if self.is_measured(visit.start) {
+    pub fn on_arrival(&mut self, flow_start: &FlowStart, wire_bytes: u128) {
+        if self.is_measured(flow_start.start) {
             self.arrived += 1;
             self.arrived_wire_bytes += wire_bytes;
         }
     }
 
     /// Records that a flow that has arrived is refused.
-    pub fn on_refusal(&mut self, visit: &Visit) {
-        self.refused += u64::from(self.is_measured(visit.start));
+    pub fn on_refusal(&mut self, flow_start: &FlowStart) {
+        self.refused += u64::from(self.is_measured(flow_start.start));
     }
 
     /// Records that a flow has ended, or that the run has ended while the flow was in progress.
-    pub fn on_departure(&mut self, visit: &Visit, departure: &Departure) {
+    pub fn on_departure(&mut self, flow_start: &FlowStart, departure: &Departure) {
         self.totals.add(&departure.window);
         self.lost += departure.lost;
         self.marked += departure.marked;
-        if !self.is_measured(visit.start) {
+        if !self.is_measured(flow_start.start) {
             return;
         }
         // A flow is ahead of the links' clock, so its completion may be after the end of the run.
         let completed_at = departure.completed_at.filter(|&at| at < self.end);
         let departure = Departure { completed_at, ..*departure };
-        let class = SIZE_CLASSES.partition_point(|&bound| bound <= visit.bytes);
-        self.classes[class.min(SIZE_CLASSES.len() - 1)].add(visit, &departure);
-        self.all.add(visit, &departure);
+        let class = SIZE_CLASSES.partition_point(|&bound| bound <= flow_start.bytes);
+        self.classes[class.min(SIZE_CLASSES.len() - 1)].add(flow_start, &departure);
+        self.all.add(flow_start, &departure);
         let has_room = self.log.len() < self.log_limit;
         if let Some(completed_at) = completed_at.filter(|_| has_room) {
-            let Visit { start, bytes, ideal } = *visit;
+            let FlowStart { start, bytes, ideal } = *flow_start;
             self.log.push(FlowLogEntry {
                 start,
                 bytes,

@@ -1,0 +1,124 @@
+//! A flow in a run: its two ends, its place among the events, and its account of packets.
+
+use super::schedule::Schedule;
+use super::stores::Stores;
+use crate::flow::Endpoints;
+use crate::network::GroupSpec;
+use crate::packet::in_network::Event;
+use crate::packet::{Ack, Packet};
+use crate::private_path::NetworkSink;
+use crate::probe::flow::FlowAccount;
+use crate::tcp::TcpSpec;
+use crate::units::Time;
+
+/// A flow, permanent or dynamic.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) endpoints: Endpoints,
+    pub(super) forward_hops: u8,
+    ack_bytes: u32,
+    /// Time of the pending wake-up; [`Time::NEVER`] if there is none.
+    pub(super) wake_at: Time,
+    /// Whether the last byte is known to be unacknowledged; false for an unresponsive flow, whose end
+    /// is known beforehand.
+    pub(super) is_in_progress: bool,
+    pub(super) account: FlowAccount,
+}
+
+/// Puts the packets and ACKs that a flow sends into the schedule.
+pub(super) struct Injector<'a> {
+    schedule: &'a mut Schedule,
+    stores: &'a mut Stores,
+    flow: u32,
+    forward_hops: u8,
+    ack_bytes: u32,
+    acks_on_the_way: &'a mut u64,
+}
+
+impl NetworkSink for Injector<'_> {
+    #[expect(clippy::inline_always, reason = "one caller a packet: the event stays in registers")]
+    #[inline(always)]
+    fn packet(&mut self, time: Time, packet: &Packet) {
+        let mut event = Event::arrival(time, self.flow, 0, packet);
+        if event.is_kept() {
+            event = self.stores.kept_packets.keep(event, packet.sent, self.schedule);
+        }
+        self.schedule.push(event);
+    }
+
+    fn ack(&mut self, time: Time, ack: Ack<'_>) {
+        let slot = self.stores.acks.put(ack);
+        *self.acks_on_the_way += 1;
+        let event = Event::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
+        self.schedule.push(event);
+    }
+}
+
+impl Flow {
+    /// A flow of `group` with these ends, before its first packet.
+    pub(super) fn new(endpoints: Endpoints, group: &GroupSpec) -> Self {
+        let is_in_progress = matches!(endpoints, Endpoints::Tcp(_));
+        debug_assert_eq!(is_in_progress, group.tcp.is_some(), "a transport controls");
+        Flow {
+            endpoints,
+            forward_hops: group.path.len() as u8,
+            ack_bytes: group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes),
+            wake_at: Time::NEVER,
+            is_in_progress,
+            account: FlowAccount::default(),
+        }
+    }
+
+    /// The ends of the flow, and the injector that takes the packets that they send.
+    #[inline]
+    pub(super) fn endpoints_and_injector<'a>(
+        &'a mut self,
+        flow: u32,
+        schedule: &'a mut Schedule,
+        stores: &'a mut Stores,
+    ) -> (&'a mut Endpoints, Injector<'a>) {
+        let Flow { endpoints, forward_hops, ack_bytes, account, .. } = self;
+        let injector = Injector {
+            schedule,
+            stores,
+            flow,
+            forward_hops: *forward_hops,
+            ack_bytes: *ack_bytes,
+            acks_on_the_way: &mut account.acks_on_the_way,
+        };
+        (endpoints, injector)
+    }
+
+    /// Schedules a wake-up if the flow's next timer needs one. A pending wake-up that comes too early
+    /// does no harm: it schedules the next one. Returns whether nothing is in flight, as after the
+    /// last byte.
+    #[inline]
+    pub(super) fn arm(&mut self, flow: u32, schedule: &mut Schedule) -> bool {
+        let connection = match &self.endpoints {
+            Endpoints::Tcp(connection) => connection,
+            Endpoints::Unresponsive(source) => return source.has_stopped,
+        };
+        let (wake, is_quiet) = (connection.next_wake(), connection.sender.is_quiet());
+        if wake < self.wake_at {
+            self.set_wake(wake, flow, schedule);
+        }
+        is_quiet
+    }
+
+    /// Memory of the flow, in bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        size_of::<Flow>() as u64 + self.endpoints.memory_bytes()
+    }
+
+    /// Whether all `sent` packets have been received or lost, and no ACK is at a link.
+    pub(super) fn is_accounted_for(&self, sent: u64) -> bool {
+        let account = &self.account;
+        sent == account.received + account.lost && account.acks_on_the_way == 0
+    }
+
+    #[cold]
+    fn set_wake(&mut self, wake: Time, flow: u32, schedule: &mut Schedule) {
+        self.wake_at = wake;
+        schedule.push(Event::wake(wake, flow));
+    }
+}
