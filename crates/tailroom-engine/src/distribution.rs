@@ -3,6 +3,8 @@
 //! A draw is the same on every machine: what is not plain arithmetic comes from `libm`, as do the
 //! tails of `rand_distr`'s exponential and normal samplers (ziggurat, Marsaglia and Tsang 2000).
 
+pub mod config;
+pub mod count_config;
 mod steps;
 
 use std::sync::Arc;

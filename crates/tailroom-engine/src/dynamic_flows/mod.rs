@@ -9,7 +9,8 @@ pub mod bottlenecked;
 
 use crate::network::{GroupSpec, Network};
 use crate::probe::population::{PopulationProbe, Visit};
-use crate::traffic::{FlowPlan, FlowSource, Flows};
+use crate::traffic::context::Group;
+use crate::traffic::{AnyFlowSource, FlowRequest, FlowSource, SourceSpec};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// The groups whose flows come and go.
@@ -33,7 +34,7 @@ pub struct Populations {
 pub struct Population {
     /// Its index in [`Network::groups`].
     pub group: usize,
-    source: Flows,
+    source: AnyFlowSource,
     /// What is measured here.
     pub probe: PopulationProbe,
 }
@@ -55,12 +56,11 @@ impl Populations {
     /// Those of `network`, before the first arrival.
     pub fn new(network: &Network) -> Self {
         let all = network.groups.iter().enumerate().filter_map(|(index, group)| {
+            let SourceSpec::Flows(source) = &group.source else { return None };
             let (forward, backward) = network.propagation(group);
-            let sizes = (group.packet_size, group.header_size);
-            let (shortest, seed) = (forward + backward, network.seed);
             Some(Population {
                 group: index,
-                source: Flows::new(&group.source, sizes, shortest, seed, &group.name)?,
+                source: source.start(&source_group(network, group), forward + backward),
                 probe: PopulationProbe::new(
                     network.measure_from,
                     network.duration,
@@ -112,30 +112,30 @@ impl Populations {
     /// Turns away the flow that arrives next. Its source is told at once, as if it were complete: a
     /// session gives the object up and goes on.
     pub fn refuse(&mut self, network: &Network) {
-        if let Some((visit, plan)) = self.arrive(network) {
+        if let Some((visit, request)) = self.arrive(network) {
             let population = &mut self.all[self.first];
             population.probe.on_refusal(&visit);
-            population.source.on_completion(plan.tag, plan.start);
+            population.source.on_completion(request.tag, request.start);
             self.find_next();
         }
     }
 
     /// Counts the flow that arrives next, and draws the one behind it.
-    fn arrive(&mut self, network: &Network) -> Option<(Visit, FlowPlan)> {
+    fn arrive(&mut self, network: &Network) -> Option<(Visit, FlowRequest)> {
         let population = self.all.get_mut(self.first)?;
-        let plan = population.source.next_flow()?;
+        let request = population.source.next_flow()?;
         let group = &network.groups[population.group];
-        let (visit, wire_bytes) = visit(network, group, &plan);
+        let (visit, wire_bytes) = visit(network, group, &request);
         population.probe.on_arrival(&visit, wire_bytes);
-        Some((visit, plan))
+        Some((visit, request))
     }
 
     /// Takes in the flow that arrives next: its number, its group and what it is to do.
-    pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowPlan)> {
+    pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowRequest)> {
         let at = self.first;
-        let (visit, plan) = self.arrive(network)?;
-        let peak_rate = plan.media.map(|media| media.rate).or(plan.access_rate);
-        let visitor = Visitor { population: at, visit, peak_rate, tag: plan.tag };
+        let (visit, request) = self.arrive(network)?;
+        let peak_rate = request.media.map(|media| media.rate).or(request.access_rate);
+        let visitor = Visitor { population: at, visit, peak_rate, tag: request.tag };
         let index = self.group(at);
         self.find_next();
         let recycled = if self.reuses_numbers { self.free[at].pop() } else { None };
@@ -144,7 +144,7 @@ impl Populations {
             Some(place) => *place = visitor,
             None => self.visitors.push(visitor),
         }
-        Some((number, index, plan))
+        Some((number, index, request))
     }
 
     /// The last byte of a flow is acknowledged at `at`, of which its source may make something.
@@ -194,17 +194,27 @@ impl Populations {
     }
 }
 
+/// A group as its source sees it.
+pub fn source_group<'a>(network: &Network, group: &'a GroupSpec) -> Group<'a> {
+    Group {
+        name: &group.name,
+        seed: network.seed,
+        packet_bytes: group.packet_size,
+        header_bytes: group.header_size,
+    }
+}
+
 /// What is to be remembered of a flow, and its bytes on the wire.
-fn visit(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> (Visit, u128) {
-    let bytes = plan.bytes.unwrap_or(u64::MAX);
+fn visit(network: &Network, group: &GroupSpec, request: &FlowRequest) -> (Visit, u128) {
+    let bytes = request.bytes.unwrap_or(u64::MAX);
     let payload = u64::from(group.packet_size - group.header_size);
     let headers = u128::from(bytes.div_ceil(payload)) * u128::from(group.header_size);
     let wire_bytes = u128::from(bytes) + headers;
     let rates = group.path.iter().map(|&link| network.links[link].rate);
-    let slowest = rates.chain(plan.access_rate).min().map_or(1, Rate::bits_per_second);
+    let slowest = rates.chain(request.access_rate).min().map_or(1, Rate::bits_per_second);
     let transfer = 8.0 * wire_bytes as f64 / slowest.max(1) as f64 * PICOSECONDS_PER_SECOND as f64;
-    let alone = Time::from_picoseconds(transfer as u64).saturating_add(plan.rtt);
+    let alone = Time::from_picoseconds(transfer as u64).saturating_add(request.rtt);
     // What nothing controls lasts as long as it does.
-    let ideal = plan.media.map_or(alone, |media| media.end.since(plan.start));
-    (Visit { start: plan.start, bytes, ideal }, wire_bytes)
+    let ideal = request.media.map_or(alone, |media| media.end.since(request.start));
+    (Visit { start: request.start, bytes, ideal }, wire_bytes)
 }

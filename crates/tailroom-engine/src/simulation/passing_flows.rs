@@ -14,7 +14,6 @@ use crate::probe::population::Departure;
 use crate::results::passing::PassingResults;
 use crate::tcp::Connection;
 use crate::tcp::sender::Sender;
-use crate::traffic::SourceSpec;
 use crate::units::{Rate, Time};
 
 /// Who comes and goes, and who shares the links.
@@ -188,8 +187,8 @@ pub fn sharing(network: &Network, links: &[Link]) -> Vec<Sharing> {
     for flow in &network.flows {
         let group = &network.groups[flow.group];
         // A flow with a last byte says itself when that is acknowledged.
-        let SourceSpec::Bulk { bytes } = group.source else { continue };
-        let stop = group.stop.filter(|_| bytes.is_none());
+        let Some(bulk) = group.source.bulk() else { continue };
+        let stop = group.stop.filter(|_| bulk.bytes.is_none());
         for &link in &group.path {
             sharing[link].begin(flow.start, flow.access_rate);
             if let Some(stop) = stop {
@@ -259,7 +258,7 @@ impl Simulation {
             reductions_kept: 0,
             ..self.link_marks.marks
         };
-        let ends = Ends::of_plan(network, group, &plan, marks);
+        let ends = Ends::of_request(network, group, &plan, marks);
         let mut flow = Flow::new(ends, group);
         let (ends, mut door) = flow.ends_and_door(number, schedule, stores);
         ends.emit_next(&mut door);

@@ -1,10 +1,9 @@
 //! What the schedule of a network is laid out for: its packet rate and its delays.
 
 use super::schedule::{Schedule, TieBreak};
-use crate::distribution::Distribution;
 use crate::network::Network;
 use crate::private_path::Wiring;
-use crate::traffic::SourceSpec;
+use crate::traffic::OfferedFlows;
 use crate::units::Time;
 
 /// An empty schedule whose buckets fit a network's packet rate and delays.
@@ -25,18 +24,11 @@ pub(super) fn schedule(network: &Network, tie_break: TieBreak) -> Schedule {
     Schedule::new(packets_per_second, lookahead(network), horizon, tie_break)
 }
 
-/// How far ahead slow start sends packets into the access link of a flow that comes and goes: a
+/// How far ahead slow start sends packets into the access link of a flow that arrives and departs: a
 /// flow that its peak rate limits sees no loss, and its window grows until it ends.
 fn longest_access_queue(network: &Network) -> Time {
-    let mean = |size: &Distribution, peak_rate: &Option<Distribution>| {
-        Some(8.0 * size.mean() / peak_rate.as_ref()?.mean())
-    };
-    let spans = network.groups.iter().filter_map(|group| match &group.source {
-        SourceSpec::FiniteFlows(spec) => mean(&spec.size, &spec.peak_rate),
-        SourceSpec::Web(spec) => mean(&spec.main_object, &spec.peak_rate),
-        SourceSpec::Trace(spec) => Some(spec.mean_transfer_s()),
-        _ => None,
-    });
+    let sources = network.groups.iter().filter_map(|group| group.source.flows());
+    let spans = sources.filter_map(OfferedFlows::mean_transfer_s);
     let spans = spans.map(|seconds| Time::from_seconds(seconds.min(60.0)));
     spans.max().unwrap_or(Time::ZERO)
 }

@@ -1,6 +1,6 @@
 //! A flow that nothing controls.
 
-use super::{Emission, Source, TrafficSource};
+use super::{AnyPacketSource, Emission, PacketSource};
 use crate::packet::Packet;
 use crate::private_path::{Entrance, Wiring};
 use crate::probe::flow::{FlowProbe, FlowState, Marks};
@@ -11,7 +11,7 @@ use crate::units::Time;
 #[derive(Debug)]
 pub struct Unresponsive {
     /// What it sends, and when.
-    pub source: Source,
+    pub source: AnyPacketSource,
     /// From when on it sends nothing.
     pub stop: Time,
     /// Whether it has sent its last packet.
@@ -33,7 +33,7 @@ pub struct Unresponsive {
 impl Unresponsive {
     /// A flow of packets from `source` until `stop`, before its first packet.
     pub fn new(
-        source: Source,
+        source: AnyPacketSource,
         stop: Time,
         header_bytes: u32,
         wiring: Wiring,

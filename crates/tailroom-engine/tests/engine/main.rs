@@ -35,6 +35,7 @@ mod scenario;
 mod send_jitter;
 mod several_errors;
 mod shared_keys;
+mod source_contract;
 mod sources;
 mod steady_state;
 mod tables;

@@ -28,7 +28,7 @@ use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::Receiver;
 use tailroom_engine::tcp::sender::{Outlet, Sender};
 use tailroom_engine::traffic::unresponsive::Unresponsive;
-use tailroom_engine::traffic::{Source, TrafficSource};
+use tailroom_engine::traffic::{AnyPacketSource as Source, PacketSource};
 use tailroom_engine::units::Time;
 
 use heap::{Happening, Heap};
@@ -262,7 +262,7 @@ impl<'a> Reference<'a> {
         let spec = &self.network.groups[group];
         let marks =
             Marks { series_interval: Time::NEVER, progress_interval: Time::NEVER, ..self.marks };
-        self.flows.push(Flow::new(Ends::of_plan(self.network, spec, &plan, marks)));
+        self.flows.push(Flow::new(Ends::of_request(self.network, spec, &plan, marks)));
         self.groups.push(group);
         self.accounts.push(FlowAccount::default());
         self.start_flow(number as usize);

@@ -1,8 +1,8 @@
 //! Reads a list of flows as `tailroom import` writes it: CSV with the names of the columns in its first
 //! line.
 
+use super::trace::TraceFlow;
 use crate::quantity::{BitRate, Duration, Kind, PositiveDuration, Quantity, Size};
-use crate::traffic::trace::TraceFlow;
 
 /// Problem and remedy.
 type Bad = (String, &'static str);
