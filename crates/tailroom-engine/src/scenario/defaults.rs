@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::schema::tcp_keys;
-use super::sources::class_as_written;
+use super::source_class::class_as_written;
 use super::{controls, hosts};
 use crate::congestion::CongestionConfig;
 

@@ -35,6 +35,7 @@ mod names;
 mod phases;
 mod resolve;
 mod schema;
+mod source_class;
 mod sources;
 mod spread;
 mod transport;

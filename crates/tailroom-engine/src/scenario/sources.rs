@@ -1,24 +1,13 @@
 //! The source of a group, resolved against what the group's own keys say.
 
-use toml::Value;
-
 use super::error::{Fault, Path, bad_parameter};
 use super::flows::FlowsFile;
 use super::inputs::Inputs;
 use crate::distribution::Distribution;
 use crate::quantity::PositiveDuration;
 use crate::traffic::context::{DynamicFlows, Group, GroupContext};
-use crate::traffic::{SourceClass, SourceSpec, class_of};
+use crate::traffic::{SourceClass, SourceSpec};
 use crate::units::Time;
-
-/// The class of a source as it is written, bulk if left out, before the group is read.
-pub(super) fn class_as_written(source: Option<&Value>) -> SourceClass {
-    let kind = match source {
-        Some(Value::Table(table)) => table.get("kind").and_then(Value::as_str),
-        named => named.and_then(Value::as_str),
-    };
-    kind.and_then(class_of).unwrap_or(SourceClass::Data)
-}
 
 /// Resolves the source of a group; `shortest_rtt` is the propagation of its shared links.
 pub(super) fn resolve_source(

@@ -76,15 +76,13 @@ impl ArrivalsConfig {
             let slowest = context.links.iter().filter_map(|(_, rate)| *rate).min();
             return Ok(slowest.unwrap_or(no_rate));
         };
-        match context.links.iter().find(|(name, _)| name == wanted) {
-            Some((_, rate)) => Ok(rate.unwrap_or(no_rate)),
-            None => {
-                let names: Vec<&str> = context.links.iter().map(|(name, _)| *name).collect();
-                let remedy = format!("use a link of the path: {}", names.join(", "));
-                let problem = format!("the path does not pass \"{wanted}\"");
-                Err(BadParameter::new("load_of", problem, remedy))
-            }
+        if let Some((_, rate)) = context.links.iter().find(|(name, _)| name == wanted) {
+            return Ok(rate.unwrap_or(no_rate));
         }
+        let names: Vec<&str> = context.links.iter().map(|(name, _)| *name).collect();
+        let problem = format!("the path does not pass \"{wanted}\"");
+        let remedy = format!("use a link of the path: {}", names.join(", "));
+        Err(BadParameter::new("load_of", problem, remedy))
     }
 }
 

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
+pub use super::flow_list::TraceFlow;
 use super::flow_list::read_list;
 use super::{FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds};
 use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
-use crate::units::{Rate, Time};
+use crate::units::Time;
 
 /// Parameters of the flows of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -102,19 +103,6 @@ impl OfferedFlows for TraceSpec {
             peak_rate_bps: self.peak_rate.as_ref().map(Distribution::mean),
         }
     }
-}
-
-/// A flow of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceFlow {
-    /// When it starts.
-    pub start: Time,
-    /// Its payload, at least 1.
-    pub bytes: u64,
-    /// The rate that it cannot exceed, if it is known.
-    pub rate: Option<Rate>,
-    /// Its round trip, if it is known.
-    pub rtt: Option<Time>,
 }
 
 /// Flows as a list has them; what it leaves open is drawn.
