@@ -240,8 +240,8 @@ fn as_many_flows_begin_as_the_source_offers() {
         let half = Time::from_seconds(seconds / 2.0);
         let runs: Vec<Vec<FlowRequest>> = (0..20).map(|at| requests(&spec, at, seconds)).collect();
         if runs.iter().all(|run| run.last().is_none_or(|last| last.start < half)) {
-            let listed = (offered.arrivals_per_s * seconds).round();
-            assert!(runs.iter().all(|run| run.len() as f64 == listed), "{name}: {listed}");
+            let listed = (offered.arrivals_per_s * seconds).round() as usize;
+            assert!(runs.iter().all(|run| run.len() == listed), "{name}: {listed}");
             continue;
         }
         let late = |run: &Vec<FlowRequest>| run.iter().filter(|flow| flow.start >= half).count();
