@@ -7,8 +7,8 @@ use crate::distribution::config::FileTexts;
 use crate::random::stream;
 use crate::units::{Rate, Time};
 
-/// Draws from which [`Group::mean_excess`] is estimated. Only what the last packet of a flow has too
-/// much is, less than a packet, so that a load is off by less than one part in 10,000 (in the
+/// Draws from which [`Group::mean_excess`] is estimated. Only what the last packet of a flow has
+/// too much is, less than a packet, so that a load is off by less than one part in 10,000 (in the
 /// scenarios of the papers by 2e-5 at most). [`Distribution::mean_steps`] has the exact mean, which
 /// models read; with it here, every arrival of a published run would come at another time.
 const DRAWS: u32 = 10_000;
@@ -38,7 +38,8 @@ impl Group<'_> {
         stream(self.seed, &format!("{quantity} of flows of {}", self.name))
     }
 
-    /// Mean bytes on the wire of a flow whose payload is drawn from `size`: a header for each packet.
+    /// Mean bytes on the wire of a flow whose payload is drawn from `size`: a header for each
+    /// packet.
     pub fn mean_wire_bytes(&self, size: &Distribution) -> f64 {
         size.mean() + f64::from(self.header_bytes) * size.mean_steps(self.payload_bytes())
     }

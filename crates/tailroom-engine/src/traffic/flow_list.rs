@@ -1,5 +1,5 @@
-//! Reads a list of flows as `tailroom import` writes it: CSV with the names of the columns in its first
-//! line.
+//! Reads a list of flows as `tailroom import` writes it: CSV with the names of the columns in its
+//! first line.
 
 use crate::quantity::{BitRate, Duration, Kind, PositiveDuration, Quantity, Size};
 use crate::units::{Rate, Time};

@@ -10,10 +10,11 @@
 //! * **flow sources** for flows that arrive and depart: a [`FlowSource`] says when each flow begins
 //!   and what it sends, as a connection or, for media, at a constant rate.
 //!
-//! Adding a packet source or a flow source takes a file with `struct XParams` (what a scenario writes;
-//! its doc comments, defaults and ranges become the schema and `tailroom list`), `struct XSpec` (the
-//! same without units, names and files; `XParams` itself if it has none), `struct X` (the state), and
-//! one line in the registry below. Data are different: the sender has to know what to make of them.
+//! Adding a packet source or a flow source takes a file with `struct XParams` (what a scenario
+//! writes; its doc comments, defaults and ranges become the schema and `tailroom list`), `struct
+//! XSpec` (the same without units, names and files; `XParams` itself if it has none), `struct X`
+//! (the state), and one line in the registry below. Data are different: the sender has to know what
+//! to make of them.
 
 pub mod arrivals;
 pub mod context;
@@ -51,8 +52,8 @@ pub trait Parameters {
 
 /// What the engine has to know of data for a permanent connection before the run.
 pub trait OfferedData {
-    /// Mean rate on the wire that the data come to, in bit/s; `None` for a transfer, which takes what
-    /// it gets.
+    /// Mean rate on the wire that the data come to, in bit/s; `None` for a transfer, which takes
+    /// what it gets.
     fn rate_bps(&self) -> Option<f64> {
         None
     }
@@ -135,7 +136,8 @@ pub struct FlowRequest {
     pub rtt: Time,
     /// Rate of its own access link, its exogenous peak rate; `None` for one that takes no time.
     pub access_rate: Option<Rate>,
-    /// Seed of what is drawn for this flow alone: by its congestion control, its sender, its objects.
+    /// Seed of what is drawn for this flow alone: by its congestion control, its sender, its
+    /// objects.
     pub seed: u64,
     /// What an unresponsive flow sends; such a flow's `bytes` are those of all its packets.
     pub media: Option<Media>,
@@ -153,8 +155,8 @@ pub struct Media {
 }
 
 impl Media {
-    /// Number of packets of `packet_bytes` that are sent: one at `start`, and one each time the rate
-    /// has room.
+    /// Number of packets of `packet_bytes` that are sent: one at `start`, and one each time the
+    /// rate has room.
     pub fn packets(&self, start: Time, packet_bytes: u32) -> u64 {
         let span = u128::from(self.end.since(start).picoseconds());
         let packet = 8 * u128::from(packet_bytes) * u128::from(PICOSECONDS_PER_SECOND);
@@ -259,8 +261,8 @@ impl SourceSpec {
         self.flows().map_or(0, OfferedFlows::flow_log)
     }
 
-    /// Mean rate on the wire that a permanent flow offers whatever becomes of it, in bit/s; flows that
-    /// arrive and depart count by themselves.
+    /// Mean rate on the wire that a permanent flow offers whatever becomes of it, in bit/s; flows
+    /// that arrive and depart count by themselves.
     pub fn offered_rate_bps(&self) -> Option<f64> {
         match self {
             SourceSpec::Data(spec) => spec.offered().rate_bps(),
@@ -464,9 +466,9 @@ registry! {
     data {
         /// As much as the congestion control allows.
         bulk::Bulk(BulkParams) = "bulk",
-        /// Objects for a connection that lasts. They arrive as a Poisson process, whatever has become of
-        /// those before, and wait for their turn in one queue; `slow_start_after_idle` says what happens
-        /// after a silence.
+        /// Objects for a connection that lasts. They arrive as a Poisson process, whatever has
+        /// become of those before, and wait for their turn in one queue; `slow_start_after_idle`
+        /// says what happens after a silence.
         objects::Objects(ObjectsParams) = "objects",
     }
     flow_sources {
@@ -474,12 +476,13 @@ registry! {
         /// and ends; `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and
         /// `arrivals` says when they arrive.
         finite_flows::FiniteFlows(FiniteFlowsParams) = "finite_flows",
-        /// Flows of a list, such as `tailroom import` makes from a capture. Each is a connection that
-        /// begins with slow start; `start` shifts them all, and from `stop` on none arrives.
+        /// Flows of a list, such as `tailroom import` makes from a capture. Each is a connection
+        /// that begins with slow start; `start` shifts them all, and from `stop` on none arrives.
         trace::Trace(TraceParams) = "trace",
-        /// Media flows that arrive and depart, without congestion control. Each sends equally spaced
-        /// packets of `packet_size` at a constant rate for as long as it lasts; `rtt` is drawn for each.
-        /// One of `load`, `arrivals_per_second` and `arrivals` says when they arrive.
+        /// Media flows that arrive and depart, without congestion control. Each sends equally
+        /// spaced packets of `packet_size` at a constant rate for as long as it lasts; `rtt` is
+        /// drawn for each. One of `load`, `arrivals_per_second` and `arrivals` says when they
+        /// arrive.
         streaming::Streaming(StreamingParams) = "streaming",
         /// Web sessions that arrive and depart. A session is a number of pages with think times between
         /// them; a page is a main object and, when that is there and parsed, the objects embedded in it,
@@ -493,9 +496,10 @@ registry! {
         poisson::Poisson(PoissonParams) = "poisson",
         /// Equally spaced packets without congestion control.
         cbr::Cbr(CbrParams) = "cbr",
-        /// Equally spaced packets in on periods, silence in off periods, no congestion control.
-        /// The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
-        /// always been going on and off: in either, by their shares of time, and somewhere within it.
+        /// Equally spaced packets in on periods, silence in off periods, no congestion control. The
+        /// mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
+        /// always been going on and off: in either, by their shares of time, and somewhere within
+        /// it.
         on_off::OnOff(OnOffParams) = "on_off",
     }
 }

@@ -1,5 +1,5 @@
-//! Objects for a connection that lasts: they arrive as a Poisson process, whatever has become of those
-//! before, and wait for their turn in one queue.
+//! Objects for a connection that lasts: they arrive as a Poisson process, whatever has become of
+//! those before, and wait for their turn in one queue.
 
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -78,8 +78,8 @@ impl OfferedPackets for OnOffSpec {
 /// An on-off source.
 ///
 /// Its packets are those of a constant-rate source whose clock stands still in off periods: what is
-/// left of a gap at the end of an on period goes on in the next one. So the mean rate is exactly the
-/// rate times the share of on periods, however short they are.
+/// left of a gap at the end of an on period goes on in the next one. So the mean rate is exactly
+/// the rate times the share of on periods, however short they are.
 ///
 /// It starts in equilibrium, as if it had gone on and off forever: on with a probability of its
 /// share of time, somewhere in that period and somewhere in the gap between two packets.

@@ -1,5 +1,5 @@
-//! Flows from a list: when each starts, what it sends, and, where the list says so, how fast and over
-//! which round trip.
+//! Flows from a list: when each starts, what it sends, and, where the list says so, how fast and
+//! over which round trip.
 
 use std::sync::Arc;
 
@@ -58,7 +58,8 @@ pub struct TraceSpec {
     pub flows: Arc<[TraceFlow]>,
     /// Two-way propagation delay where the list has none, in picoseconds.
     pub rtt: Distribution,
-    /// Rate of the access link where the list has none, in bit/s; `None` for one that takes no time.
+    /// Rate of the access link where the list has none, in bit/s; `None` for one that takes no
+    /// time.
     pub peak_rate: Option<Distribution>,
     /// How many completed flows are kept one by one.
     pub flow_log: usize,

@@ -74,8 +74,8 @@ impl Unresponsive {
         while self.sent.is_open() && self.emit(entrance) {}
     }
 
-    /// A packet that left its sender at `sent` leaves the last shared link at `time`; its group's probe
-    /// is told how long it took.
+    /// A packet that left its sender at `sent` leaves the last shared link at `time`; its group's
+    /// probe is told how long it took.
     pub fn deliver(&mut self, time: Time, sent: Time, bytes: u32, group: &mut GroupProbe) {
         let now = self.wiring.reach_receiver(time);
         if self.received.is_mark_due(now) {

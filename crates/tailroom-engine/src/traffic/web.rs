@@ -1,12 +1,13 @@
-//! Web sessions: pages with think times between them, and pages of a main object and the objects that
-//! are embedded in it, each on a connection of its own.
+//! Web sessions: pages with think times between them, and pages of a main object and the objects
+//! that are embedded in it, each on a connection of its own.
 //!
-//! The loop is closed: what a user asks for next waits for what he has asked for. An object whose last
-//! byte is acknowledged at t at the server has been at the client half a round trip before; the SYN of
-//! the next connection and the request behind it bring the request to the server at t + one round trip.
+//! The loop is closed: what a user asks for next waits for what he has asked for. An object whose
+//! last byte is acknowledged at t at the server has been at the client half a round trip before;
+//! the SYN of the next connection and the request behind it bring the request to the server at t +
+//! one round trip.
 //!
-//! Nothing depends on the order in which the source is told of completions, which is not that of their
-//! times: what a completion allows lies in the future, and a session draws when that comes.
+//! Nothing depends on the order in which the source is told of completions, which is not that of
+//! their times: what a completion allows lies in the future, and a session draws when that comes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -13,15 +13,15 @@ pub enum WebModel {
     /// The HTTP model by which 3GPP2 and IEEE 802.16m evaluate systems, as in IEEE 802.16m-08/004
     /// "Evaluation Methodology". Main objects: lognormal, mean 10,710 B and standard deviation
     /// 25,032 B before those below 100 B or above 2 MB are drawn again. Embedded objects: the same
-    /// with 7,758 B, 126,168 B, 50 B and 2 MB; their number is a Pareto variable of shape 1.1 from 2
-    /// on, cut at 55, less 2: 5.64 on average, 5.62 to the nearest whole number. Parsing and reading (think)
-    /// times: exponential, 0.13 s and 30 s. The same values with all bounds are in Table 1 of EURASIP Journal
-    /// on Wireless Communications and Networking 2012:287. `pages` is yours: that table has a lognormal
-    /// number of them, mean 17 and standard deviation 22.
+    /// with 7,758 B, 126,168 B, 50 B and 2 MB; their number is a Pareto variable of shape 1.1 from
+    /// 2 on, cut at 55, less 2: 5.64 on average, 5.62 to the nearest whole number. Parsing and
+    /// reading (think) times: exponential, 0.13 s and 30 s. The same values with all bounds are in
+    /// Table 1 of EURASIP Journal on Wireless Communications and Networking 2012:287. `pages` is
+    /// yours: that table has a lognormal number of them, mean 17 and standard deviation 22.
     Ieee80216m,
-    /// The same model as ns-3 has it (`ThreeGppHttpVariables` and its defaults): all but the number of
-    /// embedded objects is equal. A number beyond 55 is drawn again, not cut, and rounded down: 3.92
-    /// objects on average.
+    /// The same model as ns-3 has it (`ThreeGppHttpVariables` and its defaults): all but the number
+    /// of embedded objects is equal. A number beyond 55 is drawn again, not cut, and rounded down:
+    /// 3.92 objects on average.
     Ns3,
 }
 
@@ -83,7 +83,8 @@ fn cut_pareto(shape: f64, least: f64, most: f64) -> Count {
     Count::Rounded(Distribution::Empirical(Empirical::mix(&values, &weights)))
 }
 
-/// A Pareto variable from `least` on, drawn again where it is beyond `most`, rounded down, less `least`.
+/// A Pareto variable from `least` on, drawn again where it is beyond `most`, rounded down, less
+/// `least`.
 fn redrawn_pareto(shape: f64, least: f64, most: f64) -> Count {
     let exceeds = |value: f64| libm::pow(least / value, shape);
     let values: Vec<f64> = (0..(most - least) as u32).map(f64::from).collect();
