@@ -24,7 +24,7 @@ use tailroom_engine::tcp::sender::ecn::EcnMode;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::rtt::RttSamples;
 use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
-use tailroom_engine::traffic::SourceSpec;
+use tailroom_engine::traffic::bulk::BulkParams;
 use tailroom_engine::units::{Rate, Time};
 
 fn main() -> Result<(), RunError> {
@@ -89,7 +89,7 @@ fn barman_figure_3() -> Network {
         name: "hstcp".into(),
         path: vec![0],
         reverse_path: Vec::new(),
-        source: SourceSpec::Bulk { bytes: None },
+        source: BulkParams { bytes: None }.into(),
         stop: None,
         packet_size: 1_000,
         header_size: 40,

@@ -4,6 +4,8 @@
 //! do the tails of `rand_distr`'s exponential and normal samplers (ziggurat, Marsaglia and Tsang
 //! 2000).
 
+pub mod config;
+pub mod count_config;
 mod steps;
 
 use std::sync::Arc;

@@ -6,13 +6,15 @@ use crate::network::{GroupSpec, Network};
 use crate::packet::Ack;
 use crate::private_path::{NetworkSink, PrivatePath};
 use crate::probe::flow::Checkpoints;
+use crate::quantity::{BitRate, Size};
 use crate::random;
 use crate::tcp::Connection;
 use crate::tcp::sender::Demand;
-use crate::traffic::cbr::Cbr;
+use crate::traffic::cbr::{Cbr, CbrParams};
+use crate::traffic::context::StartingFlow;
 use crate::traffic::objects::{Objects, ObjectsSpec};
 use crate::traffic::unresponsive::Unresponsive;
-use crate::traffic::{FlowPlan, Source, SourceSpec};
+use crate::traffic::{AnyPacketSource, FlowRequest, SourceSpec};
 use crate::units::Time;
 
 /// The endpoints of the two kinds of flow. A connection is inline, which saves a memory access per
@@ -32,50 +34,39 @@ impl Endpoints {
         let flow = &network.flows[index];
         let group = &network.groups[flow.group];
         let name = network.flow_name(index);
-        let bytes = match group.source {
-            SourceSpec::Bulk { bytes } => bytes,
-            _ => None,
-        };
+        let bytes = group.source.bulk().and_then(|bulk| bulk.bytes).map(Size::bytes);
         let seed = random::stream(network.seed, &format!("control of {name}")).next_u64();
         let (start, rtt, access_rate) = (flow.start, flow.rtt, flow.access_rate);
-        let plan = FlowPlan { start, bytes, rtt, access_rate, seed, media: None, tag: 0 };
-        let (packet_bytes, seed) = (group.packet_size, network.seed);
-        match Source::new(&group.source, packet_bytes, flow.start, seed, &name) {
-            Some(source) => {
+        let request = FlowRequest { start, bytes, rtt, access_rate, seed, media: None, tag: 0 };
+        match &group.source {
+            SourceSpec::Packets(source) => {
+                let flow = starting_flow(network, group, &name, start);
                 let stop = group.stop.unwrap_or(Time::NEVER);
-                Endpoints::unresponsive(network, group, &plan, (source, stop), checkpoints)
+                Endpoints::unresponsive(network, group, &request, (source.start(&flow), stop), checkpoints)
             }
-            None => Endpoints::of_plan(network, group, &plan, checkpoints),
+            _ => Endpoints::of_request(network, group, &request, checkpoints),
         }
     }
 
-    /// The endpoints of a flow of `group` that `plan` describes.
-    pub fn of_plan(
+    /// The endpoints of a flow of `group` that a source asks for.
+    pub fn of_request(
         network: &Network,
         group: &GroupSpec,
-        plan: &FlowPlan,
+        request: &FlowRequest,
         checkpoints: Checkpoints,
     ) -> Self {
-        match (&group.tcp, plan.media) {
+        match (&group.tcp, request.media) {
             (_, Some(media)) => {
-                let source = Source::Cbr(Cbr::new(media.rate, group.packet_size, plan.start));
-                Endpoints::unresponsive(network, group, plan, (source, media.end), checkpoints)
+                let rate = CbrParams { rate: BitRate::new(media.rate.bits_per_second()) };
+                let flow = starting_flow(network, group, &group.name, request.start);
+                let source = AnyPacketSource::Cbr(Cbr::new(&rate, &flow));
+                Endpoints::unresponsive(network, group, request, (source, media.end), checkpoints)
             }
             (Some(tcp), None) => {
-                let objects = match &group.source {
-                    SourceSpec::Objects(spec) => Some(objects(spec, group, plan)),
-                    _ => None,
-                };
-                let private_path = private_path(network, group, plan);
-                let demand = demand(group, plan);
-                Endpoints::Tcp(Connection::new(
-                    tcp,
-                    demand,
-                    objects,
-                    private_path,
-                    plan.seed,
-                    checkpoints,
-                ))
+                let objects = group.source.objects().map(|spec| objects(spec, group, request));
+                let private_path = private_path(network, group, request);
+                let demand = demand(group, request);
+                Endpoints::Tcp(Connection::new(tcp, demand, objects, private_path, request.seed, checkpoints))
             }
             (None, None) => unreachable!("data to send come with a transport"),
         }
@@ -85,13 +76,12 @@ impl Endpoints {
     fn unresponsive(
         network: &Network,
         group: &GroupSpec,
-        plan: &FlowPlan,
-        (source, stop): (Source, Time),
+        request: &FlowRequest,
+        (source, stop): (AnyPacketSource, Time),
         checkpoints: Checkpoints,
     ) -> Self {
-        let private_path = private_path(network, group, plan);
-        let endpoints =
-            Unresponsive::new(source, stop, group.header_size, private_path, checkpoints);
+        let private_path = private_path(network, group, request);
+        let endpoints = Unresponsive::new(source, stop, group.header_size, private_path, checkpoints);
         Endpoints::Unresponsive(Box::new(endpoints))
     }
 
@@ -120,15 +110,25 @@ impl Endpoints {
     }
 }
 
+/// A flow of `group` as its packet source sees it.
+fn starting_flow<'a>(
+    network: &Network,
+    group: &GroupSpec,
+    name: &'a str,
+    start: Time,
+) -> StartingFlow<'a> {
+    StartingFlow { name, seed: network.seed, packet_bytes: group.packet_size, start }
+}
+
 /// What an application offers to its TCP sender.
-fn demand(group: &GroupSpec, plan: &FlowPlan) -> Demand {
+fn demand(group: &GroupSpec, request: &FlowRequest) -> Demand {
     let payload = u64::from(group.packet_size - group.header_size);
-    let packets = plan.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
-    let last_payload = plan.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
-    // The stop of a group of dynamic flows ends arrivals; flows in progress continue.
+    let packets = request.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
+    let last_payload = request.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
+    // Flows that arrive and depart: their group's stop endpoints arrivals, and who is there goes on.
     let stop = group.stop.filter(|_| group.source.passing_rtt().is_none());
     Demand {
-        start: plan.start,
+        start: request.start,
         stop: stop.unwrap_or(Time::NEVER),
         packets,
         packet_bytes: group.packet_size,
@@ -137,14 +137,14 @@ fn demand(group: &GroupSpec, plan: &FlowPlan) -> Demand {
     }
 }
 
-/// The private path of a flow of `group` that `plan` describes, including its random delays.
-fn private_path(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> PrivatePath {
-    PrivatePath::new(&network.shared_path(group), plan.rtt, plan.access_rate)
-        .with_send_jitter(group.send_jitter, plan.seed)
+/// The private_path of a flow of `group` that a source asks for, its random delays included.
+fn private_path(network: &Network, group: &GroupSpec, request: &FlowRequest) -> PrivatePath {
+    PrivatePath::new(&network.shared_path(group), request.rtt, request.access_rate)
+        .with_send_jitter(group.send_jitter, request.seed)
 }
 
-/// The objects of the flow of `group` that `plan` describes.
-fn objects(spec: &ObjectsSpec, group: &GroupSpec, plan: &FlowPlan) -> Objects {
+/// The objects of a permanent flow of `group`.
+fn objects(spec: &ObjectsSpec, group: &GroupSpec, request: &FlowRequest) -> Objects {
     let payload_bytes = group.packet_size - group.header_size;
-    Objects::new(spec, payload_bytes, plan.start, group.stop, plan.seed)
+    Objects::new(spec, payload_bytes, request.start, group.stop, request.seed)
 }

@@ -6,19 +6,14 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::distribution::Distribution;
+use crate::dynamic_flows::source_group;
 use crate::link::LinkSpec;
 use crate::link::wire_loss::LossSpec;
 use crate::network::{GroupSpec, Network};
+use crate::quantity::Size;
 use crate::quantity::limit::Limit;
-use crate::random::stream;
 use crate::tcp::sender::recovery::Recovery;
-use crate::traffic::finite_flows::FiniteFlowsSpec;
-use crate::traffic::poisson::PacketSizes;
-use crate::traffic::streaming::StreamingSpec;
-use crate::traffic::trace::TraceSpec;
-use crate::traffic::web::WebSpec;
-use crate::traffic::{FlowArrivals, SourceSpec};
+use crate::traffic::{DataSpec, FlowStatistics, SourceSpec};
 use crate::units::Rate;
 
 /// How many sizes of flows that come and go are drawn.
@@ -274,128 +269,35 @@ fn bits_per_second(rate: Rate) -> f64 {
 }
 
 fn source(network: &Network, spec: &GroupSpec) -> SourceOutline {
-    let stream = |process, fixed_size| SourceOutline::Stream {
+    let process = spec.source.name();
+    let stream = |fixed_size| SourceOutline::Stream {
         process,
         rate_bps: spec.source.offered_rate_bps().unwrap_or(0.0),
         fixed_size,
     };
-    let drawn = Drawn { network, name: &spec.name };
     match &spec.source {
-        SourceSpec::Bulk { bytes } => SourceOutline::Bulk { bytes: *bytes },
-        SourceSpec::Poisson { sizes, .. } => stream("poisson", *sizes == PacketSizes::Fixed),
-        SourceSpec::Cbr { .. } => stream("cbr", true),
-        SourceSpec::OnOff { .. } => stream("on_off", true),
+        SourceSpec::Data(DataSpec::Bulk(bulk)) => {
+            SourceOutline::Bulk { bytes: bulk.bytes.map(Size::bytes) }
+        }
         // A load that the rest of the link takes as given, although a window may hold it back.
-        SourceSpec::Objects(_) => stream("objects", true),
-        SourceSpec::FiniteFlows(flows) => finite_flows(&drawn, spec, flows),
-        SourceSpec::Web(pages) => web(&drawn, spec, pages),
-        SourceSpec::Streaming(media) => streaming(network, media),
-        SourceSpec::Trace(list) => trace(network, spec, list),
+        SourceSpec::Data(DataSpec::Objects(_)) => stream(true),
+        SourceSpec::Packets(packets) => stream(packets.offered().has_fixed_size()),
+        SourceSpec::Flows(flows) => {
+            let group = source_group(network, spec);
+            passing(process, flows.offered().statistics(&group, network.duration.seconds(), DRAWS))
+        }
     }
 }
 
-/// Mean bytes on the wire of a flow of this size: every packet has a header.
-fn wire_bytes(spec: &GroupSpec, size: &Distribution) -> f64 {
-    size.mean() + f64::from(spec.header_size) * size.mean_steps(payload_bytes(spec))
-}
-
-fn payload_bytes(spec: &GroupSpec) -> f64 {
-    f64::from(spec.packet_size) - f64::from(spec.header_size)
-}
-
-fn finite_flows(drawn: &Drawn<'_>, spec: &GroupSpec, flows: &FiniteFlowsSpec) -> SourceOutline {
+fn passing(process: &'static str, flows: FlowStatistics) -> SourceOutline {
     SourceOutline::Passing {
-        process: "finite_flows",
-        arrivals_per_s: per_second(drawn.network, &flows.arrivals),
-        poisson: is_poisson(&flows.arrivals),
-        size_bytes_mean: flows.size.mean(),
-        wire_bytes_mean: wire_bytes(spec, &flows.size),
-        sizes_bytes: drawn.sizes(DRAWS, "size", &flows.size),
-        rtt_s: seconds(flows.rtt.mean()),
-        peak_rate_bps: flows.peak_rate.as_ref().map(Distribution::mean),
+        process,
+        arrivals_per_s: flows.arrivals_per_s,
+        poisson: flows.is_poisson,
+        size_bytes_mean: flows.size_bytes_mean,
+        wire_bytes_mean: flows.wire_bytes_mean,
+        sizes_bytes: flows.sizes_bytes,
+        rtt_s: flows.rtt_s,
+        peak_rate_bps: flows.peak_rate_bps,
     }
-}
-
-/// A page is one main object and what it embeds; each is a flow.
-fn web(drawn: &Drawn<'_>, spec: &GroupSpec, web: &WebSpec) -> SourceOutline {
-    let embedded = web.embedded_objects.mean();
-    let page = 1.0 + embedded;
-    let of_main = libm::round(DRAWS as f64 / page) as usize;
-    let main = drawn.sizes(of_main, "main object", &web.main_object);
-    let others = drawn.sizes(DRAWS - of_main, "embedded object", &web.embedded_object);
-    let page_bytes = web.main_object.mean() + embedded * web.embedded_object.mean();
-    let embedded_wire_bytes = embedded * wire_bytes(spec, &web.embedded_object);
-    let page_wire_bytes = wire_bytes(spec, &web.main_object) + embedded_wire_bytes;
-    SourceOutline::Passing {
-        process: "web",
-        arrivals_per_s: per_second(drawn.network, &web.arrivals) * web.pages.mean() * page,
-        poisson: false,
-        size_bytes_mean: page_bytes / page,
-        wire_bytes_mean: page_wire_bytes / page,
-        sizes_bytes: [main, others].concat(),
-        rtt_s: seconds(web.rtt.mean()),
-        peak_rate_bps: web.peak_rate.as_ref().map(Distribution::mean),
-    }
-}
-
-fn streaming(network: &Network, media: &StreamingSpec) -> SourceOutline {
-    let wire_bytes = seconds(media.duration.mean()) * media.rate.mean() / 8.0;
-    SourceOutline::Passing {
-        process: "streaming",
-        arrivals_per_s: per_second(network, &media.arrivals),
-        poisson: is_poisson(&media.arrivals),
-        size_bytes_mean: wire_bytes,
-        wire_bytes_mean: wire_bytes,
-        sizes_bytes: Vec::new(),
-        rtt_s: seconds(media.rtt.mean()),
-        peak_rate_bps: Some(media.rate.mean()),
-    }
-}
-
-fn trace(network: &Network, spec: &GroupSpec, trace: &TraceSpec) -> SourceOutline {
-    let count = trace.flows.len().max(1);
-    let bytes = || trace.flows.iter().map(|flow| flow.bytes as f64);
-    let mean = |bytes: f64| bytes / count as f64;
-    let packets = bytes().map(|bytes| libm::ceil(bytes / payload_bytes(spec)).max(1.0));
-    SourceOutline::Passing {
-        process: "trace",
-        arrivals_per_s: count as f64 / network.duration.seconds(),
-        poisson: false,
-        size_bytes_mean: mean(bytes().sum()),
-        wire_bytes_mean: mean(
-            bytes().sum::<f64>() + f64::from(spec.header_size) * packets.sum::<f64>(),
-        ),
-        sizes_bytes: bytes().step_by(count.div_ceil(DRAWS)).collect(),
-        rtt_s: seconds(trace.mean_rtt()),
-        peak_rate_bps: trace.peak_rate.as_ref().map(Distribution::mean),
-    }
-}
-
-/// Draws for a group, from a stream of their own.
-struct Drawn<'a> {
-    network: &'a Network,
-    name: &'a str,
-}
-
-impl Drawn<'_> {
-    fn sizes(&self, count: usize, what: &str, size: &Distribution) -> Vec<f64> {
-        let name = format!("outline of {what} of {}", self.name);
-        let mut random = stream(self.network.seed, &name);
-        (0..count).map(|_| size.sample(&mut random)).collect()
-    }
-}
-
-fn per_second(network: &Network, arrivals: &FlowArrivals) -> f64 {
-    match arrivals {
-        FlowArrivals::Poisson { per_second, .. } => *per_second,
-        FlowArrivals::Given(times) => times.len() as f64 / network.duration.seconds(),
-    }
-}
-
-fn is_poisson(arrivals: &FlowArrivals) -> bool {
-    matches!(arrivals, FlowArrivals::Poisson { .. })
-}
-
-fn seconds(picoseconds: f64) -> f64 {
-    picoseconds * 1e-12
 }

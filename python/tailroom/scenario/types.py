@@ -783,9 +783,9 @@ class ObjectsSource(TypedDict):
 
 
 class FiniteFlowsSource(TypedDict):
-    """Flows that come and go.
+    """Flows that arrive and depart.
 
-    Each is a connection that begins with slow start, sends what it has and leaves; `rtt` and
+    Each is a connection that begins with slow start, sends its data and ends; `rtt` and
     `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and `arrivals` says
     when they arrive.
     """
@@ -794,14 +794,14 @@ class FiniteFlowsSource(TypedDict):
     size: SizeOrDistribution
     """Payload of a flow."""
     load: NotRequired[float]
-    """Poisson arrivals that offer this share of the rate of `load_of`, headers included and
-    retransmissions not."""
+    """Poisson arrivals of flows, or of sessions, that offer this share of the rate of
+    `load_of`, headers included and retransmissions not."""
     load_of: NotRequired[str]
     """The link that `load` refers to. Left out, the slowest on the path."""
     arrivals_per_second: NotRequired[float]
-    """Poisson arrivals, so many a second on average."""
+    """Poisson arrivals: mean number of flows, or of sessions, per second."""
     arrivals: NotRequired[list[Duration]]
-    """Arrivals at these times."""
+    """Arrivals of flows, or of sessions, at these times, in ascending order."""
     flow_log: NotRequired[int]
     """How many completed flows to record one by one, the first to complete. Default: 0."""
 
@@ -1027,7 +1027,7 @@ PositiveDurationOrDistribution: TypeAlias = PositiveDuration | PositiveDurationD
 
 
 class StreamingSource(TypedDict):
-    """Media flows that come and go, without congestion control.
+    """Media flows that arrive and depart, without congestion control.
 
     Each sends equally spaced packets of `packet_size` at a constant rate for as long as it
     lasts; `rtt` is drawn for each. One of `load`, `arrivals_per_second` and `arrivals` says
@@ -1040,13 +1040,14 @@ class StreamingSource(TypedDict):
     duration: PositiveDurationOrDistribution
     """How long a flow lasts."""
     load: NotRequired[float]
-    """Poisson arrivals that offer this share of the rate of `load_of`, headers included."""
+    """Poisson arrivals of flows, or of sessions, that offer this share of the rate of
+    `load_of`, headers included and retransmissions not."""
     load_of: NotRequired[str]
     """The link that `load` refers to. Left out, the slowest on the path."""
     arrivals_per_second: NotRequired[float]
-    """Poisson arrivals, so many a second on average."""
+    """Poisson arrivals: mean number of flows, or of sessions, per second."""
     arrivals: NotRequired[list[Duration]]
-    """Arrivals at these times."""
+    """Arrivals of flows, or of sessions, at these times, in ascending order."""
     flow_log: NotRequired[int]
     """How many completed flows to record one by one, the first to complete. Default: 0."""
 
@@ -1184,7 +1185,7 @@ DurationOrDistribution: TypeAlias = Duration | DurationDistribution
 
 
 class WebSource(TypedDict):
-    """Web sessions that come and go.
+    """Web sessions that arrive and depart.
 
     A session is a number of pages with think times between them; a page is a main object and,
     when that is there and parsed, the objects embedded in it, `parallel` at a time. Each object
@@ -1214,14 +1215,14 @@ class WebSource(TypedDict):
     parallel: NotRequired[int]
     """Connections of a client: how many embedded objects are fetched at a time. Default: 1."""
     load: NotRequired[float]
-    """Poisson arrivals of sessions that offer this share of the rate of `load_of`, headers
-    included and retransmissions not."""
+    """Poisson arrivals of flows, or of sessions, that offer this share of the rate of
+    `load_of`, headers included and retransmissions not."""
     load_of: NotRequired[str]
     """The link that `load` refers to. Left out, the slowest on the path."""
     arrivals_per_second: NotRequired[float]
-    """Poisson arrivals, so many sessions a second on average."""
+    """Poisson arrivals: mean number of flows, or of sessions, per second."""
     arrivals: NotRequired[list[Duration]]
-    """Sessions begin at these times."""
+    """Arrivals of flows, or of sessions, at these times, in ascending order."""
     flow_log: NotRequired[int]
     """How many completed flows, which are objects, to record one by one, the first to complete.
 
@@ -1288,7 +1289,7 @@ Source: TypeAlias = (
     | CbrSource
     | OnOffSource
 )
-"""What an application wants to send."""
+"""What an application wants to send, as a scenario names it."""
 
 SpreadFromTo = TypedDict("SpreadFromTo", {"from": PositiveDuration, "to": PositiveDuration})
 """Evenly spread."""
@@ -2083,11 +2084,11 @@ class Flows(TypedDict):
     from 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s),
     or `{ uniform = [a, b] }` or another distribution to draw them.
 
-    Of flows that come and go, when the first may arrive. Default: '0 s'.
+    Of flows that arrive and depart, when the first may arrive. Default: '0 s'.
     """
     stop: NotRequired[PositiveDuration]
-    """When the application stops offering data; of flows that come and go, from when on none
-    arrives.
+    """When the application stops offering data; of flows that arrive and depart, from when on
+    none arrives.
 
     Left out, it does not.
     """

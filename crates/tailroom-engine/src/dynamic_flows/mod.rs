@@ -9,7 +9,8 @@ pub mod bottlenecked;
 
 use crate::network::{GroupSpec, Network};
 use crate::probe::dynamic_flows::{DynamicFlowProbe, FlowStart};
-use crate::traffic::{FlowPlan, FlowSource, Flows};
+use crate::traffic::context::Group;
+use crate::traffic::{AnyFlowSource, FlowRequest, FlowSource, SourceSpec};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// The groups of dynamic flows.
@@ -33,8 +34,8 @@ pub struct FlowGenerators {
 pub struct FlowGenerator {
     /// Its index in [`Network::groups`].
     pub group: usize,
-    source: Flows,
-    /// The measurements of the group.
+    source: AnyFlowSource,
+    /// What is measured here.
     pub probe: DynamicFlowProbe,
 }
 
@@ -55,12 +56,11 @@ impl FlowGenerators {
     /// The generators of `network`, before the first arrival.
     pub fn new(network: &Network) -> Self {
         let all = network.groups.iter().enumerate().filter_map(|(index, group)| {
+            let SourceSpec::Flows(source) = &group.source else { return None };
             let (forward, backward) = network.propagation(group);
-            let sizes = (group.packet_size, group.header_size);
-            let (shortest, seed) = (forward + backward, network.seed);
             Some(FlowGenerator {
                 group: index,
-                source: Flows::new(&group.source, sizes, shortest, seed, &group.name)?,
+                source: source.start(&source_group(network, group), forward + backward),
                 probe: DynamicFlowProbe::new(
                     network.measure_from,
                     network.duration,
@@ -112,30 +112,30 @@ impl FlowGenerators {
     /// Refuses the flow that arrives next. Its source is notified at once, as if the flow were complete:
     /// a session gives up the object and continues.
     pub fn refuse(&mut self, network: &Network) {
-        if let Some((flow_start, plan)) = self.arrive(network) {
+        if let Some((flow_start, request)) = self.arrive(network) {
             let generator = &mut self.all[self.first];
             generator.probe.on_refusal(&flow_start);
-            generator.source.on_completion(plan.tag, plan.start);
+            generator.source.on_completion(request.tag, request.start);
             self.find_next();
         }
     }
 
-    /// Counts the flow that arrives next, and draws the flow after it.
-    fn arrive(&mut self, network: &Network) -> Option<(FlowStart, FlowPlan)> {
+    /// Counts the flow that arrives next, and draws the one behind it.
+    fn arrive(&mut self, network: &Network) -> Option<(FlowStart, FlowRequest)> {
         let generator = self.all.get_mut(self.first)?;
-        let plan = generator.source.next_flow()?;
+        let request = generator.source.next_flow()?;
         let group = &network.groups[generator.group];
-        let (flow_start, wire_bytes) = flow_start(network, group, &plan);
+        let (flow_start, wire_bytes) = flow_start(network, group, &request);
         generator.probe.on_arrival(&flow_start, wire_bytes);
-        Some((flow_start, plan))
+        Some((flow_start, request))
     }
 
-    /// Admits the flow that arrives next; returns its number, its group and its plan.
-    pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowPlan)> {
+    /// Takes in the flow that arrives next: its number, its group and what it is to do.
+    pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowRequest)> {
         let at = self.first;
-        let (flow_start, plan) = self.arrive(network)?;
-        let peak_rate = plan.media.map(|media| media.rate).or(plan.access_rate);
-        let active_flow = ActiveFlow { generator: at, flow_start, peak_rate, tag: plan.tag };
+        let (flow_start, request) = self.arrive(network)?;
+        let peak_rate = request.media.map(|media| media.rate).or(request.access_rate);
+        let active_flow = ActiveFlow { generator: at, flow_start, peak_rate, tag: request.tag };
         let index = self.group(at);
         self.find_next();
         let recycled = if self.reuses_numbers { self.free[at].pop() } else { None };
@@ -144,7 +144,7 @@ impl FlowGenerators {
             Some(place) => *place = active_flow,
             None => self.active_flows.push(active_flow),
         }
-        Some((number, index, plan))
+        Some((number, index, request))
     }
 
     /// Notifies the source of a flow that its last byte is acknowledged at `at`.
@@ -194,17 +194,27 @@ impl FlowGenerators {
     }
 }
 
-/// The start of a flow, and its bytes on the wire.
-fn flow_start(network: &Network, group: &GroupSpec, plan: &FlowPlan) -> (FlowStart, u128) {
-    let bytes = plan.bytes.unwrap_or(u64::MAX);
+/// A group as its source sees it.
+pub fn source_group<'a>(network: &Network, group: &'a GroupSpec) -> Group<'a> {
+    Group {
+        name: &group.name,
+        seed: network.seed,
+        packet_bytes: group.packet_size,
+        header_bytes: group.header_size,
+    }
+}
+
+/// What is to be remembered of a flow, and its bytes on the wire.
+fn flow_start(network: &Network, group: &GroupSpec, request: &FlowRequest) -> (FlowStart, u128) {
+    let bytes = request.bytes.unwrap_or(u64::MAX);
     let payload = u64::from(group.packet_size - group.header_size);
     let headers = u128::from(bytes.div_ceil(payload)) * u128::from(group.header_size);
     let wire_bytes = u128::from(bytes) + headers;
     let rates = group.path.iter().map(|&link| network.links[link].rate);
-    let slowest = rates.chain(plan.access_rate).min().map_or(1, Rate::bits_per_second);
+    let slowest = rates.chain(request.access_rate).min().map_or(1, Rate::bits_per_second);
     let transfer = 8.0 * wire_bytes as f64 / slowest.max(1) as f64 * PICOSECONDS_PER_SECOND as f64;
-    let alone = Time::from_picoseconds(transfer as u64).saturating_add(plan.rtt);
-    // A media flow lasts as long as its media.
-    let ideal = plan.media.map_or(alone, |media| media.end.since(plan.start));
-    (FlowStart { start: plan.start, bytes, ideal }, wire_bytes)
+    let alone = Time::from_picoseconds(transfer as u64).saturating_add(request.rtt);
+    // What nothing controls lasts as long as it does.
+    let ideal = request.media.map_or(alone, |media| media.end.since(request.start));
+    (FlowStart { start: request.start, bytes, ideal }, wire_bytes)
 }

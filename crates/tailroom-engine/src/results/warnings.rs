@@ -9,7 +9,6 @@ use crate::quantity::PositiveDuration;
 use crate::queue::emptying::EMPTIED_INTERVALS;
 use crate::queue::{DelayTarget, QueueConfig};
 use crate::tcp::TcpSpec;
-use crate::traffic::SourceSpec;
 use crate::units::Time;
 
 /// Fewer window reductions per flow than this are not a steady state.
@@ -51,7 +50,7 @@ fn few_reductions(run: &Evidence<'_>) -> Vec<String> {
         let members = run.network.flows.iter().zip(run.data).filter(|(flow, _)| flow.group == index);
         let reductions = members.map(|(_, data)| data.window.reductions as f64);
         // A transfer that ends has no steady state to miss.
-        let is_permanent = group.source == SourceSpec::Bulk { bytes: None };
+        let is_permanent = group.source.bulk().is_some_and(|bulk| bulk.bytes.is_none());
         let mean = mean(reductions).filter(|_| is_permanent)?;
         let may_be_steady = match group.tcp.as_ref()?.congestion.steady_state() {
             SteadyState::Reductions => false,
@@ -124,7 +123,7 @@ fn phase_effects(run: &Evidence<'_>) -> Vec<String> {
 
 /// Whether nothing but ACKs clocks out the packets of a group, and nothing random delays them.
 fn is_regular(group: &GroupSpec) -> bool {
-    let is_bulk = matches!(group.source, SourceSpec::Bulk { .. });
+    let is_bulk = group.source.bulk().is_some();
     let is_clocked_by_acks = |tcp: &TcpSpec| !tcp.pacing && !tcp.congestion.is_rate_based();
     is_bulk && group.send_jitter.is_none() && group.tcp.as_ref().is_some_and(is_clocked_by_acks)
 }

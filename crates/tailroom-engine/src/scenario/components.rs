@@ -11,7 +11,7 @@ use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
 const REGISTRIES: &[(&str, &str)] = &[
     ("congestion", "CongestionConfig"),
     ("queue", "QueueConfig"),
-    ("source", "SourceFile"),
+    ("source", "SourceConfig"),
     ("slow_start", "SlowStartFile"),
     ("loss", "LossFile"),
 ];

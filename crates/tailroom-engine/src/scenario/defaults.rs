@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::schema::tcp_keys;
-use super::source_kind::{comes_and_goes, is_under_control};
+use super::source_class::class_as_written;
 use super::{controls, hosts};
 use crate::congestion::CongestionConfig;
 
@@ -32,8 +32,8 @@ pub(super) fn write_out(table: &mut Table) -> Inherited {
     for (name, group) in groups.into_iter().flatten() {
         let Some(group) = group.as_table_mut() else { continue };
         let of_group = |key: &str| group.get(key).or_else(|| defaults.get(key));
-        let is_controlled = is_under_control(of_group("source"));
-        let has_count = !comes_and_goes(of_group("source"));
+        let class = class_as_written(of_group("source"));
+        let (is_controlled, has_count) = (class.is_responsive(), !class.is_dynamic());
         let control = of_group("congestion").and_then(control);
         let host = of_group("host").and_then(Value::as_str).and_then(hosts::profile);
         let host = host.filter(|_| is_controlled);
@@ -46,7 +46,7 @@ pub(super) fn write_out(table: &mut Table) -> Inherited {
         }
         for (key, value) in &defaults {
             // A stream without congestion control has no use for the keys of a transport, and flows
-            // that come and go have none for their count.
+            // that arrive and depart have none for their count.
             let is_of_use = match key.as_str() {
                 "host" => false,
                 "count" => has_count,

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use crate::bad_parameter::BadParameter;
+
 /// Where the fault was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -129,6 +131,11 @@ impl Fault {
     }
 }
 
+/// The fault of a parameter of the component at `at`.
+pub(super) fn bad_parameter(at: &Path, bad: BadParameter) -> Fault {
+    Fault { path: at.join(&bad.key), problem: bad.problem, remedy: bad.remedy }
+}
+
 /// The way from the root of the document to a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Path(pub(super) Vec<Step>);
@@ -151,6 +158,15 @@ impl Path {
 
     pub(super) fn index(&self, index: usize) -> Self {
         self.with(Step::Index(index))
+    }
+
+    /// The path of a dotted key below this one, list indices in brackets: `size.values[2]`.
+    pub(super) fn join(&self, dotted: &str) -> Self {
+        let words = dotted.split(['.', '[', ']']).filter(|word| !word.is_empty());
+        words.fold(self.clone(), |path, word| match word.parse() {
+            Ok(index) => path.index(index),
+            Err(_) => path.key(word),
+        })
     }
 
     fn with(&self, step: Step) -> Self {

@@ -4,13 +4,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{DistributionFile, ValueFile};
 use super::hosts::HostFile;
-use super::web::WebFile;
 use crate::congestion::CongestionConfig;
+use crate::distribution::config::{DistributionConfig, ValueConfig};
 use crate::kind_or_name;
 use crate::quantity::{BitRate, Duration, PositiveDuration, Size};
 use crate::tcp::TcpSpec;
+use crate::traffic::SourceConfig;
 
 /// A group of flows on one path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,8 +33,8 @@ pub(super) struct FlowsFile {
     pub(super) host: Option<HostFile>,
     /// What the application wants to send.
     #[serde(default, deserialize_with = "kind_or_name::read")]
-    #[schemars(schema_with = "kind_or_name::schema::<SourceFile>")]
-    pub(super) source: SourceFile,
+    #[schemars(schema_with = "kind_or_name::schema::<SourceConfig>")]
+    pub(super) source: SourceConfig,
     /// Size of a data packet on the wire, headers included; at most 65,535 bytes.
     #[serde(default = "ethernet_packet")]
     pub(super) packet_size: Size,
@@ -50,7 +50,7 @@ pub(super) struct FlowsFile {
     /// Rate of each flow's own access link, its exogenous peak rate: one value, or a distribution to
     /// draw it from. Left out, the access link takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) access_rate: Option<ValueFile<BitRate>>,
+    pub(super) access_rate: Option<ValueConfig<BitRate>>,
     /// The fraction of the private propagation delay (what `rtt` has beyond the shared links) that lies
     /// on the sender's side of the shared links, half of it on the way of the data and half on that of
     /// the ACKs; the rest lies on the receiver's side. Left out, 0.5: a quarter before the first link, a
@@ -69,12 +69,12 @@ pub(super) struct FlowsFile {
     pub(super) send_jitter: SendJitterFile,
     /// When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n, from
     /// 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s), or
-    /// `{ uniform = [a, b] }` or another distribution to draw them. Of flows that come and go, when
+    /// `{ uniform = [a, b] }` or another distribution to draw them. Of flows that arrive and depart, when
     /// the first may arrive.
     #[serde(default = "at_once")]
     pub(super) start: Spread<Duration>,
-    /// When the application stops offering data; of flows that come and go, from when on none
-    /// arrives. Left out, it does not.
+    /// When the application stops offering data; of flows that arrive and depart, from when on
+    /// none arrives. Left out, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stop: Option<PositiveDuration>,
     /// The transport; a group whose source is not under congestion control has none of its keys.
@@ -143,170 +143,7 @@ pub(super) enum Spread<T> {
         uniform: [T; 2],
     },
     /// Drawn from another distribution, independently for each flow.
-    Drawn(DistributionFile<T>),
-}
-
-/// What an application wants to send.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum SourceFile {
-    /// As much as the congestion control allows.
-    Bulk {
-        /// Payload to send in all. Left out, the flow is permanent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        bytes: Option<Size>,
-    },
-    /// Objects for a connection that lasts. They arrive as a Poisson process, whatever has become of
-    /// those before, and wait for their turn in one queue; `slow_start_after_idle` says what happens
-    /// after a silence.
-    Objects {
-        /// Payload of an object. Each begins with a packet of its own, and its last packet is full:
-        /// what is sent are whole packets.
-        #[schemars(example = serde_json::json!({ "kind": "pareto", "shape": 1.2, "mean": "12 kB" }))]
-        size: ValueFile<Size>,
-        /// Objects a second for each flow, on average.
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9), example = 1.0)]
-        arrivals_per_second: f64,
-    },
-    /// Flows that come and go. Each is a connection that begins with slow start, sends what it has and
-    /// leaves; `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and
-    /// `arrivals` says when they arrive.
-    FiniteFlows {
-        /// Payload of a flow.
-        #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "1 MB" }))]
-        size: ValueFile<Size>,
-        /// Poisson arrivals that offer this share of the rate of `load_of`, headers included and
-        /// retransmissions not.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000.0))]
-        load: Option<f64>,
-        /// The link that `load` refers to. Left out, the slowest on the path.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        load_of: Option<String>,
-        /// Poisson arrivals, so many a second on average.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9))]
-        arrivals_per_second: Option<f64>,
-        /// Arrivals at these times.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        arrivals: Option<Vec<Duration>>,
-        /// How many completed flows to record one by one, the first to complete.
-        #[serde(default)]
-        #[schemars(range(max = 100_000_000))]
-        flow_log: u32,
-    },
-    /// Flows of a list, such as `tailroom import` makes from a capture. Each is a connection that
-    /// begins with slow start; `start` shifts them all, and from `stop` on none arrives.
-    Trace {
-        /// A CSV or Parquet file, its path relative to the scenario file. Its columns, by the names
-        /// in the first line: `start_s` (ascending), `bytes` (payload), and, each of which may be
-        /// empty or missing, `rate_bps` and `rtt_s`; others are ignored. Flows without a rate or
-        /// a round trip have `access_rate` and `rtt`; no round trip is shorter than the path's own.
-        #[schemars(length(min = 1), example = "flows.csv")]
-        file: String,
-        /// How many completed flows to record one by one, the first to complete.
-        #[serde(default)]
-        #[schemars(range(max = 100_000_000))]
-        flow_log: u32,
-    },
-    /// Media flows that come and go, without congestion control. Each sends equally spaced packets of
-    /// `packet_size` at a constant rate for as long as it lasts; `rtt` is drawn for each. One of `load`,
-    /// `arrivals_per_second` and `arrivals` says when they arrive.
-    Streaming {
-        /// Rate of a flow, headers included.
-        #[schemars(example = "1 Mbit/s")]
-        rate: ValueFile<BitRate>,
-        /// How long a flow lasts.
-        #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "60 s" }))]
-        duration: ValueFile<PositiveDuration>,
-        /// Poisson arrivals that offer this share of the rate of `load_of`, headers included.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000.0))]
-        load: Option<f64>,
-        /// The link that `load` refers to. Left out, the slowest on the path.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        load_of: Option<String>,
-        /// Poisson arrivals, so many a second on average.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9))]
-        arrivals_per_second: Option<f64>,
-        /// Arrivals at these times.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        arrivals: Option<Vec<Duration>>,
-        /// How many completed flows to record one by one, the first to complete.
-        #[serde(default)]
-        #[schemars(range(max = 100_000_000))]
-        flow_log: u32,
-    },
-    /// Web sessions that come and go. A session is a number of pages with think times between them; a
-    /// page is a main object and, when that is there and parsed, the objects embedded in it,
-    /// `parallel` at a time. Each object is a connection of its own that begins with slow start, a
-    /// round trip after what it waits for is complete. `rtt` and `access_rate` are drawn for each
-    /// session. One of `load`, `arrivals_per_second` and `arrivals` says when sessions begin.
-    Web(Box<WebFile>),
-    /// A Poisson stream of packets without congestion control.
-    Poisson {
-        /// Mean rate of each flow, headers included.
-        #[schemars(example = "1 Mbit/s")]
-        rate: BitRate,
-        /// Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
-        /// distribution in which none is larger. The mean rate is `rate` in each case.
-        #[serde(default)]
-        sizes: SizesFile,
-    },
-    /// Equally spaced packets without congestion control.
-    Cbr {
-        /// Rate of each flow, headers included.
-        #[schemars(example = "1 Mbit/s")]
-        rate: BitRate,
-    },
-    /// Equally spaced packets in on periods, silence in off periods, no congestion control.
-    /// The mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
-    /// always been going on and off: in either, by their shares of time, and somewhere within it.
-    OnOff {
-        /// Rate of each flow in an on period, headers included.
-        #[schemars(example = "1 Mbit/s")]
-        rate: BitRate,
-        /// How long an on period lasts. What is left of the gap between two packets at its end goes
-        /// on in the next one.
-        #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "500 ms" }))]
-        on: ValueFile<PositiveDuration>,
-        /// How long an off period lasts.
-        #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "500 ms" }))]
-        off: ValueFile<PositiveDuration>,
-    },
-}
-
-impl Default for SourceFile {
-    fn default() -> Self {
-        SourceFile::Bulk { bytes: None }
-    }
-}
-
-/// Sizes of packets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum SizesFile {
-    /// By `packet_size`.
-    Named(SizesName),
-    /// Drawn, to the nearest byte.
-    Drawn(DistributionFile<Size>),
-}
-
-impl Default for SizesFile {
-    fn default() -> Self {
-        SizesFile::Named(SizesName::Fixed)
-    }
-}
-
-/// Sizes of packets that `packet_size` alone determines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum SizesName {
-    /// All the same.
-    Fixed,
-    /// Exponential, rounded up to whole bytes, at most 65,535.
-    Exponential,
+    Drawn(DistributionConfig<T>),
 }
 
 /// The transport of a group under congestion control.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::distribution::CdfTexts;
 use super::document::Document;
 use super::file::ScenarioFile;
 use super::mahimahi::Trace;
+use crate::distribution::config::FileTexts;
 use crate::quantity::BitRate;
 use crate::units::Rate;
 
@@ -18,8 +18,8 @@ pub(super) struct Inputs<'a> {
     pub(super) document: &'a Document,
     /// Rate traces by the name of their link.
     pub(super) traces: &'a BTreeMap<String, Trace>,
-    /// Distribution functions by the path of their file.
-    pub(super) cdfs: &'a CdfTexts,
+    /// The files of distributions and sources, by their path.
+    pub(super) files: &'a FileTexts,
 }
 
 impl Inputs<'_> {

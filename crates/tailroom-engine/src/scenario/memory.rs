@@ -10,7 +10,6 @@ use crate::link::LinkSpec;
 use crate::network::{GroupSpec, Network};
 use crate::quantity::Size;
 use crate::tcp::sender::rate_sample::RECORD_BYTES;
-use crate::traffic::SourceSpec;
 
 // Bytes of each kind of state, rounded up; MARGIN covers what containers hold in reserve.
 const PACKET: f64 = 32.0;
@@ -121,12 +120,12 @@ fn smallest_packet(group: &GroupSpec, link: usize) -> u32 {
 fn largest_window(group: &GroupSpec) -> f64 {
     let Some(tcp) = &group.tcp else { return f64::INFINITY };
     let allowed = tcp.max_window.map_or(f64::INFINITY, |packets| packets as f64);
-    match group.source {
-        SourceSpec::Bulk { bytes: Some(bytes) } => {
+    match group.source.bulk().and_then(|bulk| bulk.bytes) {
+        Some(bytes) => {
             let payload = f64::from(group.packet_size - group.header_size);
-            allowed.min(bytes as f64 / payload + 1.0)
+            allowed.min(bytes.bytes() as f64 / payload + 1.0)
         }
-        _ => allowed,
+        None => allowed,
     }
 }
 

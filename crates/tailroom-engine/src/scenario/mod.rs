@@ -3,18 +3,18 @@
 //! The text's journey, a file for each station: `document` (TOML, lines, overrides), `defaults`
 //! and `hosts` (keys that groups share), `check` (the schema says what is allowed where; `names`
 //! which links there are), `file` and `flows` (the typed form, whose doc comments are the user's
-//! documentation), `resolve` (names to indices, groups to flows; with `buffer`, `distribution`,
-//! `finite_flows`, `flow_list`, `spread`, `transport` and `web`), `memory` (whether the run fits).
+//! documentation), `resolve` (names to indices, groups to flows; with `buffer`, `sources`, `spread` and
+//! `transport`), `memory` (whether the run fits). `files` loads what a source or distribution names.
 //! `components` lists what can be plugged in, `controls` finds congestion controls of the caller's
 //! own, and `mahimahi` reads rate traces.
 //!
 //! The typed form holds what a scenario writes differently from the network. The keys of a
-//! component (a queue, a control, a transport, random loss, admission control) are declared on the
-//! component's own type. [`crate::quantity`] reads values with units, and `crate::kind_or_name`
+//! component (a queue, a control, a source, a transport, random loss, admission control) are declared
+//! on the component's own type. [`crate::quantity`] reads values with units, and `crate::kind_or_name`
 //! reads `queue = "codel"`.
 //!
-//! A new congestion control needs nothing here: schema, check and list follow the registry. A new
-//! queue discipline or source is a variant in `file` or `flows` and an arm where it is resolved.
+//! A new congestion control, queue discipline, packet source or flow source needs nothing here: schema,
+//! check and list follow the registries.
 
 mod buffer;
 mod check;
@@ -22,12 +22,10 @@ mod components;
 mod controls;
 mod defaults;
 mod defaults_file;
-mod distribution;
 mod document;
 mod error;
 mod file;
-mod finite_flows;
-mod flow_list;
+mod files;
 mod flows;
 mod hosts;
 mod inputs;
@@ -37,24 +35,24 @@ mod names;
 mod phases;
 mod resolve;
 mod schema;
-mod source_kind;
+mod source_class;
+mod sources;
 mod spread;
 mod transport;
-mod web;
-mod web_sessions;
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use crate::congestion::custom::FindControl;
+use crate::distribution::config::FileTexts;
 use crate::network::Network;
 pub use components::components;
-use distribution::{CdfTexts, load_cdfs};
 use document::Document;
 use error::{Fault, Path};
 pub use error::{MOST_SHOWN, Place, Problem, ScenarioError};
 use file::ScenarioFile;
+use files::load_files;
 use mahimahi::Trace;
 pub use schema::schema;
 
@@ -74,7 +72,8 @@ pub struct Scenario {
     file: ScenarioFile,
     /// Rate traces by the name of their link.
     traces: BTreeMap<String, Trace>,
-    cdfs: CdfTexts,
+    /// The files of distributions and sources, by their path.
+    files: FileTexts,
 }
 
 /// Reads a scenario.
@@ -110,12 +109,12 @@ pub fn parse(
     })?;
     controls::write_out(&mut file);
     let (traces, mut faults) = load_traces(&file, files);
-    let (cdfs, wrong) = load_cdfs(&document.table, files);
+    let (files, wrong) = load_files(&document.table, files);
     faults.extend(wrong);
     if !faults.is_empty() {
         return Err(document.locate(faults));
     }
-    Ok(Scenario { document, file, traces, cdfs })
+    Ok(Scenario { document, file, traces, files })
 }
 
 /// The rate traces of the links, and what is wrong with those that cannot be read.
@@ -182,8 +181,8 @@ impl Scenario {
     }
 
     fn network(&self) -> Result<Network, Vec<Fault>> {
-        let Scenario { file, document, traces, cdfs } = self;
-        resolve::resolve(inputs::Inputs { file, document, traces, cdfs })
+        let Scenario { file, document, traces, files } = self;
+        resolve::resolve(inputs::Inputs { file, document, traces, files })
     }
 
     /// The scenario as TOML with overrides applied and every default filled in; reading it again

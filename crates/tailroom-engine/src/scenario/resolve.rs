@@ -4,27 +4,21 @@
 use indexmap::IndexMap;
 
 use super::buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
-use super::distribution::{CdfTexts, DistributionFile};
-use super::error::{Fault, Path};
+use super::error::{Fault, Path, bad_parameter};
 use super::file::{LinkFile, ScenarioFile};
-use super::finite_flows::resolve_passing;
-use super::flows::{FlowsFile, SizesFile, SizesName, SourceFile, Spread};
+use super::flows::{FlowsFile, Spread};
 use super::inputs::Inputs;
 use super::memory;
 use super::names::no_such_link;
 use super::phases::shift_round_trips;
+use super::sources::resolve_source;
 use super::transport::resolve_transport;
-use crate::distribution::Distribution;
-use crate::link::serializer::Serializer;
 use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
 use crate::packet::MAX_PACKET_BYTES;
 use crate::packet::in_network::MAX_HOPS;
 use crate::private_path::delays::SenderSide;
 use crate::quantity::{PositiveDuration, Size};
 use crate::random;
-use crate::traffic::SourceSpec;
-use crate::traffic::objects::ObjectsSpec;
-use crate::traffic::poisson::PacketSizes;
 use crate::units::{Rate, Time};
 
 /// Resolves the scenario, or says what is wrong with the run and its groups, or else with its
@@ -88,7 +82,7 @@ pub(super) fn fill_in_round_trips(file: &mut ScenarioFile) {
     let links = &file.links;
     for group in file.flows.values_mut().filter(|group| group.rtt.is_none()) {
         let picoseconds = propagation(links, group).picoseconds();
-        // A stream that nothing controls may have none.
+        // An unresponsive stream may have none.
         if picoseconds > 0 {
             group.rtt = Some(Spread::Fixed(PositiveDuration::new(picoseconds)));
         }
@@ -139,7 +133,7 @@ fn resolve_group(
     let reverse_path = reverse_path.map_err(&mut *note);
     // Sizes and rates of a source are those of its packets and its links.
     let (Ok(()), Ok(path)) = (sizes, path) else { return None };
-    let source = resolve_source(inputs, name, group, &at.key("source")).map_err(note);
+    let source = resolve_source(inputs, name, group, propagation(&file.links, group)).map_err(note);
     let (tcp, reverse_path, source) = (tcp.ok()?, reverse_path.ok()?, source.ok()?);
     let packet_size = group.packet_size.bytes() as u32;
     let rates = group.path.iter().filter_map(|link| inputs.link_rate(link));
@@ -201,126 +195,29 @@ fn resolve_path(file: &ScenarioFile, names: &[String], at: &Path) -> Result<Vec<
     Ok(path)
 }
 
-fn resolve_source(
-    inputs: Inputs<'_>,
-    name: &str,
-    group: &FlowsFile,
-    at: &Path,
-) -> Result<SourceSpec, Fault> {
-    let cdfs = inputs.cdfs;
-    let shortest_rtt = propagation(&inputs.file.links, group);
-    if let Some(passing) = resolve_passing(inputs, name, group, shortest_rtt)? {
-        return Ok(passing);
-    }
-    Ok(match &group.source {
-        SourceFile::Bulk { bytes } => SourceSpec::Bulk { bytes: bytes.map(Size::bytes) },
-        SourceFile::Objects { size, arrivals_per_second } => {
-            let size = size.resolve(&at.key("size"), cdfs)?;
-            let object_bits = 8.0 * full_packets_bytes(group, &size);
-            let per_second = *arrivals_per_second;
-            let rate_bps = per_second * object_bits;
-            SourceSpec::Objects(Box::new(ObjectsSpec { size, per_second, rate_bps }))
-        }
-        SourceFile::FiniteFlows { .. }
-        | SourceFile::Trace { .. }
-        | SourceFile::Streaming { .. }
-        | SourceFile::Web(_) => unreachable!("they come and go"),
-        SourceFile::Poisson { rate, sizes } => SourceSpec::Poisson {
-            rate: rate.rate(),
-            sizes: match sizes {
-                SizesFile::Named(SizesName::Fixed) => PacketSizes::Fixed,
-                SizesFile::Named(SizesName::Exponential) => PacketSizes::Exponential,
-                SizesFile::Drawn(sizes) => {
-                    packet_sizes(sizes, group.packet_size, &at.key("sizes"), cdfs)?
-                }
-            },
-        },
-        SourceFile::Cbr { rate } => SourceSpec::Cbr { rate: rate.rate() },
-        SourceFile::OnOff { rate, on, off } => {
-            let on = on.resolve(&at.key("on"), cdfs)?;
-            check_on_periods(&on, rate.rate(), group.packet_size, &at.key("on"))?;
-            let off = off.resolve(&at.key("off"), cdfs)?;
-            SourceSpec::OnOff { rate: rate.rate(), on, off }
-        }
-    })
-}
-
-/// Mean bytes on the wire of what is sent in full packets.
-fn full_packets_bytes(group: &FlowsFile, size: &Distribution) -> f64 {
-    let packet = group.packet_size.bytes() as f64;
-    let payload = packet - group.header_size.bytes() as f64;
-    packet * size.mean_steps(payload)
-}
-
-/// Refuses on periods so short that a run would spend its time on counting them.
-fn check_on_periods(
-    on: &Distribution,
-    rate: Rate,
-    packet_size: Size,
-    at: &Path,
-) -> Result<(), Fault> {
-    let gap = Serializer::constant(rate).nominal_time(packet_size.bytes() as u32);
-    if on.mean() * 1_000.0 >= gap.picoseconds() as f64 {
-        return Ok(());
-    }
-    let printed = |picoseconds: f64| PositiveDuration::new((picoseconds as u64).max(1));
-    let problem = format!(
-        "lasts {} on average, less than a thousandth of the {} from packet to packet",
-        printed(on.mean()),
-        printed(gap.picoseconds() as f64)
-    );
-    Err(Fault::new(at, problem, "raise on or rate, or lower packet_size"))
-}
-
-/// Sizes that fit in a packet; with longer ones cut off the mean rate would not be the given one.
-fn packet_sizes(
-    sizes: &DistributionFile<Size>,
-    packet_size: Size,
-    at: &Path,
-    cdfs: &CdfTexts,
-) -> Result<PacketSizes, Fault> {
-    let distribution = sizes.resolve(at, cdfs)?;
-    let largest = distribution.maximum();
-    if largest <= packet_size.bytes() as f64 {
-        return Ok(PacketSizes::Drawn(distribution));
-    }
-    Err(if largest.is_finite() {
-        let problem = format!(
-            "sizes reach {}, more than packet_size, {packet_size}",
-            Size::new(largest as u64)
-        );
-        Fault::new(at, problem, "raise packet_size, or draw smaller sizes")
-    } else {
-        let problem = "sizes have no upper bound, but a packet has one, packet_size";
-        let remedy = "use a kind that has: uniform, bounded_pareto, mix or empirical; \
-                      or, cut at 65535 B, `sizes = \"exponential\"`";
-        Fault::new(at, problem, remedy)
-    })
-}
-
 fn resolve_flows(
     inputs: Inputs<'_>,
     index: usize,
     name: &str,
     group: &FlowsFile,
 ) -> Result<impl Iterator<Item = FlowSpec>, Fault> {
-    let Inputs { file, cdfs, .. } = inputs;
+    let Inputs { file, files, .. } = inputs;
     let at = Path::of(&["flows", name]);
     let stream = |key: &str| random::stream(file.seed, &at.key(key).to_string());
     let count = group.count;
     let minimum = propagation(&file.links, group);
     let round_trips = match &group.rtt {
         // The first and the last flow have the two ends of the range.
-        Some(rtt) => rtt.spread(count, count.max(2) - 1, stream("rtt"), &at.key("rtt"), cdfs)?,
+        Some(rtt) => rtt.spread(count, count.max(2) - 1, stream("rtt"), &at.key("rtt"), files)?,
         None => vec![minimum; count as usize],
     };
     check_round_trips(&round_trips, minimum, group, &at.key("rtt"))?;
     // As ns-2's scripts do: the range is cut into `count` parts and a flow starts with each.
-    let starts = group.start.spread(count, count, stream("start"), &at.key("start"), cdfs)?;
+    let starts = group.start.spread(count, count, stream("start"), &at.key("start"), files)?;
     check_starts(&starts, file, group, &at)?;
     let access_rate = group.access_rate.as_ref();
-    let access_rate =
-        access_rate.map(|rate| rate.resolve(&at.key("access_rate"), cdfs)).transpose()?;
+    let access_rate = access_rate.map(|rate| rate.resolve("access_rate", files)).transpose();
+    let access_rate = access_rate.map_err(|bad| bad_parameter(&at, bad))?;
     let mut stream = stream("access_rate");
     Ok(round_trips.into_iter().zip(starts).map(move |(rtt, start)| {
         let drawn = access_rate.as_ref().map(|rate| rate.sample(&mut stream));

@@ -2,10 +2,10 @@
 
 use rand_core::Rng;
 
-use super::distribution::CdfTexts;
-use super::error::{Fault, Path};
+use super::error::{Fault, Path, bad_parameter};
 use super::flows::Spread;
 use crate::distribution::Distribution;
+use crate::distribution::config::FileTexts;
 use crate::quantity::{Kind, Quantity};
 use crate::units::Time;
 
@@ -18,7 +18,7 @@ impl<K: Kind> Spread<Quantity<K>> {
         parts: u32,
         mut stream: impl Rng,
         at: &Path,
-        cdfs: &CdfTexts,
+        files: &FileTexts,
     ) -> Result<Vec<Time>, Fault> {
         let values: Vec<u64> = match self {
             Spread::Fixed(value) => vec![value.base_units(); count as usize],
@@ -31,20 +31,22 @@ impl<K: Kind> Spread<Quantity<K>> {
                 (0..count).map(|_| low.base_units() + draw_up_to(span, &mut stream)).collect()
             }
             Spread::Drawn(distribution) => {
-                let distribution = distribution.resolve(at, cdfs)?;
+                let distribution =
+                    distribution.resolve("", files).map_err(|bad| bad_parameter(at, bad))?;
                 (0..count).map(|_| libm::round(distribution.sample(&mut stream)) as u64).collect()
             }
         };
         Ok(values.into_iter().map(Time::from_picoseconds).collect())
     }
 
-    /// What a flow that comes draws; flows without a number cannot be spread evenly.
-    pub(super) fn distribution(&self, at: &Path, cdfs: &CdfTexts) -> Result<Distribution, Fault> {
+    /// What each flow that arrives draws; such flows cannot be spread evenly.
+    pub(super) fn distribution(&self, at: &Path, files: &FileTexts) -> Result<Distribution, Fault> {
         let base = |value: &Quantity<K>| value.base_units() as f64;
         match self {
             Spread::Fixed(value) => Ok(Distribution::Fixed(base(value))),
             Spread::Even { .. } => {
-                let problem = "an even spread needs a count of flows, and these come and go";
+                let problem =
+                    "an even spread needs a number of flows, and these flows arrive and depart";
                 let remedy = "draw it, as in { uniform = [a, b] }";
                 Err(Fault::new(at, problem, remedy))
             }
@@ -52,7 +54,9 @@ impl<K: Kind> Spread<Quantity<K>> {
                 check_bounds(*low, *high, at)?;
                 Ok(Distribution::Uniform { from: base(low), to: base(high) })
             }
-            Spread::Drawn(distribution) => distribution.resolve(at, cdfs),
+            Spread::Drawn(distribution) => {
+                distribution.resolve("", files).map_err(|bad| bad_parameter(at, bad))
+            }
         }
     }
 
@@ -61,7 +65,7 @@ impl<K: Kind> Spread<Quantity<K>> {
         if let Spread::Fixed(value) = self {
             return Ok(Time::from_picoseconds(value.base_units()));
         }
-        let problem = "flows that come and go have one beginning";
+        let problem = "flows that arrive and depart have one start in common";
         Err(Fault::new(at, problem, "write one value, as in \"10 s\""))
     }
 }
@@ -96,7 +100,7 @@ mod tests {
     fn spread(values: &Spread<Duration>, count: u32, parts: u32) -> Vec<u64> {
         let stream = random::stream(1, "flows.a.start");
         let times =
-            values.spread(count, parts, stream, &Path::default(), &CdfTexts::new()).unwrap();
+            values.spread(count, parts, stream, &Path::default(), &FileTexts::new()).unwrap();
         times.into_iter().map(Time::picoseconds).collect()
     }
 

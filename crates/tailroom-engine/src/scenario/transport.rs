@@ -2,36 +2,27 @@
 
 use super::document::Document;
 use super::error::{Fault, Path};
-use super::flows::{ControlFile, FlowsFile, SourceFile};
+use super::flows::{ControlFile, FlowsFile};
 use super::schema::{schema, tcp_keys};
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
 use crate::packet::MAX_PACKET_BYTES;
 use crate::tcp::TcpSpec;
 use crate::tcp::sender::recovery::Recovery;
+use crate::traffic::{KINDS, SourceClass};
 
-/// The transport of a group, or `None` for a source that nothing controls.
+/// The transport of a group, or `None` for a source without congestion control.
 pub(super) fn resolve_transport(
     document: &Document,
     at: &Path,
     name: &str,
     group: &FlowsFile,
 ) -> Result<Option<TcpSpec>, Fault> {
-    let uncontrolled = match group.source {
-        SourceFile::Bulk { .. }
-        | SourceFile::Objects { .. }
-        | SourceFile::FiniteFlows { .. }
-        | SourceFile::Trace { .. }
-        | SourceFile::Web(_) => None,
-        SourceFile::Streaming { .. } => Some("streaming"),
-        SourceFile::Poisson { .. } => Some("poisson"),
-        SourceFile::Cbr { .. } => Some("cbr"),
-        SourceFile::OnOff { .. } => Some("on_off"),
-    };
-    if let Some(kind) = uncontrolled {
+    let (kind, class) = (group.source.name(), group.source.class());
+    if !class.is_responsive() {
         let written = tcp_keys().into_iter().find(|key| document.contains(&["flows", name, key]));
         return written.map_or(Ok(None), |key| {
             let problem = format!("a source of kind \"{kind}\" has no congestion control");
-            let remedy = "remove the key, or use `source = { kind = \"bulk\" }`";
+            let remedy = format!("remove the key, or use {}", responsive_kinds(class));
             Err(Fault::new(&at.key(&key), problem, remedy))
         });
     }
@@ -44,12 +35,24 @@ pub(super) fn resolve_transport(
             kinds[0],
             kinds.join(", ")
         );
-        let problem = "is missing, and a bulk source sends what its congestion control allows";
+        let problem = format!(
+            "is missing, and a source of kind \"{kind}\" sends what its congestion control allows"
+        );
         return Err(Fault::new(&at.key("congestion"), problem, remedy));
     };
     let tcp = TcpSpec { congestion: congestion.clone(), ..group.tcp.keys.clone() };
     check(at, &tcp)?;
     Ok(Some(tcp))
+}
+
+/// The sources that come nearest to one of this class and have a congestion control.
+fn responsive_kinds(class: SourceClass) -> String {
+    let is_near =
+        |other: SourceClass| other.is_responsive() && other.is_dynamic() == class.is_dynamic();
+    let kinds = KINDS.iter().filter(|(_, other)| is_near(*other)).map(|(kind, _)| *kind);
+    let kinds: Vec<String> =
+        kinds.map(|kind| format!("`source = {{ kind = \"{kind}\" }}`")).collect();
+    format!("a source that has one: {}", kinds.join(" or "))
 }
 
 fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {

@@ -15,7 +15,6 @@ use crate::probe::flow::{Checkpoints, FlowAccount, FlowCounters, FlowProbe, Flow
 use crate::results::passing::PassingResults;
 use crate::tcp::Connection;
 use crate::tcp::sender::Sender;
-use crate::traffic::SourceSpec;
 use crate::units::{Rate, Time};
 
 /// The dynamic flows of a run, and the flows that its links hold back.
@@ -194,9 +193,9 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
         capacities.into_iter().map(BottleneckedFlows::new).collect();
     for flow in &network.flows {
         let group = &network.groups[flow.group];
-        // The end of a flow with a last byte is known when that byte is acknowledged.
-        let SourceSpec::Bulk { bytes } = group.source else { continue };
-        let stop = group.stop.filter(|_| bytes.is_none());
+        // A flow with a last byte says itself when that is acknowledged.
+        let Some(bulk) = group.source.bulk() else { continue };
+        let stop = group.stop.filter(|_| bulk.bytes.is_none());
         for &link in &group.path {
             sharing[link].begin(flow.start, flow.access_rate);
             if let Some(stop) = stop {
@@ -266,7 +265,7 @@ impl Simulation {
             reductions_kept: 0,
             ..self.link_checkpoints.checkpoints
         };
-        let endpoints = Endpoints::of_plan(network, group, &plan, checkpoints);
+        let endpoints = Endpoints::of_request(network, group, &plan, checkpoints);
         let mut flow = Flow::new(endpoints, group);
         let (endpoints, mut injector) = flow.endpoints_and_injector(number, schedule, stores);
         endpoints.emit_next(&mut injector);

@@ -1,10 +1,9 @@
 //! The dimensions of a network's schedule, from its packet rate and its delays.
 
 use super::schedule::Schedule;
-use crate::distribution::Distribution;
 use crate::network::Network;
 use crate::private_path::PrivatePath;
-use crate::traffic::SourceSpec;
+use crate::traffic::OfferedFlows;
 use crate::units::Time;
 
 /// An empty schedule whose buckets fit a network's packet rate and delays.
@@ -28,15 +27,8 @@ pub(super) fn schedule(network: &Network) -> Schedule {
 /// How far ahead slow start sends packets into the access link of a dynamic flow. A flow that is
 /// limited by its peak rate sees no loss, and its window grows until the flow ends.
 fn longest_access_queue(network: &Network) -> Time {
-    let mean = |size: &Distribution, peak_rate: &Option<Distribution>| {
-        Some(8.0 * size.mean() / peak_rate.as_ref()?.mean())
-    };
-    let spans = network.groups.iter().filter_map(|group| match &group.source {
-        SourceSpec::FiniteFlows(spec) => mean(&spec.size, &spec.peak_rate),
-        SourceSpec::Web(spec) => mean(&spec.main_object, &spec.peak_rate),
-        SourceSpec::Trace(spec) => Some(spec.mean_transfer_s()),
-        _ => None,
-    });
+    let sources = network.groups.iter().filter_map(|group| group.source.flows());
+    let spans = sources.filter_map(OfferedFlows::mean_transfer_s);
     let spans = spans.map(|seconds| Time::from_seconds(seconds.min(60.0)));
     spans.max().unwrap_or(Time::ZERO)
 }

@@ -1,8 +1,37 @@
 //! Constant bit rate: equally spaced packets of one size.
 
-use super::{Emission, TrafficSource};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::{GroupContext, StartingFlow};
+use super::{Emission, OfferedPackets, PacketSource, Parameters};
+use crate::bad_parameter::BadParameter;
 use crate::link::serializer::Serializer;
-use crate::units::{Rate, Time};
+use crate::quantity::BitRate;
+use crate::units::Time;
+
+/// Parameters of a constant-rate source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CbrParams {
+    /// Rate of each flow, headers included.
+    #[schemars(example = "1 Mbit/s")]
+    pub rate: BitRate,
+}
+
+impl Parameters for CbrParams {
+    type Spec = Self;
+
+    fn resolve(&self, _context: &GroupContext<'_>) -> Result<Self, BadParameter> {
+        Ok(self.clone())
+    }
+}
+
+impl OfferedPackets for CbrParams {
+    fn rate_bps(&self) -> f64 {
+        self.rate.rate().bits_per_second() as f64
+    }
+}
 
 /// A constant-rate source; the spacing is exact, its fraction of a picosecond carried.
 #[derive(Debug)]
@@ -13,13 +42,14 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// Packets of `bytes` at `rate` from `start` on.
-    pub fn new(rate: Rate, bytes: u32, start: Time) -> Self {
-        Cbr { spacing: Serializer::constant(rate), bytes, next: start }
+    /// Starts the source: the first packet leaves when the flow starts.
+    pub fn new(params: &CbrParams, flow: &StartingFlow<'_>) -> Self {
+        let spacing = Serializer::constant(params.rate.rate());
+        Cbr { spacing, bytes: flow.packet_bytes, next: flow.start }
     }
 }
 
-impl TrafficSource for Cbr {
+impl PacketSource for Cbr {
     fn next_emission(&mut self) -> Emission {
         let time = self.next;
         self.next = self.spacing.finish(time, self.bytes);

@@ -1,14 +1,55 @@
-//! Flows that arrive, send what they have, and leave.
+//! Flows that arrive, send their data, and depart.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::passing::{Arrivals, Draws, FlowArrivals};
-use super::{FlowPlan, FlowSource, whole_bytes};
+use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
+use super::context::{Group, GroupContext};
+use super::draws::Draws;
+use super::{
+    FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
+};
+use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
-use crate::random::stream;
+use crate::distribution::config::ValueConfig;
+use crate::quantity::Size;
 use crate::units::Time;
 
-/// Flows that come and go, each a connection of its own.
+/// Parameters of flows with sizes from a distribution.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+pub struct FiniteFlowsParams {
+    /// Payload of a flow.
+    #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "1 MB" }))]
+    pub size: ValueConfig<Size>,
+    /// When flows arrive.
+    #[serde(flatten)]
+    pub arrivals: ArrivalsConfig,
+    /// How many completed flows to record one by one, the first to complete.
+    #[serde(default)]
+    #[schemars(range(max = 100_000_000))]
+    pub flow_log: u32,
+}
+
+impl Parameters for FiniteFlowsParams {
+    type Spec = FiniteFlowsSpec;
+
+    fn resolve(&self, context: &GroupContext<'_>) -> Result<FiniteFlowsSpec, BadParameter> {
+        let size = self.size.resolve("size", context.files)?;
+        let arrivals =
+            self.arrivals.resolve(context, || context.group.estimated_wire_bytes(&size))?;
+        Ok(FiniteFlowsSpec {
+            arrivals,
+            size,
+            rtt: context.flows.rtt.clone(),
+            peak_rate: context.flows.access_rate.clone(),
+            flow_log: self.flow_log as usize,
+        })
+    }
+}
+
+/// Flows that arrive and depart, each a connection of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FiniteFlowsSpec {
     /// When they arrive.
@@ -23,6 +64,32 @@ pub struct FiniteFlowsSpec {
     pub flow_log: usize,
 }
 
+impl OfferedFlows for FiniteFlowsSpec {
+    fn mean_rtt_ps(&self) -> f64 {
+        self.rtt.mean()
+    }
+
+    fn flow_log(&self) -> usize {
+        self.flow_log
+    }
+
+    fn mean_transfer_s(&self) -> Option<f64> {
+        Some(8.0 * self.size.mean() / self.peak_rate.as_ref()?.mean())
+    }
+
+    fn statistics(&self, group: &Group<'_>, duration_s: f64, draws: usize) -> FlowStatistics {
+        FlowStatistics {
+            arrivals_per_s: self.arrivals.per_second(duration_s),
+            is_poisson: self.arrivals.is_poisson(),
+            size_bytes_mean: self.size.mean(),
+            wire_bytes_mean: group.mean_wire_bytes(&self.size),
+            sizes_bytes: group.model_draws(draws, "size", &self.size),
+            rtt_s: seconds(self.rtt.mean()),
+            peak_rate_bps: self.peak_rate.as_ref().map(Distribution::mean),
+        }
+    }
+}
+
 /// Flows at given times or as a Poisson process; size, round trip and peak rate of each are drawn.
 #[derive(Debug)]
 pub struct FiniteFlows {
@@ -33,24 +100,24 @@ pub struct FiniteFlows {
 }
 
 impl FiniteFlows {
-    /// The flows of the group with this name.
-    pub fn new(spec: &FiniteFlowsSpec, shortest_rtt: Time, seed: u64, group: &str) -> Self {
+    /// Starts the source of a group.
+    pub fn new(spec: &FiniteFlowsSpec, group: &Group<'_>, shortest_rtt: Time) -> Self {
         FiniteFlows {
-            arrivals: Arrivals::new(&spec.arrivals, seed, group),
+            arrivals: Arrivals::new(&spec.arrivals, group),
             size: spec.size.clone(),
-            sizes: stream(seed, &format!("sizes of flows of {group}")),
-            draws: Draws::new(&spec.rtt, spec.peak_rate.as_ref(), shortest_rtt, seed, group),
+            sizes: group.stream("sizes"),
+            draws: Draws::new(&spec.rtt, spec.peak_rate.as_ref(), group, shortest_rtt),
         }
     }
 }
 
 impl FlowSource for FiniteFlows {
     fn next_arrival(&self) -> Time {
-        self.arrivals.next
+        self.arrivals.next()
     }
 
-    fn next_flow(&mut self) -> Option<FlowPlan> {
-        Some(FlowPlan {
+    fn next_flow(&mut self) -> Option<FlowRequest> {
+        Some(FlowRequest {
             start: self.arrivals.take()?,
             bytes: Some(whole_bytes(self.size.sample(&mut self.sizes))),
             rtt: self.draws.rtt(),

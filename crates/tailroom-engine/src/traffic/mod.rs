@@ -1,136 +1,134 @@
-//! What an application wants to send when no congestion control asks it to wait.
+//! What applications want to send: the sources of traffic, one file each, and their registry.
 //!
-//! A bulk source needs no code of its own: the TCP sender takes packets whenever its window allows.
+//! There are three kinds of source:
+//!
+//! * **data** for permanent connections: the congestion control decides when they are sent. `bulk`
+//!   needs no code, since the sender takes packets whenever its window allows; `objects` hands the
+//!   sender data as they arrive.
+//! * **packet sources** for permanent flows that no congestion control governs: a [`PacketSource`]
+//!   says when each packet leaves and how large it is.
+//! * **flow sources** for flows that arrive and depart: a [`FlowSource`] says when each flow begins
+//!   and what it sends, as a connection or, for media, at a constant rate.
+//!
+//! Adding a packet source or a flow source takes a file with `struct XParams` (what a scenario
+//! writes; its doc comments, defaults and ranges become the schema and `tailroom list`), `struct
+//! XSpec` (the same without units, names and files; `XParams` itself if it has none), `struct X`
+//! (the state), and one line in the registry below. Data are different: the sender has to know what
+//! to make of them.
 
-pub mod cbr;
-pub mod finite_flows;
-pub mod objects;
-pub mod on_off;
-mod passing;
-pub mod poisson;
-pub mod streaming;
-pub mod trace;
+pub mod arrivals;
+pub mod context;
+pub mod draws;
+mod flow_list;
 pub mod unresponsive;
-pub mod web;
+pub mod web_models;
 
-use crate::distribution::Distribution;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::bad_parameter::BadParameter;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
-use cbr::Cbr;
-use finite_flows::{FiniteFlows, FiniteFlowsSpec};
-use objects::ObjectsSpec;
-use on_off::OnOff;
-pub use passing::FlowArrivals;
-use poisson::{PacketSizes, Poisson};
-use streaming::{Streaming, StreamingSpec};
-use trace::{Trace, TraceSpec};
-use web::{Web, WebSpec};
+use context::{Group, GroupContext, StartingFlow};
 
-/// What an application wants to send.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SourceSpec {
-    /// As much as the window allows, up to `bytes` of payload if given.
-    Bulk {
-        /// Payload bytes to send; `None` for a permanent flow.
-        bytes: Option<u64>,
-    },
-    /// Objects that arrive at a connection that lasts.
-    Objects(Box<ObjectsSpec>),
-    /// Flows that come and go. The group has no entry in
-    /// [`Network::flows`](crate::network::Network::flows).
-    FiniteFlows(Box<FiniteFlowsSpec>),
-    /// Flows of a list, which come and go.
-    Trace(Box<TraceSpec>),
-    /// Media flows, which come and go and which nothing controls.
-    Streaming(Box<StreamingSpec>),
-    /// Web sessions, whose objects are flows that come and go.
-    Web(Box<WebSpec>),
-    /// A Poisson stream of packets that nothing controls.
-    Poisson {
-        /// Mean rate on the wire, a flow.
-        rate: Rate,
-        /// How large they are.
-        sizes: PacketSizes,
-    },
-    /// Equally spaced packets that nothing controls.
-    Cbr {
-        /// Rate on the wire, a flow.
-        rate: Rate,
-    },
-    /// Equally spaced packets in on periods, nothing in off periods, and no control.
-    OnOff {
-        /// Rate on the wire in on periods, a flow.
-        rate: Rate,
-        /// Length of on periods, in picoseconds.
-        on: Distribution,
-        /// Length of off periods, in picoseconds.
-        off: Distribution,
-    },
+/// The largest flow, in bytes: beyond it a size means a permanent flow.
+const MAX_BYTES: f64 = 1e18;
+
+/// Parameters of a source, as a scenario gives them.
+pub trait Parameters {
+    /// What the engine keeps of them: no units, names or files any more.
+    type Spec;
+
+    /// Whether a flow source makes flows that no congestion control governs. They send at rates of
+    /// their own, so their group has no `congestion` and no `access_rate`.
+    const IS_UNRESPONSIVE: bool = false;
+
+    /// Turns units, names and files into numbers. What lies out of a parameter's own range, as the
+    /// schema gives it, has been refused before.
+    ///
+    /// # Errors
+    /// The parameter that contradicts another one or the group, and its allowed range.
+    fn resolve(&self, context: &GroupContext<'_>) -> Result<Self::Spec, BadParameter>;
 }
 
-impl SourceSpec {
-    /// Mean round trip of flows that come and go, in picoseconds; `None` for permanent ones.
-    pub fn passing_rtt(&self) -> Option<f64> {
-        match self {
-            SourceSpec::FiniteFlows(spec) => Some(spec.rtt.mean()),
-            SourceSpec::Trace(spec) => Some(spec.mean_rtt()),
-            SourceSpec::Streaming(spec) => Some(spec.rtt.mean()),
-            SourceSpec::Web(spec) => Some(spec.rtt.mean()),
-            SourceSpec::Bulk { .. }
-            | SourceSpec::Objects(_)
-            | SourceSpec::Poisson { .. }
-            | SourceSpec::Cbr { .. }
-            | SourceSpec::OnOff { .. } => None,
-        }
+/// What the engine has to know of data for a permanent connection before the run.
+pub trait OfferedData {
+    /// Mean rate on the wire that the data come to, in bit/s; `None` for a transfer, which takes
+    /// what it gets.
+    fn rate_bps(&self) -> Option<f64> {
+        None
     }
+}
+
+/// What the engine has to know of a packet source before the run.
+pub trait OfferedPackets {
+    /// Mean rate on the wire, in bit/s.
+    fn rate_bps(&self) -> f64;
+
+    /// Whether every packet has the size that the group's `packet_size` gives.
+    fn has_fixed_size(&self) -> bool {
+        true
+    }
+}
+
+/// What the engine has to know of a flow source before the run.
+pub trait OfferedFlows {
+    /// Mean round trip of a flow, in picoseconds.
+    fn mean_rtt_ps(&self) -> f64;
 
     /// How many completed flows are kept one by one.
-    pub fn flow_log(&self) -> usize {
-        match self {
-            SourceSpec::FiniteFlows(spec) => spec.flow_log,
-            SourceSpec::Trace(spec) => spec.flow_log,
-            SourceSpec::Streaming(spec) => spec.flow_log,
-            SourceSpec::Web(spec) => spec.flow_log,
-            _ => 0,
-        }
+    fn flow_log(&self) -> usize {
+        0
     }
 
-    /// Mean rate on the wire that a permanent flow offers whatever becomes of it, in bit/s; flows that
-    /// come and go count by themselves.
-    pub fn offered_rate_bps(&self) -> Option<f64> {
-        match self {
-            SourceSpec::Bulk { .. }
-            | SourceSpec::FiniteFlows(_)
-            | SourceSpec::Trace(_)
-            | SourceSpec::Streaming(_)
-            | SourceSpec::Web(_) => None,
-            SourceSpec::Objects(spec) => Some(spec.rate_bps),
-            SourceSpec::Poisson { rate, .. } | SourceSpec::Cbr { rate } => {
-                Some(rate.bits_per_second() as f64)
-            }
-            SourceSpec::OnOff { rate, on, off } => {
-                let duty_cycle = on.mean() / (on.mean() + off.mean());
-                Some(rate.bits_per_second() as f64 * duty_cycle)
-            }
-        }
+    /// Mean time in seconds in which an access link sends a whole flow, if the source's flows have
+    /// access links: slow start may queue most of a flow there.
+    fn mean_transfer_s(&self) -> Option<f64> {
+        None
     }
+
+    /// The flows as analytic models read them, in a run of `duration_s`; at most `draws` sizes.
+    fn statistics(&self, group: &Group<'_>, duration_s: f64, draws: usize) -> FlowStatistics;
 }
 
-/// The largest flow: beyond it a size means "for ever".
-const MAX_BYTES: f64 = 1e18;
+/// Flows that arrive and depart, as an analytic model reads them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowStatistics {
+    /// Mean number of flows that arrive per second.
+    pub arrivals_per_s: f64,
+    /// Whether they arrive as a Poisson process.
+    pub is_poisson: bool,
+    /// Mean payload of a flow; of media flows, bytes on the wire.
+    pub size_bytes_mean: f64,
+    /// The same with a header for each packet.
+    pub wire_bytes_mean: f64,
+    /// Payloads of some flows; empty for media flows.
+    pub sizes_bytes: Vec<f64>,
+    /// Mean two-way propagation delay.
+    pub rtt_s: f64,
+    /// Mean of the rate that a flow cannot exceed, if there is one.
+    pub peak_rate_bps: Option<f64>,
+}
 
 /// A packet that a source emits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emission {
-    /// When.
+    /// When it leaves the source.
     pub time: Time,
     /// Its size on the wire.
     pub bytes: u32,
 }
 
-/// A flow as it begins.
+/// Decides when packets leave and how large they are.
+pub trait PacketSource {
+    /// The next packet, no earlier than the previous one. A source never ends: its flow's `stop`
+    /// does that.
+    fn next_emission(&mut self) -> Emission;
+}
+
+/// A flow that a source asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowPlan {
-    /// When.
+pub struct FlowRequest {
+    /// When it begins.
     pub start: Time,
     /// Payload bytes to send; `None` for a permanent flow.
     pub bytes: Option<u64>,
@@ -138,25 +136,27 @@ pub struct FlowPlan {
     pub rtt: Time,
     /// Rate of its own access link, its exogenous peak rate; `None` for one that takes no time.
     pub access_rate: Option<Rate>,
-    /// What is drawn for it alone comes from here: by its congestion control, its sender, its objects.
+    /// Seed of what is drawn for this flow alone: by its congestion control, its sender, its
+    /// objects.
     pub seed: u64,
-    /// What it sends if nothing controls it; such a flow's `bytes` are those of all its packets.
+    /// What an unresponsive flow sends; such a flow's `bytes` are those of all its packets.
     pub media: Option<Media>,
-    /// By which its source knows it.
+    /// The source's own number for the flow, which [`FlowSource::on_completion`] gives back.
     pub tag: u32,
 }
 
 /// A constant rate for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Media {
-    /// On the wire.
+    /// Rate on the wire.
     pub rate: Rate,
     /// From when on nothing is sent.
     pub end: Time,
 }
 
 impl Media {
-    /// Packets of so many bytes that it sends: one at `start`, and one each time the rate has room.
+    /// Number of packets of `packet_bytes` that are sent: one at `start`, and one each time the
+    /// rate has room.
     pub fn packets(&self, start: Time, packet_bytes: u32) -> u64 {
         let span = u128::from(self.end.since(start).picoseconds());
         let packet = 8 * u128::from(packet_bytes) * u128::from(PICOSECONDS_PER_SECOND);
@@ -170,141 +170,354 @@ pub trait FlowSource {
     /// When the next flow begins, as far as is known; [`Time::NEVER`] if none does.
     fn next_arrival(&self) -> Time;
 
-    /// The next flow, not before the one before it; `None` when there is none.
-    fn next_flow(&mut self) -> Option<FlowPlan>;
+    /// The next flow, no earlier than the previous one; `None` if there is none.
+    fn next_flow(&mut self) -> Option<FlowRequest>;
 
-    /// The last byte of the flow with this tag is acknowledged at `at`; what that causes lies at
-    /// least a round trip behind it.
+    /// The last byte of the flow with this tag is acknowledged at `at`. A flow that follows from it
+    /// begins at least a round trip later.
     fn on_completion(&mut self, _tag: u32, _at: Time) {}
 }
 
-/// A source of flows that come and go.
-#[derive(Debug)]
-pub enum Flows {
-    /// Flows with sizes from a distribution.
-    Finite(Box<FiniteFlows>),
-    /// Flows of a list.
-    Trace(Box<Trace>),
-    /// Media flows.
-    Streaming(Box<Streaming>),
-    /// Web sessions.
-    Web(Box<Web>),
-}
-
-impl Flows {
-    /// Those of the group `name`; `None` if its flows are permanent. `shortest` is the shortest RTT of
-    /// its path, `sizes` are those of a packet on the wire and of its header, in bytes.
-    pub fn new(
-        spec: &SourceSpec,
-        sizes: (u32, u32),
-        shortest: Time,
-        seed: u64,
-        name: &str,
-    ) -> Option<Self> {
-        Some(match spec {
-            SourceSpec::FiniteFlows(spec) => {
-                Flows::Finite(Box::new(FiniteFlows::new(spec, shortest, seed, name)))
-            }
-            SourceSpec::Trace(spec) => {
-                Flows::Trace(Box::new(Trace::new(spec, shortest, seed, name)))
-            }
-            SourceSpec::Streaming(spec) => {
-                Flows::Streaming(Box::new(Streaming::new(spec, sizes, shortest, seed, name)))
-            }
-            SourceSpec::Web(spec) => Flows::Web(Box::new(Web::new(spec, shortest, seed, name))),
-            SourceSpec::Bulk { .. }
-            | SourceSpec::Objects(_)
-            | SourceSpec::Poisson { .. }
-            | SourceSpec::Cbr { .. }
-            | SourceSpec::OnOff { .. } => return None,
-        })
-    }
-}
-
-impl FlowSource for Flows {
-    fn next_arrival(&self) -> Time {
-        match self {
-            Flows::Finite(source) => source.next_arrival(),
-            Flows::Trace(source) => source.next_arrival(),
-            Flows::Streaming(source) => source.next_arrival(),
-            Flows::Web(source) => source.next_arrival(),
-        }
-    }
-
-    fn next_flow(&mut self) -> Option<FlowPlan> {
-        match self {
-            Flows::Finite(source) => source.next_flow(),
-            Flows::Trace(source) => source.next_flow(),
-            Flows::Streaming(source) => source.next_flow(),
-            Flows::Web(source) => source.next_flow(),
-        }
-    }
-
-    fn on_completion(&mut self, tag: u32, at: Time) {
-        if let Flows::Web(source) = self {
-            source.on_completion(tag, at);
-        }
-    }
-}
-
-/// A size as a flow can have it.
+/// A size that a flow can have.
 fn whole_bytes(bytes: f64) -> u64 {
     libm::ceil(bytes).clamp(1.0, MAX_BYTES) as u64
 }
 
-/// Decides when packets leave and how large they are.
-pub trait TrafficSource {
-    /// The next packet, not before the one before it.
-    fn next_emission(&mut self) -> Emission;
+fn seconds(picoseconds: f64) -> f64 {
+    picoseconds * 1e-12
 }
 
-/// A running source.
-#[derive(Debug)]
-pub enum Source {
-    /// Exponential gaps.
-    Poisson(Box<Poisson>),
-    /// Equal gaps.
-    Cbr(Cbr),
-    /// Equal gaps in on periods, nothing in off periods.
-    OnOff(Box<OnOff>),
+/// Which flows a kind of source has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceClass {
+    /// Permanent flows under congestion control.
+    Data,
+    /// Permanent flows without congestion control.
+    Packets,
+    /// Flows that arrive and depart.
+    Flows {
+        /// Whether no congestion control governs them.
+        is_unresponsive: bool,
+    },
 }
 
-impl Source {
-    /// The source of a permanent flow that nothing controls; data for a TCP sender it takes by itself.
-    pub fn new(
-        spec: &SourceSpec,
-        packet_bytes: u32,
-        start: Time,
-        seed: u64,
-        flow_name: &str,
-    ) -> Option<Self> {
-        let bytes = packet_bytes;
-        match spec {
-            SourceSpec::Bulk { .. }
-            | SourceSpec::Objects(_)
-            | SourceSpec::FiniteFlows(_)
-            | SourceSpec::Trace(_)
-            | SourceSpec::Streaming(_)
-            | SourceSpec::Web(_) => None,
-            SourceSpec::Poisson { rate, sizes } => {
-                let poisson = Poisson::new(*rate, bytes, sizes.clone(), start, seed, flow_name);
-                Some(Source::Poisson(Box::new(poisson)))
-            }
-            SourceSpec::OnOff { rate, on, off } => {
-                let on_off = OnOff::new(*rate, bytes, (on, off), start, seed, flow_name);
-                Some(Source::OnOff(Box::new(on_off)))
-            }
-            SourceSpec::Cbr { rate } => Some(Source::Cbr(Cbr::new(*rate, bytes, start))),
-        }
+impl SourceClass {
+    /// Whether a congestion control governs the flows.
+    pub fn is_responsive(self) -> bool {
+        matches!(self, SourceClass::Data | SourceClass::Flows { is_unresponsive: false })
+    }
+
+    /// Whether the flows arrive and depart.
+    pub fn is_dynamic(self) -> bool {
+        matches!(self, SourceClass::Flows { .. })
     }
 }
 
-impl TrafficSource for Source {
-    fn next_emission(&mut self) -> Emission {
+/// What an application wants to send, resolved.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "one per group")]
+pub enum SourceSpec {
+    /// Data for permanent connections.
+    Data(DataSpec),
+    /// Packets of permanent flows that no congestion control governs.
+    Packets(PacketSourceSpec),
+    /// Flows that arrive and depart. The group has no entry in
+    /// [`Network::flows`](crate::network::Network::flows).
+    Flows(FlowSourceSpec),
+}
+
+impl SourceSpec {
+    /// The kind that a scenario and the models use.
+    pub fn name(&self) -> &'static str {
         match self {
-            Source::Poisson(source) => source.next_emission(),
-            Source::Cbr(source) => source.next_emission(),
-            Source::OnOff(source) => source.next_emission(),
+            SourceSpec::Data(spec) => spec.name(),
+            SourceSpec::Packets(spec) => spec.name(),
+            SourceSpec::Flows(spec) => spec.name(),
         }
     }
+
+    /// The parameters of a bulk source.
+    pub fn bulk(&self) -> Option<&bulk::BulkParams> {
+        if let SourceSpec::Data(DataSpec::Bulk(bulk)) = self { Some(bulk) } else { None }
+    }
+
+    /// The parameters of objects that a permanent connection sends.
+    pub fn objects(&self) -> Option<&objects::ObjectsSpec> {
+        if let SourceSpec::Data(DataSpec::Objects(objects)) = self { Some(objects) } else { None }
+    }
+
+    /// The flows that arrive and depart, if the source has such flows.
+    pub fn flows(&self) -> Option<&dyn OfferedFlows> {
+        if let SourceSpec::Flows(spec) = self { Some(spec.offered()) } else { None }
+    }
+
+    /// Mean round trip of flows that arrive and depart, in picoseconds; `None` for permanent ones.
+    pub fn passing_rtt(&self) -> Option<f64> {
+        self.flows().map(OfferedFlows::mean_rtt_ps)
+    }
+
+    /// How many completed flows are kept one by one.
+    pub fn flow_log(&self) -> usize {
+        self.flows().map_or(0, OfferedFlows::flow_log)
+    }
+
+    /// Mean rate on the wire that a permanent flow offers whatever becomes of it, in bit/s; flows
+    /// that arrive and depart count by themselves.
+    pub fn offered_rate_bps(&self) -> Option<f64> {
+        match self {
+            SourceSpec::Data(spec) => spec.offered().rate_bps(),
+            SourceSpec::Packets(spec) => Some(spec.offered().rate_bps()),
+            SourceSpec::Flows(_) => None,
+        }
+    }
+}
+
+/// The resolved form of the parameters `P`.
+type Spec<P> = <P as Parameters>::Spec;
+
+/// Expands to the modules, the configuration enum (`kind = "..."` in a scenario), the enums of the
+/// resolved sources, and those of the running ones, which dispatch without a virtual call.
+macro_rules! registry {
+    (
+        data { $($(#[$data_doc:meta])*
+            $data_module:ident :: $data:ident ( $data_params:ident ) = $data_name:literal,)+ }
+        flow_sources { $($(#[$flow_doc:meta])*
+            $flow_module:ident :: $flow:ident ( $flow_params:ident ) = $flow_name:literal,)+ }
+        packet_sources { $($(#[$packet_doc:meta])*
+            $packet_module:ident :: $packet:ident ( $packet_params:ident ) = $packet_name:literal,)+ }
+    ) => {
+        $(pub mod $data_module;)+
+        $(pub mod $flow_module;)+
+        $(pub mod $packet_module;)+
+
+        /// What an application wants to send, as a scenario names it.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind", deny_unknown_fields)]
+        #[allow(clippy::large_enum_variant, reason = "one per group")]
+        pub enum SourceConfig {
+            $($(#[$data_doc])* #[serde(rename = $data_name)] $data($data_module::$data_params),)+
+            $($(#[$flow_doc])* #[serde(rename = $flow_name)] $flow($flow_module::$flow_params),)+
+            $($(#[$packet_doc])* #[serde(rename = $packet_name)]
+                $packet($packet_module::$packet_params),)+
+        }
+
+        /// The kinds of source by which a scenario names them, and their classes.
+        pub const KINDS: &[(&str, SourceClass)] = &[
+            $(($data_name, SourceClass::Data),)+
+            $(($flow_name, SourceClass::Flows {
+                is_unresponsive: <$flow_module::$flow_params as Parameters>::IS_UNRESPONSIVE,
+            }),)+
+            $(($packet_name, SourceClass::Packets),)+
+        ];
+
+        impl SourceConfig {
+            /// The kind that a scenario uses.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(SourceConfig::$data(_) => $data_name,)+
+                    $(SourceConfig::$flow(_) => $flow_name,)+
+                    $(SourceConfig::$packet(_) => $packet_name,)+
+                }
+            }
+
+            /// See [`Parameters::resolve`].
+            ///
+            /// # Errors
+            /// The parameter that contradicts another one or the group, and its allowed range.
+            pub fn resolve(&self, context: &GroupContext<'_>) -> Result<SourceSpec, BadParameter> {
+                Ok(match self {
+                    $(SourceConfig::$data(params) => params.resolve(context)?.into(),)+
+                    $(SourceConfig::$flow(params) => params.resolve(context)?.into(),)+
+                    $(SourceConfig::$packet(params) => params.resolve(context)?.into(),)+
+                })
+            }
+        }
+
+        /// Data for a permanent connection, resolved.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum DataSpec {
+            $($(#[$data_doc])* $data(Spec<$data_module::$data_params>),)+
+        }
+
+        impl DataSpec {
+            /// The kind that a scenario uses.
+            pub fn name(&self) -> &'static str {
+                match self { $(DataSpec::$data(_) => $data_name,)+ }
+            }
+
+            /// What the engine has to know of it before the run.
+            pub fn offered(&self) -> &dyn OfferedData {
+                match self { $(DataSpec::$data(spec) => spec,)+ }
+            }
+        }
+
+        $(impl From<Spec<$data_module::$data_params>> for SourceSpec {
+            fn from(spec: Spec<$data_module::$data_params>) -> Self {
+                SourceSpec::Data(DataSpec::$data(spec))
+            }
+        })+
+
+        /// A packet source, resolved.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum PacketSourceSpec {
+            $($(#[$packet_doc])* $packet(Spec<$packet_module::$packet_params>),)+
+        }
+
+        impl PacketSourceSpec {
+            /// The kind that a scenario uses.
+            pub fn name(&self) -> &'static str {
+                match self { $(PacketSourceSpec::$packet(_) => $packet_name,)+ }
+            }
+
+            /// What the engine has to know of it before the run.
+            pub fn offered(&self) -> &dyn OfferedPackets {
+                match self { $(PacketSourceSpec::$packet(spec) => spec,)+ }
+            }
+
+            /// Starts the source of a flow.
+            pub fn start(&self, flow: &StartingFlow<'_>) -> AnyPacketSource {
+                match self {
+                    $(PacketSourceSpec::$packet(spec) => {
+                        AnyPacketSource::$packet($packet_module::$packet::new(spec, flow))
+                    })+
+                }
+            }
+        }
+
+        $(impl From<Spec<$packet_module::$packet_params>> for SourceSpec {
+            fn from(spec: Spec<$packet_module::$packet_params>) -> Self {
+                SourceSpec::Packets(PacketSourceSpec::$packet(spec))
+            }
+        })+
+
+        /// A running packet source.
+        #[derive(Debug)]
+        #[allow(clippy::large_enum_variant, reason = "one per flow, in a box with the flow's probes")]
+        pub enum AnyPacketSource {
+            $($(#[$packet_doc])* $packet($packet_module::$packet),)+
+        }
+
+        impl PacketSource for AnyPacketSource {
+            #[inline]
+            fn next_emission(&mut self) -> Emission {
+                match self { $(AnyPacketSource::$packet(source) => source.next_emission(),)+ }
+            }
+        }
+
+        /// A flow source, resolved.
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(clippy::large_enum_variant, reason = "one per group")]
+        pub enum FlowSourceSpec {
+            $($(#[$flow_doc])* $flow(Spec<$flow_module::$flow_params>),)+
+        }
+
+        impl FlowSourceSpec {
+            /// The kind that a scenario uses.
+            pub fn name(&self) -> &'static str {
+                match self { $(FlowSourceSpec::$flow(_) => $flow_name,)+ }
+            }
+
+            /// What the engine has to know of it before the run.
+            pub fn offered(&self) -> &dyn OfferedFlows {
+                match self { $(FlowSourceSpec::$flow(spec) => spec,)+ }
+            }
+
+            /// Starts the source of a group, no flow of which has an RTT below `shortest_rtt`, the
+            /// propagation of its shared links.
+            pub fn start(&self, group: &Group<'_>, shortest_rtt: Time) -> AnyFlowSource {
+                match self {
+                    $(FlowSourceSpec::$flow(spec) => {
+                        let source = $flow_module::$flow::new(spec, group, shortest_rtt);
+                        AnyFlowSource::$flow(Box::new(source))
+                    })+
+                }
+            }
+        }
+
+        $(impl From<Spec<$flow_module::$flow_params>> for SourceSpec {
+            fn from(spec: Spec<$flow_module::$flow_params>) -> Self {
+                SourceSpec::Flows(FlowSourceSpec::$flow(spec))
+            }
+        })+
+
+        /// A running flow source.
+        #[derive(Debug)]
+        pub enum AnyFlowSource {
+            $($(#[$flow_doc])* $flow(Box<$flow_module::$flow>),)+
+        }
+
+        impl FlowSource for AnyFlowSource {
+            fn next_arrival(&self) -> Time {
+                match self { $(AnyFlowSource::$flow(source) => source.next_arrival(),)+ }
+            }
+
+            fn next_flow(&mut self) -> Option<FlowRequest> {
+                match self { $(AnyFlowSource::$flow(source) => source.next_flow(),)+ }
+            }
+
+            fn on_completion(&mut self, tag: u32, at: Time) {
+                match self { $(AnyFlowSource::$flow(source) => source.on_completion(tag, at),)+ }
+            }
+        }
+    };
+}
+
+registry! {
+    data {
+        /// As much as the congestion control allows.
+        bulk::Bulk(BulkParams) = "bulk",
+        /// Objects for a connection that lasts. They arrive as a Poisson process, whatever has
+        /// become of those before, and wait for their turn in one queue; `slow_start_after_idle`
+        /// says what happens after a silence.
+        objects::Objects(ObjectsParams) = "objects",
+    }
+    flow_sources {
+        /// Flows that arrive and depart. Each is a connection that begins with slow start, sends its data
+        /// and ends; `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and
+        /// `arrivals` says when they arrive.
+        finite_flows::FiniteFlows(FiniteFlowsParams) = "finite_flows",
+        /// Flows of a list, such as `tailroom import` makes from a capture. Each is a connection
+        /// that begins with slow start; `start` shifts them all, and from `stop` on none arrives.
+        trace::Trace(TraceParams) = "trace",
+        /// Media flows that arrive and depart, without congestion control. Each sends equally
+        /// spaced packets of `packet_size` at a constant rate for as long as it lasts; `rtt` is
+        /// drawn for each. One of `load`, `arrivals_per_second` and `arrivals` says when they
+        /// arrive.
+        streaming::Streaming(StreamingParams) = "streaming",
+        /// Web sessions that arrive and depart. A session is a number of pages with think times between
+        /// them; a page is a main object and, when that is there and parsed, the objects embedded in it,
+        /// `parallel` at a time. Each object is a connection of its own that begins with slow start, a
+        /// round trip after what it waits for is complete. `rtt` and `access_rate` are drawn for each
+        /// session. One of `load`, `arrivals_per_second` and `arrivals` says when sessions begin.
+        web::Web(WebParams) = "web",
+    }
+    packet_sources {
+        /// A Poisson stream of packets without congestion control.
+        poisson::Poisson(PoissonParams) = "poisson",
+        /// Equally spaced packets without congestion control.
+        cbr::Cbr(CbrParams) = "cbr",
+        /// Equally spaced packets in on periods, silence in off periods, no congestion control. The
+        /// mean rate is `rate` times mean on over mean on plus mean off. A flow starts as if it had
+        /// always been going on and off: in either, by their shares of time, and somewhere within
+        /// it.
+        on_off::OnOff(OnOffParams) = "on_off",
+    }
+}
+
+impl Default for SourceConfig {
+    fn default() -> Self {
+        SourceConfig::Bulk(bulk::BulkParams::default())
+    }
+}
+
+impl SourceConfig {
+    /// Which flows the source has.
+    pub fn class(&self) -> SourceClass {
+        class_of(self.name()).unwrap_or(SourceClass::Data)
+    }
+}
+
+/// The class of the kind of source with this name, if there is one.
+pub fn class_of(kind: &str) -> Option<SourceClass> {
+    KINDS.iter().find(|(name, _)| *name == kind).map(|(_, class)| *class)
 }

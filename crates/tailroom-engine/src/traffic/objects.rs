@@ -1,13 +1,45 @@
-//! Objects for a connection that lasts: they arrive as a Poisson process, whatever has become of those
-//! before, and wait for their turn in one queue.
+//! Objects for a connection that lasts: they arrive as a Poisson process, whatever has become of
+//! those before, and wait for their turn in one queue.
 
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::whole_bytes;
+use super::context::GroupContext;
+use super::{OfferedData, Parameters, whole_bytes};
+use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
+use crate::distribution::config::ValueConfig;
+use crate::quantity::Size;
 use crate::random::stream;
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
+
+/// Parameters of objects that arrive at a connection that lasts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ObjectsParams {
+    /// Payload of an object. Each begins with a packet of its own, and its last packet is full:
+    /// what is sent are whole packets.
+    #[schemars(example = serde_json::json!({ "kind": "pareto", "shape": 1.2, "mean": "12 kB" }))]
+    pub size: ValueConfig<Size>,
+    /// Objects a second for each flow, on average.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9), example = 1.0)]
+    pub arrivals_per_second: f64,
+}
+
+impl Parameters for ObjectsParams {
+    type Spec = ObjectsSpec;
+
+    fn resolve(&self, context: &GroupContext<'_>) -> Result<ObjectsSpec, BadParameter> {
+        let size = self.size.resolve("size", context.files)?;
+        let group = &context.group;
+        let packets = size.mean_steps(group.payload_bytes());
+        let object_bits = 8.0 * (f64::from(group.packet_bytes) * packets);
+        let per_second = self.arrivals_per_second;
+        Ok(ObjectsSpec { rate_bps: per_second * object_bits, size, per_second })
+    }
+}
 
 /// Objects that arrive at a connection that lasts, as a Poisson process.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +50,12 @@ pub struct ObjectsSpec {
     pub per_second: f64,
     /// What they come to on the wire on average, in bit/s.
     pub rate_bps: f64,
+}
+
+impl OfferedData for ObjectsSpec {
+    fn rate_bps(&self) -> Option<f64> {
+        Some(self.rate_bps)
+    }
 }
 
 /// The objects of one connection. Gaps and sizes have streams of their own, so that changing the

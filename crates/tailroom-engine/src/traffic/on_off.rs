@@ -1,18 +1,85 @@
 //! On-off: equally spaced packets during on periods, silence between them, both of drawn length.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{Emission, TrafficSource};
+use super::context::{GroupContext, StartingFlow};
+use super::{Emission, OfferedPackets, PacketSource, Parameters};
+use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
+use crate::distribution::config::ValueConfig;
 use crate::link::serializer::Serializer;
-use crate::random::{stream, uniform};
+use crate::quantity::{BitRate, PositiveDuration};
+use crate::random::uniform;
 use crate::units::{Rate, Time};
+
+/// Parameters of an on-off source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnOffParams {
+    /// Rate of each flow in an on period, headers included.
+    #[schemars(example = "1 Mbit/s")]
+    pub rate: BitRate,
+    /// How long an on period lasts. What is left of the gap between two packets at its end goes
+    /// on in the next one.
+    #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "500 ms" }))]
+    pub on: ValueConfig<PositiveDuration>,
+    /// How long an off period lasts.
+    #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "500 ms" }))]
+    pub off: ValueConfig<PositiveDuration>,
+}
+
+impl Parameters for OnOffParams {
+    type Spec = OnOffSpec;
+
+    fn resolve(&self, context: &GroupContext<'_>) -> Result<OnOffSpec, BadParameter> {
+        let rate = self.rate.rate();
+        let on = self.on.resolve("on", context.files)?;
+        check_on_periods(&on, rate, context.group.packet_bytes)?;
+        let off = self.off.resolve("off", context.files)?;
+        Ok(OnOffSpec { rate, on, off })
+    }
+}
+
+/// Refuses on periods so short that a run would spend its time on counting them.
+fn check_on_periods(on: &Distribution, rate: Rate, packet_bytes: u32) -> Result<(), BadParameter> {
+    let gap = Serializer::constant(rate).nominal_time(packet_bytes);
+    if on.mean() * 1_000.0 >= gap.picoseconds() as f64 {
+        return Ok(());
+    }
+    let printed = |picoseconds: f64| PositiveDuration::new((picoseconds as u64).max(1));
+    let problem = format!(
+        "lasts {} on average, less than a thousandth of the {} from packet to packet",
+        printed(on.mean()),
+        printed(gap.picoseconds() as f64)
+    );
+    Err(BadParameter::new("on", problem, "raise on or rate, or lower packet_size"))
+}
+
+/// Equally spaced packets in on periods, nothing in off periods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnOffSpec {
+    /// Rate on the wire in on periods, per flow.
+    pub rate: Rate,
+    /// Length of on periods, in picoseconds.
+    pub on: Distribution,
+    /// Length of off periods, in picoseconds.
+    pub off: Distribution,
+}
+
+impl OfferedPackets for OnOffSpec {
+    fn rate_bps(&self) -> f64 {
+        let duty_cycle = self.on.mean() / (self.on.mean() + self.off.mean());
+        self.rate.bits_per_second() as f64 * duty_cycle
+    }
+}
 
 /// An on-off source.
 ///
 /// Its packets are those of a constant-rate source whose clock stands still in off periods: what is
-/// left of a gap at the end of an on period goes on in the next one. So the mean rate is exactly the
-/// rate times the share of on periods, however short they are.
+/// left of a gap at the end of an on period goes on in the next one. So the mean rate is exactly
+/// the rate times the share of on periods, however short they are.
 ///
 /// It starts in equilibrium, as if it had gone on and off forever: on with a probability of its
 /// share of time, somewhere in that period and somewhere in the gap between two packets.
@@ -31,35 +98,29 @@ pub struct OnOff {
 }
 
 impl OnOff {
-    /// Packets of `bytes` at `rate` in on periods, from `start` on.
-    pub fn new(
-        rate: Rate,
-        bytes: u32,
-        (on, off): (&Distribution, &Distribution),
-        start: Time,
-        seed: u64,
-        flow_name: &str,
-    ) -> Self {
-        let mut phase = stream(seed, &format!("phase of {flow_name}"));
-        let mut spacing = Serializer::constant(rate);
-        let gap = spacing.nominal_time(bytes).picoseconds() as f64;
+    /// Starts the source of a flow.
+    pub fn new(spec: &OnOffSpec, flow: &StartingFlow<'_>) -> Self {
+        let OnOffSpec { rate, on, off } = spec;
+        let mut phase = flow.stream("phase");
+        let mut spacing = Serializer::constant(*rate);
+        let gap = spacing.nominal_time(flow.packet_bytes).picoseconds() as f64;
         let is_on = uniform(&mut phase) * (on.mean() + off.mean()) < on.mean();
         let left = span(if is_on { on } else { off }.sample_residual(&mut phase));
-        let mut on = Periods::new(on, seed, &format!("on periods of {flow_name}"));
+        let mut on = Periods { lengths: on.clone(), random: flow.stream("on periods") };
         let (first_on, behind) = if is_on { (left, Time::ZERO) } else { (on.draw(), left) };
         OnOff {
             on,
-            off: Periods::new(off, seed, &format!("off periods of {flow_name}")),
+            off: Periods { lengths: off.clone(), random: flow.stream("off periods") },
             spacing,
-            bytes,
-            next: start + span(gap * uniform(&mut phase)),
-            on_end: start.saturating_add(first_on),
+            bytes: flow.packet_bytes,
+            next: flow.start + span(gap * uniform(&mut phase)),
+            on_end: flow.start.saturating_add(first_on),
             behind,
         }
     }
 }
 
-impl TrafficSource for OnOff {
+impl PacketSource for OnOff {
     fn next_emission(&mut self) -> Emission {
         while self.next >= self.on_end && self.behind < Time::AFTER_ALL_RUNS {
             self.behind = self.behind.saturating_add(self.off.draw());
@@ -79,10 +140,6 @@ struct Periods {
 }
 
 impl Periods {
-    fn new(lengths: &Distribution, seed: u64, component: &str) -> Self {
-        Periods { lengths: lengths.clone(), random: stream(seed, component) }
-    }
-
     fn draw(&mut self) -> Time {
         span(self.lengths.sample(&mut self.random))
     }

@@ -2,13 +2,114 @@
 
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{Emission, TrafficSource};
+use super::context::{Group, GroupContext, StartingFlow};
+use super::{Emission, OfferedPackets, PacketSource, Parameters};
+use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
-use crate::random::stream;
+use crate::distribution::config::{DistributionConfig, FileTexts};
+use crate::quantity::{BitRate, Size};
 use crate::units::{Rate, Time};
 
-/// Sizes of the packets of an uncontrolled stream.
+/// Parameters of a Poisson stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoissonParams {
+    /// Mean rate of each flow, headers included.
+    #[schemars(example = "1 Mbit/s")]
+    pub rate: BitRate,
+    /// Sizes of packets: all `packet_size`, exponential with that mean, or drawn from a
+    /// distribution in which none is larger. The mean rate is `rate` in each case.
+    #[serde(default)]
+    pub sizes: SizesConfig,
+}
+
+/// Sizes of packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SizesConfig {
+    /// By `packet_size`.
+    Named(SizesName),
+    /// Drawn, to the nearest byte.
+    Drawn(DistributionConfig<Size>),
+}
+
+impl Default for SizesConfig {
+    fn default() -> Self {
+        SizesConfig::Named(SizesName::Fixed)
+    }
+}
+
+/// Sizes of packets that `packet_size` alone determines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SizesName {
+    /// All the same.
+    Fixed,
+    /// Exponential, rounded up to whole bytes, at most 65,535.
+    Exponential,
+}
+
+impl Parameters for PoissonParams {
+    type Spec = PoissonSpec;
+
+    fn resolve(&self, context: &GroupContext<'_>) -> Result<PoissonSpec, BadParameter> {
+        let sizes = match &self.sizes {
+            SizesConfig::Named(SizesName::Fixed) => PacketSizes::Fixed,
+            SizesConfig::Named(SizesName::Exponential) => PacketSizes::Exponential,
+            SizesConfig::Drawn(sizes) => drawn_sizes(sizes, &context.group, context.files)?,
+        };
+        Ok(PoissonSpec { rate: self.rate.rate(), sizes })
+    }
+}
+
+/// Sizes that fit in a packet; with longer ones cut off the mean rate would not be the given one.
+fn drawn_sizes(
+    sizes: &DistributionConfig<Size>,
+    group: &Group<'_>,
+    files: &FileTexts,
+) -> Result<PacketSizes, BadParameter> {
+    let distribution = sizes.resolve("sizes", files)?;
+    let (largest, packet_size) = (distribution.maximum(), Size::new(group.packet_bytes.into()));
+    if largest <= f64::from(group.packet_bytes) {
+        return Ok(PacketSizes::Drawn(distribution));
+    }
+    Err(if largest.is_finite() {
+        let problem = format!(
+            "sizes reach {}, more than packet_size, {packet_size}",
+            Size::new(largest as u64)
+        );
+        BadParameter::new("sizes", problem, "raise packet_size, or draw smaller sizes")
+    } else {
+        let problem = "sizes have no upper bound, but a packet has one, packet_size";
+        let remedy = "use a kind that has: uniform, bounded_pareto, mix or empirical; \
+                      or, cut at 65535 B, `sizes = \"exponential\"`";
+        BadParameter::new("sizes", problem, remedy)
+    })
+}
+
+/// A Poisson stream of packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoissonSpec {
+    /// Mean rate on the wire, per flow.
+    pub rate: Rate,
+    /// Sizes of packets.
+    pub sizes: PacketSizes,
+}
+
+impl OfferedPackets for PoissonSpec {
+    fn rate_bps(&self) -> f64 {
+        self.rate.bits_per_second() as f64
+    }
+
+    fn has_fixed_size(&self) -> bool {
+        self.sizes == PacketSizes::Fixed
+    }
+}
+
+/// Sizes of the packets of a Poisson stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PacketSizes {
     /// All `packet_size`.
@@ -34,28 +135,20 @@ pub struct Poisson {
 }
 
 impl Poisson {
-    /// Packets at mean `rate` from `start` on, the first gap starting there; `bytes` is the
-    /// `packet_size` that `sizes` speaks of.
-    pub fn new(
-        rate: Rate,
-        bytes: u32,
-        sizes: PacketSizes,
-        start: Time,
-        seed: u64,
-        flow_name: &str,
-    ) -> Self {
-        let mean_bytes = match &sizes {
-            PacketSizes::Fixed | PacketSizes::Exponential => f64::from(bytes),
+    /// Starts the source of a flow: the first gap begins when the flow starts.
+    pub fn new(spec: &PoissonSpec, flow: &StartingFlow<'_>) -> Self {
+        let mean_bytes = match &spec.sizes {
+            PacketSizes::Fixed | PacketSizes::Exponential => f64::from(flow.packet_bytes),
             PacketSizes::Drawn(distribution) => distribution.mean(),
         };
-        let mean_gap = mean_bytes * 8.0 / rate.bits_per_second() as f64;
+        let mean_gap = mean_bytes * 8.0 / spec.rate.bits_per_second() as f64;
         Poisson {
             mean_gap_ps: Time::from_seconds(1.0).picoseconds() as f64 * mean_gap,
-            bytes,
-            drawn_sizes: sizes,
-            next: start,
-            gaps: stream(seed, &format!("gaps of {flow_name}")),
-            sizes: stream(seed, &format!("sizes of {flow_name}")),
+            bytes: flow.packet_bytes,
+            drawn_sizes: spec.sizes.clone(),
+            next: flow.start,
+            gaps: flow.stream("gaps"),
+            sizes: flow.stream("sizes"),
         }
     }
 
@@ -73,7 +166,7 @@ impl Poisson {
     }
 }
 
-impl TrafficSource for Poisson {
+impl PacketSource for Poisson {
     fn next_emission(&mut self) -> Emission {
         // Ziggurat (Marsaglia and Tsang 2000): a logarithm only in the tail.
         let gap: f64 = Exp1.sample(&mut self.gaps);

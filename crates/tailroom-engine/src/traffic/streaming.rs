@@ -2,12 +2,63 @@
 //! lasts.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::passing::{Arrivals, Draws, FlowArrivals, whole_rate};
-use super::{FlowPlan, FlowSource, Media};
+use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
+use super::context::{Group, GroupContext};
+use super::draws::{Draws, whole_rate};
+use super::{FlowRequest, FlowSource, FlowStatistics, Media, OfferedFlows, Parameters, seconds};
+use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
-use crate::random::stream;
-use crate::units::Time;
+use crate::distribution::config::ValueConfig;
+use crate::quantity::{BitRate, PositiveDuration};
+use crate::units::{PICOSECONDS_PER_SECOND, Time};
+
+/// Parameters of media flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+pub struct StreamingParams {
+    /// Rate of a flow, headers included.
+    #[schemars(example = "1 Mbit/s")]
+    pub rate: ValueConfig<BitRate>,
+    /// How long a flow lasts.
+    #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "60 s" }))]
+    pub duration: ValueConfig<PositiveDuration>,
+    /// When flows arrive.
+    #[serde(flatten)]
+    pub arrivals: ArrivalsConfig,
+    /// How many completed flows to record one by one, the first to complete.
+    #[serde(default)]
+    #[schemars(range(max = 100_000_000))]
+    pub flow_log: u32,
+}
+
+impl Parameters for StreamingParams {
+    type Spec = StreamingSpec;
+
+    const IS_UNRESPONSIVE: bool = true;
+
+    fn resolve(&self, context: &GroupContext<'_>) -> Result<StreamingSpec, BadParameter> {
+        let rate = self.rate.resolve("rate", context.files)?;
+        let duration = self.duration.resolve("duration", context.files)?;
+        let mean_bytes = || mean_wire_bytes(&rate, &duration, &context.group);
+        let arrivals = self.arrivals.resolve(context, mean_bytes)?;
+        let (rtt, flow_log) = (context.flows.rtt.clone(), self.flow_log as usize);
+        Ok(StreamingSpec { arrivals, duration, rate, rtt, flow_log })
+    }
+}
+
+/// Mean bytes on the wire of a flow: all packets are full.
+fn mean_wire_bytes(rate: &Distribution, duration: &Distribution, group: &Group<'_>) -> f64 {
+    let packet = f64::from(group.packet_bytes);
+    let packets = 1.0 / (8.0 * packet * PICOSECONDS_PER_SECOND as f64);
+    let excess = group.mean_excess("length", |stream| {
+        let exact = rate.sample(stream) * duration.sample(stream) * packets;
+        (exact, libm::ceil(exact))
+    });
+    packet * (rate.mean() * duration.mean() * packets + excess)
+}
 
 /// Media flows: a constant rate each, and no congestion control.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +75,29 @@ pub struct StreamingSpec {
     pub flow_log: usize,
 }
 
+impl OfferedFlows for StreamingSpec {
+    fn mean_rtt_ps(&self) -> f64 {
+        self.rtt.mean()
+    }
+
+    fn flow_log(&self) -> usize {
+        self.flow_log
+    }
+
+    fn statistics(&self, _group: &Group<'_>, duration_s: f64, _draws: usize) -> FlowStatistics {
+        let wire_bytes = seconds(self.duration.mean()) * self.rate.mean() / 8.0;
+        FlowStatistics {
+            arrivals_per_s: self.arrivals.per_second(duration_s),
+            is_poisson: self.arrivals.is_poisson(),
+            size_bytes_mean: wire_bytes,
+            wire_bytes_mean: wire_bytes,
+            sizes_bytes: Vec::new(),
+            rtt_s: seconds(self.rtt.mean()),
+            peak_rate_bps: Some(self.rate.mean()),
+        }
+    }
+}
+
 /// Media flows at given times or as a Poisson process; duration, rate and round trip are drawn.
 #[derive(Debug)]
 pub struct Streaming {
@@ -38,40 +112,34 @@ pub struct Streaming {
 }
 
 impl Streaming {
-    /// The flows of the group with this name, in packets of these bytes, so many of them header.
-    pub fn new(
-        spec: &StreamingSpec,
-        (packet_bytes, header_bytes): (u32, u32),
-        shortest_rtt: Time,
-        seed: u64,
-        group: &str,
-    ) -> Self {
+    /// Starts the source of a group.
+    pub fn new(spec: &StreamingSpec, group: &Group<'_>, shortest_rtt: Time) -> Self {
         Streaming {
-            arrivals: Arrivals::new(&spec.arrivals, seed, group),
+            arrivals: Arrivals::new(&spec.arrivals, group),
             duration: spec.duration.clone(),
-            durations: stream(seed, &format!("durations of flows of {group}")),
+            durations: group.stream("durations"),
             rate: spec.rate.clone(),
-            rates: stream(seed, &format!("rates of flows of {group}")),
-            draws: Draws::new(&spec.rtt, None, shortest_rtt, seed, group),
-            packet_bytes,
-            header_bytes,
+            rates: group.stream("rates"),
+            draws: Draws::new(&spec.rtt, None, group, shortest_rtt),
+            packet_bytes: group.packet_bytes,
+            header_bytes: group.header_bytes,
         }
     }
 }
 
 impl FlowSource for Streaming {
     fn next_arrival(&self) -> Time {
-        self.arrivals.next
+        self.arrivals.next()
     }
 
-    fn next_flow(&mut self) -> Option<FlowPlan> {
+    fn next_flow(&mut self) -> Option<FlowRequest> {
         let start = self.arrivals.take()?;
         let rate = whole_rate(self.rate.sample(&mut self.rates));
         let duration = libm::round(self.duration.sample(&mut self.durations)).max(1.0);
         let duration = Time::from_picoseconds(duration as u64);
         let media = Media { rate, end: start.saturating_add(duration) };
         let payload = u64::from(self.packet_bytes - self.header_bytes);
-        Some(FlowPlan {
+        Some(FlowRequest {
             start,
             bytes: Some(media.packets(start, self.packet_bytes).saturating_mul(payload)),
             rtt: self.draws.rtt(),

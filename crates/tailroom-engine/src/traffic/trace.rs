@@ -1,12 +1,55 @@
-//! Flows from a list: when each starts, what it sends, and, where the list says so, how fast and over
-//! which round trip.
+//! Flows from a list: when each starts, what it sends, and, where the list says so, how fast and
+//! over which round trip.
 
 use std::sync::Arc;
 
-use super::passing::Draws;
-use super::{FlowPlan, FlowSource};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::{Group, GroupContext};
+use super::draws::Draws;
+pub use super::flow_list::TraceFlow;
+use super::flow_list::read_list;
+use super::{FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds};
+use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
-use crate::units::{Rate, Time};
+use crate::units::Time;
+
+/// Parameters of the flows of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceParams {
+    /// A CSV or Parquet file, its path relative to the scenario file. Its columns, by the names
+    /// in the first line: `start_s` (ascending), `bytes` (payload), and, each of which may be
+    /// empty or missing, `rate_bps` and `rtt_s`; others are ignored. Flows without a rate or
+    /// a round trip have `access_rate` and `rtt`; no round trip is shorter than the path's own.
+    #[schemars(length(min = 1), example = "flows.csv")]
+    pub file: String,
+    /// How many completed flows to record one by one, the first to complete.
+    #[serde(default)]
+    #[schemars(range(max = 100_000_000))]
+    pub flow_log: u32,
+}
+
+impl Parameters for TraceParams {
+    type Spec = TraceSpec;
+
+    fn resolve(&self, context: &GroupContext<'_>) -> Result<TraceSpec, BadParameter> {
+        let file = &self.file;
+        let text = context.files.get(file).map_or("", String::as_str);
+        let flows = read_list(text).map_err(|(problem, remedy)| {
+            BadParameter::new("file", format!("\"{file}\" {problem}"), remedy)
+        })?;
+        let (start, stop) = (context.flows.start, context.flows.stop);
+        let shifted = flows.into_iter().map(|flow| TraceFlow { start: flow.start + start, ..flow });
+        Ok(TraceSpec {
+            flows: shifted.take_while(|flow| flow.start < stop).collect(),
+            rtt: context.flows.rtt.clone(),
+            peak_rate: context.flows.access_rate.clone(),
+            flow_log: self.flow_log as usize,
+        })
+    }
+}
 
 /// Flows of a list, each a connection of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,42 +58,52 @@ pub struct TraceSpec {
     pub flows: Arc<[TraceFlow]>,
     /// Two-way propagation delay where the list has none, in picoseconds.
     pub rtt: Distribution,
-    /// Rate of the access link where the list has none, in bit/s; `None` for one that takes no time.
+    /// Rate of the access link where the list has none, in bit/s; `None` for one that takes no
+    /// time.
     pub peak_rate: Option<Distribution>,
     /// How many completed flows are kept one by one.
     pub flow_log: usize,
 }
 
 impl TraceSpec {
-    /// Mean time that flows take at their own rates.
-    pub fn mean_transfer_s(&self) -> f64 {
-        let drawn = self.peak_rate.as_ref().map_or(f64::INFINITY, Distribution::mean);
-        let seconds = |flow: &TraceFlow| {
-            let rate = flow.rate.map_or(drawn, |rate| rate.bits_per_second() as f64);
-            8.0 * flow.bytes as f64 / rate
-        };
-        self.flows.iter().map(seconds).sum::<f64>() / self.flows.len().max(1) as f64
-    }
-
-    /// Mean round trip of its flows, in picoseconds.
-    pub fn mean_rtt(&self) -> f64 {
-        let drawn = self.rtt.mean();
-        let listed = |flow: &TraceFlow| flow.rtt.map_or(drawn, |rtt| rtt.picoseconds() as f64);
-        self.flows.iter().map(listed).sum::<f64>() / self.flows.len().max(1) as f64
+    fn mean(&self, quantity: impl Fn(&TraceFlow) -> f64) -> f64 {
+        self.flows.iter().map(quantity).sum::<f64>() / self.flows.len().max(1) as f64
     }
 }
 
-/// A flow of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceFlow {
-    /// When it starts.
-    pub start: Time,
-    /// Its payload, at least 1.
-    pub bytes: u64,
-    /// The rate that it cannot exceed, if it is known.
-    pub rate: Option<Rate>,
-    /// Its round trip, if it is known.
-    pub rtt: Option<Time>,
+impl OfferedFlows for TraceSpec {
+    fn mean_rtt_ps(&self) -> f64 {
+        let drawn = self.rtt.mean();
+        self.mean(|flow| flow.rtt.map_or(drawn, |rtt| rtt.picoseconds() as f64))
+    }
+
+    fn flow_log(&self) -> usize {
+        self.flow_log
+    }
+
+    fn mean_transfer_s(&self) -> Option<f64> {
+        let drawn = self.peak_rate.as_ref().map_or(f64::INFINITY, Distribution::mean);
+        Some(self.mean(|flow| {
+            let rate = flow.rate.map_or(drawn, |rate| rate.bits_per_second() as f64);
+            8.0 * flow.bytes as f64 / rate
+        }))
+    }
+
+    fn statistics(&self, group: &Group<'_>, duration_s: f64, draws: usize) -> FlowStatistics {
+        let count = self.flows.len().max(1);
+        let bytes = || self.flows.iter().map(|flow| flow.bytes as f64);
+        let packets = bytes().map(|bytes| libm::ceil(bytes / group.payload_bytes()).max(1.0));
+        let headers = f64::from(group.header_bytes) * packets.sum::<f64>();
+        FlowStatistics {
+            arrivals_per_s: count as f64 / duration_s,
+            is_poisson: false,
+            size_bytes_mean: bytes().sum::<f64>() / count as f64,
+            wire_bytes_mean: (bytes().sum::<f64>() + headers) / count as f64,
+            sizes_bytes: bytes().step_by(count.div_ceil(draws)).collect(),
+            rtt_s: seconds(self.mean_rtt_ps()),
+            peak_rate_bps: self.peak_rate.as_ref().map(Distribution::mean),
+        }
+    }
 }
 
 /// Flows as a list has them; what it leaves open is drawn.
@@ -62,12 +115,12 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The flows of the group with this name.
-    pub fn new(spec: &TraceSpec, shortest_rtt: Time, seed: u64, group: &str) -> Self {
+    /// Starts the source of a group.
+    pub fn new(spec: &TraceSpec, group: &Group<'_>, shortest_rtt: Time) -> Self {
         Trace {
             flows: Arc::clone(&spec.flows),
             next: 0,
-            draws: Draws::new(&spec.rtt, spec.peak_rate.as_ref(), shortest_rtt, seed, group),
+            draws: Draws::new(&spec.rtt, spec.peak_rate.as_ref(), group, shortest_rtt),
         }
     }
 }
@@ -77,12 +130,12 @@ impl FlowSource for Trace {
         self.flows.get(self.next).map_or(Time::NEVER, |flow| flow.start)
     }
 
-    fn next_flow(&mut self) -> Option<FlowPlan> {
+    fn next_flow(&mut self) -> Option<FlowRequest> {
         let flow = *self.flows.get(self.next)?;
         self.next += 1;
         // Drawn for every flow, so that a value more in the list changes that flow alone.
         let (rtt, access_rate) = (self.draws.rtt(), self.draws.access_rate());
-        Some(FlowPlan {
+        Some(FlowRequest {
             start: flow.start,
             bytes: Some(flow.bytes),
             rtt: flow.rtt.map_or(rtt, |rtt| self.draws.possible_rtt(rtt)),

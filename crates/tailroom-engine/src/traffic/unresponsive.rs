@@ -1,6 +1,6 @@
 //! A flow that nothing controls.
 
-use super::{Emission, Source, TrafficSource};
+use super::{AnyPacketSource, Emission, PacketSource};
 use crate::packet::Packet;
 use crate::private_path::{NetworkSink, PrivatePath};
 use crate::probe::flow::{Checkpoints, FlowProbe, FlowState};
@@ -11,7 +11,7 @@ use crate::units::Time;
 #[derive(Debug)]
 pub struct Unresponsive {
     /// What it sends, and when.
-    pub source: Source,
+    pub source: AnyPacketSource,
     /// From when on it sends nothing.
     pub stop: Time,
     /// Whether it has sent its last packet.
@@ -33,7 +33,7 @@ pub struct Unresponsive {
 impl Unresponsive {
     /// A flow of packets from `source` until `stop`, before its first packet.
     pub fn new(
-        source: Source,
+        source: AnyPacketSource,
         stop: Time,
         header_bytes: u32,
         private_path: PrivatePath,
@@ -74,8 +74,8 @@ impl Unresponsive {
         while self.sent.is_open() && self.emit(sink) {}
     }
 
-    /// A packet that left its sender at `sent` leaves the last shared link at `time`; its group's probe
-    /// is told how long it took.
+    /// A packet that left its sender at `sent` leaves the last shared link at `time`; its group's
+    /// probe is told how long it took.
     pub fn deliver(&mut self, time: Time, sent: Time, bytes: u32, group: &mut GroupProbe) {
         let now = self.private_path.reach_receiver(time);
         if self.received.is_checkpoint_due(now) {

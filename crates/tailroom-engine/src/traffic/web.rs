@@ -1,24 +1,140 @@
-//! Web sessions: pages with think times between them, and pages of a main object and the objects that
-//! are embedded in it, each on a connection of its own.
+//! Web sessions: pages with think times between them, and pages of a main object and the objects
+//! that are embedded in it, each on a connection of its own.
 //!
-//! The loop is closed: what a user asks for next waits for what he has asked for. An object whose last
-//! byte is acknowledged at t at the server has been at the client half a round trip before; the SYN of
-//! the next connection and the request behind it bring the request to the server at t + one round trip.
+//! The loop is closed: what a user asks for next waits for what he has asked for. An object whose
+//! last byte is acknowledged at t at the server has been at the client half a round trip before;
+//! the SYN of the next connection and the request behind it bring the request to the server at t +
+//! one round trip.
 //!
-//! Nothing depends on the order in which the source is told of completions, which is not that of their
-//! times: what a completion allows lies in the future, and a session draws when that comes.
+//! Nothing depends on the order in which the source is told of completions, which is not that of
+//! their times: what a completion allows lies in the future, and a session draws when that comes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::passing::{Arrivals, Draws, FlowArrivals};
-use super::{FlowPlan, FlowSource, whole_bytes};
+use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
+use super::context::{Group, GroupContext};
+use super::draws::Draws;
+use super::web_models::WebModel;
+use super::{
+    FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
+};
+use crate::bad_parameter::BadParameter;
+use crate::distribution::config::{FileTexts, ValueConfig};
+use crate::distribution::count_config::CountConfig;
 use crate::distribution::{Count, Distribution};
+use crate::quantity::{Duration, Kind, Quantity, Size};
 use crate::random::stream;
 use crate::units::{Rate, Time};
+
+/// Parameters of web sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(
+    example = serde_json::json!({ "model": "ieee80216m", "pages": 5, "arrivals_per_second": 2.0 })
+)]
+#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+pub struct WebParams {
+    /// A published set of parameters; each that is written beside it replaces the set's. Left out,
+    /// `think_time` and `main_object` are needed, and there are no embedded objects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<WebModel>,
+    /// Pages of a session, at least 1.
+    #[schemars(example = 5)]
+    pub pages: CountConfig,
+    /// From the completion of a page until the user asks for the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think_time: Option<ValueConfig<Duration>>,
+    /// Payload of the object that a page begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub main_object: Option<ValueConfig<Size>>,
+    /// From the completion of the main object until the client asks for the embedded ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parsing_time: Option<ValueConfig<Duration>>,
+    /// Number of embedded objects of a page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedded_objects: Option<CountConfig>,
+    /// Payload of an embedded object. Left out without a model, as `main_object`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedded_object: Option<ValueConfig<Size>>,
+    /// Connections of a client: how many embedded objects are fetched at a time.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub parallel: u32,
+    /// When sessions arrive.
+    #[serde(flatten)]
+    pub arrivals: ArrivalsConfig,
+    /// How many completed flows, which are objects, to record one by one, the first to complete.
+    #[serde(default)]
+    #[schemars(range(max = 100_000_000))]
+    pub flow_log: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Parameters for WebParams {
+    type Spec = WebSpec;
+
+    fn resolve(&self, context: &GroupContext<'_>) -> Result<WebSpec, BadParameter> {
+        let files = context.files;
+        let model = self.model.map(WebModel::parameters);
+        let model = model.as_ref();
+        let main_object = written(self.main_object.as_ref(), "main_object", files)?
+            .or_else(|| model.map(|model| model.main_object.clone()))
+            .ok_or_else(|| missing("main_object"))?;
+        let pages = self.pages.resolve(1, "pages")?;
+        let embedded_objects = self.embedded_objects.as_ref();
+        let embedded_objects = embedded_objects
+            .map(|count| count.resolve(0, "embedded_objects"))
+            .transpose()?
+            .or_else(|| model.map(|model| model.embedded_objects.clone()))
+            .unwrap_or(Count::Rounded(Distribution::Fixed(0.0)));
+        let embedded_object = written(self.embedded_object.as_ref(), "embedded_object", files)?
+            .or_else(|| model.map(|model| model.embedded_object.clone()))
+            .unwrap_or_else(|| main_object.clone());
+        let arrivals = self.arrivals.resolve(context, || {
+            let bytes = |size| context.group.estimated_wire_bytes(size);
+            pages.mean() * (bytes(&main_object) + embedded_objects.mean() * bytes(&embedded_object))
+        })?;
+        Ok(WebSpec {
+            arrivals,
+            pages,
+            think_time: written(self.think_time.as_ref(), "think_time", files)?
+                .or_else(|| model.map(|model| model.think_time.clone()))
+                .ok_or_else(|| missing("think_time"))?,
+            main_object,
+            parsing_time: written(self.parsing_time.as_ref(), "parsing_time", files)?
+                .or_else(|| model.map(|model| model.parsing_time.clone()))
+                .unwrap_or(Distribution::Fixed(0.0)),
+            embedded_objects,
+            embedded_object,
+            parallel: self.parallel,
+            rtt: context.flows.rtt.clone(),
+            peak_rate: context.flows.access_rate.clone(),
+            flow_log: self.flow_log as usize,
+        })
+    }
+}
+
+/// The distribution that a key gives, if it is written.
+fn written<K: Kind>(
+    value: Option<&ValueConfig<Quantity<K>>>,
+    key: &str,
+    files: &FileTexts,
+) -> Result<Option<Distribution>, BadParameter> {
+    value.map(|value| value.resolve(key, files)).transpose()
+}
+
+fn missing(key: &str) -> BadParameter {
+    let remedy = "add it, or a model, as in `model = \"ieee80216m\"`";
+    BadParameter::new(key, "is missing", remedy)
+}
 
 /// Web sessions; every object is a connection of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +162,41 @@ pub struct WebSpec {
     pub peak_rate: Option<Distribution>,
     /// How many completed flows are kept one by one.
     pub flow_log: usize,
+}
+
+impl OfferedFlows for WebSpec {
+    fn mean_rtt_ps(&self) -> f64 {
+        self.rtt.mean()
+    }
+
+    fn flow_log(&self) -> usize {
+        self.flow_log
+    }
+
+    fn mean_transfer_s(&self) -> Option<f64> {
+        Some(8.0 * self.main_object.mean() / self.peak_rate.as_ref()?.mean())
+    }
+
+    /// A page is one main object and its embedded objects; each object is a flow.
+    fn statistics(&self, group: &Group<'_>, duration_s: f64, draws: usize) -> FlowStatistics {
+        let embedded = self.embedded_objects.mean();
+        let page = 1.0 + embedded;
+        let of_main = libm::round(draws as f64 / page) as usize;
+        let main = group.model_draws(of_main, "main object", &self.main_object);
+        let others = group.model_draws(draws - of_main, "embedded object", &self.embedded_object);
+        let page_bytes = self.main_object.mean() + embedded * self.embedded_object.mean();
+        let embedded_wire_bytes = embedded * group.mean_wire_bytes(&self.embedded_object);
+        let page_wire_bytes = group.mean_wire_bytes(&self.main_object) + embedded_wire_bytes;
+        FlowStatistics {
+            arrivals_per_s: self.arrivals.per_second(duration_s) * self.pages.mean() * page,
+            is_poisson: false,
+            size_bytes_mean: page_bytes / page,
+            wire_bytes_mean: page_wire_bytes / page,
+            sizes_bytes: [main, others].concat(),
+            rtt_s: seconds(self.rtt.mean()),
+            peak_rate_bps: self.peak_rate.as_ref().map(Distribution::mean),
+        }
+    }
 }
 
 /// Sessions at given times or as a Poisson process.
@@ -92,13 +243,13 @@ struct Session {
 }
 
 impl Web {
-    /// The sessions of the group with this name.
-    pub fn new(spec: &WebSpec, shortest_rtt: Time, seed: u64, group: &str) -> Self {
+    /// Starts the source of a group.
+    pub fn new(spec: &WebSpec, group: &Group<'_>, shortest_rtt: Time) -> Self {
         Web {
             spec: spec.clone(),
-            arrivals: Arrivals::new(&spec.arrivals, seed, group),
-            draws: Draws::new(&spec.rtt, spec.peak_rate.as_ref(), shortest_rtt, seed, group),
-            session_seeds: stream(seed, &format!("sessions of {group}")),
+            arrivals: Arrivals::new(&spec.arrivals, group),
+            draws: Draws::new(&spec.rtt, spec.peak_rate.as_ref(), group, shortest_rtt),
+            session_seeds: stream(group.seed, &format!("sessions of {}", group.name)),
             begun: 0,
             sessions: Vec::new(),
             free: Vec::new(),
@@ -194,11 +345,11 @@ fn span(distribution: &Distribution, random: &mut Xoshiro256PlusPlus) -> Time {
 impl FlowSource for Web {
     fn next_arrival(&self) -> Time {
         let request = self.pending.peek().map_or(Time::NEVER, |next| next.0.time);
-        request.min(self.arrivals.next)
+        request.min(self.arrivals.next())
     }
 
-    fn next_flow(&mut self) -> Option<FlowPlan> {
-        let arrival = self.arrivals.next;
+    fn next_flow(&mut self) -> Option<FlowRequest> {
+        let arrival = self.arrivals.next();
         if arrival < Time::NEVER && arrival <= self.next_arrival() {
             self.arrivals.advance();
             self.begin_session(arrival);
@@ -209,7 +360,7 @@ impl FlowSource for Web {
         session.in_flight += 1;
         let size =
             if session.is_main { &self.spec.main_object } else { &self.spec.embedded_object };
-        let plan = FlowPlan {
+        let plan = FlowRequest {
             start: time,
             bytes: Some(whole_bytes(size.sample(&mut session.random))),
             rtt: session.rtt,

@@ -8,8 +8,10 @@ use tailroom_engine::random::stream;
 use tailroom_engine::results::Results;
 use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
+use tailroom_engine::traffic::arrivals::FlowArrivals;
+use tailroom_engine::traffic::context::Group;
 use tailroom_engine::traffic::web::{Web, WebSpec};
-use tailroom_engine::traffic::{FlowArrivals, FlowSource, SourceSpec};
+use tailroom_engine::traffic::{FlowSource, FlowSourceSpec, SourceSpec};
 use tailroom_engine::units::Time;
 
 use crate::support::scenario_run;
@@ -238,9 +240,18 @@ fn web(arrivals: &[u64], pages: u32, embedded: u32, parallel: u32) -> WebSpec {
     }
 }
 
+/// The web sessions of a scenario's only group.
+fn web_spec(text: &str) -> WebSpec {
+    match resolve(text).groups[0].source.clone() {
+        SourceSpec::Flows(FlowSourceSpec::Web(spec)) => spec,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Starts and bytes of the objects when each is complete so many milliseconds after its start.
 fn timetable(spec: &WebSpec, durations: impl Fn(usize) -> u64) -> Vec<(u64, u64)> {
-    let mut source = Web::new(spec, Time::ZERO, 1, "web");
+    let group = Group { name: "web", seed: 1, packet_bytes: 1_500, header_bytes: 40 };
+    let mut source = Web::new(spec, &group, Time::ZERO);
     let mut objects = Vec::new();
     let mut completions: Vec<(Time, u32)> = Vec::new();
     loop {
@@ -297,7 +308,7 @@ fn sessions_of_the_ieee_802_16m_model_have_the_published_means() {
                    pages = { kind = "geometric", mean = 5 } }
         stop = "20 s"
     "#;
-    let SourceSpec::Web(spec) = resolve(text).groups[0].source.clone() else { panic!("web") };
+    let spec = web_spec(text);
     // By numerical integration of the lognormal densities between their bounds; the published
     // 10,710 and 7,758 B are before those.
     assert!((spec.main_object.mean() - 10_734.07).abs() < 0.1, "{}", spec.main_object.mean());
@@ -336,8 +347,7 @@ fn the_two_published_web_models_differ_only_in_the_number_of_embedded_objects() 
             source = {{ kind = "web", model = "{model}", arrivals_per_second = 1, pages = 1 }}
             "#
         );
-        let SourceSpec::Web(spec) = resolve(&text).groups[0].source.clone() else { panic!("web") };
-        spec
+        web_spec(&text)
     };
     let (cut, redrawn) = (of("ieee80216m"), of("ns3"));
     assert_eq!(cut.parsing_time, Distribution::Exponential { mean: 0.13 * SECOND });
@@ -358,10 +368,7 @@ fn the_two_published_web_models_differ_only_in_the_number_of_embedded_objects() 
     assert!((redrawn.embedded_objects.mean() - down).abs() < 1e-9, "{down}");
     assert!((nearest / 5.64 - 1.0).abs() < 0.01, "{nearest}");
     assert!((down / 3.95 - 1.0).abs() < 0.01, "{down}");
-    assert_eq!(
-        WebSpec { embedded_objects: cut.embedded_objects.clone(), ..*redrawn.clone() },
-        *cut
-    );
+    assert_eq!(WebSpec { embedded_objects: cut.embedded_objects.clone(), ..redrawn.clone() }, cut);
     let mut random = stream(1, "numbers");
     let most = (0..100_000).map(|_| redrawn.embedded_objects.sample(&mut random)).max();
     assert_eq!(most, Some(52));
@@ -381,7 +388,7 @@ fn a_key_overrides_one_parameter_of_a_web_model() {
         source = { kind = "web", model = "ieee80216m", arrivals_per_second = 1, pages = 3,
                    think_time = "2 s", embedded_objects = 4 }
     "#;
-    let SourceSpec::Web(spec) = resolve(text).groups[0].source.clone() else { panic!("web") };
+    let spec = web_spec(text);
     assert_eq!(spec.think_time, Distribution::Fixed(2.0 * SECOND));
     assert_eq!(spec.embedded_objects, Count::Rounded(Distribution::Fixed(4.0)));
     assert_eq!(spec.parsing_time, Distribution::Exponential { mean: 0.13 * SECOND });

@@ -8,8 +8,7 @@ use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Results;
-use tailroom_engine::traffic::SourceSpec;
-use tailroom_engine::traffic::poisson::PacketSizes;
+use tailroom_engine::traffic::poisson::{PacketSizes, PoissonSpec};
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::random_cases::config;
@@ -159,10 +158,9 @@ proptest! {
 fn poisson(measure_from: u64, rate_kbit: u64, seed: u64) -> Network {
     let mut link = networks::link("link", rate_kbit * 1_000, MS(0), Limit::Packets(10));
     link.packet_log = 1_000_000;
-    let source = SourceSpec::Poisson {
-        rate: Rate::from_bits_per_second(400_000),
-        sizes: PacketSizes::Fixed,
-    };
+    let source =
+        PoissonSpec { rate: Rate::from_bits_per_second(400_000), sizes: PacketSizes::Fixed };
+    let source = source.into();
     let group = GroupSpec { source, tcp: None, ..networks::bulk("poisson", transport::reno()) };
     Network {
         duration: MS(2_000),

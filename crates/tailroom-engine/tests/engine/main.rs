@@ -36,6 +36,7 @@ mod scenario;
 mod send_jitter;
 mod several_errors;
 mod shared_keys;
+mod source_contract;
 mod sources;
 mod steady_state;
 mod trajectories;

@@ -10,13 +10,13 @@ use proptest::test_runner::TestRunner;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
-use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::quantity::{BitRate, PositiveDuration};
 use tailroom_engine::results::{ArrivalLog, Results};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
-use tailroom_engine::traffic::SourceSpec;
+use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::random_cases::config;
@@ -187,7 +187,7 @@ fn full_of_ties() -> Network {
         networks::link("bottleneck", 8_000_000, Time::from_milliseconds(5), Limit::Packets(7));
     link.packet_log = 100_000;
     let background = GroupSpec {
-        source: SourceSpec::Cbr { rate: Rate::from_bits_per_second(800_000) },
+        source: CbrParams { rate: BitRate::new(800_000) }.into(),
         tcp: None,
         ..networks::bulk("background", transport::reno())
     };
@@ -274,7 +274,7 @@ fn engine_and_reference_agree_when_packets_take_minutes() {
         group.path = vec![0, 1];
     }
     network.groups[0].reverse_path = vec![2];
-    network.groups[1].source = SourceSpec::Cbr { rate: Rate::from_bits_per_second(10_000) };
+    network.groups[1].source = CbrParams { rate: BitRate::new(10_000) }.into();
     network.groups[0].tcp = Some(TcpSpec {
         min_rto: PositiveDuration::from_milliseconds(60_000),
         initial_window: 100,

@@ -13,8 +13,8 @@ use tailroom_engine::network::Network;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::scenario;
 use tailroom_engine::tcp::receiver::DelayedAck;
-use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::traffic::poisson::PacketSizes;
+use tailroom_engine::traffic::{PacketSourceSpec, SourceSpec};
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::networks::drop_tail;
@@ -279,10 +279,10 @@ source = { kind = "poisson", rate = "1 Mbps", sizes = "exponential" }
     let counts =
         |group: usize| network.groups[group].tcp.as_ref().map(|tcp| tcp.count_lost_in_pipe);
     assert_eq!((counts(0), counts(1), counts(2)), (Some(false), Some(true), None));
-    assert!(matches!(
-        network.groups[2].source,
-        SourceSpec::Poisson { sizes: PacketSizes::Exponential, .. }
-    ));
+    let SourceSpec::Packets(PacketSourceSpec::Poisson(poisson)) = &network.groups[2].source else {
+        panic!("a Poisson stream")
+    };
+    assert_eq!(poisson.sizes, PacketSizes::Exponential);
     assert_eq!(network.duration.picoseconds(), 61_000_000_000_001);
 }
 

@@ -2,8 +2,10 @@
 //! from their parameters.
 
 use tailroom_engine::distribution::{CdfPoint, Distribution, Empirical};
-use tailroom_engine::traffic::poisson::PacketSizes;
-use tailroom_engine::traffic::{Emission, Source, SourceSpec, TrafficSource};
+use tailroom_engine::traffic::context::StartingFlow;
+use tailroom_engine::traffic::on_off::{OnOff, OnOffSpec};
+use tailroom_engine::traffic::poisson::{PacketSizes, Poisson, PoissonSpec};
+use tailroom_engine::traffic::{Emission, PacketSource};
 use tailroom_engine::units::{Rate, Time};
 
 const SECOND: f64 = 1e12;
@@ -11,8 +13,9 @@ const SECOND: f64 = 1e12;
 /// Quantile of the normal distribution for a two-sided significance of 0.1 %.
 const QUANTILE: f64 = 3.29;
 
-fn source(spec: &SourceSpec, packet_size: u32, seed: u64) -> Source {
-    Source::new(spec, packet_size, Time::ZERO, seed, "stream").expect("an uncontrolled source")
+/// A flow that starts at 0.
+fn flow(packet_bytes: u32, seed: u64) -> StartingFlow<'static> {
+    StartingFlow { name: "stream", seed, packet_bytes, start: Time::ZERO }
 }
 
 fn rate(bits_per_second: u64) -> Rate {
@@ -20,7 +23,7 @@ fn rate(bits_per_second: u64) -> Rate {
 }
 
 /// Emissions before `end`.
-fn emissions(mut source: Source, end: Time) -> impl Iterator<Item = Emission> {
+fn emissions(mut source: impl PacketSource, end: Time) -> impl Iterator<Item = Emission> {
     std::iter::from_fn(move || Some(source.next_emission())).take_while(move |it| it.time < end)
 }
 
@@ -45,7 +48,8 @@ fn a_poisson_stream_offers_its_rate_with_any_distribution_of_sizes() {
     for (sizes, mean, square) in cases {
         let case = format!("{sizes:?}");
         let sizes = PacketSizes::Drawn(sizes);
-        let source = source(&SourceSpec::Poisson { rate: rate(bits_per_second), sizes }, 1500, 1);
+        let spec = PoissonSpec { rate: rate(bits_per_second), sizes };
+        let source = Poisson::new(&spec, &flow(1500, 1));
         let bytes: u64 =
             emissions(source, Time::from_seconds(seconds)).map(|it| u64::from(it.bytes)).sum();
         let expected = bits_per_second as f64 / 8.0 * seconds;
@@ -63,21 +67,23 @@ fn a_poisson_stream_offers_its_rate_with_any_distribution_of_sizes() {
 #[test]
 fn arrival_times_of_a_poisson_stream_do_not_depend_on_the_shape_of_its_sizes() {
     let times = |sizes: PacketSizes| -> Vec<Time> {
-        let spec = SourceSpec::Poisson { rate: rate(1_000_000), sizes };
-        emissions(source(&spec, 1000, 1), Time::from_seconds(1.0)).map(|it| it.time).collect()
+        let spec = PoissonSpec { rate: rate(1_000_000), sizes };
+        emissions(Poisson::new(&spec, &flow(1000, 1)), Time::from_seconds(1.0))
+            .map(|it| it.time)
+            .collect()
     };
     let same_mean = Distribution::Uniform { from: 999.0, to: 1001.0 };
     assert_eq!(times(PacketSizes::Fixed), times(PacketSizes::Drawn(same_mean)));
 }
 
 /// An on-off source of 1000-byte packets, `packets` a second in on periods.
-fn on_off(packets: u64, on: &Distribution, off: &Distribution, seed: u64) -> Source {
-    let spec = SourceSpec::OnOff { rate: rate(packets * 8_000), on: on.clone(), off: off.clone() };
-    source(&spec, 1000, seed)
+fn on_off(packets: u64, on: &Distribution, off: &Distribution, seed: u64) -> OnOff {
+    let spec = OnOffSpec { rate: rate(packets * 8_000), on: on.clone(), off: off.clone() };
+    OnOff::new(&spec, &flow(1000, seed))
 }
 
 /// Packets of each of `sources` independent sources in `[from, to)`, in seconds.
-fn counts(sources: u64, make: impl Fn(u64) -> Source, from: f64, to: f64) -> Vec<f64> {
+fn counts(sources: u64, make: impl Fn(u64) -> OnOff, from: f64, to: f64) -> Vec<f64> {
     let (from, to) = (Time::from_seconds(from), Time::from_seconds(to));
     let count = |seed| emissions(make(seed), to).filter(|it| it.time >= from).count() as f64;
     (0..sources).map(count).collect()

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use tailroom_engine::distribution::Distribution;
-use tailroom_engine::traffic::SourceSpec;
 use tailroom_engine::traffic::poisson::PacketSizes;
+use tailroom_engine::traffic::{PacketSourceSpec, SourceSpec};
 
 use crate::support::refusals::{assert_all_refused, assert_refused};
 use crate::support::scenario_text::{parse, refusal, resolve, resolve_with};
@@ -34,8 +34,10 @@ fn on(distribution: &str) -> String {
 
 fn on_periods(distribution: &str) -> Distribution {
     let network = resolve(&on(distribution));
-    let SourceSpec::OnOff { on, .. } = network.groups[0].source.clone() else { panic!("on_off") };
-    on
+    match &network.groups[0].source {
+        SourceSpec::Packets(PacketSourceSpec::OnOff(on_off)) => on_off.on.clone(),
+        other => panic!("{other:?}"),
+    }
 }
 
 fn sizes(distribution: &str) -> String {
@@ -44,10 +46,11 @@ fn sizes(distribution: &str) -> String {
 
 fn drawn_sizes(distribution: &str) -> Distribution {
     let network = resolve(&sizes(distribution));
-    match network.groups[0].source.clone() {
-        SourceSpec::Poisson { sizes: PacketSizes::Drawn(distribution), .. } => distribution,
-        other => panic!("{other:?}"),
-    }
+    let SourceSpec::Packets(PacketSourceSpec::Poisson(poisson)) = &network.groups[0].source else {
+        panic!("a Poisson stream")
+    };
+    let PacketSizes::Drawn(distribution) = &poisson.sizes else { panic!("{poisson:?}") };
+    distribution.clone()
 }
 
 #[test]

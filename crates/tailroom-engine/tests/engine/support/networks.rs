@@ -7,7 +7,7 @@ use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::drop_tail::DropTailParams;
 use tailroom_engine::tcp::TcpSpec;
-use tailroom_engine::traffic::SourceSpec;
+use tailroom_engine::traffic::bulk::BulkParams;
 use tailroom_engine::units::{Rate, Time};
 
 /// A link with a tail-drop queue, without loss or changes.
@@ -40,7 +40,7 @@ pub(crate) fn bulk(name: &str, tcp: TcpSpec) -> GroupSpec {
         name: name.into(),
         path: vec![0],
         reverse_path: Vec::new(),
-        source: SourceSpec::Bulk { bytes: None },
+        source: BulkParams { bytes: None }.into(),
         stop: None,
         packet_size: 1_000,
         header_size: 40,

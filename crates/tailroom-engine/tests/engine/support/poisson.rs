@@ -5,8 +5,7 @@ use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::{LinkSummary, Summary};
-use tailroom_engine::traffic::SourceSpec;
-use tailroom_engine::traffic::poisson::PacketSizes;
+use tailroom_engine::traffic::poisson::{PacketSizes, PoissonSpec};
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::{networks, scenario_run, transport};
@@ -52,7 +51,7 @@ pub(crate) fn poisson(load: f64, sizes: PacketSizes, queue: QueueConfig, seed: u
     let (bytes, rate_bps) = (5_000_u32, 40_000_000_u64);
     let source_rate = Rate::from_bits_per_second((load * rate_bps as f64) as u64);
     let group = GroupSpec {
-        source: SourceSpec::Poisson { rate: source_rate, sizes },
+        source: PoissonSpec { rate: source_rate, sizes }.into(),
         packet_size: bytes,
         tcp: None,
         ..networks::bulk("poisson", transport::reno())

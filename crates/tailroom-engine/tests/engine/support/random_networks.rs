@@ -23,13 +23,17 @@ use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::tcp::sender::ecn::EcnMode;
 use tailroom_engine::tcp::sender::rtt::RttSamples;
+use tailroom_engine::traffic::arrivals::FlowArrivals;
+use tailroom_engine::traffic::bulk::BulkParams;
+use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::traffic::finite_flows::FiniteFlowsSpec;
 use tailroom_engine::traffic::objects::ObjectsSpec;
-use tailroom_engine::traffic::poisson::PacketSizes;
+use tailroom_engine::traffic::on_off::OnOffSpec;
+use tailroom_engine::traffic::poisson::{PacketSizes, PoissonSpec};
 use tailroom_engine::traffic::streaming::StreamingSpec;
 use tailroom_engine::traffic::trace::{TraceFlow, TraceSpec};
 use tailroom_engine::traffic::web::WebSpec;
-use tailroom_engine::traffic::{FlowArrivals, SourceSpec};
+use tailroom_engine::traffic::{SourceSpec, class_of};
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::{controls, disciplines, networks, random_transports};
@@ -219,14 +223,14 @@ fn source() -> impl Strategy<Value = SourceSpec> {
         Distribution::pareto(1.5, ten_milliseconds),
     ];
     prop_oneof![
-        4 => option::of(1_u64..200_000).prop_map(|bytes| SourceSpec::Bulk { bytes }),
+        4 => option::of(1_u64..200_000).prop_map(|bytes| BulkParams { bytes: bytes.map(Size::new) }.into()),
         1 => objects(),
         1 => (rate(), select(sizes))
-            .prop_map(|(rate, sizes)| SourceSpec::Poisson { rate, sizes }),
-        1 => rate().prop_map(|rate| SourceSpec::Cbr { rate }),
+            .prop_map(|(rate, sizes)| PoissonSpec { rate, sizes }.into()),
+        1 => rate().prop_map(|rate| CbrParams { rate: BitRate::new(rate.bits_per_second()) }.into()),
         3 => passing_flows(),
         1 => (rate(), select(periods.clone()), select(periods))
-            .prop_map(|(rate, on, off)| SourceSpec::OnOff { rate, on, off }),
+            .prop_map(|(rate, on, off)| OnOffSpec { rate, on, off }.into()),
     ]
 }
 
@@ -239,7 +243,7 @@ fn objects() -> impl Strategy<Value = SourceSpec> {
     });
     (size, select(vec![1.0, 5.0, 50.0])).prop_map(|(size, per_second)| {
         let rate_bps = per_second * 8.0 * size.mean();
-        SourceSpec::Objects(Box::new(ObjectsSpec { size, per_second, rate_bps }))
+        ObjectsSpec { size, per_second, rate_bps }.into()
     })
 }
 
@@ -276,25 +280,23 @@ fn passing_flows() -> impl Strategy<Value = SourceSpec> {
             let rtt = Distribution::Fixed(rtt.picoseconds() as f64);
             let flow_log = 1_000_000;
             match kind {
-                0 => {
-                    let spec = FiniteFlowsSpec { arrivals, size, rtt, peak_rate, flow_log };
-                    SourceSpec::FiniteFlows(Box::new(spec))
-                }
+                0 => FiniteFlowsSpec { arrivals, size, rtt, peak_rate, flow_log }.into(),
                 1 => {
                     let flows = list(listed);
-                    SourceSpec::Trace(Box::new(TraceSpec { flows, rtt, peak_rate, flow_log }))
+                    TraceSpec { flows, rtt, peak_rate, flow_log }.into()
                 }
-                2 => SourceSpec::Streaming(Box::new(StreamingSpec {
+                2 => StreamingSpec {
                     arrivals,
                     duration: Distribution::Exponential { mean: 1e11 },
                     rate: peak_rate.unwrap_or(Distribution::Fixed(80_000.0)),
                     rtt,
                     flow_log,
-                })),
+                }
+                .into(),
                 _ => {
                     let (embedded, parallel, is_fixed, think_time, parsing_time) = objects;
                     let embedded = embedded as f64;
-                    SourceSpec::Web(Box::new(WebSpec {
+                    WebSpec {
                         arrivals,
                         pages,
                         think_time,
@@ -310,7 +312,8 @@ fn passing_flows() -> impl Strategy<Value = SourceSpec> {
                         rtt,
                         peak_rate,
                         flow_log,
-                    }))
+                    }
+                    .into()
                 }
             }
         },
@@ -354,9 +357,8 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
     (path(1), reverse, source(), access, times, size, tcp(), members).prop_map(
         |(path, reverse_path, source, access, times, packet_size, tcp, members)| {
             let (stop, send_jitter, sender_side) = times;
-            let is_media = matches!(source, SourceSpec::Streaming(_));
-            let offers = source.offered_rate_bps().is_some();
-            let is_controlled = matches!(source, SourceSpec::Objects(_)) || !(offers || is_media);
+            let class = class_of(source.name()).expect("a kind of the registry");
+            let is_controlled = class.is_responsive();
             let group = GroupSpec {
                 path,
                 reverse_path: if is_controlled { reverse_path } else { Vec::new() },

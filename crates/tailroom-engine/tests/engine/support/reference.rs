@@ -28,7 +28,7 @@ use tailroom_engine::results::Results;
 use tailroom_engine::results::passing::PassingResults;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::Sender;
-use tailroom_engine::traffic::{Emission, SourceSpec};
+use tailroom_engine::traffic::Emission;
 use tailroom_engine::units::Time;
 
 use admission::Admission;
@@ -195,7 +195,7 @@ impl<'a> Reference<'a> {
             self.generators.refuse(self.network);
             return self.await_flow();
         }
-        let (number, group, plan) = self.generators.admit(self.network).expect("one is due");
+        let (number, group, request) = self.generators.admit(self.network).expect("one is due");
         assert_eq!(number as usize, self.flows.len(), "numbers are given in order");
         let spec = &self.network.groups[group];
         let checkpoints = Checkpoints {
@@ -203,9 +203,9 @@ impl<'a> Reference<'a> {
             progress_interval: Time::NEVER,
             ..self.checkpoints
         };
-        self.flows.push(Flow::new(Endpoints::of_plan(self.network, spec, &plan, checkpoints)));
+        self.flows.push(Flow::new(Endpoints::of_request(self.network, spec, &request, checkpoints)));
         self.groups.push(group);
-        self.media_end.push(plan.media.map(|media| media.end));
+        self.media_end.push(request.media.map(|media| media.end));
         self.accounts.push(FlowAccount::default());
         self.start_flow(number as usize);
         self.await_flow();
@@ -246,7 +246,7 @@ impl<'a> Reference<'a> {
             return Some(InProgress { from: flow_start.start, to: ends_at, peak_rate });
         }
         let group = &self.network.groups[self.groups[index]];
-        let SourceSpec::Bulk { bytes } = group.source else { return None };
+        let bytes = group.source.bulk()?.bytes;
         let stop = if bytes.is_none() { group.stop } else { completed_at };
         let flow = &self.network.flows[index];
         let to = stop.unwrap_or(Time::NEVER);

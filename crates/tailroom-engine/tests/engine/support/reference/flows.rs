@@ -10,7 +10,7 @@ use tailroom_engine::tcp::Connection;
 use tailroom_engine::tcp::receiver::Receiver;
 use tailroom_engine::tcp::sender::{PacketSink, Sender};
 use tailroom_engine::traffic::unresponsive::Unresponsive;
-use tailroom_engine::traffic::{Emission, Source, TrafficSource};
+use tailroom_engine::traffic::{AnyPacketSource as Source, Emission, PacketSource};
 use tailroom_engine::units::Time;
 
 /// Collects what a sender sends.

@@ -5,27 +5,29 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::FileLoader;
-use super::error::{Fault, Path};
-use crate::distribution::{CdfPoint, Distribution, Empirical};
+use super::{CdfPoint, Distribution, Empirical};
+use crate::bad_parameter::BadParameter;
 use crate::quantity::{Kind, Quantity};
+
+/// The text of each file that a scenario names for a distribution or a list of flows, by its path.
+pub type FileTexts = BTreeMap<String, String>;
 
 /// One value, or a distribution to draw from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "{T}_or_distribution")]
-pub(super) enum ValueFile<T> {
+pub enum ValueConfig<T> {
     /// Always the same.
     Fixed(T),
     /// Drawn.
-    Drawn(DistributionFile<T>),
+    Drawn(DistributionConfig<T>),
 }
 
 /// A distribution to draw from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "{T}_distribution")]
-pub(super) enum DistributionFile<T> {
+pub enum DistributionConfig<T> {
     /// Any value of a range is as likely.
     Uniform {
         /// Lower bound.
@@ -94,98 +96,61 @@ pub(super) enum DistributionFile<T> {
     },
 }
 
-/// The text of each file that a distribution or a list of flows is in, by its path.
-pub(super) type CdfTexts = BTreeMap<String, String>;
-
-/// Loads the files of all distributions and lists of a scenario, wherever they stand, and says
-/// which cannot be read.
-pub(super) fn load_cdfs(table: &toml::Table, files: &dyn FileLoader) -> (CdfTexts, Vec<Fault>) {
-    let mut loading = Loading { files, texts: CdfTexts::new(), faults: Vec::new() };
-    loading.table(table, &Path::default());
-    (loading.texts, loading.faults)
-}
-
-struct Loading<'a> {
-    files: &'a dyn FileLoader,
-    texts: CdfTexts,
-    faults: Vec<Fault>,
-}
-
-impl Loading<'_> {
-    fn table(&mut self, table: &toml::Table, at: &Path) {
-        let kind = table.get("kind").and_then(toml::Value::as_str);
-        let has_file = matches!(kind, Some("empirical" | "trace"));
-        if let (true, Some(toml::Value::String(path))) = (has_file, table.get("file")) {
-            self.file(path, &at.key("file"));
-        }
-        for (key, value) in table {
-            match value {
-                toml::Value::Table(inner) => self.table(inner, &at.key(key)),
-                toml::Value::Array(items) => {
-                    let tables = items.iter().enumerate();
-                    for (index, inner) in tables.filter_map(|(at, one)| Some((at, one.as_table()?)))
-                    {
-                        self.table(inner, &at.key(key).index(index));
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn file(&mut self, path: &str, at: &Path) {
-        match self.files.load(path) {
-            Ok(text) => drop(self.texts.insert(path.to_owned(), text)),
-            Err(reason) => {
-                let problem = format!("cannot read \"{path}\": {reason}");
-                let remedy = "give a readable file, relative to the scenario file";
-                self.faults.push(Fault::new(at, problem, remedy));
-            }
-        }
-    }
-}
-
-impl<K: Kind> ValueFile<Quantity<K>> {
-    /// In base units.
-    pub(super) fn resolve(&self, at: &Path, texts: &CdfTexts) -> Result<Distribution, Fault> {
+impl<K: Kind> ValueConfig<Quantity<K>> {
+    /// The distribution in base units; `key` is the parameter that the configuration stands at.
+    ///
+    /// # Errors
+    /// Parameters that contradict one another, and a file that is no distribution function.
+    pub fn resolve(&self, key: &str, texts: &FileTexts) -> Result<Distribution, BadParameter> {
         match self {
-            ValueFile::Fixed(value) => Ok(Distribution::Fixed(value.base_units() as f64)),
-            ValueFile::Drawn(distribution) => distribution.resolve(at, texts),
+            ValueConfig::Fixed(value) => Ok(Distribution::Fixed(value.base_units() as f64)),
+            ValueConfig::Drawn(distribution) => distribution.resolve(key, texts),
         }
     }
 }
 
-impl<K: Kind> DistributionFile<Quantity<K>> {
-    /// In base units.
-    pub(super) fn resolve(&self, at: &Path, texts: &CdfTexts) -> Result<Distribution, Fault> {
+impl<K: Kind> DistributionConfig<Quantity<K>> {
+    /// The distribution in base units; `key` is the parameter that the configuration stands at.
+    ///
+    /// # Errors
+    /// Parameters that contradict one another, and a file that is no distribution function.
+    pub fn resolve(&self, key: &str, texts: &FileTexts) -> Result<Distribution, BadParameter> {
         let base = |value: &Quantity<K>| value.base_units() as f64;
         Ok(match self {
-            DistributionFile::Uniform { from, to } => {
+            DistributionConfig::Uniform { from, to } => {
                 if base(from) > base(to) {
                     let problem = format!("the lower bound {from} is above the upper bound {to}");
-                    return Err(Fault::new(&at.key("from"), problem, "swap the bounds"));
+                    return Err(BadParameter::new(
+                        format!("{key}.from"),
+                        problem,
+                        "swap the bounds",
+                    ));
                 }
                 Distribution::Uniform { from: base(from), to: base(to) }
             }
-            DistributionFile::Exponential { mean } => {
+            DistributionConfig::Exponential { mean } => {
                 Distribution::Exponential { mean: base(mean) }
             }
-            DistributionFile::Lognormal { mean, sigma } => {
+            DistributionConfig::Lognormal { mean, sigma } => {
                 Distribution::lognormal(base(mean), *sigma)
             }
-            DistributionFile::Pareto { shape, mean } => {
+            DistributionConfig::Pareto { shape, mean } => {
                 if *shape <= 1.0 {
                     let problem = format!("a Pareto distribution of shape {shape} has no mean");
                     let remedy = "write more than 1, or bound it: \
                                   { kind = \"bounded_pareto\", shape = .., min = .., max = .. }";
-                    return Err(Fault::new(&at.key("shape"), problem, remedy));
+                    return Err(BadParameter::new(format!("{key}.shape"), problem, remedy));
                 }
                 Distribution::pareto(*shape, base(mean))
             }
-            DistributionFile::BoundedPareto { shape, min, max } => {
+            DistributionConfig::BoundedPareto { shape, min, max } => {
                 if base(min) >= base(max) {
                     let problem = format!("{max} is not above the smallest value, {min}");
-                    return Err(Fault::new(&at.key("max"), problem, "raise max or lower min"));
+                    return Err(BadParameter::new(
+                        format!("{key}.max"),
+                        problem,
+                        "raise max or lower min",
+                    ));
                 }
                 Distribution::BoundedPareto {
                     shape: *shape,
@@ -193,14 +158,16 @@ impl<K: Kind> DistributionFile<Quantity<K>> {
                     maximum: base(max),
                 }
             }
-            DistributionFile::Weibull { shape, mean } => Distribution::weibull(*shape, base(mean)),
-            DistributionFile::Mix { values, weights } => mix(values, weights, at)?,
-            DistributionFile::Empirical { file } => {
+            DistributionConfig::Weibull { shape, mean } => {
+                Distribution::weibull(*shape, base(mean))
+            }
+            DistributionConfig::Mix { values, weights } => mix(values, weights, key)?,
+            DistributionConfig::Empirical { file } => {
                 let text = texts.get(file).map_or("", String::as_str);
                 let points = read_cdf::<K>(text).map_err(|reason| {
                     let remedy = "write a value and the probability of this or a smaller one a \
                                   line, as in `1500 B, 0.75`, ascending to probability 1";
-                    Fault::new(&at.key("file"), format!("\"{file}\" {reason}"), remedy)
+                    BadParameter::new(format!("{key}.file"), format!("\"{file}\" {reason}"), remedy)
                 })?;
                 Distribution::Empirical(Empirical::new(points))
             }
@@ -208,20 +175,28 @@ impl<K: Kind> DistributionFile<Quantity<K>> {
     }
 }
 
-fn mix<K: Kind>(values: &[Quantity<K>], weights: &[f64], at: &Path) -> Result<Distribution, Fault> {
+fn mix<K: Kind>(
+    values: &[Quantity<K>],
+    weights: &[f64],
+    key: &str,
+) -> Result<Distribution, BadParameter> {
     if values.len() != weights.len() {
         let problem = format!("there are {} values and {} weights", values.len(), weights.len());
-        return Err(Fault::new(&at.key("weights"), problem, "write a weight for each value"));
+        return Err(BadParameter::new(
+            format!("{key}.weights"),
+            problem,
+            "write a weight for each value",
+        ));
     }
     if weights.iter().sum::<f64>() <= 0.0 {
         let remedy = "write at least one weight above 0";
-        return Err(Fault::new(&at.key("weights"), "no value has a share", remedy));
+        return Err(BadParameter::new(format!("{key}.weights"), "no value has a share", remedy));
     }
     for (index, pair) in values.windows(2).enumerate() {
         if pair[0].base_units() >= pair[1].base_units() {
             let problem = format!("{} is not above the value before it, {}", pair[1], pair[0]);
             let remedy = "write the values in ascending order";
-            return Err(Fault::new(&at.key("values").index(index + 1), problem, remedy));
+            return Err(BadParameter::new(format!("{key}.values[{}]", index + 1), problem, remedy));
         }
     }
     let values: Vec<f64> = values.iter().map(|value| value.base_units() as f64).collect();

@@ -1,8 +1,8 @@
-//! Reads a list of flows as `tailroom import` writes it: CSV with the names of the columns in its first
-//! line.
+//! Reads a list of flows as `tailroom import` writes it: CSV with the names of the columns in its
+//! first line.
 
 use crate::quantity::{BitRate, Duration, Kind, PositiveDuration, Quantity, Size};
-use crate::traffic::trace::TraceFlow;
+use crate::units::{Rate, Time};
 
 /// Problem and remedy.
 type Bad = (String, &'static str);
@@ -15,6 +15,19 @@ const NO_PARQUET: &str = "the engine reads CSV; convert the list, as in \
                           c.write_csv(p.read_table('flows.parquet'), 'flows.csv')\"`";
 /// The most flows of a list: each takes some 50 bytes.
 const MAX_FLOWS: usize = 20_000_000;
+
+/// A flow of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceFlow {
+    /// When it starts.
+    pub start: Time,
+    /// Its payload, at least 1.
+    pub bytes: u64,
+    /// The rate that it cannot exceed, if it is known.
+    pub rate: Option<Rate>,
+    /// Its round trip, if it is known.
+    pub rtt: Option<Time>,
+}
 
 /// Where the columns are that are read.
 struct Columns {
@@ -120,7 +133,6 @@ fn number<K: Kind>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Rate, Time};
 
     fn problem(text: &str) -> String {
         read_list(text).expect_err("it is wrong").0

@@ -1,0 +1,28 @@
+//! Bulk data: the sender takes packets whenever its window allows, so there is no state.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::GroupContext;
+use super::{OfferedData, Parameters};
+use crate::bad_parameter::BadParameter;
+use crate::quantity::Size;
+
+/// Bulk data.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BulkParams {
+    /// Payload to send in all. Left out, the flow is permanent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Size>,
+}
+
+impl Parameters for BulkParams {
+    type Spec = Self;
+
+    fn resolve(&self, _context: &GroupContext<'_>) -> Result<Self, BadParameter> {
+        Ok(self.clone())
+    }
+}
+
+impl OfferedData for BulkParams {}
