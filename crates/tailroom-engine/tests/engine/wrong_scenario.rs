@@ -231,8 +231,8 @@ fn contradictory_keys_are_refused() {
     );
     assert_refused(
         &message("\"highspeed\"", "\"highspeed\", high_window = 38"),
-        "line 13, flows.tcp.congestion",
-        &["parameters"],
+        "line 13, flows.tcp.congestion.high_window",
+        &["low_window", "38"],
     );
     for ecn in ["", "ecn = \"off\"\n", "ecn = \"classic\"\n"] {
         let dctcp = format!("{ecn}congestion = {{ kind = \"dctcp\" }}");
