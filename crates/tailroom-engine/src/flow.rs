@@ -42,7 +42,13 @@ impl Endpoints {
             SourceSpec::Packets(source) => {
                 let flow = starting_flow(network, group, &name, start);
                 let stop = group.stop.unwrap_or(Time::NEVER);
-                Endpoints::unresponsive(network, group, &request, (source.start(&flow), stop), checkpoints)
+                Endpoints::unresponsive(
+                    network,
+                    group,
+                    &request,
+                    (source.start(&flow), stop),
+                    checkpoints,
+                )
             }
             _ => Endpoints::of_request(network, group, &request, checkpoints),
         }
@@ -66,7 +72,14 @@ impl Endpoints {
                 let objects = group.source.objects().map(|spec| objects(spec, group, request));
                 let private_path = private_path(network, group, request);
                 let demand = demand(group, request);
-                Endpoints::Tcp(Connection::new(tcp, demand, objects, private_path, request.seed, checkpoints))
+                Endpoints::Tcp(Connection::new(
+                    tcp,
+                    demand,
+                    objects,
+                    private_path,
+                    request.seed,
+                    checkpoints,
+                ))
             }
             (None, None) => unreachable!("data to send come with a transport"),
         }
@@ -81,7 +94,8 @@ impl Endpoints {
         checkpoints: Checkpoints,
     ) -> Self {
         let private_path = private_path(network, group, request);
-        let endpoints = Unresponsive::new(source, stop, group.header_size, private_path, checkpoints);
+        let endpoints =
+            Unresponsive::new(source, stop, group.header_size, private_path, checkpoints);
         Endpoints::Unresponsive(Box::new(endpoints))
     }
 

@@ -18,7 +18,6 @@
 #![forbid(unsafe_code)]
 
 // Groups in the order in which they may import one another: see import_order.txt.
-pub mod bad_parameter;
 pub mod distribution;
 mod kind_or_name;
 pub mod parameters;

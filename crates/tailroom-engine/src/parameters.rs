@@ -5,8 +5,9 @@ use std::fmt::Display;
 /// A parameter that is out of range, or that contradicts another parameter or its surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadParameter {
-    /// The parameter, as a scenario names it.
-    pub key: &'static str,
+    /// The parameter as a scenario names it, below its component: dotted, with list indices in
+    /// brackets, as in `size.values[2]`. Empty for the component as a whole.
+    pub key: String,
     /// What is wrong.
     pub problem: String,
     /// What to do: the allowed values.
@@ -15,8 +16,12 @@ pub struct BadParameter {
 
 impl BadParameter {
     /// A problem of the parameter `key`.
-    pub fn new(key: &'static str, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        BadParameter { key, problem: problem.into(), remedy: remedy.into() }
+    pub fn new(
+        key: impl Into<String>,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        BadParameter { key: key.into(), problem: problem.into(), remedy: remedy.into() }
     }
 }
 
@@ -45,7 +50,7 @@ mod tests {
     fn a_value_out_of_range_is_told_with_its_key_and_the_range() {
         assert_eq!(check("gain", 0.5, true, "at most 1"), Ok(()));
         let bad = check("gain", f64::NAN, false, "at most 1").expect_err("it is refused");
-        assert_eq!((bad.key, bad.problem.as_str()), ("gain", "NaN is out of range"));
+        assert_eq!((bad.key.as_str(), bad.problem.as_str()), ("gain", "NaN is out of range"));
         assert_eq!(bad.remedy, "write at most 1");
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CdfPoint, Distribution, Empirical};
-use crate::bad_parameter::BadParameter;
+use crate::parameters::BadParameter;
 use crate::quantity::{Kind, Quantity};
 
 /// The text of each file that a scenario names for a distribution or a list of flows, by its path.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Count, Distribution, Empirical};
-use crate::bad_parameter::BadParameter;
+use crate::parameters::BadParameter;
 
 /// A number for each of many: always the same, or drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -224,7 +224,11 @@ impl Buffer {
     }
 
     /// Checkpoints and returns an ECN-capable packet; drops any other packet.
-    pub fn mark_or_drop(&mut self, handle: PacketHandle, reason: DropReason) -> Option<PacketHandle> {
+    pub fn mark_or_drop(
+        &mut self,
+        handle: PacketHandle,
+        reason: DropReason,
+    ) -> Option<PacketHandle> {
         if self.mark(&handle) {
             return Some(handle);
         }

@@ -1,6 +1,6 @@
 //! Links and their buffers: a limit in time or bandwidth-delay products becomes bytes here.
 
-use super::error::{Fault, Path};
+use super::error::{Fault, Path, bad_parameter};
 use super::file::LinkFile;
 use super::mahimahi::Trace;
 use crate::link::LinkSpec;
@@ -212,10 +212,7 @@ pub(super) fn check_admission(network: &Network) -> Result<(), Fault> {
 pub(super) fn check_queues(network: &Network) -> Result<(), Fault> {
     for (index, link) in network.links.iter().enumerate() {
         let checked = link.queue.parameters().validate(&network.link_facts(index));
-        checked.map_err(|bad| {
-            let at = Path::of(&["links", &link.name, "queue", bad.key]);
-            Fault::new(&at, bad.problem, bad.remedy)
-        })?;
+        checked.map_err(|bad| bad_parameter(&Path::of(&["links", &link.name, "queue"]), bad))?;
     }
     Ok(())
 }

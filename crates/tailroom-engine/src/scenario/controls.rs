@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use toml::Table;
 
-use super::error::{Fault, Path, suggestion};
+use super::error::{Fault, Path, bad_parameter, suggestion};
 use super::file::ScenarioFile;
 use super::flows::ControlFile;
 use super::schema::schema;
@@ -61,9 +61,7 @@ pub(super) fn check_found(file: &ScenarioFile) -> Vec<Fault> {
 fn fault(at: &Path, name: &str, reason: NoControl) -> Fault {
     match reason {
         NoControl::Wrong { problem, remedy } => Fault::new(at, problem, remedy),
-        NoControl::BadParameter(bad) => {
-            Fault::new(&at.key("parameters").key(bad.key), bad.problem, bad.remedy)
-        }
+        NoControl::BadParameter(bad) => bad_parameter(&at.key("parameters"), bad),
         NoControl::Unknown(known) => {
             let kinds = kinds();
             let names = kinds.iter().chain(&known).map(String::as_str);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::bad_parameter::BadParameter;
+use crate::parameters::BadParameter;
 
 /// Where the fault was written.
 #[derive(Clone, Debug, PartialEq, Eq)]

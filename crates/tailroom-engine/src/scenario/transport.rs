@@ -1,7 +1,7 @@
 //! The transport of a group: present under congestion control, absent without.
 
 use super::document::Document;
-use super::error::{Fault, Path};
+use super::error::{Fault, Path, bad_parameter};
 use super::flows::{ControlFile, FlowsFile};
 use super::schema::{schema, tcp_keys};
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
@@ -57,10 +57,7 @@ fn responsive_kinds(class: SourceClass) -> String {
 
 fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
     let congestion = &tcp.congestion;
-    congestion
-        .parameters()
-        .validate()
-        .map_err(|bad| Fault::new(&at.key("congestion").key(bad.key), bad.problem, bad.remedy))?;
+    congestion.parameters().validate().map_err(|bad| bad_parameter(&at.key("congestion"), bad))?;
     if congestion.parameters().needs_marks() && !tcp.ecn.is_accurate() {
         let problem = format!(
             "{} counts marked packets, and only accurate feedback reports their number",

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::{Group, GroupContext};
-use crate::bad_parameter::BadParameter;
+use crate::parameters::BadParameter;
 use crate::quantity::Duration;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 

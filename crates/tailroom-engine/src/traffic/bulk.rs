@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::GroupContext;
 use super::{OfferedData, Parameters};
-use crate::bad_parameter::BadParameter;
+use crate::parameters::BadParameter;
 use crate::quantity::Size;
 
 /// Bulk data.

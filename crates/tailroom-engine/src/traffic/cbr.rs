@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{GroupContext, StartingFlow};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
-use crate::bad_parameter::BadParameter;
 use crate::link::serializer::Serializer;
+use crate::parameters::BadParameter;
 use crate::quantity::BitRate;
 use crate::units::Time;
 

@@ -10,9 +10,9 @@ use super::draws::Draws;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
 };
-use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
+use crate::parameters::BadParameter;
 use crate::quantity::Size;
 use crate::units::Time;
 

@@ -26,7 +26,7 @@ pub mod web_models;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bad_parameter::BadParameter;
+use crate::parameters::BadParameter;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use context::{Group, GroupContext, StartingFlow};
 

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::context::GroupContext;
 use super::{OfferedData, Parameters, whole_bytes};
-use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
+use crate::parameters::BadParameter;
 use crate::quantity::Size;
 use crate::random::stream;
 use crate::units::{PICOSECONDS_PER_SECOND, Time};

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{GroupContext, StartingFlow};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
-use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::link::serializer::Serializer;
+use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::random::uniform;
 use crate::units::{Rate, Time};

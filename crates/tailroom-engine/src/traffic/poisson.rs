@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{Group, GroupContext, StartingFlow};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
-use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
 use crate::distribution::config::{DistributionConfig, FileTexts};
+use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, Size};
 use crate::units::{Rate, Time};
 

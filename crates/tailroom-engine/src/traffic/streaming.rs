@@ -9,9 +9,9 @@ use super::arrivals::{Arrivals, ArrivalsConfig, FlowArrivals};
 use super::context::{Group, GroupContext};
 use super::draws::{Draws, whole_rate};
 use super::{FlowRequest, FlowSource, FlowStatistics, Media, OfferedFlows, Parameters, seconds};
-use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
+use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
 

@@ -11,8 +11,8 @@ use super::draws::Draws;
 pub use super::flow_list::TraceFlow;
 use super::flow_list::read_list;
 use super::{FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds};
-use crate::bad_parameter::BadParameter;
 use crate::distribution::Distribution;
+use crate::parameters::BadParameter;
 use crate::units::Time;
 
 /// Parameters of the flows of a list.

@@ -24,10 +24,10 @@ use super::web_models::WebModel;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds, whole_bytes,
 };
-use crate::bad_parameter::BadParameter;
 use crate::distribution::config::{FileTexts, ValueConfig};
 use crate::distribution::count_config::CountConfig;
 use crate::distribution::{Count, Distribution};
+use crate::parameters::BadParameter;
 use crate::quantity::{Duration, Kind, Quantity, Size};
 use crate::random::stream;
 use crate::units::{Rate, Time};

@@ -203,7 +203,12 @@ impl<'a> Reference<'a> {
             progress_interval: Time::NEVER,
             ..self.checkpoints
         };
-        self.flows.push(Flow::new(Endpoints::of_request(self.network, spec, &request, checkpoints)));
+        self.flows.push(Flow::new(Endpoints::of_request(
+            self.network,
+            spec,
+            &request,
+            checkpoints,
+        )));
         self.groups.push(group);
         self.media_end.push(request.media.map(|media| media.end));
         self.accounts.push(FlowAccount::default());

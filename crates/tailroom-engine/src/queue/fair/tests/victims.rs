@@ -160,13 +160,13 @@ fn refuses_parameters_that_contradict_the_link_with_the_remedy() {
     let quantum: fn(&mut FairParams) = |fair| fair.quantum = Some(crate::quantity::Size::new(999));
     assert_eq!(
         refusal(quantum, round_robin),
-        ("quantum", "write a size from \"1000 B\" to \"1 GB\"".into())
+        ("quantum".into(), "write a size from \"1000 B\" to \"1 GB\"".into())
     );
     assert_eq!(refusal(quantum, FairScheduler::StartTime).0, "quantum");
     let unknown: fn(&mut FairParams) = |fair| _ = fair.weights.insert("voice".into(), 4.0);
     let names: Vec<String> = (0..10).map(|group| format!("group{group}")).collect();
     let remedy = format!("name one of {}", names.join(", "));
-    assert_eq!(refusal(unknown, FairScheduler::StartTime), ("weights", remedy));
+    assert_eq!(refusal(unknown, FairScheduler::StartTime), ("weights".into(), remedy));
     let changes: [fn(&mut FairParams); 4] = [
         |fair| _ = fair.weights.insert("group1".into(), 0.0),
         |fair| _ = fair.weights.insert("group1".into(), -1.0),
@@ -174,7 +174,7 @@ fn refuses_parameters_that_contradict_the_link_with_the_remedy() {
         |fair| _ = fair.weights.insert("group1".into(), 1e6),
     ];
     for change in changes {
-        let expected = ("weights", "write a weight from 0.001 to 1000".to_owned());
+        let expected = ("weights".to_owned(), "write a weight from 0.001 to 1000".to_owned());
         assert_eq!(refusal(change, FairScheduler::StartTime), expected);
     }
     let both: fn(&mut FairParams) = |fair| {
