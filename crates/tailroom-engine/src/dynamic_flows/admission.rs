@@ -21,7 +21,7 @@ use crate::network::Network;
 use crate::packet::in_network::Event;
 use crate::quantity::BitRate;
 use crate::queue::fair::{Fair, FairParams, FairScheduler};
-use crate::queue::{LinkFacts, QueueConfig};
+use crate::queue::{LinkInfo, QueueConfig};
 use crate::units::Time;
 
 /// Weight of an interval's priority load in its exponential average; not from a paper.
@@ -81,7 +81,7 @@ struct FlowAdmission {
 
 impl FlowAdmission {
     /// The admission control of a link, if it has one.
-    fn new(link: &LinkSpec, facts: &LinkFacts) -> Option<Self> {
+    fn new(link: &LinkSpec, facts: &LinkInfo) -> Option<Self> {
         let spec = link.admission?;
         Some(FlowAdmission {
             spec,
@@ -138,7 +138,7 @@ struct Meter {
 }
 
 impl Meter {
-    fn new(link: &LinkSpec, facts: &LinkFacts) -> Self {
+    fn new(link: &LinkSpec, facts: &LinkInfo) -> Self {
         let params = match &link.queue {
             QueueConfig::Fair(params) => params.clone(),
             other => FairParams {

@@ -18,7 +18,7 @@ use crate::packet::Ecn;
 use crate::packet::in_network::Event;
 use crate::queue::buffer::Dropped;
 use crate::queue::{
-    Admission, AdmissionQueue, EnqueueEvent, Gauge, LinkFacts, SchedulerQueue, Verdict,
+    Admission, AdmissionQueue, EnqueueEvent, Gauge, LinkInfo, SchedulerQueue, Verdict,
 };
 use crate::units::Time;
 use fifo::{Fifo, Waiting};
@@ -52,7 +52,7 @@ pub struct Link {
 
 impl Link {
     /// The link that `spec` describes, at time 0. `facts` is what its discipline may know of it.
-    pub fn new(spec: &LinkSpec, facts: &LinkFacts) -> Self {
+    pub fn new(spec: &LinkSpec, facts: &LinkInfo) -> Self {
         Link {
             queue: LinkQueue::new(&spec.queue, facts),
             transmitter: Transmitter::new(spec, facts.seed),

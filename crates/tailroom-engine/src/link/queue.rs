@@ -4,7 +4,7 @@ use super::fifo::Fifo;
 use crate::packet::in_network::Event;
 use crate::queue::buffer::Buffer;
 use crate::queue::{
-    Admission, AdmissionQueue, Gauge, LinkFacts, Queue, QueueConfig, Scheduler, SchedulerQueue,
+    Admission, AdmissionQueue, Gauge, LinkInfo, Queue, QueueConfig, Scheduler, SchedulerQueue,
 };
 use crate::units::Time;
 
@@ -24,7 +24,7 @@ pub(super) enum LinkQueue {
 
 impl LinkQueue {
     /// The empty queue of the discipline that `config` describes, at the link of `facts`.
-    pub(super) fn new(config: &QueueConfig, facts: &LinkFacts) -> Self {
+    pub(super) fn new(config: &QueueConfig, facts: &LinkInfo) -> Self {
         match Queue::new(config, facts) {
             Queue::Admission(rule) => LinkQueue::Fifo { rule, fifo: Fifo::default() },
             Queue::Scheduler(scheduler) => LinkQueue::Scheduled(ScheduledQueue::new(scheduler)),

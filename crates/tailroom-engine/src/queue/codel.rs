@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
-use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler};
+use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -53,7 +53,7 @@ impl Parameters for CodelParams {
         vec![("limit", &mut self.limit)]
     }
 
-    fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         check_target(self.target, self.interval)
     }
 
@@ -85,7 +85,7 @@ pub struct Settings {
 
 impl Settings {
     /// Creates the settings for `link`.
-    pub fn new(target: PositiveDuration, interval: PositiveDuration, link: &LinkFacts) -> Self {
+    pub fn new(target: PositiveDuration, interval: PositiveDuration, link: &LinkInfo) -> Self {
         Settings {
             target: target.time(),
             interval: interval.time(),
@@ -246,7 +246,7 @@ pub struct Codel {
 
 impl Codel {
     /// Creates the discipline for `link`.
-    pub fn new(params: &CodelParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &CodelParams, link: &LinkInfo) -> Self {
         Codel {
             limit: link.limit(params.limit),
             settings: Settings::new(params.target, params.interval, link),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::DropReason;
-use super::{Admission, EnqueueEvent, LinkFacts, Parameters, Verdict};
+use super::{Admission, EnqueueEvent, LinkInfo, Parameters, Verdict};
 use crate::quantity::limit::{Limit, QueueLimit};
 
 /// Parameters of a tail-drop buffer.
@@ -36,7 +36,7 @@ pub struct DropTail {
 
 impl DropTail {
     /// Creates the discipline for `link`.
-    pub fn new(params: &DropTailParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &DropTailParams, link: &LinkInfo) -> Self {
         DropTail { limit: link.limit(params.limit) }
     }
 }

@@ -8,7 +8,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 
 use super::buffer::{Buffer, PacketList};
-use super::{BadParameter, LinkFacts};
+use super::{BadParameter, LinkInfo};
 use crate::packet::in_network::Event;
 use crate::quantity::Size;
 use crate::random::below;
@@ -29,7 +29,7 @@ const NONE: u32 = u32::MAX;
 
 /// Refuses a quantum below the largest packet, with which a queue could need several turns to send
 /// one packet, and one above [`LARGEST_QUANTUM`].
-pub(super) fn check_quantum(quantum: Size, link: &LinkFacts) -> Result<(), BadParameter> {
+pub(super) fn check_quantum(quantum: Size, link: &LinkInfo) -> Result<(), BadParameter> {
     let largest_packet = Size::new(u64::from(link.packet_bytes));
     if (largest_packet.bytes()..=LARGEST_QUANTUM.bytes()).contains(&quantum.bytes()) {
         return Ok(());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::codel::{CodelState, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
-use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
+use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{PositiveDuration, Size};
@@ -61,7 +61,7 @@ impl Parameters for FqCodelParams {
         vec![("limit", &mut self.limit)]
     }
 
-    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         check_target(self.target, self.interval)?;
         check_quantum(self.quantum, link)
     }
@@ -77,7 +77,7 @@ pub struct FqCodel {
 
 impl FqCodel {
     /// Creates the discipline for `link`.
-    pub fn new(params: &FqCodelParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &FqCodelParams, link: &LinkInfo) -> Self {
         let (flows, quantum) = (params.flows, params.quantum);
         FqCodel {
             limit: link.limit(params.limit),

@@ -117,7 +117,7 @@ pub trait Scheduler {
 
 /// The properties of a link that its queue discipline may use.
 #[derive(Clone, Debug)]
-pub struct LinkFacts {
+pub struct LinkInfo {
     /// Name of the link, after which the discipline's random stream is named.
     pub name: String,
     /// Seed of the run.
@@ -132,7 +132,7 @@ pub struct LinkFacts {
     pub groups: Vec<(String, Range<u32>)>,
 }
 
-impl LinkFacts {
+impl LinkInfo {
     /// Converts a parameter of the discipline to packets or bytes at this link.
     pub fn limit(&self, amount: QueueLimit) -> Limit {
         amount.at_link(self.rate, self.bdp_bytes)
@@ -167,7 +167,7 @@ pub trait Parameters {
     ///
     /// # Errors
     /// Returns the wrong parameter, the problem and the allowed range.
-    fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         Ok(())
     }
 
@@ -216,7 +216,7 @@ macro_rules! registry {
 
         impl Queue {
             /// Creates the discipline that `config` describes, at the link that `facts` describes.
-            pub fn new(config: &QueueConfig, facts: &LinkFacts) -> Self {
+            pub fn new(config: &QueueConfig, facts: &LinkInfo) -> Self {
                 match config {
                     $(QueueConfig::$admission(params) => Queue::Admission(
                         AdmissionQueue::$admission($admission_module::$admission::new(params, facts)),

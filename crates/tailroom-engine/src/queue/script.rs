@@ -1,14 +1,14 @@
 //! Building blocks of the scripts in the tests of the disciplines.
 
 use super::buffer::{Buffer, DropReason};
-use super::{LinkFacts, Scheduler};
+use super::{LinkInfo, Scheduler};
 use crate::packet::in_network::Event;
 use crate::packet::{Ecn, Packet};
 use crate::units::{Rate, Time};
 
 /// A link with the given rate that is crossed by packets of 1,000 bytes.
-pub(super) fn link(bits_per_second: u64) -> LinkFacts {
-    LinkFacts {
+pub(super) fn link(bits_per_second: u64) -> LinkInfo {
+    LinkInfo {
         name: "link".into(),
         seed: 1,
         rate: Rate::from_bits_per_second(bits_per_second),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::defaults_file::DefaultsFile;
+use super::defaults_config::DefaultsConfig;
 use super::flows::FlowsFile;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
@@ -45,21 +45,21 @@ pub(super) struct ScenarioFile {
     pub(super) memory_limit: Size,
     /// Time series of every link and of every flow under congestion control; off without this table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) series: Option<SeriesFile>,
+    pub(super) series: Option<SeriesConfig>,
     /// Shared links by name: every queue that two flows may meet in.
     #[serde(default)]
-    pub(super) links: IndexMap<String, LinkFile>,
+    pub(super) links: IndexMap<String, LinkConfig>,
     /// Keys that groups of flows share. A group has them unless it gives them itself, or its `host`
     /// does. The keys of a transport go to groups under congestion control, `count` to those whose
     /// flows do not come and go.
     #[serde(default, skip_serializing)]
-    pub(super) defaults: Option<DefaultsFile>,
+    pub(super) defaults: Option<DefaultsConfig>,
     /// Flow groups by name; the flows of a group differ only in RTT and start.
     #[serde(default)]
     pub(super) flows: IndexMap<String, FlowsFile>,
     /// What `tailroom sweep` varies; a single run leaves it aside.
     #[serde(default, skip_serializing)]
-    pub(super) sweep: Option<SweepFile>,
+    pub(super) sweep: Option<SweepConfig>,
 }
 
 /// What a sweep varies and how often it repeats each point.
@@ -69,7 +69,7 @@ pub(super) struct ScenarioFile {
 /// if left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SweepFile {
+pub(super) struct SweepConfig {
     /// Keys with their values; every combination of them is a point.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
@@ -85,7 +85,7 @@ pub(super) struct SweepFile {
     pub(super) seeds: u64,
     /// Instead of a fixed number of seeds: as many as make a metric precise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) until: Option<UntilFile>,
+    pub(super) until: Option<UntilConfig>,
     /// Repeat each point with RTTs shifted by fractions of a packet's transmission time, as often as
     /// with seeds, to see whether traffic phase effects decide its results.
     #[serde(default)]
@@ -95,7 +95,7 @@ pub(super) struct SweepFile {
 /// Repeat each point until the confidence interval of a metric is narrow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct UntilFile {
+pub(super) struct UntilConfig {
     /// Its name in the output of `tailroom run --json`, with the link's or group's name in front where
     /// there are several: `utilization`, `bottleneck.queue_delay_s_p99`, `reno.jain_index`.
     #[schemars(length(min = 1))]
@@ -140,7 +140,7 @@ fn four_gigabytes() -> Size {
 /// Time series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SeriesFile {
+pub(super) struct SeriesConfig {
     /// Time between two samples.
     #[serde(default = "tenth_of_a_second")]
     pub(super) interval: PositiveDuration,
@@ -153,7 +153,7 @@ fn tenth_of_a_second() -> PositiveDuration {
 /// A shared link: a queue, a rate, a propagation delay, and what may go wrong on the way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LinkFile {
+pub(super) struct LinkConfig {
     /// Rate at which packets leave. Left out when `trace` gives the rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rate: Option<BitRate>,
@@ -173,7 +173,7 @@ pub(super) struct LinkFile {
     /// Changes of rate or delay while the run goes on, in order of time. Packets never overtake one
     /// another, whatever the delay does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) changes: Vec<ChangeFile>,
+    pub(super) changes: Vec<ChangeConfig>,
     /// File of delivery opportunities in the format of Mahimahi: one millisecond timestamp a line,
     /// in order, each an opportunity for 1500 bytes; the file repeats after its last timestamp.
     /// This is its fluid reading: in each millisecond the link runs at the rate that its
@@ -206,7 +206,7 @@ pub(super) struct LinkFile {
 /// A change of a link while the run goes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ChangeFile {
+pub(super) struct ChangeConfig {
     /// When, since the start of the run.
     pub(super) at: Duration,
     /// The new rate; "0 bit/s" stops the link.

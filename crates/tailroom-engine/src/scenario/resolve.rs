@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 
 use super::buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
 use super::error::{Fault, Path, bad_parameter};
-use super::file::{LinkFile, ScenarioFile};
+use super::file::{LinkConfig, ScenarioFile};
 use super::flows::{FlowsFile, Spread};
 use super::inputs::Inputs;
 use super::memory;
@@ -272,7 +272,7 @@ fn check_starts(
 
 /// Two-way propagation of the shared links of a group; ACKs with a private path need as long as the
 /// data. Links that do not exist count as nothing.
-fn propagation(links: &IndexMap<String, LinkFile>, group: &FlowsFile) -> Time {
+fn propagation(links: &IndexMap<String, LinkConfig>, group: &FlowsFile) -> Time {
     let delays = |path: &[String]| -> u64 {
         let known = path.iter().filter_map(|name| links.get(name));
         known.map(|link| link.delay.base_units()).fold(0, u64::saturating_add)
