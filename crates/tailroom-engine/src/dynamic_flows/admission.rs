@@ -81,11 +81,11 @@ struct FlowAdmission {
 
 impl FlowAdmission {
     /// The admission control of a link, if it has one.
-    fn new(link: &LinkSpec, facts: &LinkInfo) -> Option<Self> {
+    fn new(link: &LinkSpec, info: &LinkInfo) -> Option<Self> {
         let spec = link.admission?;
         Some(FlowAdmission {
             spec,
-            meter: Meter::new(link, facts),
+            meter: Meter::new(link, info),
             interval_end: spec.interval.time(),
             fair_rate: f64::INFINITY,
             priority_load: 0.0,
@@ -138,7 +138,7 @@ struct Meter {
 }
 
 impl Meter {
-    fn new(link: &LinkSpec, facts: &LinkInfo) -> Self {
+    fn new(link: &LinkSpec, info: &LinkInfo) -> Self {
         let params = match &link.queue {
             QueueConfig::Fair(params) => params.clone(),
             other => FairParams {
@@ -147,7 +147,7 @@ impl Meter {
             },
         };
         Meter {
-            queue: ScheduledQueue::new(Box::new(Fair::new(&params, facts))),
+            queue: ScheduledQueue::new(Box::new(Fair::new(&params, info))),
             serializer: Serializer::new(link.rate, &link.rate_changes, link.rate_period),
             free_at: Time::ZERO,
         }

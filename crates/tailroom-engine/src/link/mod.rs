@@ -51,12 +51,12 @@ pub struct Link {
 }
 
 impl Link {
-    /// The link that `spec` describes, at time 0. `facts` is what its discipline may know of it.
-    pub fn new(spec: &LinkSpec, facts: &LinkInfo) -> Self {
+    /// The link that `spec` describes, at time 0. `info` is what its discipline may know of it.
+    pub fn new(spec: &LinkSpec, info: &LinkInfo) -> Self {
         Link {
-            queue: LinkQueue::new(&spec.queue, facts),
-            transmitter: Transmitter::new(spec, facts.seed),
-            probe: LinkProbe::new(facts.groups.len(), spec),
+            queue: LinkQueue::new(&spec.queue, info),
+            transmitter: Transmitter::new(spec, info.seed),
+            probe: LinkProbe::new(info.groups.len(), spec),
         }
     }
 

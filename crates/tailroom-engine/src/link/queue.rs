@@ -23,9 +23,9 @@ pub(super) enum LinkQueue {
 }
 
 impl LinkQueue {
-    /// The empty queue of the discipline that `config` describes, at the link of `facts`.
-    pub(super) fn new(config: &QueueConfig, facts: &LinkInfo) -> Self {
-        match Queue::new(config, facts) {
+    /// The empty queue of the discipline that `config` describes, at the link of `info`.
+    pub(super) fn new(config: &QueueConfig, info: &LinkInfo) -> Self {
+        match Queue::new(config, info) {
             Queue::Admission(rule) => LinkQueue::Fifo { rule, fifo: Fifo::default() },
             Queue::Scheduler(scheduler) => LinkQueue::Scheduled(ScheduledQueue::new(scheduler)),
         }

@@ -215,14 +215,14 @@ macro_rules! registry {
         }
 
         impl Queue {
-            /// Creates the discipline that `config` describes, at the link that `facts` describes.
-            pub fn new(config: &QueueConfig, facts: &LinkInfo) -> Self {
+            /// Creates the discipline that `config` describes, at the link that `info` describes.
+            pub fn new(config: &QueueConfig, info: &LinkInfo) -> Self {
                 match config {
                     $(QueueConfig::$admission(params) => Queue::Admission(
-                        AdmissionQueue::$admission($admission_module::$admission::new(params, facts)),
+                        AdmissionQueue::$admission($admission_module::$admission::new(params, info)),
                     ),)+
                     $(QueueConfig::$scheduler(params) => Queue::Scheduler(Box::new(
-                        SchedulerQueue::$scheduler($scheduler_module::$scheduler::new(params, facts)),
+                        SchedulerQueue::$scheduler($scheduler_module::$scheduler::new(params, info)),
                     )),)+
                 }
             }

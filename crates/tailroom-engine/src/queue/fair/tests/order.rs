@@ -212,8 +212,8 @@ fn flows_in_one_bucket_get_the_share_of_one_flow() {
 fn the_seed_salts_the_buckets() {
     let fair = FairParams { buckets: Some(1_000), ..params(FairScheduler::StartTime, 10) };
     let bucket = |seed| {
-        let facts = LinkInfo { seed, ..link() };
-        Fair::new(&fair, &facts).buckets.expect("the queue has buckets").of(7)
+        let info = LinkInfo { seed, ..link() };
+        Fair::new(&fair, &info).buckets.expect("the queue has buckets").of(7)
     };
     assert_eq!(bucket(1), bucket(1));
     assert!((2..6).any(|seed| bucket(seed) != bucket(1)));
