@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tailroom.named_values import NamedValues
 from tailroom.output_directory import output_directory
 from tailroom.own_controls import portable_file
+from tailroom.result_tables import ResultTables
 from tailroom.results import Result
 from tailroom.scenario import own_controls, replace_files
 
@@ -22,15 +24,8 @@ if TYPE_CHECKING:
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
-TABLES = (
-    "arrival_dispersion",
-    "arrival_log",
-    "flow_counts",
-    "flow_log",
-    "flow_series",
-    "link_series",
-    "packet_log",
-)
+TABLES = tuple(sorted(table.name for table in fields(ResultTables)))
+"""Names of the tables, each a file `NAME.parquet`."""
 
 
 def summary_text(summary: dict[str, Any]) -> str:

@@ -575,7 +575,7 @@ impl Simulation {
         let accounts: Vec<FlowAccount> = permanent().map(|flow| flow.account).collect();
         let passing = self.passing.results();
         let Simulation { network, links, groups, events, .. } = &self;
-        Ok(results::collect(network, links, &ends, &accounts, groups, &passing, *events))
+        Ok(results::collect(network, links, &ends, &accounts, groups, passing, *events))
     }
 
     /// Lets flows do what is due before `end` but sends nothing that reaches a link by then: no

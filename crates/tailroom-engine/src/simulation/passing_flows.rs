@@ -11,7 +11,7 @@ use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
 use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowState, Marks};
 use crate::probe::population::Departure;
-use crate::results::passing::PassingResults;
+use crate::results::DynamicFlowRecords;
 use crate::tcp::Connection;
 use crate::tcp::sender::Sender;
 use crate::traffic::SourceSpec;
@@ -118,8 +118,8 @@ impl PassingFlows {
         }
     }
 
-    pub(super) fn results(&self) -> PassingResults<'_> {
-        PassingResults { populations: &self.populations, sharing: &self.sharing }
+    pub(super) fn results(&self) -> DynamicFlowRecords<'_> {
+        DynamicFlowRecords { populations: &self.populations, sharing: &self.sharing }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Arrivals one by one: against the link's own counts, by hand, and against what Auge and Roberts (2006)
 //! see in them.
 
-use tailroom_engine::results::{ArrivalLog, Results};
+use tailroom_engine::results::{ArrivalLog, Results, Tables};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
@@ -37,7 +37,7 @@ fn by_hand(queue: &str) -> ArrivalLog {
         start = "5 ms"
         "#
     );
-    scenario_run::run(&text, 1).arrival_log
+    scenario_run::run(&text, 1).tables.arrival_log.expect("it is recorded")
 }
 
 /// The fast stream sends at 0, 2, 4, ... ms and the slow one at 5 ms. The packet of 0 ms is sent until
@@ -114,7 +114,10 @@ fn fates_add_up_to_the_counts_of_every_discipline() {
             scenario_run::finish(&network)
         };
         let results = run("arrival_log = { from = \"0 s\", to = \"3 s\" }");
-        let (log, link) = (&results.arrival_log, summaries::link(&results.summary, "link"));
+        let (log, link) = (
+            results.tables.arrival_log.as_ref().expect("it is recorded"),
+            summaries::link(&results.summary, "link"),
+        );
         assert_eq!(log.time_s.len() as u64, link.arrivals_packets, "{name}");
         assert!(log.time_s.is_sorted(), "{name}");
         let drops =
@@ -132,7 +135,8 @@ fn fates_add_up_to_the_counts_of_every_discipline() {
             assert_eq!(dropped, at_link.drops_packets, "{name}: {group}");
         }
         log.fate.iter().for_each(|fate| kinds_seen[*fate as usize] += 1);
-        let unrecorded = Results { arrival_log: ArrivalLog::default(), ..results.clone() };
+        let tables = Tables { arrival_log: None, ..results.tables.clone() };
+        let unrecorded = Results { tables, ..results.clone() };
         assert_eq!(run(""), unrecorded, "{name}");
     }
     assert!(kinds_seen.iter().all(|count| *count > 20), "{kinds_seen:?}");
@@ -158,7 +162,10 @@ fn too_many_arrivals_end_the_run_with_an_error() {
     };
     let run = |most: u32| Simulation::new(&scenario_run::network(&text(most), 1)).finish();
     // A packet at 0, 10, ... 990 ms.
-    assert_eq!(run(100).expect("it fits").arrival_log.time_s.len(), 100);
+    assert_eq!(
+        run(100).expect("it fits").tables.arrival_log.expect("it is recorded").time_s.len(),
+        100
+    );
     let error = run(99).expect_err("one too many");
     assert_eq!(error, RunError::ArrivalLog { link: "link".into(), limit: 99 });
     assert_eq!(
@@ -188,7 +195,7 @@ fn flows_that_come_and_go_are_recorded_by_group() {
         rtt = "20 ms"
         source = { kind = "finite_flows", size = "9600 B", arrivals = ["0.1 s", "1 s"] }
     "#;
-    let log = scenario_run::run(text, 1).arrival_log;
+    let log = scenario_run::run(text, 1).tables.arrival_log.expect("it is recorded");
     let of = |flow: u32| log.flow.iter().filter(|one| **one == flow).count();
     // 40 packets of the stream; two flows of ten packets with 960 B of payload each, under number 1 + 1.
     assert_eq!((of(0), of(1), of(2)), (40, 0, 20));
@@ -208,7 +215,7 @@ fn reno_of_figure_4(seed: u64) -> Vec<Seen> {
     (log.from, log.to) = (Time::from_milliseconds(50_000).into(), Time::NEVER.into());
     let results = scenario_run::finish(&network);
     let reno = network.flows.len() as u32 - 1;
-    let log = results.arrival_log;
+    let log = results.tables.arrival_log.expect("it is recorded");
     let all = (0..log.flow.len()).filter(|at| log.flow[*at] == reno);
     all.map(|at| Seen { time_s: log.time_s[at], is_dropped: log.fate[at] == OVERFLOW }).collect()
 }

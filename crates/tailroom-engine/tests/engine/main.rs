@@ -30,6 +30,7 @@ mod phase_effects;
 mod published_windows;
 mod queue_contract;
 mod response_functions;
+mod result_tables;
 mod scalable_controls;
 mod scenario;
 mod send_jitter;

@@ -20,8 +20,7 @@ use tailroom_engine::private_path::Wiring;
 use tailroom_engine::probe::flow::{FlowAccount, FlowProbe, FlowState, Marks};
 use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::results;
-use tailroom_engine::results::Results;
-use tailroom_engine::results::passing::PassingResults;
+use tailroom_engine::results::{DynamicFlowRecords, Results};
 use tailroom_engine::simulation::passing_flows::{departure, media_departure, sharing, spare};
 use tailroom_engine::tcp::Connection;
 use tailroom_engine::tcp::TcpSpec;
@@ -591,13 +590,13 @@ impl<'a> Reference<'a> {
         let ends: Vec<Ends> = flows.map(Flow::into_ends).collect();
         let ends: Vec<&Ends> = ends.iter().collect();
         let accounts = &self.accounts[..permanent];
-        let passing = PassingResults { populations: &self.populations, sharing: &sharing };
+        let passing = DynamicFlowRecords { populations: &self.populations, sharing: &sharing };
         let mut probes = self.one_way;
         for (probe, waits) in probes.iter_mut().zip(&self.waits) {
             let measured = waits.iter().filter(|(time, _)| *time >= self.marks.measure_from);
             measured.for_each(|(_, waited)| probe.waits.add(*waited));
         }
         let (network, links) = (self.network, &self.links);
-        results::collect(network, links, &ends, accounts, &probes, &passing, self.handled)
+        results::collect(network, links, &ends, accounts, &probes, passing, self.handled)
     }
 }
