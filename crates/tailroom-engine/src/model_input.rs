@@ -1,7 +1,8 @@
-//! What an analytic model reads of a network: rates, delays, buffers and flows as plain numbers.
+//! The input of the analytic models: rates, delays, buffers and flows of a network as plain
+//! numbers.
 //!
-//! A model knows no packets, so flows that do not differ are counted together, and what comes and
-//! goes is given by its rate of arrival and by draws of its size.
+//! Models do not simulate packets. Identical flows are therefore counted together, and flows that
+//! arrive and depart are described by their arrival rate and by a sample of their sizes.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -21,15 +22,15 @@ use crate::traffic::web::WebSpec;
 use crate::traffic::{FlowArrivals, SourceSpec};
 use crate::units::Rate;
 
-/// How many sizes of flows that come and go are drawn.
+/// Number of sizes that are drawn for a group whose flows arrive and depart.
 const DRAWS: usize = 1_000;
 
 /// A network in numbers.
 #[derive(Debug, Serialize)]
 pub struct Outline {
-    /// Length of a run.
+    /// Length of the run.
     pub duration_s: f64,
-    /// Where its statistics begin.
+    /// Start of the measured window.
     pub measure_from_s: f64,
     /// Shared links, in the order of the scenario.
     pub links: Vec<LinkOutline>,
@@ -54,20 +55,20 @@ pub struct LinkOutline {
     pub random_loss_fraction: f64,
     /// Kind of its queue discipline.
     pub discipline: &'static str,
-    /// The discipline's parameters as the scenario gives them.
+    /// Parameters of the discipline as in the scenario.
     pub parameters: Value,
-    /// Those that are amounts in the buffer, `limit` among them.
+    /// Parameters that are amounts in the buffer, `limit` among them.
     pub amounts: Vec<AmountOutline>,
 }
 
-/// An amount in a buffer; one of the two numbers is what the discipline counts.
+/// An amount in a buffer, in the unit that the discipline counts.
 #[derive(Debug, Serialize)]
 pub struct AmountOutline {
-    /// The discipline's parameter.
+    /// Name of the parameter.
     pub key: &'static str,
-    /// In packets; absent if it counts bytes.
+    /// The amount in packets; absent if the discipline counts bytes.
     pub packets: Option<f64>,
-    /// In bytes; absent if it counts packets.
+    /// The amount in bytes; absent if the discipline counts packets.
     pub bytes: Option<f64>,
 }
 
@@ -82,24 +83,24 @@ pub struct GroupOutline {
     pub reverse_path: Vec<String>,
     /// Size of a data packet on the wire.
     pub packet_bytes: u32,
-    /// Part of it that is header.
+    /// Size of the headers in a data packet.
     pub header_bytes: u32,
-    /// What its application wants to send.
+    /// The data that the application wants to send.
     pub source: SourceOutline,
-    /// The transport; absent if nothing controls the flows.
+    /// The transport; absent for unresponsive flows.
     pub transport: Option<TransportOutline>,
-    /// Its permanent flows, those that do not differ counted together.
+    /// Permanent flows; identical flows are one entry.
     pub flows: Vec<FlowsOutline>,
 }
 
-/// Permanent flows that do not differ but in their start.
+/// Permanent flows that differ only in their start.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct FlowsOutline {
-    /// How many.
+    /// Number of flows.
     pub count: u64,
     /// Two-way propagation delay.
     pub rtt_s: f64,
-    /// Rate of each one's access link; absent for one that takes no time.
+    /// Rate of the access link of each flow; absent if the access link has no delay.
     pub access_rate_bps: Option<f64>,
 }
 
@@ -108,7 +109,7 @@ pub struct FlowsOutline {
 pub struct TransportOutline {
     /// Name of the congestion control.
     pub congestion: String,
-    /// Its parameters as the scenario gives them.
+    /// Parameters of the congestion control as in the scenario.
     pub parameters: Value,
     /// Whether losses are repaired from selective ACKs.
     pub sack: bool,
@@ -118,13 +119,13 @@ pub struct TransportOutline {
     pub initial_window: u32,
     /// Upper bound of the window in packets.
     pub max_window: Option<u64>,
-    /// Whether packets are spread over the round trip.
+    /// Whether packets are paced.
     pub pacing: bool,
-    /// Whether its packets may be marked.
+    /// Whether packets may be marked (ECN).
     pub ecn: bool,
 }
 
-/// What an application wants to send.
+/// The data that an application wants to send.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SourceOutline {
@@ -133,7 +134,7 @@ pub enum SourceOutline {
         /// Payload to send; absent for a permanent flow.
         bytes: Option<u64>,
     },
-    /// A stream that nothing controls.
+    /// An unresponsive stream.
     Stream {
         /// Its kind in the scenario.
         process: &'static str,
@@ -142,23 +143,23 @@ pub enum SourceOutline {
         /// Whether packets have one size.
         fixed_size: bool,
     },
-    /// Flows that come and go.
+    /// Flows that arrive and depart.
     Passing {
         /// Its kind in the scenario.
         process: &'static str,
-        /// Mean number of connections or media flows that arrive in a second.
+        /// Mean number of connections or media flows that arrive per second.
         arrivals_per_s: f64,
         /// Whether they arrive as a Poisson process.
         poisson: bool,
-        /// Mean payload of one; of media flows, bytes on the wire.
+        /// Mean payload of a flow; of media flows, mean bytes on the wire.
         size_bytes_mean: f64,
-        /// The same with a header for each packet.
+        /// Mean bytes of a flow on the wire, with a header per packet.
         wire_bytes_mean: f64,
-        /// Payload of a thousand drawn ones; empty for media flows.
+        /// Payloads of a thousand drawn flows; empty for media flows.
         sizes_bytes: Vec<f64>,
         /// Mean two-way propagation delay.
         rtt_s: f64,
-        /// Mean of the rate that a flow cannot exceed; absent if there is none.
+        /// Mean of the rate that a flow cannot exceed; absent if there is no such rate.
         peak_rate_bps: Option<f64>,
     },
 }
@@ -214,7 +215,7 @@ fn mean_loss(loss: &LossSpec) -> f64 {
     }
 }
 
-/// What a component is configured with, without its kind.
+/// The parameters of a component, without its kind.
 fn parameters(config: &impl Serialize) -> Value {
     let mut value = serde_json::to_value(config).unwrap_or_default();
     if let Some(table) = value.as_object_mut() {
@@ -252,7 +253,7 @@ fn transport(spec: &GroupSpec) -> Option<TransportOutline> {
     })
 }
 
-/// Neighbours that do not differ become one entry, so that a million flows are a few numbers.
+/// Consecutive identical flows become one entry, so that a million flows are a few numbers.
 fn flows(network: &Network, group: usize) -> Vec<FlowsOutline> {
     let members = network.members(group);
     let mut outlines: Vec<FlowsOutline> = Vec::new();
@@ -285,7 +286,7 @@ fn source(network: &Network, spec: &GroupSpec) -> SourceOutline {
         SourceSpec::Poisson { sizes, .. } => stream("poisson", *sizes == PacketSizes::Fixed),
         SourceSpec::Cbr { .. } => stream("cbr", true),
         SourceSpec::OnOff { .. } => stream("on_off", true),
-        // A load that the rest of the link takes as given, although a window may hold it back.
+        // The other flows take this load as given, although a window may limit it.
         SourceSpec::Objects(_) => stream("objects", true),
         SourceSpec::FiniteFlows(flows) => finite_flows(&drawn, spec, flows),
         SourceSpec::Web(pages) => web(&drawn, spec, pages),
@@ -316,7 +317,7 @@ fn finite_flows(drawn: &Drawn<'_>, spec: &GroupSpec, flows: &FiniteFlowsSpec) ->
     }
 }
 
-/// A page is one main object and what it embeds; each is a flow.
+/// A page is a main object and its embedded objects; each object is a flow.
 fn web(drawn: &Drawn<'_>, spec: &GroupSpec, web: &WebSpec) -> SourceOutline {
     let embedded = web.embedded_objects.mean();
     let page = 1.0 + embedded;
@@ -371,7 +372,7 @@ fn trace(network: &Network, spec: &GroupSpec, trace: &TraceSpec) -> SourceOutlin
     }
 }
 
-/// Draws for a group, from a stream of their own.
+/// Draws for a group from their own random stream.
 struct Drawn<'a> {
     network: &'a Network,
     name: &'a str,

@@ -39,7 +39,8 @@ pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<String> {
 /// under their control.
 fn few_reductions(run: &FinishedRun<'_>) -> Vec<String> {
     let groups = run.network.groups.iter().enumerate().filter_map(|(index, group)| {
-        let members = run.network.flows.iter().zip(&run.flows).filter(|(flow, _)| flow.group == index);
+        let flows = run.network.flows.iter().zip(&run.flows);
+        let members = flows.filter(|(flow, _)| flow.group == index);
         let reductions = members.map(|(_, data)| data.window.reductions as f64);
         // A transfer that ends need not reach a steady state.
         let is_permanent = group.source == SourceSpec::Bulk { bytes: None };

@@ -1,19 +1,19 @@
 //! From the text of a scenario to a [`Network`]: units, defaults, names and ranges end here.
 //!
-//! The text's journey, a file for each station: `document` (TOML, lines, overrides), `defaults`
-//! and `hosts` (keys that groups share), `check` (the schema says what is allowed where; `names`
-//! which links there are), `file` and `flows` (the typed form, whose doc comments are the user's
-//! documentation), `resolve` (names to indices, groups to flows; with `buffer`, `distribution`,
-//! `finite_flows`, `flow_list`, `spread`, `transport` and `web`), `memory` (whether the run fits).
-//! `components` lists what can be plugged in, `controls` finds congestion controls of the caller's
-//! own, and `mahimahi` reads rate traces.
+//! The text passes these files: `document` (TOML, lines, overrides), `defaults` and `hosts` (keys
+//! that groups share), `check` (keys and values that the schema allows) and `names` (links that
+//! exist), `file` and `flows` (the typed form, whose doc comments are the user's documentation),
+//! `resolve` (names to indices, groups to flows; with `buffer`, `distribution`, `finite_flows`,
+//! `flow_list`, `spread`, `transport` and `web`), and `memory` (whether the run fits). `components`
+//! lists the controls, disciplines and sources, `controls` finds congestion controls of the caller,
+//! and `mahimahi` reads rate traces.
 //!
-//! The typed form holds what a scenario writes differently from the network. The keys of a
-//! component (a queue, a control, a transport, random loss, admission control) are declared on the
-//! component's own type. [`crate::quantity`] reads values with units, and `crate::kind_or_name`
+//! The typed form has the keys whose form in a scenario differs from that in the network. The keys
+//! of a component (a queue, a control, a transport, random loss, admission control) are declared on
+//! the component's own type. [`crate::quantity`] reads values with units, and `crate::kind_or_name`
 //! reads `queue = "codel"`.
 //!
-//! A new congestion control needs nothing here: schema, check and list follow the registry. A new
+//! A new congestion control needs no change here: schema, check and list follow the registry. A new
 //! queue discipline or source is a variant in `file` or `flows` and an arm where it is resolved.
 
 mod buffer;
@@ -58,16 +58,16 @@ use file::ScenarioFile;
 use mahimahi::Trace;
 pub use schema::schema;
 
-/// Reads the files that a scenario names; the engine itself does no input or output.
+/// Reads the files that a scenario names, since the engine itself does no input or output.
 pub trait FileLoader {
     /// The text of the file at `path`, which is relative to the scenario file.
     ///
     /// # Errors
-    /// Why it cannot be read, as the end of a sentence.
+    /// The reason why the file cannot be read, as the end of a sentence.
     fn load(&self, path: &str) -> Result<String, String>;
 }
 
-/// A scenario whose every key is known and every value in range.
+/// A scenario in which every key is known and every value is in range.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     document: Document,
@@ -83,8 +83,8 @@ pub struct Scenario {
 /// parses as a TOML value, otherwise a string. `seed` overrides the seed.
 ///
 /// # Errors
-/// What is wrong with the text: its syntax, or else every override, key and value that is wrong, or
-/// else every file that it names and that is wrong.
+/// A fault of the syntax; otherwise every wrong override, key and value; otherwise every wrong file
+/// that the scenario names.
 pub fn parse(
     text: &str,
     overrides: &[(String, String)],
@@ -103,7 +103,8 @@ pub fn parse(
         problems.extend(faults.into_iter().map(|fault| document.place(fault)));
         return Err(ScenarioError::of(problems));
     }
-    // The check covers all that reading refuses; this error is for a schema that says too little.
+    // `check` has found every fault that `serde` can find; this error means that the schema allows
+    // too much.
     let mut file = ScenarioFile::deserialize(document.table.clone()).map_err(|error| {
         let problem = error.message().to_owned();
         document.place(Fault::new(&Path::default(), problem, "correct the value"))
@@ -118,7 +119,7 @@ pub fn parse(
     Ok(Scenario { document, file, traces, cdfs })
 }
 
-/// The rate traces of the links, and what is wrong with those that cannot be read.
+/// The rate traces of the links, and the faults of those that cannot be read.
 fn load_traces(
     file: &ScenarioFile,
     files: &dyn FileLoader,
@@ -147,15 +148,15 @@ fn load_trace(path: &str, key: &Path, files: &dyn FileLoader) -> Result<Trace, F
 }
 
 impl Scenario {
-    /// What the scenario shows, in one line; may be empty.
+    /// The title of the scenario; may be empty.
     pub fn title(&self) -> &str {
         &self.file.title
     }
 
-    /// The same scenario with its custom congestion controls, as `controls` finds them.
+    /// The same scenario with the custom congestion controls that `controls` finds.
     ///
     /// # Errors
-    /// Every control that is not found, and what else is wrong with the scenario.
+    /// Every control that is not found, and every other fault of the scenario.
     pub fn with_controls(mut self, controls: &dyn FindControl) -> Result<Self, ScenarioError> {
         let mut faults = controls::find(&mut self.file, controls);
         if faults.is_empty() {
@@ -168,9 +169,9 @@ impl Scenario {
     /// The network to simulate.
     ///
     /// # Errors
-    /// Every contradiction: a path that names no link, an RTT below the path's propagation, and so
-    /// on; or else the first that the network as a whole has: a limit below one packet, more memory
-    /// than allowed.
+    /// Every contradiction, such as a path that names no link or an RTT below the propagation delay
+    /// of its path; otherwise the first fault of the network as a whole, such as a limit below one
+    /// packet or more memory than allowed.
     pub fn resolve(&self) -> Result<Network, ScenarioError> {
         let lost = controls::check_found(&self.file);
         let faults = match self.network() {
@@ -191,7 +192,7 @@ impl Scenario {
     pub fn to_toml(&self) -> String {
         let mut file = self.file.clone();
         resolve::fill_in_round_trips(&mut file);
-        // Strings, finite numbers and tables: all of it is TOML.
+        // Cannot fail: strings, finite numbers and tables are TOML.
         toml::to_string_pretty(&file).unwrap_or_default()
     }
 }

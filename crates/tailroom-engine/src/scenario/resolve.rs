@@ -1,5 +1,5 @@
-//! From the typed scenario file to the network: names to indices, groups to flows, and everything
-//! that one value must not say about another.
+//! From the typed scenario to the network: names become indices, groups become flows, and values
+//! that contradict one another are refused.
 
 use indexmap::IndexMap;
 
@@ -27,8 +27,8 @@ use crate::traffic::objects::ObjectsSpec;
 use crate::traffic::poisson::PacketSizes;
 use crate::units::{Rate, Time};
 
-/// Resolves the scenario, or says what is wrong with the run and its groups, or else with its
-/// links, or else the first that is wrong with the whole.
+/// Resolves the scenario. Otherwise returns the faults of the run and its groups; if there are
+/// none, those of its links; if there are none, the first fault of the network as a whole.
 pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
     let Inputs { file, traces, .. } = inputs;
     let mut faults = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
         }
         groups.push(group_spec);
     }
-    // What a link holds depends on the flows that cross it.
+    // A limit in bdp depends on the flows that cross the link.
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -83,12 +83,12 @@ fn check_network(network: &Network, memory_limit: Size) -> Result<(), Fault> {
     memory::check(network, memory_limit)
 }
 
-/// Writes the RTT of groups that take that of their path.
+/// Fills in the RTT of groups that do not give it: the propagation delay of their path.
 pub(super) fn fill_in_round_trips(file: &mut ScenarioFile) {
     let links = &file.links;
     for group in file.flows.values_mut().filter(|group| group.rtt.is_none()) {
         let picoseconds = propagation(links, group).picoseconds();
-        // A stream that nothing controls may have none.
+        // The RTT of an unresponsive stream may be 0.
         if picoseconds > 0 {
             group.rtt = Some(Spread::Fixed(PositiveDuration::new(picoseconds)));
         }
@@ -123,7 +123,7 @@ fn check_run(file: &ScenarioFile, note: &mut dyn FnMut(Fault)) {
     }
 }
 
-/// Resolves a group; `None` if something is wrong with it, of which `note` is told.
+/// Resolves a group; passes its faults to `note` and returns `None` if there are any.
 fn resolve_group(
     inputs: Inputs<'_>,
     name: &str,
@@ -137,7 +137,7 @@ fn resolve_group(
     let path = resolve_path(file, &group.path, &at.key("path")).map_err(&mut *note);
     let reverse_path = resolve_path(file, &group.tcp.keys.reverse_path, &at.key("reverse_path"));
     let reverse_path = reverse_path.map_err(&mut *note);
-    // Sizes and rates of a source are those of its packets and its links.
+    // The sizes and rates of a source depend on its packets and its links.
     let (Ok(()), Ok(path)) = (sizes, path) else { return None };
     let source = resolve_source(inputs, name, group, &at.key("source")).map_err(note);
     let (tcp, reverse_path, source) = (tcp.ok()?, reverse_path.ok()?, source.ok()?);
@@ -245,14 +245,14 @@ fn resolve_source(
     })
 }
 
-/// Mean bytes on the wire of what is sent in full packets.
+/// Mean bytes on the wire of data that is sent in full packets.
 fn full_packets_bytes(group: &FlowsFile, size: &Distribution) -> f64 {
     let packet = group.packet_size.bytes() as f64;
     let payload = packet - group.header_size.bytes() as f64;
     packet * size.mean_steps(payload)
 }
 
-/// Refuses on periods so short that a run would spend its time on counting them.
+/// Refuses on periods that are so short that a run would spend its time on counting them.
 fn check_on_periods(
     on: &Distribution,
     rate: Rate,
@@ -272,7 +272,7 @@ fn check_on_periods(
     Err(Fault::new(at, problem, "raise on or rate, or lower packet_size"))
 }
 
-/// Sizes that fit in a packet; with longer ones cut off the mean rate would not be the given one.
+/// Refuses sizes that do not fit in a packet: if they were cut off, the mean rate would be wrong.
 fn packet_sizes(
     sizes: &DistributionFile<Size>,
     packet_size: Size,
@@ -310,12 +310,13 @@ fn resolve_flows(
     let count = group.count;
     let minimum = propagation(&file.links, group);
     let round_trips = match &group.rtt {
-        // The first and the last flow have the two ends of the range.
+        // The first and the last flow take the two ends of the range.
         Some(rtt) => rtt.spread(count, count.max(2) - 1, stream("rtt"), &at.key("rtt"), cdfs)?,
         None => vec![minimum; count as usize],
     };
     check_round_trips(&round_trips, minimum, group, &at.key("rtt"))?;
-    // As ns-2's scripts do: the range is cut into `count` parts and a flow starts with each.
+    // As in ns-2's scripts: the range is divided into `count` parts, and a flow starts at the
+    // beginning of each part.
     let starts = group.start.spread(count, count, stream("start"), &at.key("start"), cdfs)?;
     check_starts(&starts, file, group, &at)?;
     let access_rate = group.access_rate.as_ref();
@@ -346,7 +347,7 @@ fn check_round_trips(
         return Err(Fault::new(at, problem, remedy));
     }
     if smallest == Time::ZERO && group.tcp.congestion.is_some() {
-        let problem = "is missing, and the shared links take no time";
+        let problem = "is missing, and the shared links have no delay";
         return Err(Fault::new(at, problem, "add it, as in `rtt = \"100 ms\"`"));
     }
     Ok(())
@@ -361,7 +362,7 @@ fn check_starts(
     let latest = starts.iter().max().copied().unwrap_or(Time::ZERO);
     let written = PositiveDuration::new(latest.picoseconds());
     if latest >= file.duration.time() {
-        let problem = format!("a flow starts at {written}, when the run is over");
+        let problem = format!("a flow starts at {written}, after the end of the run");
         return Err(Fault::new(&at.key("start"), problem, "lower start or raise duration"));
     }
     match group.stop {
@@ -373,8 +374,8 @@ fn check_starts(
     }
 }
 
-/// Two-way propagation of the shared links of a group; ACKs with a private path need as long as the
-/// data. Links that do not exist count as nothing.
+/// Two-way propagation delay of the shared links of a group; ACKs on a private path take as long as
+/// the data. Links that do not exist are ignored.
 fn propagation(links: &IndexMap<String, LinkFile>, group: &FlowsFile) -> Time {
     let delays = |path: &[String]| -> u64 {
         let known = path.iter().filter_map(|name| links.get(name));

@@ -17,6 +17,7 @@ use tailroom_engine::traffic::poisson::PacketSizes;
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::networks::drop_tail;
+use crate::support::refusals::assert_refused;
 use crate::support::scenario_text::{
     BASE, FILES, base_with, message, parse, resolve, resolve_with,
 };
@@ -177,13 +178,9 @@ fn draws_depend_on_the_seed_and_the_name_only() {
 fn the_rtt_defaults_to_that_of_the_path() {
     let network = resolve(&base_with("rtt = \"80 ms\"\n", ""));
     assert_eq!(network.flows[0].rtt, Time::from_milliseconds(40));
-    assert_eq!(
-        resolve_with(&base_with("rtt = \"80 ms\"\n", ""), &[("links.bottleneck.delay", "0 s")])
-            .unwrap_err()
-            .to_string(),
-        "line 10, flows.tcp.rtt: is missing, and the shared links take no time; \
-         add it, as in `rtt = \"100 ms\"`"
-    );
+    let text = base_with("rtt = \"80 ms\"\n", "");
+    let error = resolve_with(&text, &[("links.bottleneck.delay", "0 s")]).unwrap_err();
+    assert_refused(&error.to_string(), "line 10, flows.tcp.rtt", &["rtt"]);
 }
 
 fn shipped() -> Vec<PathBuf> {

@@ -125,8 +125,8 @@ macro_rules! table {
                 let mut columns = Vec::new();
                 $(
                     let labels: &[super::Labels] = &[$($labels)?];
-                    let labels = labels.first().copied();
-                    super::Field::append_to(self.$column, &mut columns, stringify!($column), labels);
+                    let (name, labels) = (stringify!($column), labels.first().copied());
+                    super::Field::append_to(self.$column, &mut columns, name, labels);
                 )+
                 columns
             }
