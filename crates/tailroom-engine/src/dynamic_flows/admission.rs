@@ -20,7 +20,7 @@ use crate::network::Network;
 use crate::packet::in_network::Event;
 use crate::quantity::BitRate;
 use crate::queue::fair::{FairParams, FairScheduler};
-use crate::queue::{LinkFacts, QueueConfig};
+use crate::queue::{LinkInfo, QueueConfig};
 use crate::units::Time;
 
 /// Weight of an interval's priority load in its exponential average; not from a paper.
@@ -81,11 +81,11 @@ pub struct FlowAdmission {
 
 impl FlowAdmission {
     /// That of a link, if it has one.
-    pub fn new(link: &LinkSpec, facts: &LinkFacts) -> Option<Self> {
+    pub fn new(link: &LinkSpec, info: &LinkInfo) -> Option<Self> {
         let spec = link.admission?;
         Some(FlowAdmission {
             spec,
-            meter: Link::new(&meter(link), facts),
+            meter: Link::new(&meter(link), info),
             next_mark: spec.interval.time(),
             fair_rate: f64::INFINITY,
             priority_load: 0.0,

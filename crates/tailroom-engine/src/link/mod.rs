@@ -15,7 +15,7 @@ pub mod wire_loss;
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
 use crate::queue::buffer::{Buffer, Dropped};
-use crate::queue::{Admission, EnqueueEvent, Gauge, LinkFacts, Queue, Scheduler, Verdict};
+use crate::queue::{Admission, EnqueueEvent, Gauge, LinkInfo, Queue, Scheduler, Verdict};
 use crate::units::Time;
 use fifo::{Waiting, WaitingLine};
 use probe::LinkProbe;
@@ -60,9 +60,9 @@ pub struct Link {
 
 impl Link {
     /// A link, with what its discipline may know of it.
-    pub fn new(spec: &LinkSpec, facts: &LinkFacts) -> Self {
+    pub fn new(spec: &LinkSpec, info: &LinkInfo) -> Self {
         Link {
-            queue: Queue::new(&spec.queue, facts),
+            queue: Queue::new(&spec.queue, info),
             waiting: WaitingLine::default(),
             buffer: Buffer::default(),
             next_service: Time::NEVER,
@@ -73,8 +73,8 @@ impl Link {
             delay: spec.delay,
             delay_changes: spec.delay_changes.clone(),
             last_delivery: Time::ZERO,
-            loss: LossProcess::new(spec.loss, facts.seed, &spec.name),
-            probe: LinkProbe::new(facts.groups.len(), spec),
+            loss: LossProcess::new(spec.loss, info.seed, &spec.name),
+            probe: LinkProbe::new(info.groups.len(), spec),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::private_path::SharedPath;
 use crate::private_path::delays::SenderSide;
 use crate::probe::flow::Marks;
 use crate::quantity::PositiveDuration;
-use crate::queue::LinkFacts;
+use crate::queue::LinkInfo;
 use crate::tcp::TcpSpec;
 use crate::traffic::SourceSpec;
 use crate::units::{Rate, Time};
@@ -169,13 +169,13 @@ impl Network {
     }
 
     /// What the queue discipline of link `index` may know about it.
-    pub fn link_facts(&self, index: usize) -> LinkFacts {
+    pub fn link_facts(&self, index: usize) -> LinkInfo {
         let data = || self.groups.iter().filter(|group| group.path.contains(&index));
         let largest = data().map(|group| group.packet_size).max();
         let acks = self.groups.iter().filter(|group| group.reverse_path.contains(&index));
         let largest_ack = acks.filter_map(|group| group.tcp.as_ref()).map(TcpSpec::ack_bytes).max();
         let groups = self.crossing(index).into_iter();
-        LinkFacts {
+        LinkInfo {
             name: self.links[index].name.clone(),
             seed: self.seed,
             rate: self.links[index].rate,

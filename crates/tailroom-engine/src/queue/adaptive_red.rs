@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::red::rule::RedCore;
 use super::red::{RedMode, RedParams, default_max_p, yes};
-use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkFacts, Parameters, Verdict};
+use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
 use crate::quantity::limit::QueueLimit;
 use crate::quantity::{PositiveDuration, Size};
 use crate::units::Time;
@@ -120,7 +120,7 @@ impl Parameters for AdaptiveRedParams {
         amounts
     }
 
-    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         self.red().validate(link)?;
         let (lowest, highest) = (self.lowest_max_p, self.highest_max_p);
         if lowest > highest {
@@ -152,7 +152,7 @@ pub struct AdaptiveRed {
 
 impl AdaptiveRed {
     /// Starts the discipline.
-    pub fn new(params: &AdaptiveRedParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &AdaptiveRedParams, link: &LinkInfo) -> Self {
         let core = RedCore::new(&params.red(), link);
         let margin = TARGET_MARGIN * (core.max_threshold - core.min_threshold);
         let interval = params.interval.time();

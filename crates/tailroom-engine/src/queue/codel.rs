@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
-use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler};
+use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::PositiveDuration;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -54,7 +54,7 @@ impl Parameters for CodelParams {
         vec![("limit", &mut self.limit)]
     }
 
-    fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         check_target(self.target, self.interval)
     }
 
@@ -86,7 +86,7 @@ pub struct Settings {
 
 impl Settings {
     /// CoDel with these times at `link`.
-    pub fn new(target: PositiveDuration, interval: PositiveDuration, link: &LinkFacts) -> Self {
+    pub fn new(target: PositiveDuration, interval: PositiveDuration, link: &LinkInfo) -> Self {
         Settings {
             target: target.time(),
             interval: interval.time(),
@@ -247,7 +247,7 @@ pub struct Codel {
 
 impl Codel {
     /// Starts the discipline.
-    pub fn new(params: &CodelParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &CodelParams, link: &LinkInfo) -> Self {
         Codel {
             limit: link.limit(params.limit),
             settings: Settings::new(params.target, params.interval, link),

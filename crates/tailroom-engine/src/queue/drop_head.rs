@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
-use super::{LinkFacts, Parameters, Scheduler};
+use super::{LinkInfo, Parameters, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::units::Time;
@@ -39,7 +39,7 @@ pub struct DropHead {
 
 impl DropHead {
     /// Starts the discipline.
-    pub fn new(params: &DropHeadParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &DropHeadParams, link: &LinkInfo) -> Self {
         DropHead { limit: link.limit(params.limit), line: PacketList::default() }
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::DropReason;
-use super::{Admission, EnqueueEvent, LinkFacts, Parameters, Verdict};
+use super::{Admission, EnqueueEvent, LinkInfo, Parameters, Verdict};
 use crate::quantity::limit::{Limit, QueueLimit};
 
 /// Parameters of a tail-drop buffer.
@@ -35,7 +35,7 @@ pub struct DropTail {
 
 impl DropTail {
     /// Starts the discipline.
-    pub fn new(params: &DropTailParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &DropTailParams, link: &LinkInfo) -> Self {
         DropTail { limit: link.limit(params.limit) }
     }
 }

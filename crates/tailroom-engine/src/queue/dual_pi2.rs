@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
-use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
+use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler};
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -123,7 +123,7 @@ impl Parameters for DualPi2Params {
         vec![("limit", &mut self.limit)]
     }
 
-    fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         if self.update_interval.time() < MIN_UPDATE_INTERVAL {
             let problem = format!("{} is too short to simulate", self.update_interval);
             return Err(BadParameter::new("update_interval", problem, "write at least \"1 us\""));
@@ -281,7 +281,7 @@ pub struct DualPi2 {
 
 impl DualPi2 {
     /// Starts the discipline.
-    pub fn new(params: &DualPi2Params, link: &LinkFacts) -> Self {
+    pub fn new(params: &DualPi2Params, link: &LinkInfo) -> Self {
         let classic_weight = (params.classic_share * WHOLE as f64) as i64;
         let l4s_weight = WHOLE - classic_weight;
         // Its turn comes when it lags by an L4S packet, and costs a classic one.

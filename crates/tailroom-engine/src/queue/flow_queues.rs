@@ -8,7 +8,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 
 use super::buffer::{Buffer, PacketList};
-use super::{BadParameter, LinkFacts};
+use super::{BadParameter, LinkInfo};
 use crate::packet::in_network::Event;
 use crate::quantity::Size;
 use crate::random::below;
@@ -28,7 +28,7 @@ const NONE: u32 = u32::MAX;
 
 /// Refuses a quantum with which a queue would have to be passed over to earn its next packet, and
 /// one that is none.
-pub(super) fn check_quantum(quantum: Size, link: &LinkFacts) -> Result<(), BadParameter> {
+pub(super) fn check_quantum(quantum: Size, link: &LinkInfo) -> Result<(), BadParameter> {
     let largest_packet = Size::new(u64::from(link.packet_bytes));
     if (largest_packet.bytes()..=LARGEST_QUANTUM.bytes()).contains(&quantum.bytes()) {
         return Ok(());

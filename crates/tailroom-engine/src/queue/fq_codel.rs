@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::buffer::{Buffer, DropReason, Unlisted};
 use super::codel::{Control, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
-use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler};
+use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{PositiveDuration, Size};
@@ -60,7 +60,7 @@ impl Parameters for FqCodelParams {
         vec![("limit", &mut self.limit)]
     }
 
-    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         check_target(self.target, self.interval)?;
         check_quantum(self.quantum, link)
     }
@@ -76,7 +76,7 @@ pub struct FqCodel {
 
 impl FqCodel {
     /// Starts the discipline.
-    pub fn new(params: &FqCodelParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &FqCodelParams, link: &LinkInfo) -> Self {
         let (flows, quantum) = (params.flows, params.quantum);
         FqCodel {
             limit: link.limit(params.limit),

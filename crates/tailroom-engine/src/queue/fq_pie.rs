@@ -13,7 +13,7 @@ use super::pie::{
     ALPHA, BETA, Control, MARK_UP_TO, MAX_BURST, PieParams, Settings, TARGET, UPDATE_INTERVAL,
     check_update_interval,
 };
-use super::{BadParameter, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
+use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler, Verdict};
 use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration, Size};
@@ -97,7 +97,7 @@ impl Parameters for FqPieParams {
         vec![("limit", &mut self.limit)]
     }
 
-    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         check_update_interval(self.update_interval)?;
         check_quantum(self.quantum, link)
     }
@@ -114,7 +114,7 @@ pub struct FqPie {
 
 impl FqPie {
     /// Starts the discipline.
-    pub fn new(params: &FqPieParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &FqPieParams, link: &LinkInfo) -> Self {
         let settings = Settings::new(&params.of_a_queue(), link);
         let mut random = link.random();
         let control = Control::new(&settings);

@@ -115,7 +115,7 @@ pub trait Scheduler {
 
 /// What a discipline may know about the link that it guards.
 #[derive(Clone, Debug)]
-pub struct LinkFacts {
+pub struct LinkInfo {
     /// Name of the link, which names its random stream.
     pub name: String,
     /// Root of every random stream.
@@ -130,7 +130,7 @@ pub struct LinkFacts {
     pub groups: Vec<(String, Range<u32>)>,
 }
 
-impl LinkFacts {
+impl LinkInfo {
     /// What an amount of a discipline comes to at this link.
     pub fn limit(&self, amount: QueueLimit) -> Limit {
         amount.at_link(self.rate, self.bdp_bytes)
@@ -183,7 +183,7 @@ pub trait Parameters {
     ///
     /// # Errors
     /// The parameter, and its allowed range.
-    fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         Ok(())
     }
 
@@ -231,14 +231,14 @@ macro_rules! registry {
         }
 
         impl Queue {
-            /// Starts the discipline that `config` describes at the link of `facts`.
-            pub fn new(config: &QueueConfig, facts: &LinkFacts) -> Self {
+            /// Starts the discipline that `config` describes at the link of `info`.
+            pub fn new(config: &QueueConfig, info: &LinkInfo) -> Self {
                 match config {
                     $(QueueConfig::$admission(params) => Queue::Admission(
-                        AdmissionQueue::$admission($admission_module::$admission::new(params, facts)),
+                        AdmissionQueue::$admission($admission_module::$admission::new(params, info)),
                     ),)+
                     $(QueueConfig::$scheduler(params) => Queue::Scheduler(Box::new(
-                        SchedulerQueue::$scheduler($scheduler_module::$scheduler::new(params, facts)),
+                        SchedulerQueue::$scheduler($scheduler_module::$scheduler::new(params, info)),
                     )),)+
                 }
             }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
-use super::{BadParameter, DelayTarget, Gauge, LinkFacts, Parameters, Scheduler, Verdict};
+use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Scheduler, Verdict};
 use crate::packet::Ecn;
 use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -114,7 +114,7 @@ impl Parameters for PieParams {
         vec![("limit", &mut self.limit)]
     }
 
-    fn validate(&self, _link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         check_update_interval(self.update_interval)
     }
 
@@ -150,7 +150,7 @@ pub struct Settings {
 
 impl Settings {
     /// PIE with these parameters (their limit aside) at `link`.
-    pub fn new(params: &PieParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &PieParams, link: &LinkInfo) -> Self {
         let target = params.target.time();
         Settings {
             target,
@@ -315,7 +315,7 @@ pub struct Pie {
 
 impl Pie {
     /// Starts the discipline.
-    pub fn new(params: &PieParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &PieParams, link: &LinkInfo) -> Self {
         let settings = Settings::new(params, link);
         Pie {
             limit: link.limit(params.limit),

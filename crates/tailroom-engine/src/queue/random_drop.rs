@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, DropReason, PacketList, Unlisted};
-use super::{LinkFacts, Parameters, Scheduler};
+use super::{LinkInfo, Parameters, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::below;
@@ -42,7 +42,7 @@ pub struct RandomDrop {
 
 impl RandomDrop {
     /// Starts the discipline.
-    pub fn new(params: &RandomDropParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &RandomDropParams, link: &LinkInfo) -> Self {
         let limit = link.limit(params.limit);
         RandomDrop { limit, line: PacketList::default(), random: link.random() }
     }

@@ -1,14 +1,14 @@
 //! What the tests of the disciplines build their scripts from.
 
 use super::buffer::{Buffer, DropReason};
-use super::{LinkFacts, Scheduler};
+use super::{LinkInfo, Scheduler};
 use crate::packet::in_network::Event;
 use crate::packet::{Ecn, Packet};
 use crate::units::{Rate, Time};
 
 /// A link of this rate that packets of 1,000 bytes cross.
-pub(super) fn link(bits_per_second: u64) -> LinkFacts {
-    LinkFacts {
+pub(super) fn link(bits_per_second: u64) -> LinkInfo {
+    LinkInfo {
         name: "link".into(),
         seed: 1,
         rate: Rate::from_bits_per_second(bits_per_second),

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::DropReason;
-use super::{Admission, BadParameter, EnqueueEvent, LinkFacts, Parameters, Verdict};
+use super::{Admission, BadParameter, EnqueueEvent, LinkInfo, Parameters, Verdict};
 use crate::quantity::limit::{Limit, QueueLimit};
 
 /// Parameters of a threshold that marks.
@@ -39,7 +39,7 @@ impl Parameters for StepMarkParams {
         vec![("limit", &mut self.limit), ("threshold", &mut self.threshold)]
     }
 
-    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         let (limit, threshold) = (link.limit(self.limit), link.limit(self.threshold));
         if threshold.in_bytes(link.packet_bytes) >= limit.in_bytes(link.packet_bytes) {
             let problem = format!("{} is not below the limit of {}", self.threshold, self.limit);
@@ -63,7 +63,7 @@ pub struct StepMark {
 
 impl StepMark {
     /// Starts the discipline.
-    pub fn new(params: &StepMarkParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &StepMarkParams, link: &LinkInfo) -> Self {
         StepMark {
             limit: link.limit(params.limit),
             threshold: link.limit(params.threshold),

@@ -34,7 +34,7 @@ use std::ops::Range;
 use rand_core::Rng;
 
 use super::buffer::{Buffer, DropReason, Unlisted};
-use super::{Gauge, LinkFacts, Scheduler};
+use super::{Gauge, LinkInfo, Scheduler};
 use crate::packet::in_network::Event;
 use crate::quantity::Size;
 use crate::quantity::limit::Limit;
@@ -102,7 +102,7 @@ enum Order {
 
 impl Fair {
     /// Starts the discipline.
-    pub fn new(params: &FairParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &FairParams, link: &LinkInfo) -> Self {
         let quantum = params.quantum.map_or(u64::from(link.packet_bytes), Size::bytes);
         let per_weight = quantum as f64 / params.smallest_weight(link);
         let share = |weight: f64| match params.scheduler {

@@ -9,7 +9,7 @@ use super::longest::Length;
 use crate::quantity::Size;
 use crate::quantity::limit::QueueLimit;
 use crate::queue::flow_queues::check_quantum;
-use crate::queue::{BadParameter, LinkFacts, Parameters};
+use crate::queue::{BadParameter, LinkInfo, Parameters};
 
 /// Parameters of per-flow fair queueing.
 ///
@@ -102,12 +102,12 @@ impl FairParams {
     }
 
     /// The smallest weight of the link's groups.
-    pub(super) fn smallest_weight(&self, link: &LinkFacts) -> f64 {
+    pub(super) fn smallest_weight(&self, link: &LinkInfo) -> f64 {
         let weights = link.groups.iter().map(|(name, _)| self.weight(name));
         weights.reduce(f64::min).unwrap_or(1.0)
     }
 
-    fn validate_weights(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate_weights(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         if !self.weights.is_empty() && self.buckets.is_some() {
             let problem = "weigh flows, but `buckets` gives flows a queue together";
             return Err(BadParameter::new("weights", problem, "remove one of the two"));
@@ -144,7 +144,7 @@ impl Parameters for FairParams {
         vec![("limit", &mut self.limit)]
     }
 
-    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         if let Some(quantum) = self.quantum {
             if self.scheduler != FairScheduler::DeficitRoundRobin {
                 let problem = "only `deficit_round_robin` has a quantum";

@@ -10,7 +10,7 @@ pub(super) mod rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkFacts, Parameters, Verdict};
+use super::{Admission, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
 use crate::quantity::Size;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::units::Time;
@@ -94,17 +94,17 @@ const LEAST_MIN_THRESHOLD: f64 = 5.0;
 const MAX_OVER_MIN: f64 = 3.0;
 
 impl RedParams {
-    pub(super) fn mean_packet_bytes(&self, link: &LinkFacts) -> u64 {
+    pub(super) fn mean_packet_bytes(&self, link: &LinkInfo) -> u64 {
         self.mean_packet_size.map_or(u64::from(link.packet_bytes), Size::bytes).max(1)
     }
 
     /// Packets of mean size that the link sends in a second: C.
-    fn packets_per_second(&self, link: &LinkFacts) -> f64 {
+    fn packets_per_second(&self, link: &LinkInfo) -> f64 {
         link.rate.bits_per_second() as f64 / (8.0 * self.mean_packet_bytes(link) as f64)
     }
 
     /// In what the average counts.
-    fn counted(&self, amount: QueueLimit, link: &LinkFacts) -> f64 {
+    fn counted(&self, amount: QueueLimit, link: &LinkInfo) -> f64 {
         let mean = self.mean_packet_bytes(link) as f64;
         match (link.limit(amount), self.mode) {
             (Limit::Packets(packets), RedMode::Packets) => packets as f64,
@@ -115,7 +115,7 @@ impl RedParams {
     }
 
     /// `min_th` and `max_th`, in what the average counts.
-    pub(super) fn thresholds(&self, link: &LinkFacts) -> (f64, f64) {
+    pub(super) fn thresholds(&self, link: &LinkInfo) -> (f64, f64) {
         let automatic = || {
             let packets = self.packets_per_second(link) * HALF_TARGET_DELAY_S;
             packets.max(LEAST_MIN_THRESHOLD) * self.counted(QueueLimit::packets(1), link)
@@ -126,7 +126,7 @@ impl RedParams {
     }
 
     /// `w_q`.
-    pub(super) fn weight(&self, link: &LinkFacts) -> f64 {
+    pub(super) fn weight(&self, link: &LinkInfo) -> f64 {
         self.weight.unwrap_or_else(|| -libm::expm1(-1.0 / self.packets_per_second(link)))
     }
 
@@ -155,7 +155,7 @@ impl Parameters for RedParams {
 
     /// A `max_threshold` above the limit is no fault: the limit then cuts the slope off. Nor are
     /// automatic thresholds above a small limit: the buffer is then a tail-drop one.
-    fn validate(&self, link: &LinkFacts) -> Result<(), BadParameter> {
+    fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         let (min, max) = self.thresholds(link);
         let low = self.written(min);
         if min >= max {
@@ -187,7 +187,7 @@ pub struct Red {
 
 impl Red {
     /// Starts the discipline.
-    pub fn new(params: &RedParams, link: &LinkFacts) -> Self {
+    pub fn new(params: &RedParams, link: &LinkInfo) -> Self {
         Red { core: RedCore::new(params, link) }
     }
 }

@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::{RedMode, RedParams};
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::DropReason;
-use crate::queue::{EnqueueEvent, Gauge, LinkFacts, Verdict};
+use crate::queue::{EnqueueEvent, Gauge, LinkInfo, Verdict};
 use crate::random::uniform;
 use crate::units::Rate;
 
@@ -34,7 +34,7 @@ pub(in crate::queue) struct RedCore {
 const NOT_COUNTING: f64 = -1.0;
 
 impl RedCore {
-    pub(in crate::queue) fn new(params: &RedParams, link: &LinkFacts) -> Self {
+    pub(in crate::queue) fn new(params: &RedParams, link: &LinkInfo) -> Self {
         let (min_threshold, max_threshold) = params.thresholds(link);
         RedCore {
             limit: link.limit(params.limit),

@@ -9,7 +9,7 @@ use super::{DropFrom, Fair, FairParams, FairScheduler, Length};
 use crate::packet::Ecn;
 use crate::quantity::limit::QueueLimit;
 use crate::queue::buffer::Buffer;
-use crate::queue::{LinkFacts, Scheduler, script};
+use crate::queue::{LinkInfo, Scheduler, script};
 use crate::random;
 use crate::units::Time;
 
@@ -46,9 +46,9 @@ fn params(scheduler: FairScheduler, limit: u64) -> FairParams {
 }
 
 /// Largest packet 1,000 bytes; groups of one flow each, `group0` to `group9`.
-fn link() -> LinkFacts {
+fn link() -> LinkInfo {
     let groups = (0..10).map(|flow| (format!("group{flow}"), flow..flow + 1)).collect();
-    LinkFacts { groups, ..script::link(8_000_000_000) }
+    LinkInfo { groups, ..script::link(8_000_000_000) }
 }
 
 fn nanoseconds(at: u64) -> Time {

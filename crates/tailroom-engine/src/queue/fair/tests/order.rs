@@ -209,8 +209,8 @@ fn flows_in_one_bucket_share_its_part() {
 fn the_seed_salts_the_buckets() {
     let fair = FairParams { buckets: Some(1_000), ..params(FairScheduler::StartTime, 10) };
     let bucket = |seed| {
-        let facts = LinkFacts { seed, ..link() };
-        Fair::new(&fair, &facts).buckets.expect("so many").of(7)
+        let info = LinkInfo { seed, ..link() };
+        Fair::new(&fair, &info).buckets.expect("so many").of(7)
     };
     assert_eq!(bucket(1), bucket(1));
     assert!((2..6).any(|seed| bucket(seed) != bucket(1)));
