@@ -1,7 +1,7 @@
 //! Resolves links and their buffers: limits in time or bandwidth-delay products become bytes.
 
 use super::error::{Fault, Path};
-use super::file::LinkFile;
+use super::file::LinkConfig;
 use super::mahimahi::Trace;
 use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
@@ -67,7 +67,7 @@ impl Load {
 /// Resolves a link; `trace` is the content of its trace file.
 pub(super) fn resolve_link(
     name: &str,
-    link: &LinkFile,
+    link: &LinkConfig,
     trace: Option<&Trace>,
     load: &Load,
 ) -> Result<LinkSpec, Fault> {
@@ -112,7 +112,7 @@ pub(super) fn resolve_link(
     })
 }
 
-fn changes(link: &LinkFile, at: &Path) -> Result<(Vec<RateChange>, Vec<DelayChange>), Fault> {
+fn changes(link: &LinkConfig, at: &Path) -> Result<(Vec<RateChange>, Vec<DelayChange>), Fault> {
     let mut rate_changes = Vec::new();
     let mut delay_changes = Vec::new();
     let mut before = None;

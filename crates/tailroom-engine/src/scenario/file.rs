@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::defaults_file::DefaultsFile;
+use super::defaults_config::DefaultsConfig;
 use super::flows::FlowsFile;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
@@ -46,21 +46,21 @@ pub(super) struct ScenarioFile {
     /// Time series of each link and of each permanent flow under congestion control; off without
     /// this table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) series: Option<SeriesFile>,
+    pub(super) series: Option<SeriesConfig>,
     /// Shared links by name: each queue in which packets of several flows may meet.
     #[serde(default)]
-    pub(super) links: IndexMap<String, LinkFile>,
+    pub(super) links: IndexMap<String, LinkConfig>,
     /// Keys that groups of flows share. A group has them unless it or its `host` gives them. The
     /// keys of a transport apply to groups under congestion control, `count` to groups of permanent
     /// flows.
     #[serde(default, skip_serializing)]
-    pub(super) defaults: Option<DefaultsFile>,
+    pub(super) defaults: Option<DefaultsConfig>,
     /// Groups of flows by name; the flows of a group differ only in RTT and start.
     #[serde(default)]
     pub(super) flows: IndexMap<String, FlowsFile>,
     /// Keys that `tailroom sweep` varies; `tailroom run` ignores this table.
     #[serde(default, skip_serializing)]
-    pub(super) sweep: Option<SweepFile>,
+    pub(super) sweep: Option<SweepConfig>,
 }
 
 /// Keys that a sweep varies, and how often it repeats each point.
@@ -70,7 +70,7 @@ pub(super) struct ScenarioFile {
 /// range is linear.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SweepFile {
+pub(super) struct SweepConfig {
     /// Keys with their values; each combination of values is a point.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
@@ -86,7 +86,7 @@ pub(super) struct SweepFile {
     pub(super) seeds: u64,
     /// Instead of a fixed number of seeds: as many as are needed for a precise metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) until: Option<UntilFile>,
+    pub(super) until: Option<UntilConfig>,
     /// Repeat each point with RTTs that are shifted by fractions of a packet's transmission time,
     /// as many times as there are seeds, to see whether traffic phase effects decide the results.
     #[serde(default)]
@@ -96,7 +96,7 @@ pub(super) struct SweepFile {
 /// Repeat each point until the confidence interval of a metric is narrow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct UntilFile {
+pub(super) struct UntilConfig {
     /// Name of the metric in the output of `tailroom run --json`, with the name of the link or
     /// group in front if there are several: `utilization`, `bottleneck.queue_delay_s_p99`,
     /// `reno.jain_index`.
@@ -142,7 +142,7 @@ fn four_gigabytes() -> Size {
 /// Time series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SeriesFile {
+pub(super) struct SeriesConfig {
     /// Time between two samples.
     #[serde(default = "tenth_of_a_second")]
     pub(super) interval: PositiveDuration,
@@ -155,7 +155,7 @@ fn tenth_of_a_second() -> PositiveDuration {
 /// A shared link: a queue, a rate, a propagation delay, and faults on the way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LinkFile {
+pub(super) struct LinkConfig {
     /// Rate at which the link sends. Left out if `trace` gives the rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rate: Option<BitRate>,
@@ -175,7 +175,7 @@ pub(super) struct LinkFile {
     /// Changes of rate or delay during the run, in order of time. Packets never overtake one
     /// another, even if the delay decreases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) changes: Vec<ChangeFile>,
+    pub(super) changes: Vec<ChangeConfig>,
     /// File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds per
     /// line, in order, each an opportunity for 1500 bytes; the file repeats after its last
     /// timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is
@@ -209,7 +209,7 @@ pub(super) struct LinkFile {
 /// A change of a link during the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ChangeFile {
+pub(super) struct ChangeConfig {
     /// Time of the change, since the start of the run.
     pub(super) at: Duration,
     /// New rate; "0 bit/s" stops the link.

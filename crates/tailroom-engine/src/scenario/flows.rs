@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{DistributionFile, ValueFile};
-use super::hosts::HostFile;
+use super::hosts::HostConfig;
 use super::web::WebFile;
 use crate::congestion::CongestionConfig;
 use crate::kind_or_name;
@@ -30,7 +30,7 @@ pub(super) struct FlowsFile {
     /// sets nothing where a key means nothing; `tailroom list host` shows what it sets, and why.
     /// `"plain"` switches a host of `[defaults]` off.
     #[serde(default, skip_serializing)]
-    pub(super) host: Option<HostFile>,
+    pub(super) host: Option<HostConfig>,
     /// What the application wants to send.
     #[serde(default, deserialize_with = "kind_or_name::read")]
     #[schemars(schema_with = "kind_or_name::schema::<SourceFile>")]

@@ -235,11 +235,11 @@ pub(super) fn components() -> Json {
 /// The name of a profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct HostFile(pub(super) String);
+pub(super) struct HostConfig(pub(super) String);
 
-impl JsonSchema for HostFile {
+impl JsonSchema for HostConfig {
     fn schema_name() -> Cow<'static, str> {
-        "HostFile".into()
+        "HostConfig".into()
     }
 
     fn json_schema(_generator: &mut SchemaGenerator) -> Schema {

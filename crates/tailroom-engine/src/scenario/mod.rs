@@ -21,7 +21,7 @@ mod check;
 mod components;
 mod controls;
 mod defaults;
-mod defaults_file;
+mod defaults_config;
 mod distribution;
 mod document;
 mod error;

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use super::buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
 use super::distribution::{CdfTexts, DistributionFile};
 use super::error::{Fault, Path};
-use super::file::{LinkFile, ScenarioFile};
+use super::file::{LinkConfig, ScenarioFile};
 use super::finite_flows::resolve_passing;
 use super::flows::{FlowsFile, SizesFile, SizesName, SourceFile, Spread};
 use super::inputs::Inputs;
@@ -376,7 +376,7 @@ fn check_starts(
 
 /// Two-way propagation delay of the shared links of a group; ACKs on a private path take as long as
 /// the data. Links that do not exist are ignored.
-fn propagation(links: &IndexMap<String, LinkFile>, group: &FlowsFile) -> Time {
+fn propagation(links: &IndexMap<String, LinkConfig>, group: &FlowsFile) -> Time {
     let delays = |path: &[String]| -> u64 {
         let known = path.iter().filter_map(|name| links.get(name));
         known.map(|link| link.delay.base_units()).fold(0, u64::saturating_add)

@@ -12,11 +12,11 @@ use super::flows::FlowsFile;
 /// Defaults for the keys of groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct DefaultsFile(Table);
+pub(super) struct DefaultsConfig(Table);
 
-impl JsonSchema for DefaultsFile {
+impl JsonSchema for DefaultsConfig {
     fn schema_name() -> Cow<'static, str> {
-        "DefaultsFile".into()
+        "DefaultsConfig".into()
     }
 
     /// The keys of a group, without required keys and without their own defaults.
