@@ -23,7 +23,7 @@ __all__ = [
     "build",
     "components",
     "import_capture",
-    "outline",
+    "model_input",
     "quantity",
     "resolve",
     "run",
@@ -127,7 +127,7 @@ class BeginEvent:
         """When the flow may send its first packet, in seconds since the run began."""
     @property
     def seed(self) -> int:
-        """Seed for random choices of the control; it follows from the scenario's seed and the flow's name."""
+        """Seed for random choices; it follows from the scenario's seed and the flow's name."""
     @property
     def cwnd_packets(self) -> float:
         """The initial window."""
@@ -303,7 +303,7 @@ def run(
     find_control: _FindControl | None = None,
 ) -> _Answer: ...
 def import_capture(path: str | PathLike[str], window_ns: int) -> _Capture: ...
-def outline(
+def model_input(
     text: str,
     base_directory: str | PathLike[str],
     overrides: Sequence[tuple[str, str]],

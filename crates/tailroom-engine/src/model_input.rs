@@ -27,20 +27,20 @@ const DRAWS: usize = 1_000;
 
 /// A network in numbers.
 #[derive(Debug, Serialize)]
-pub struct Outline {
+pub struct ModelInput {
     /// Length of the run.
     pub duration_s: f64,
     /// Start of the measured window.
     pub measure_from_s: f64,
     /// Shared links, in the order of the scenario.
-    pub links: Vec<LinkOutline>,
+    pub links: Vec<LinkInput>,
     /// Groups of flows, in the order of the scenario.
-    pub groups: Vec<GroupOutline>,
+    pub groups: Vec<GroupInput>,
 }
 
 /// A shared link.
 #[derive(Debug, Serialize)]
-pub struct LinkOutline {
+pub struct LinkInput {
     /// Its key in the scenario.
     pub name: String,
     /// Rate until the first change.
@@ -58,12 +58,12 @@ pub struct LinkOutline {
     /// Parameters of the discipline as in the scenario.
     pub parameters: Value,
     /// Parameters that are amounts in the buffer, `limit` among them.
-    pub amounts: Vec<AmountOutline>,
+    pub amounts: Vec<AmountInput>,
 }
 
 /// An amount in a buffer, in the unit that the discipline counts.
 #[derive(Debug, Serialize)]
-pub struct AmountOutline {
+pub struct AmountInput {
     /// Name of the parameter.
     pub key: &'static str,
     /// The amount in packets; absent if the discipline counts bytes.
@@ -74,7 +74,7 @@ pub struct AmountOutline {
 
 /// A group of flows.
 #[derive(Debug, Serialize)]
-pub struct GroupOutline {
+pub struct GroupInput {
     /// Its key in the scenario.
     pub name: String,
     /// Names of the shared links on its way to the receiver.
@@ -86,16 +86,16 @@ pub struct GroupOutline {
     /// Size of the headers in a data packet.
     pub header_bytes: u32,
     /// The data that the application wants to send.
-    pub source: SourceOutline,
+    pub source: SourceInput,
     /// The transport; absent for unresponsive flows.
-    pub transport: Option<TransportOutline>,
+    pub transport: Option<TransportInput>,
     /// Permanent flows; identical flows are one entry.
-    pub flows: Vec<FlowsOutline>,
+    pub flows: Vec<FlowsInput>,
 }
 
 /// Permanent flows that differ only in their start.
 #[derive(Debug, PartialEq, Serialize)]
-pub struct FlowsOutline {
+pub struct FlowsInput {
     /// Number of flows.
     pub count: u64,
     /// Two-way propagation delay.
@@ -106,7 +106,7 @@ pub struct FlowsOutline {
 
 /// The transport of a group.
 #[derive(Debug, Serialize)]
-pub struct TransportOutline {
+pub struct TransportInput {
     /// Name of the congestion control.
     pub congestion: String,
     /// Parameters of the congestion control as in the scenario.
@@ -128,7 +128,7 @@ pub struct TransportOutline {
 /// The data that an application wants to send.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum SourceOutline {
+pub enum SourceInput {
     /// As much as the window allows.
     Bulk {
         /// Payload to send; absent for a permanent flow.
@@ -164,10 +164,10 @@ pub enum SourceOutline {
     },
 }
 
-impl Outline {
+impl ModelInput {
     /// Reads a network.
     pub fn of(network: &Network) -> Self {
-        Outline {
+        ModelInput {
             duration_s: network.duration.seconds(),
             measure_from_s: network.measure_from.seconds(),
             links: network.links.iter().map(link).collect(),
@@ -176,8 +176,8 @@ impl Outline {
     }
 }
 
-fn link(spec: &LinkSpec) -> LinkOutline {
-    LinkOutline {
+fn link(spec: &LinkSpec) -> LinkInput {
+    LinkInput {
         name: spec.name.clone(),
         rate_bps: spec.rate.bits_per_second() as f64,
         delay_s: spec.delay.seconds(),
@@ -190,15 +190,15 @@ fn link(spec: &LinkSpec) -> LinkOutline {
     }
 }
 
-fn amounts(spec: &LinkSpec) -> Vec<AmountOutline> {
+fn amounts(spec: &LinkSpec) -> Vec<AmountInput> {
     let mut queue = spec.queue.clone();
     let named = queue.parameters_mut().amounts().into_iter();
     named
         .map(|(key, amount)| match spec.limit(*amount) {
             Limit::Packets(packets) => {
-                AmountOutline { key, packets: Some(packets as f64), bytes: None }
+                AmountInput { key, packets: Some(packets as f64), bytes: None }
             }
-            Limit::Bytes(bytes) => AmountOutline { key, packets: None, bytes: Some(bytes as f64) },
+            Limit::Bytes(bytes) => AmountInput { key, packets: None, bytes: Some(bytes as f64) },
         })
         .collect()
 }
@@ -224,10 +224,10 @@ fn parameters(config: &impl Serialize) -> Value {
     value
 }
 
-fn group(network: &Network, index: usize) -> GroupOutline {
+fn group(network: &Network, index: usize) -> GroupInput {
     let spec = &network.groups[index];
     let names = |path: &[usize]| path.iter().map(|&at| network.links[at].name.clone()).collect();
-    GroupOutline {
+    GroupInput {
         name: spec.name.clone(),
         path: names(&spec.path),
         reverse_path: names(&spec.reverse_path),
@@ -239,9 +239,9 @@ fn group(network: &Network, index: usize) -> GroupOutline {
     }
 }
 
-fn transport(spec: &GroupSpec) -> Option<TransportOutline> {
+fn transport(spec: &GroupSpec) -> Option<TransportInput> {
     let tcp = spec.tcp.as_ref()?;
-    Some(TransportOutline {
+    Some(TransportInput {
         congestion: tcp.congestion.name().to_owned(),
         parameters: parameters(&tcp.congestion),
         sack: tcp.recovery == Recovery::Sack,
@@ -254,35 +254,35 @@ fn transport(spec: &GroupSpec) -> Option<TransportOutline> {
 }
 
 /// Consecutive identical flows become one entry, so that a million flows are a few numbers.
-fn flows(network: &Network, group: usize) -> Vec<FlowsOutline> {
+fn flows(network: &Network, group: usize) -> Vec<FlowsInput> {
     let members = network.members(group);
-    let mut outlines: Vec<FlowsOutline> = Vec::new();
+    let mut inputs: Vec<FlowsInput> = Vec::new();
     for flow in &network.flows[members.start as usize..members.end as usize] {
         let rtt_s = flow.rtt.seconds();
         let access_rate_bps = flow.access_rate.map(bits_per_second);
-        match outlines.last_mut() {
+        match inputs.last_mut() {
             Some(last) if (last.rtt_s, last.access_rate_bps) == (rtt_s, access_rate_bps) => {
                 last.count += 1;
             }
-            _ => outlines.push(FlowsOutline { count: 1, rtt_s, access_rate_bps }),
+            _ => inputs.push(FlowsInput { count: 1, rtt_s, access_rate_bps }),
         }
     }
-    outlines
+    inputs
 }
 
 fn bits_per_second(rate: Rate) -> f64 {
     rate.bits_per_second() as f64
 }
 
-fn source(network: &Network, spec: &GroupSpec) -> SourceOutline {
-    let stream = |process, fixed_size| SourceOutline::Stream {
+fn source(network: &Network, spec: &GroupSpec) -> SourceInput {
+    let stream = |process, fixed_size| SourceInput::Stream {
         process,
         rate_bps: spec.source.offered_rate_bps().unwrap_or(0.0),
         fixed_size,
     };
     let drawn = Drawn { network, name: &spec.name };
     match &spec.source {
-        SourceSpec::Bulk { bytes } => SourceOutline::Bulk { bytes: *bytes },
+        SourceSpec::Bulk { bytes } => SourceInput::Bulk { bytes: *bytes },
         SourceSpec::Poisson { sizes, .. } => stream("poisson", *sizes == PacketSizes::Fixed),
         SourceSpec::Cbr { .. } => stream("cbr", true),
         SourceSpec::OnOff { .. } => stream("on_off", true),
@@ -304,8 +304,8 @@ fn payload_bytes(spec: &GroupSpec) -> f64 {
     f64::from(spec.packet_size) - f64::from(spec.header_size)
 }
 
-fn finite_flows(drawn: &Drawn<'_>, spec: &GroupSpec, flows: &FiniteFlowsSpec) -> SourceOutline {
-    SourceOutline::Passing {
+fn finite_flows(drawn: &Drawn<'_>, spec: &GroupSpec, flows: &FiniteFlowsSpec) -> SourceInput {
+    SourceInput::Passing {
         process: "finite_flows",
         arrivals_per_s: per_second(drawn.network, &flows.arrivals),
         poisson: is_poisson(&flows.arrivals),
@@ -318,7 +318,7 @@ fn finite_flows(drawn: &Drawn<'_>, spec: &GroupSpec, flows: &FiniteFlowsSpec) ->
 }
 
 /// A page is a main object and its embedded objects; each object is a flow.
-fn web(drawn: &Drawn<'_>, spec: &GroupSpec, web: &WebSpec) -> SourceOutline {
+fn web(drawn: &Drawn<'_>, spec: &GroupSpec, web: &WebSpec) -> SourceInput {
     let embedded = web.embedded_objects.mean();
     let page = 1.0 + embedded;
     let of_main = libm::round(DRAWS as f64 / page) as usize;
@@ -327,7 +327,7 @@ fn web(drawn: &Drawn<'_>, spec: &GroupSpec, web: &WebSpec) -> SourceOutline {
     let page_bytes = web.main_object.mean() + embedded * web.embedded_object.mean();
     let embedded_wire_bytes = embedded * wire_bytes(spec, &web.embedded_object);
     let page_wire_bytes = wire_bytes(spec, &web.main_object) + embedded_wire_bytes;
-    SourceOutline::Passing {
+    SourceInput::Passing {
         process: "web",
         arrivals_per_s: per_second(drawn.network, &web.arrivals) * web.pages.mean() * page,
         poisson: false,
@@ -339,9 +339,9 @@ fn web(drawn: &Drawn<'_>, spec: &GroupSpec, web: &WebSpec) -> SourceOutline {
     }
 }
 
-fn streaming(network: &Network, media: &StreamingSpec) -> SourceOutline {
+fn streaming(network: &Network, media: &StreamingSpec) -> SourceInput {
     let wire_bytes = seconds(media.duration.mean()) * media.rate.mean() / 8.0;
-    SourceOutline::Passing {
+    SourceInput::Passing {
         process: "streaming",
         arrivals_per_s: per_second(network, &media.arrivals),
         poisson: is_poisson(&media.arrivals),
@@ -353,12 +353,12 @@ fn streaming(network: &Network, media: &StreamingSpec) -> SourceOutline {
     }
 }
 
-fn trace(network: &Network, spec: &GroupSpec, trace: &TraceSpec) -> SourceOutline {
+fn trace(network: &Network, spec: &GroupSpec, trace: &TraceSpec) -> SourceInput {
     let count = trace.flows.len().max(1);
     let bytes = || trace.flows.iter().map(|flow| flow.bytes as f64);
     let mean = |bytes: f64| bytes / count as f64;
     let packets = bytes().map(|bytes| libm::ceil(bytes / payload_bytes(spec)).max(1.0));
-    SourceOutline::Passing {
+    SourceInput::Passing {
         process: "trace",
         arrivals_per_s: count as f64 / network.duration.seconds(),
         poisson: false,
@@ -380,6 +380,7 @@ struct Drawn<'a> {
 
 impl Drawn<'_> {
     fn sizes(&self, count: usize, what: &str, size: &Distribution) -> Vec<f64> {
+        // The name chooses the draws: another name would change the predictions of the models.
         let name = format!("outline of {what} of {}", self.name);
         let mut random = stream(self.network.seed, &name);
         (0..count).map(|_| size.sample(&mut random)).collect()

@@ -23,7 +23,7 @@ mod _engine {
 
     use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
-    use tailroom_engine::model_input::Outline;
+    use tailroom_engine::model_input::ModelInput;
     use tailroom_engine::network::Network;
     use tailroom_engine::quantity::read_base_units;
     use tailroom_engine::results::{self, Tables};
@@ -109,7 +109,7 @@ mod _engine {
     /// The input of the analytic models for a scenario, as JSON.
     #[pyfunction]
     #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None))]
-    fn outline(
+    fn model_input(
         text: &str,
         base_directory: PathBuf,
         overrides: Vec<(String, String)>,
@@ -118,7 +118,7 @@ mod _engine {
     ) -> PyResult<String> {
         let checked = Checked::new(text, base_directory, overrides, seed, find_control)?;
         // Cannot fail: numbers and strings are JSON.
-        Ok(serde_json::to_string(&Outline::of(&checked.network)).unwrap_or_default())
+        Ok(serde_json::to_string(&ModelInput::of(&checked.network)).unwrap_or_default())
     }
 
     /// A scenario without faults, and its network.
