@@ -100,7 +100,7 @@ def test_a_warning_says_where_a_capture_is_broken(
 
 NO_CAPTURES = {
     "empty": (b"", "the file is empty"),
-    "text": (b"start_s,bytes\n0,1000\n0.1,2000\n", "no packet capture"),
+    "text": (b"start_s,bytes\n0,1000\n0.1,2000\n", "pcapng"),
     "gzip": (b"\x1f\x8b\x08" + bytes(40), "gunzip"),
     "half a header": (pcap([])[:20], "ends within the header"),
     "no packets": (pcap([]), "holds no packets"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tailroom as tr
-from tailroom.simulation.series import link_table
+from tailroom.simulation.arrow_tables import arrow_table
 
 
 @pytest.fixture
@@ -22,8 +22,7 @@ def test_tables_share_the_memory_of_the_arrays() -> None:
         "link": np.array([0, 0], dtype=np.uint32),
         "queue_packets": np.array([3.0, 4.0]),
     }
-    table = link_table(columns, ["bottleneck"])
-    assert table is not None
+    table = arrow_table(columns, {"link": ["bottleneck"]})
     for name in ("time_s", "queue_packets"):
         shared = table[name].chunk(0).to_numpy(zero_copy_only=True)
         assert np.shares_memory(shared, columns[name])

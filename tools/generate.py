@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import reference_tables
+import result_reference
 import scenario_classes
 from scenario_format import Reader
 from tailroom import _engine
@@ -17,14 +18,18 @@ from tailroom import _engine
 REPOSITORY = Path(__file__).parents[1]
 CLASSES = "python/tailroom/scenario/types.py"
 
+TABLES = "python/tailroom/simulation/result_tables.py"
+
 
 def schema_files() -> dict[str, str]:
-    """The JSON Schema and the Python classes."""
+    """The JSON Schema, the classes of a scenario, and the class of a result's tables."""
     schema = json.loads(_engine.schema())
     classes = scenario_classes.python_source(Reader(schema).read())
+    tables = result_reference.tables_module(json.loads(_engine.tables()))
     return {
         "schema/scenario.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n",
-        CLASSES: _formatted(classes),
+        CLASSES: _formatted(classes, CLASSES),
+        TABLES: _formatted(tables, TABLES),
     }
 
 
@@ -32,17 +37,19 @@ def docs_files() -> dict[str, str]:
     """The reference tables."""
     items = Reader(json.loads(_engine.schema())).read()
     components = json.loads(_engine.components())
+    results = json.loads(_engine.tables()), json.loads(_engine.summary_schema())
     return {
         "docs/reference/scenario.md": reference_tables.scenario_page(items),
         "docs/reference/components.md": reference_tables.components_page(components),
+        "docs/reference/results.md": result_reference.results_page(*results),
     }
 
 
 TARGETS = {"schema": schema_files, "docs": docs_files}
 
 
-def _formatted(source: str) -> str:
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", CLASSES, "-"]
+def _formatted(source: str, name: str) -> str:
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", name, "-"]
     done = subprocess.run(
         command, input=source, cwd=REPOSITORY, capture_output=True, encoding="utf-8", check=True
     )

@@ -40,7 +40,7 @@ def components_page(components: dict[str, list[dict[str, Any]]]) -> str:
                 for parameter in component["parameters"]
             ]
             if rows:
-                parts.append(_table(["parameter", "default", "values", "meaning"], rows))
+                parts.append(markdown_table(["parameter", "default", "values", "meaning"], rows))
     return "\n".join(parts)
 
 
@@ -52,7 +52,7 @@ def _host(host: dict[str, Any]) -> list[str]:
         for setting in host["sets"]
     ]
     if rows:
-        parts.append(_table(["key", "set for", "source"], rows))
+        parts.append(markdown_table(["key", "set for", "source"], rows))
     return parts
 
 
@@ -80,11 +80,12 @@ def scenario_page(items: list[Class | Alias]) -> str:
             ]
             for key in item.keys
         ]
-        parts.append(_table(["key", "type", "default", "range", "meaning"], rows))
+        parts.append(markdown_table(["key", "type", "default", "range", "meaning"], rows))
     return "\n".join(parts)
 
 
-def _table(headings: list[str], rows: list[list[str]]) -> str:
+def markdown_table(headings: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
     lines = [headings, ["---"] * len(headings), *rows]
     return "".join(f"| {' | '.join(_cell(cell) for cell in line)} |\n" for line in lines)
 

@@ -28,7 +28,7 @@ def python_source(items: list[Class | Alias]) -> str:
     parts = [HEADER.rstrip()]
     for item in items:
         if isinstance(item, Alias):
-            parts.append(f"{item.name}: TypeAlias = {item.type_name}\n{_docstring(item.doc)}")
+            parts.append(f"{item.name}: TypeAlias = {item.type_name}\n{docstring(item.doc)}")
         elif any(keyword.iskeyword(key.name) for key in item.keys):
             parts.append(_functional(item))
         else:
@@ -37,18 +37,18 @@ def python_source(items: list[Class | Alias]) -> str:
 
 
 def _class(item: Class) -> str:
-    lines = [f"class {item.name}(TypedDict):", textwrap.indent(_docstring(item.doc), "    "), ""]
+    lines = [f"class {item.name}(TypedDict):", textwrap.indent(docstring(item.doc), "    "), ""]
     for key in item.keys:
         lines.append(f"    {key.name}: {_annotation(key)}")
         if key.doc:
-            lines.append(textwrap.indent(_docstring(_with_default(key)), "    "))
+            lines.append(textwrap.indent(docstring(_with_default(key)), "    "))
     return "\n".join(lines) + "\n"
 
 
 def _functional(item: Class) -> str:
     """For a table with a key that is a word of the Python language."""
     keys = ", ".join(f'"{key.name}": {_annotation(key)}' for key in item.keys)
-    return f'{item.name} = TypedDict("{item.name}", {{{keys}}})\n{_docstring(item.doc)}'
+    return f'{item.name} = TypedDict("{item.name}", {{{keys}}})\n{docstring(item.doc)}'
 
 
 def _annotation(key: Key) -> str:
@@ -60,7 +60,8 @@ def _with_default(key: Key) -> str:
     return f"{key.doc} Default: {default!r}." if default not in (None, {}, [], "") else key.doc
 
 
-def _docstring(doc: str) -> str:
+def docstring(doc: str) -> str:
+    """A docstring in its quotation marks: the first sentence, and a paragraph for the rest."""
     escaped = doc.replace("\\", "\\\\")
     if escaped.endswith('"'):
         escaped += " "

@@ -19,11 +19,13 @@ __all__ = [
     "build",
     "components",
     "import_capture",
-    "outline",
+    "model_input",
     "quantity",
     "resolve",
     "run",
     "schema",
+    "summary_schema",
+    "tables",
 ]
 
 _FindControl: TypeAlias = Callable[[str, str], Callable[[], object] | None]
@@ -32,13 +34,7 @@ _FindControl: TypeAlias = Callable[[str, str], Callable[[], object] | None]
 class _Answer(TypedDict):
     summary: str
     scenario: str
-    link_series: Columns | None
-    flow_series: Columns | None
-    packet_log: Columns | None
-    arrival_log: Columns | None
-    flow_counts: Columns
-    flow_log: Columns | None
-    arrival_dispersion: Columns | None
+    tables: dict[str, Columns | None]
 
 @type_check_only
 class _Capture(TypedDict):
@@ -53,7 +49,7 @@ class _Capture(TypedDict):
 
 @final
 class Columns:
-    """Columns of equal length that are still the engine's."""
+    """Columns of equal length that the engine still owns."""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Hands the columns over as NumPy arrays by name, without copying; once."""
@@ -135,7 +131,7 @@ class BeginEvent:
 
 @final
 class RateSampleEvent:
-    """An ACK, any ACK, with the delivery rate that it shows.
+    """Any ACK, with the delivery rate that it shows.
 
     See draft-ietf-ccwg-bbr-06, section 4.1.
     """
@@ -167,7 +163,7 @@ class RateSampleEvent:
         """Packets acknowledged in that interval; `None` if nothing is newly acknowledged."""
     @property
     def sample_lost_packets(self) -> int | None:
-        """Packets taken for lost in that interval; `None` if nothing is newly acknowledged."""
+        """Packets declared lost in that interval; `None` if nothing is newly acknowledged."""
     @property
     def prior_delivered_packets(self) -> int | None:
         """Packets acknowledged before the transmission of that packet.
@@ -191,13 +187,13 @@ class RateSampleEvent:
         """Packets in the network before this ACK."""
     @property
     def in_flight_packets(self) -> int:
-        """Packets in the network after this ACK, without those newly taken for lost."""
+        """Packets in the network after this ACK, without those newly declared lost."""
     @property
     def acked_packets(self) -> int:
         """Packets newly acknowledged, cumulatively or selectively."""
     @property
     def lost_packets(self) -> int:
-        """Packets newly taken for lost."""
+        """Packets newly declared lost."""
     @property
     def delivered_packets(self) -> int:
         """Packets acknowledged since the connection began."""
@@ -210,7 +206,7 @@ class RateSampleEvent:
 
 @final
 class LostPacketEvent:
-    """A packet that is newly taken for lost."""
+    """A packet that is newly declared lost."""
 
     @property
     def now_s(self) -> float:
@@ -264,7 +260,7 @@ class ControlOutput:
         """Rate at which packets leave, in packets/s."""
     @property
     def send_quantum_packets(self) -> int:
-        """How many packets leave together."""
+        """Number of packets that leave together."""
     @property
     def is_app_limited(self) -> bool:
         """Whether the control holds the flow back.
@@ -281,7 +277,7 @@ class CongestionEvent:
         """When the sender concludes it, in seconds since the run began."""
     @property
     def kind(self) -> Literal["loss", "mark", "timeout"]:
-        """What from: lost packets, ECN marks, or a retransmission timeout."""
+        """Cause of the congestion: lost packets, ECN marks, or a retransmission timeout."""
     @property
     def cwnd_packets(self) -> float:
         """The window at that moment."""
@@ -298,7 +294,7 @@ def run(
     find_control: _FindControl | None = None,
 ) -> _Answer: ...
 def import_capture(path: str | PathLike[str], window_ns: int) -> _Capture: ...
-def outline(
+def model_input(
     text: str,
     base_directory: str | PathLike[str],
     overrides: Sequence[tuple[str, str]],
@@ -315,4 +311,6 @@ def resolve(
 def build() -> str: ...
 def schema() -> str: ...
 def components() -> str: ...
+def tables() -> str: ...
+def summary_schema() -> str: ...
 def quantity(kind: str, text: str) -> float: ...

@@ -1,46 +1,47 @@
-//! Both directions of a TCP connection, followed by their sequence numbers.
+//! Follows both directions of a TCP connection by their sequence numbers.
 
 use crate::coverage::{Coverage, OutOfWindow};
 use crate::peak::PeakRate;
 use crate::segment::{Endpoint, Segment};
 
-/// What became of a segment.
+/// The outcome for a segment.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It is part of this connection.
+    /// The segment is part of this connection.
     Here {
         /// Acknowledged bytes that the capture lacks.
         unseen_bytes: u64,
     },
-    /// It begins a new connection between the same ends: port reuse.
+    /// The segment begins a new connection between the same ends: port reuse.
     Elsewhere,
-    /// Its sequence number is further away than any window.
+    /// The sequence number is further away than any window.
     OutOfWindow,
 }
 
 /// A connection between two ends.
 #[derive(Debug)]
 pub struct Connection {
-    /// Who opened it, or whose segment came first if the capture lacks the handshake.
+    /// The end that opened the connection, or sent the first segment if the capture lacks the
+    /// handshake.
     pub opener: Endpoint,
     /// The other end.
     pub acceptor: Endpoint,
-    /// What the opener sent, and what the acceptor did.
+    /// The data of the opener, and those of the acceptor.
     pub directions: [Direction; 2],
     handshake: Handshake,
     /// A FIN or RST was seen.
     ended: bool,
 }
 
-/// What one end sent.
+/// The data that one end sent.
 #[derive(Debug, Default)]
 pub struct Direction {
     /// Bytes of payload, each counted once.
     pub bytes: u64,
-    /// There if anything was sent.
+    /// `None` if no data were sent.
     pub data: Option<Box<Data>>,
     coverage: Option<Coverage>,
-    /// More than a SYN was seen.
+    /// Whether more than a SYN was seen.
     established: bool,
 }
 
@@ -55,7 +56,7 @@ pub struct Data {
     pub peak: PeakRate,
 }
 
-/// SYN, SYN-ACK and ACK as they passed the capture point.
+/// Times at which SYN, SYN-ACK and ACK passed the capture point.
 #[derive(Debug, Default)]
 enum Handshake {
     #[default]
@@ -70,12 +71,14 @@ enum Handshake {
     Complete {
         rtt_ns: i64,
     },
-    /// A SYN or SYN-ACK came twice: which one was answered cannot be told (Karn 1987).
+    /// Whether a SYN or SYN-ACK was repeated: it is then unknown which one was answered (Karn
+    /// 1987).
     Ambiguous,
 }
 
 impl Connection {
-    /// A connection that begins with this segment, which [`Connection::take`] then has to take.
+    /// A connection that begins with this segment, which must then be passed to
+    /// [`Connection::take`].
     pub fn beginning_with(segment: &Segment) -> Self {
         let answers = segment.syn() && segment.ack();
         let (opener, acceptor) = if answers {
@@ -100,14 +103,15 @@ impl Connection {
         }
     }
 
-    /// Takes a segment in, unless it belongs to another connection between the same ends.
+    /// Adds a segment, unless it belongs to another connection between the same ends.
     pub fn take(&mut self, segment: &Segment, time_ns: i64, window_ns: u64) -> Taken {
         if segment.syn() && self.is_reopened_by(segment) {
             return Taken::Elsewhere;
         }
         let sender = usize::from(segment.source != self.opener);
         if segment.rst() {
-            self.ended = true; // its numbers may be made up, and its payload is a message to people
+            // Its numbers may be invented, and its payload is a message to people.
+            self.ended = true;
             return Taken::Here { unseen_bytes: 0 };
         }
         if self.directions[sender].take(segment, time_ns, window_ns) == Err(OutOfWindow) {

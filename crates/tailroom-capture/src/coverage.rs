@@ -1,9 +1,9 @@
-//! Which bytes of a stream have been sent, by sequence numbers that wrap around.
+//! The bytes of a stream that have been sent, by sequence numbers that wrap around.
 
-/// No window is larger (RFC 7323 sec. 2.3), so nothing honest is further from what was seen.
+/// Largest window (RFC 7323 sec. 2.3): no valid sequence number is further from those seen before.
 const LARGEST_WINDOW: i64 = 1 << 30;
 
-/// At most this many ranges are kept above a hole (16 KiB); beyond, the lowest hole is given up.
+/// Largest number of ranges above a hole (16 KiB); beyond it, the lowest hole counts as sent.
 const MOST_RANGES: usize = 1024;
 
 /// A sequence number further away than any window.
@@ -15,7 +15,7 @@ pub struct OutOfWindow;
 pub struct Coverage {
     /// Sequence number of offset 0.
     base: u32,
-    /// Everything below this offset is accounted for.
+    /// Every byte below this offset is accounted for.
     below: i64,
     /// Ranges above it: disjoint, ascending, not touching.
     above: Vec<(i64, i64)>,
@@ -32,9 +32,9 @@ impl Coverage {
         self.base
     }
 
-    /// Takes in `length` bytes from `sequence` on and says how many of them are new.
+    /// Adds `length` bytes from `sequence` on; returns how many of them are new.
     ///
-    /// What lies before the first byte of the stream is not part of it.
+    /// Bytes before the first byte of the stream do not count.
     ///
     /// # Errors
     ///
@@ -47,8 +47,8 @@ impl Coverage {
 
     /// Closes the holes below an acknowledged sequence number; returns the bytes in them.
     ///
-    /// Who acknowledges has received: the bytes were sent, though the capture lacks them. Beyond
-    /// the highest number seen nothing is inferred: a FIN takes a number without being a byte.
+    /// Acknowledged bytes were sent, even if the capture lacks them. Beyond the highest number seen
+    /// nothing is inferred, since a FIN takes a sequence number without being a byte.
     pub fn acknowledge(&mut self, sequence: u32) -> u64 {
         let Some(end) = self.offset(sequence) else { return 0 };
         let end = end.min(self.highest());
@@ -59,7 +59,7 @@ impl Coverage {
         self.above.last().map_or(self.below, |&(_, end)| end)
     }
 
-    /// The offset nearest to the highest one seen that `sequence` can stand for.
+    /// The offset for `sequence` that is nearest to the highest offset seen.
     fn offset(&self, sequence: u32) -> Option<i64> {
         let highest = self.highest();
         let ahead = sequence.wrapping_sub(self.base).wrapping_sub(highest as u32);

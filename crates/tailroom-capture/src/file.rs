@@ -1,7 +1,7 @@
 //! Records of pcap and pcapng files, read as a stream.
 //!
 //! `pcap-parser` reads headers, records, blocks and options. The frame of a block (type and length)
-//! is checked here first, so that a block with damaged content can be stepped over.
+//! is checked here first, so that a block with damaged content can be skipped.
 
 use std::io::{self, Read};
 
@@ -14,9 +14,9 @@ use pcap_parser::{
 use crate::report::Skip;
 use crate::segment::Frame;
 
-/// libpcap keeps at most this much of a packet (`MAXIMUM_SNAPLEN`).
+/// Largest part of a packet that libpcap keeps (`MAXIMUM_SNAPLEN`).
 const LONGEST_PACKET: u32 = 262_144;
-/// libpcap and Wireshark read no longer block.
+/// Longest block that libpcap and Wireshark read.
 const LONGEST_BLOCK: usize = 16 << 20;
 const READ_AHEAD: usize = 256 << 10;
 const NS_PER_S: i128 = 1_000_000_000;
@@ -29,12 +29,12 @@ const PCAP_HEADER_BYTES: usize = 24;
 const RECORD_HEADER_BYTES: usize = 16;
 const SMALLEST_BLOCK: usize = 12;
 
-/// Why a file is not read to its end.
+/// The reasons for which reading ends before the end of the file.
 #[derive(Debug)]
 pub enum Stop {
-    /// The operating system cannot read on.
+    /// The operating system cannot read the file any further.
     Io(io::Error),
-    /// What stands there is no capture, or not one any more.
+    /// The bytes at this place are not part of a capture.
     Broken(String),
 }
 
@@ -44,14 +44,14 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// What a record holds.
+/// The content of a record.
 #[derive(Debug)]
 pub enum Record<'a> {
     /// A packet and its time since 1970.
     Packet(i64, Frame<'a>),
     /// A packet or block that cannot be used.
     Skipped(Skip),
-    /// Anything that is no packet.
+    /// A record that is not a packet.
     Other,
 }
 
@@ -78,7 +78,7 @@ impl<R: Read> CaptureFile<R> {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is no capture.
+    /// The file cannot be read, or is not a capture.
     pub fn new(input: R) -> Result<Self, Stop> {
         let mut input = Window { input, buffer: Vec::new(), start: 0, offset: 0 };
         input.require(PCAP_HEADER_BYTES)?;
@@ -103,11 +103,11 @@ impl<R: Read> CaptureFile<R> {
         self.input.offset
     }
 
-    /// The next record, or nothing at the end of the file.
+    /// The next record, or `None` at the end of the file.
     ///
     /// # Errors
     ///
-    /// The file cannot be read on, or what follows is no record.
+    /// The file cannot be read any further, or the next bytes are not a record.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, Stop> {
         let available = self.input.require(SMALLEST_BLOCK)?;
         if available == 0 {
@@ -133,7 +133,7 @@ fn not_a_capture(data: &[u8]) -> &'static str {
         {
             "it ends within the header of a capture"
         }
-        _ => "it is no packet capture; give a file in the format pcap or pcapng",
+        _ => "it is not a packet capture; give a file in the format pcap or pcapng",
     }
 }
 
@@ -280,7 +280,7 @@ impl<R: Read> Window<R> {
         &self.buffer[self.start..]
     }
 
-    /// Reads until `length` bytes are there or the file ends; returns how many are there.
+    /// Reads until the buffer has `length` bytes or the file ends; returns the number of bytes.
     fn require(&mut self, length: usize) -> io::Result<usize> {
         if self.data().len() < length {
             self.buffer.drain(..self.start);

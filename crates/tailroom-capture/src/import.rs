@@ -1,4 +1,4 @@
-//! From a capture to a list of flows.
+//! Converts a capture to a list of flows.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -8,25 +8,25 @@ use crate::file::{CaptureFile, Record, Stop};
 use crate::report::{Report, Skip};
 use crate::segment::{self, Endpoint, Segment};
 
-/// Memory grows with connections, about 300 bytes each; beyond this many the import stops.
+/// Largest number of connections, which need about 300 bytes each; beyond it, the import stops.
 pub const MOST_CONNECTIONS: usize = 4_000_000;
 
 /// One direction of a connection that carried data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Time of its first data since the earliest packet of the capture.
+    /// Time of the first data since the earliest packet of the capture.
     pub start_ns: u64,
     /// Payload, each byte counted once.
     pub bytes: u64,
-    /// Peak rate of its IP packets; not given if it sent for less than a window.
+    /// Peak rate of the IP packets; `None` if the flow sent for less than a window.
     pub rate_bps: Option<u64>,
     /// Round-trip time that the handshake shows.
     pub rtt_ns: Option<i64>,
-    /// Who opened the connection.
+    /// The end that opened the connection.
     pub opener: Endpoint,
     /// The other end.
     pub acceptor: Endpoint,
-    /// The opener sent, not the acceptor.
+    /// Whether the opener sent the data, rather than the acceptor.
     pub forward: bool,
 }
 
@@ -50,11 +50,11 @@ pub struct Import<R> {
 }
 
 impl<R: Read> Import<R> {
-    /// Begins to read a capture; peak rates are over `window_ns`, at least one.
+    /// Begins to read a capture; peak rates are measured over `window_ns`, at least 1.
     ///
     /// # Errors
     ///
-    /// The input cannot be read, or is no capture.
+    /// The input cannot be read, or is not a capture.
     pub fn new(input: R, window_ns: u64) -> Result<Self, Stop> {
         Ok(Import {
             file: CaptureFile::new(input)?,
@@ -66,13 +66,13 @@ impl<R: Read> Import<R> {
         })
     }
 
-    /// Reads up to `records` records; says whether there may be more.
+    /// Reads up to `records` records; returns whether there may be more.
     ///
-    /// Where the file is broken, reading ends and the report says so.
+    /// Reading ends at a broken record, and the report says so.
     ///
     /// # Errors
     ///
-    /// The operating system cannot read on.
+    /// The operating system cannot read the file any further.
     pub fn read(&mut self, records: usize) -> io::Result<bool> {
         for _ in 0..records {
             let offset = self.file.offset();
@@ -137,7 +137,7 @@ impl<R: Read> Import<R> {
         Ok(())
     }
 
-    /// The flows in order of their start, and what was left out.
+    /// The flows in order of their start, and the report of what was left out.
     pub fn finish(self) -> (Vec<Flow>, Report) {
         let earliest_ns = self.earliest_ns.unwrap_or(0);
         let mut flows = Vec::new();

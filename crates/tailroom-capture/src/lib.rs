@@ -1,15 +1,16 @@
 //! Packet captures as lists of TCP flows.
 //!
-//! A capture's journey, each station a module:
+//! The modules that a capture passes:
 //!
 //! ```text
 //! bytes -> records (file) -> segment -> connection -> flows
 //! ```
 //!
-//! [`file`] takes pcap and pcapng apart (crate `pcap-parser`), [`segment`] finds the TCP header of
+//! [`file`] reads pcap and pcapng (crate `pcap-parser`), [`segment`] finds the TCP header of
 //! a packet (crate `etherparse`), [`connection`] follows both directions of a connection by their
 //! sequence numbers ([`coverage`]) and measures their peak rate ([`peak`]). An [`Import`] reads a
-//! capture in slices and ends as a list of [`Flow`]s and a [`Report`] of what was left out.
+//! capture in slices and returns a list of [`Flow`]s and a [`Report`] of the packets that were left
+//! out.
 
 #![forbid(unsafe_code)]
 

@@ -1,23 +1,24 @@
 //! The largest number of bytes within a sliding window, in constant memory.
 
-/// The window slides in steps of this part of its length.
+/// Number of steps per window; the window slides by one step.
 const STEPS: usize = 10;
 
 /// Bytes of the last window, step by step, and the largest sum so far.
 ///
-/// A sum covers `STEPS` whole steps, counted from the first byte. The best window anywhere touches
-/// at most one step more, so the peak misses at most the smaller of its two outer parts.
+/// A sum covers `STEPS` whole steps, counted from the first byte. The window with the most bytes
+/// covers parts of at most one more step, so the peak misses at most the smaller of its two outer
+/// parts.
 #[derive(Debug)]
 pub struct PeakRate {
     start_ns: i64,
-    /// The step that was added to last.
+    /// The step of the latest byte.
     step: u64,
     bytes: [u64; STEPS],
     peak: u64,
 }
 
 impl PeakRate {
-    /// Nothing yet; steps are counted from `start_ns`.
+    /// No bytes yet; steps are counted from `start_ns`.
     pub fn starting_at(start_ns: i64) -> Self {
         PeakRate { start_ns, step: 0, bytes: [0; STEPS], peak: 0 }
     }

@@ -1,11 +1,11 @@
-//! What an import left out, and why.
+//! The packets that an import left out, and the reasons.
 
-/// Why a packet or block did not count.
+/// The reasons for which a packet or block is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     /// Anything but IPv4 and IPv6, such as ARP.
     NotIp,
-    /// IP that carries something else than TCP.
+    /// IP with a protocol other than TCP.
     NotTcp,
     /// An IP fragment without the TCP header; the receiver's ACKs still account for its bytes.
     Fragment,
@@ -21,7 +21,7 @@ pub enum Skip {
     UnknownInterface,
     /// A pcapng Simple Packet Block, or an obsolete Packet Block.
     NoTime,
-    /// A pcapng block whose frame is whole and whose content is not.
+    /// A pcapng block whose frame is valid and whose content is not.
     BadBlock,
 }
 
@@ -41,14 +41,14 @@ impl Skip {
     ];
 }
 
-/// What an import read and what it left out.
+/// The packets that an import read, and those that it left out.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Packets in the capture, skipped ones included.
     pub packets: u64,
-    /// Bytes that a receiver acknowledged and the capture lacks; flows include them.
+    /// Bytes that receivers acknowledged and the capture lacks; flows include them.
     pub unseen_bytes: u64,
-    /// Where and why reading ended before the end of the file.
+    /// Place and reason if reading ended before the end of the file.
     pub broken: Option<(u64, String)>,
     skipped: [u64; Skip::ALL.len()],
 }
@@ -59,7 +59,7 @@ impl Report {
         self.skipped[reason as usize] += 1;
     }
 
-    /// How many were left out for this reason.
+    /// Number of packets and blocks that were left out for this reason.
     pub fn skipped(&self, reason: Skip) -> u64 {
         self.skipped[reason as usize]
     }

@@ -1,4 +1,4 @@
-//! The TCP header of a packet, whatever link layer carries it.
+//! Finds the TCP header of a packet behind any link layer.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -24,16 +24,16 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// What a flow's account needs of a TCP segment.
+/// The parts of a TCP segment that are needed to follow a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Who sent it.
+    /// The end that sent the segment.
     pub source: Endpoint,
-    /// Whom it is for.
+    /// The end that receives it.
     pub destination: Endpoint,
-    /// Number of its first byte.
+    /// Sequence number of the first byte.
     pub sequence: u32,
-    /// The number that its sender expects next; meant only with the flag ACK.
+    /// The sequence number that the sender expects next; valid only with the flag ACK.
     pub acknowledgment: u32,
     /// The byte of flags (RFC 9293 sec. 3.1).
     pub flags: u8,
@@ -44,22 +44,22 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Ends its direction.
+    /// Whether the segment ends its direction.
     pub fn fin(&self) -> bool {
         self.flags & 0x01 != 0
     }
 
-    /// Opens the connection.
+    /// Whether the segment opens the connection.
     pub fn syn(&self) -> bool {
         self.flags & 0x02 != 0
     }
 
-    /// Ends the connection.
+    /// Whether the segment ends the connection.
     pub fn rst(&self) -> bool {
         self.flags & 0x04 != 0
     }
 
-    /// `acknowledgment` is meant.
+    /// Whether `acknowledgment` is valid.
     pub fn ack(&self) -> bool {
         self.flags & 0x10 != 0
     }
@@ -70,7 +70,7 @@ impl Segment {
 pub struct Frame<'a> {
     /// Link-layer header type (tcpdump.org/linktypes.html).
     pub link_type: u32,
-    /// What the capture kept.
+    /// The bytes that the capture kept.
     pub data: &'a [u8],
     /// Length on the wire.
     pub original_bytes: u32,
@@ -83,7 +83,7 @@ const NEEDED_TCP_BYTES: usize = 14;
 ///
 /// # Errors
 ///
-/// The frame holds no TCP header, or one that cannot be read; the reason says which.
+/// The frame has no TCP header, or the header cannot be read; the reason says which.
 pub fn read(frame: Frame<'_>) -> Result<Segment, Skip> {
     let link_bytes = link_header(frame.link_type, frame.data)?;
     let packet = &frame.data[link_bytes..];
@@ -159,8 +159,8 @@ fn ether_type(data: &[u8], mut at: usize) -> Result<usize, Skip> {
 
 /// Bytes of the IP headers, and of the whole packet.
 ///
-/// A length of zero is what a network card fills in after the capture point, or a packet beyond
-/// 64 KiB; then the length on the wire says it.
+/// A length of zero is filled in by the network card after the capture point, or belongs to a
+/// packet beyond 64 KiB; the length on the wire is then used.
 fn ip_lengths(ip: &LaxIpSlice<'_>, on_wire: u32) -> (u32, u32) {
     match ip {
         LaxIpSlice::Ipv4(ip) => {

@@ -1,7 +1,8 @@
-//! What an analytic model reads of a network: rates, delays, buffers and flows as plain numbers.
+//! The input of the analytic models: rates, delays, buffers and flows of a network as plain
+//! numbers.
 //!
-//! A model knows no packets, so flows that do not differ are counted together, and what comes and
-//! goes is given by its rate of arrival and by draws of its size.
+//! Models do not simulate packets. Identical flows are therefore counted together, and flows that
+//! arrive and depart are described by their arrival rate and by a sample of their sizes.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -16,25 +17,25 @@ use crate::tcp::sender::recovery::Recovery;
 use crate::traffic::{DataSpec, FlowStatistics, SourceSpec};
 use crate::units::Rate;
 
-/// How many sizes of flows that come and go are drawn.
+/// Number of sizes that are drawn for a group whose flows arrive and depart.
 const DRAWS: usize = 1_000;
 
 /// A network in numbers.
 #[derive(Debug, Serialize)]
-pub struct Outline {
-    /// Length of a run.
+pub struct ModelInput {
+    /// Length of the run.
     pub duration_s: f64,
-    /// Where its statistics begin.
+    /// Start of the measured window.
     pub measure_from_s: f64,
     /// Shared links, in the order of the scenario.
-    pub links: Vec<LinkOutline>,
+    pub links: Vec<LinkInput>,
     /// Groups of flows, in the order of the scenario.
-    pub groups: Vec<GroupOutline>,
+    pub groups: Vec<GroupInput>,
 }
 
 /// A shared link.
 #[derive(Debug, Serialize)]
-pub struct LinkOutline {
+pub struct LinkInput {
     /// Its key in the scenario.
     pub name: String,
     /// Rate until the first change.
@@ -49,26 +50,26 @@ pub struct LinkOutline {
     pub random_loss_fraction: f64,
     /// Kind of its queue discipline.
     pub discipline: &'static str,
-    /// The discipline's parameters as the scenario gives them.
+    /// Parameters of the discipline as in the scenario.
     pub parameters: Value,
-    /// Those that are amounts in the buffer, `limit` among them.
-    pub amounts: Vec<AmountOutline>,
+    /// Parameters that are amounts in the buffer, `limit` among them.
+    pub amounts: Vec<AmountInput>,
 }
 
-/// An amount in a buffer; one of the two numbers is what the discipline counts.
+/// An amount in a buffer, in the unit that the discipline counts.
 #[derive(Debug, Serialize)]
-pub struct AmountOutline {
-    /// The discipline's parameter.
+pub struct AmountInput {
+    /// Name of the parameter.
     pub key: &'static str,
-    /// In packets; absent if it counts bytes.
+    /// The amount in packets; absent if the discipline counts bytes.
     pub packets: Option<f64>,
-    /// In bytes; absent if it counts packets.
+    /// The amount in bytes; absent if the discipline counts packets.
     pub bytes: Option<f64>,
 }
 
 /// A group of flows.
 #[derive(Debug, Serialize)]
-pub struct GroupOutline {
+pub struct GroupInput {
     /// Its key in the scenario.
     pub name: String,
     /// Names of the shared links on its way to the receiver.
@@ -77,33 +78,33 @@ pub struct GroupOutline {
     pub reverse_path: Vec<String>,
     /// Size of a data packet on the wire.
     pub packet_bytes: u32,
-    /// Part of it that is header.
+    /// Size of the headers in a data packet.
     pub header_bytes: u32,
-    /// What its application wants to send.
-    pub source: SourceOutline,
-    /// The transport; absent if nothing controls the flows.
-    pub transport: Option<TransportOutline>,
-    /// Its permanent flows, those that do not differ counted together.
-    pub flows: Vec<FlowsOutline>,
+    /// The data that the application wants to send.
+    pub source: SourceInput,
+    /// The transport; absent for unresponsive flows.
+    pub transport: Option<TransportInput>,
+    /// Permanent flows; identical flows are one entry.
+    pub flows: Vec<FlowsInput>,
 }
 
-/// Permanent flows that do not differ but in their start.
+/// Permanent flows that differ only in their start.
 #[derive(Debug, PartialEq, Serialize)]
-pub struct FlowsOutline {
-    /// How many.
+pub struct FlowsInput {
+    /// Number of flows.
     pub count: u64,
     /// Two-way propagation delay.
     pub rtt_s: f64,
-    /// Rate of each one's access link; absent for one that takes no time.
+    /// Rate of the access link of each flow; absent if the access link has no delay.
     pub access_rate_bps: Option<f64>,
 }
 
 /// The transport of a group.
 #[derive(Debug, Serialize)]
-pub struct TransportOutline {
+pub struct TransportInput {
     /// Name of the congestion control.
     pub congestion: String,
-    /// Its parameters as the scenario gives them.
+    /// Parameters of the congestion control as in the scenario.
     pub parameters: Value,
     /// Whether losses are repaired from selective ACKs.
     pub sack: bool,
@@ -113,22 +114,22 @@ pub struct TransportOutline {
     pub initial_window: u32,
     /// Upper bound of the window in packets.
     pub max_window: Option<u64>,
-    /// Whether packets are spread over the round trip.
+    /// Whether packets are paced.
     pub pacing: bool,
-    /// Whether its packets may be marked.
+    /// Whether packets may be marked (ECN).
     pub ecn: bool,
 }
 
-/// What an application wants to send.
+/// The data that an application wants to send.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum SourceOutline {
+pub enum SourceInput {
     /// As much as the window allows.
     Bulk {
         /// Payload to send; absent for a permanent flow.
         bytes: Option<u64>,
     },
-    /// A stream that nothing controls.
+    /// An unresponsive stream.
     Stream {
         /// Its kind in the scenario.
         process: &'static str,
@@ -137,31 +138,31 @@ pub enum SourceOutline {
         /// Whether packets have one size.
         fixed_size: bool,
     },
-    /// Flows that come and go.
+    /// Flows that arrive and depart.
     Passing {
         /// Its kind in the scenario.
         process: &'static str,
-        /// Mean number of connections or media flows that arrive in a second.
+        /// Mean number of connections or media flows that arrive per second.
         arrivals_per_s: f64,
         /// Whether they arrive as a Poisson process.
         poisson: bool,
-        /// Mean payload of one; of media flows, bytes on the wire.
+        /// Mean payload of a flow; of media flows, mean bytes on the wire.
         size_bytes_mean: f64,
-        /// The same with a header for each packet.
+        /// Mean bytes of a flow on the wire, with a header per packet.
         wire_bytes_mean: f64,
-        /// Payload of a thousand drawn ones; empty for media flows.
+        /// Payloads of a thousand drawn flows; empty for media flows.
         sizes_bytes: Vec<f64>,
         /// Mean two-way propagation delay.
         rtt_s: f64,
-        /// Mean of the rate that a flow cannot exceed; absent if there is none.
+        /// Mean of the rate that a flow cannot exceed; absent if there is no such rate.
         peak_rate_bps: Option<f64>,
     },
 }
 
-impl Outline {
+impl ModelInput {
     /// Reads a network.
     pub fn of(network: &Network) -> Self {
-        Outline {
+        ModelInput {
             duration_s: network.duration.seconds(),
             measure_from_s: network.measure_from.seconds(),
             links: network.links.iter().map(link).collect(),
@@ -170,8 +171,8 @@ impl Outline {
     }
 }
 
-fn link(spec: &LinkSpec) -> LinkOutline {
-    LinkOutline {
+fn link(spec: &LinkSpec) -> LinkInput {
+    LinkInput {
         name: spec.name.clone(),
         rate_bps: spec.rate.bits_per_second() as f64,
         delay_s: spec.delay.seconds(),
@@ -184,15 +185,15 @@ fn link(spec: &LinkSpec) -> LinkOutline {
     }
 }
 
-fn amounts(spec: &LinkSpec) -> Vec<AmountOutline> {
+fn amounts(spec: &LinkSpec) -> Vec<AmountInput> {
     let mut queue = spec.queue.clone();
     let named = queue.parameters_mut().amounts().into_iter();
     named
         .map(|(key, amount)| match spec.limit(*amount) {
             Limit::Packets(packets) => {
-                AmountOutline { key, packets: Some(packets as f64), bytes: None }
+                AmountInput { key, packets: Some(packets as f64), bytes: None }
             }
-            Limit::Bytes(bytes) => AmountOutline { key, packets: None, bytes: Some(bytes as f64) },
+            Limit::Bytes(bytes) => AmountInput { key, packets: None, bytes: Some(bytes as f64) },
         })
         .collect()
 }
@@ -209,7 +210,7 @@ fn mean_loss(loss: &LossSpec) -> f64 {
     }
 }
 
-/// What a component is configured with, without its kind.
+/// The parameters of a component, without its kind.
 fn parameters(config: &impl Serialize) -> Value {
     let mut value = serde_json::to_value(config).unwrap_or_default();
     if let Some(table) = value.as_object_mut() {
@@ -218,10 +219,10 @@ fn parameters(config: &impl Serialize) -> Value {
     value
 }
 
-fn group(network: &Network, index: usize) -> GroupOutline {
+fn group(network: &Network, index: usize) -> GroupInput {
     let spec = &network.groups[index];
     let names = |path: &[usize]| path.iter().map(|&at| network.links[at].name.clone()).collect();
-    GroupOutline {
+    GroupInput {
         name: spec.name.clone(),
         path: names(&spec.path),
         reverse_path: names(&spec.reverse_path),
@@ -233,9 +234,9 @@ fn group(network: &Network, index: usize) -> GroupOutline {
     }
 }
 
-fn transport(spec: &GroupSpec) -> Option<TransportOutline> {
+fn transport(spec: &GroupSpec) -> Option<TransportInput> {
     let tcp = spec.tcp.as_ref()?;
-    Some(TransportOutline {
+    Some(TransportInput {
         congestion: tcp.congestion.name().to_owned(),
         parameters: parameters(&tcp.congestion),
         sack: tcp.recovery == Recovery::Sack,
@@ -247,37 +248,37 @@ fn transport(spec: &GroupSpec) -> Option<TransportOutline> {
     })
 }
 
-/// Neighbours that do not differ become one entry, so that a million flows are a few numbers.
-fn flows(network: &Network, group: usize) -> Vec<FlowsOutline> {
+/// Consecutive identical flows become one entry, so that a million flows are a few numbers.
+fn flows(network: &Network, group: usize) -> Vec<FlowsInput> {
     let members = network.members(group);
-    let mut outlines: Vec<FlowsOutline> = Vec::new();
+    let mut inputs: Vec<FlowsInput> = Vec::new();
     for flow in &network.flows[members.start as usize..members.end as usize] {
         let rtt_s = flow.rtt.seconds();
         let access_rate_bps = flow.access_rate.map(bits_per_second);
-        match outlines.last_mut() {
+        match inputs.last_mut() {
             Some(last) if (last.rtt_s, last.access_rate_bps) == (rtt_s, access_rate_bps) => {
                 last.count += 1;
             }
-            _ => outlines.push(FlowsOutline { count: 1, rtt_s, access_rate_bps }),
+            _ => inputs.push(FlowsInput { count: 1, rtt_s, access_rate_bps }),
         }
     }
-    outlines
+    inputs
 }
 
 fn bits_per_second(rate: Rate) -> f64 {
     rate.bits_per_second() as f64
 }
 
-fn source(network: &Network, spec: &GroupSpec) -> SourceOutline {
+fn source(network: &Network, spec: &GroupSpec) -> SourceInput {
     let process = spec.source.name();
-    let stream = |fixed_size| SourceOutline::Stream {
+    let stream = |fixed_size| SourceInput::Stream {
         process,
         rate_bps: spec.source.offered_rate_bps().unwrap_or(0.0),
         fixed_size,
     };
     match &spec.source {
         SourceSpec::Data(DataSpec::Bulk(bulk)) => {
-            SourceOutline::Bulk { bytes: bulk.bytes.map(Size::bytes) }
+            SourceInput::Bulk { bytes: bulk.bytes.map(Size::bytes) }
         }
         // A load that the rest of the link takes as given, although a window may hold it back.
         SourceSpec::Data(DataSpec::Objects(_)) => stream(true),
@@ -289,8 +290,8 @@ fn source(network: &Network, spec: &GroupSpec) -> SourceOutline {
     }
 }
 
-fn passing(process: &'static str, flows: FlowStatistics) -> SourceOutline {
-    SourceOutline::Passing {
+fn passing(process: &'static str, flows: FlowStatistics) -> SourceInput {
+    SourceInput::Passing {
         process,
         arrivals_per_s: flows.arrivals_per_s,
         poisson: flows.is_poisson,

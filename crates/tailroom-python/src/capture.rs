@@ -1,4 +1,4 @@
-//! A capture file in, columns of its flows out.
+//! Converts a packet capture to columns of its flows.
 
 use std::fs::File;
 use std::io;
@@ -11,10 +11,11 @@ use tailroom_capture::{Flow, Import, Report};
 use crate::columns;
 use crate::error::{self, Failure};
 
-/// Between two slices of this many records Python may interrupt: some hundredths of a second.
+/// Records per slice, which take some hundredths of a second; Python may interrupt between two
+/// slices.
 const SLICE_RECORDS: usize = 100_000;
 
-/// Reads a capture, without holding the interpreter's lock.
+/// Reads a capture without holding the interpreter's lock.
 #[pyfunction]
 pub(crate) fn import_capture(
     py: Python<'_>,
@@ -37,7 +38,7 @@ fn read(path: PathBuf, window_ns: u64) -> Result<(Vec<Flow>, Report), Failure> {
     Ok(import.finish())
 }
 
-/// The system's words without its number.
+/// The message of the operating system without its error number.
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn unreadable(error: io::Error) -> Failure {
     let text = error.to_string();

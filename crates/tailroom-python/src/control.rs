@@ -1,7 +1,7 @@
-//! A congestion control in Python: an object of the user's, called at each ACK.
+//! Congestion controls written in Python: objects of the user that are called at each ACK.
 //!
 //! The engine runs detached from the interpreter and attaches for each call, so that other threads
-//! continue and Ctrl-C works. An exception is kept in [`Raised`] while the engine ends the run.
+//! continue and Ctrl-C acts. An exception is kept in [`Raised`] while the engine ends the run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,7 +23,7 @@ use crate::events::{
     PyRestartEvent, PyRoundEvent,
 };
 
-/// The exception that ended a run in the user's code.
+/// The exception in the user's code that ended a run.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
@@ -38,13 +38,13 @@ impl Raised {
     }
 }
 
-/// Attribute of what makes a control: whether it is rate-based.
+/// Attribute of the factory of a control that says whether the control is rate-based.
 const IS_RATE_BASED: &str = "is_rate_based";
 
 /// Finds controls through a function of the Python package.
 pub(crate) struct PythonControls {
-    /// Takes name and parameters (TOML); returns what makes a flow's control, or `None` if the name
-    /// is none of a Python object.
+    /// Takes a name and parameters (TOML); returns the factory of a flow's control, or `None` if
+    /// the name does not belong to a Python object.
     find: Option<Py<PyAny>>,
     raised: Raised,
 }
@@ -54,7 +54,7 @@ impl PythonControls {
         PythonControls { find, raised: Raised::default() }
     }
 
-    /// Finds every control of the scenario that is not the engine's.
+    /// Finds every control of the scenario that the engine does not have.
     pub(crate) fn find_all(&self, scenario: Scenario) -> Result<Scenario, Failure> {
         scenario.with_controls(self).map_err(|error| match self.raised.take() {
             Some(raised) => Failure::Python(raised),
@@ -62,7 +62,7 @@ impl PythonControls {
         })
     }
 
-    /// Puts the exception that a control raised beside the end that it brought to the run.
+    /// Replaces the error of a run by the exception of the control that caused it.
     pub(crate) fn blame<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
         result.map_err(|failure| match (failure, self.raised.take()) {
             (Failure::Run(error), Some(cause)) => Failure::Control(error.to_string(), cause),
@@ -98,7 +98,7 @@ impl FindControl for PythonControls {
 }
 
 impl PythonControls {
-    /// The package says what is wrong as `ScenarioError(problem, remedy)`; all else is kept.
+    /// The package reports faults as `ScenarioError(problem, remedy)`; other exceptions are kept.
     fn refusal(&self, py: Python<'_>, name: &str, error: PyErr) -> NoControl {
         let arguments = || error.value(py).getattr("args")?.extract::<(String, String)>();
         if error.is_instance_of::<ScenarioError>(py)
@@ -112,7 +112,7 @@ impl PythonControls {
     }
 }
 
-/// The bound methods of a flow's control that it has; `None` for those that it does not have.
+/// The bound methods of a flow's control; `None` for methods that it does not have.
 struct Methods {
     on_ack: Option<Py<PyAny>>,
     on_congestion: Option<Py<PyAny>>,
@@ -125,7 +125,7 @@ struct Methods {
 }
 
 impl Methods {
-    /// The package has checked that the control has those that it must have.
+    /// The package has checked that the required methods exist.
     fn of(py: Python<'_>, control: &Bound<'_, PyAny>) -> PyResult<Self> {
         let method = |name: &str| match control.getattr(name) {
             Ok(method) => Ok(Some(method.unbind())),
@@ -149,12 +149,12 @@ impl Methods {
     }
 }
 
-/// The method that makes a control a rate-based one.
+/// The method that only rate-based controls have.
 const RATE_BASED: &str = "on_rate_sample";
 
 /// The control of one flow.
 struct PythonControl {
-    /// `None` if it could not be made.
+    /// `None` if the factory failed.
     methods: Option<Methods>,
     rounds: Rounds,
     raised: Raised,
@@ -175,7 +175,7 @@ impl PythonControl {
         control
     }
 
-    /// The window that a method returns; NaN, which no window is, where it fails.
+    /// The window that a method returns; NaN, which is not a window, if the method fails.
     fn ask<'py>(
         &mut self,
         py: Python<'py>,
@@ -192,7 +192,7 @@ impl PythonControl {
         }
     }
 
-    /// How to send from now on, as a method returns it; `None` where it fails.
+    /// The output that a method returns; `None` if the method fails.
     fn ask_output<'py>(
         &mut self,
         py: Python<'py>,
@@ -208,7 +208,7 @@ impl PythonControl {
         None
     }
 
-    /// What a method returns; `None` where there is no such method, or it fails.
+    /// The value that a method returns; `None` if there is no such method or it fails.
     fn answer<'py>(
         &mut self,
         py: Python<'py>,
@@ -220,7 +220,7 @@ impl PythonControl {
         method.bind(py).call1(arguments).map_err(|error| self.fail(py, name, error)).ok()
     }
 
-    /// Tells a method, which has nothing to answer.
+    /// Calls a method that returns nothing.
     fn tell<'py>(
         &mut self,
         py: Python<'py>,
@@ -268,7 +268,7 @@ impl PythonControl {
     }
 }
 
-/// A value as Python shows it, with its type.
+/// The `repr` of a value, and its type.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     if value.is_none() {
         return "None".to_owned();

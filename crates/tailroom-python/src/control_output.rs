@@ -1,4 +1,4 @@
-//! What a rate-based control written in Python answers.
+//! The output of rate-based controls written in Python.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ impl PyControlOutput {
 
 #[pymethods]
 impl PyControlOutput {
-    /// Refuses a window, a rate or a number of packets that is out of range.
+    /// Raises `ValueError` for a window, a rate or a number of packets that is out of range.
     #[new]
     #[pyo3(signature = (cwnd_packets, pacing_rate_pps, send_quantum_packets=1, is_app_limited=false))]
     fn new(
@@ -57,7 +57,7 @@ impl PyControlOutput {
         self.0.pacing_rate
     }
 
-    /// How many packets leave together.
+    /// Number of packets that leave together.
     #[getter]
     fn send_quantum_packets(&self) -> u64 {
         self.0.send_quantum

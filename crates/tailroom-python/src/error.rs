@@ -1,4 +1,4 @@
-//! Every way to fail, as a Python exception with one sentence that says what to do.
+//! Converts errors to Python exceptions whose message names the remedy.
 
 use std::cell::RefCell;
 use std::panic;
@@ -14,14 +14,14 @@ import_exception!(tailroom.errors, RunError);
 import_exception!(tailroom.errors, ControlError);
 import_exception!(tailroom.errors, CaptureError);
 
-/// What can end a call into the engine.
+/// The reasons for which a call into the engine fails.
 pub(crate) enum Failure {
     Scenario(tailroom_engine::scenario::ScenarioError),
     Run(tailroom_engine::simulation::error::RunError),
     Capture(String),
     /// Ctrl-C, or an exception in the caller's progress function.
     Python(PyErr),
-    /// An exception in a congestion control, and where it came in the run.
+    /// An exception in a congestion control, and its place in the run.
     Control(String, PyErr),
     Panic(String),
 }
@@ -48,7 +48,7 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Scenario(error) => ScenarioError::new_err(error.to_string()),
-            // The control's author is at fault, not the run.
+            // The fault is in the control, not in the engine.
             Failure::Run(error @ tailroom_engine::simulation::error::RunError::Control { .. }) => {
                 ScenarioError::new_err(error.to_string())
             }
@@ -64,7 +64,7 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// Ctrl-C and a wish to exit are no failures, wherever they come.
+/// Whether an exception is Ctrl-C or `SystemExit`, which are passed on unchanged.
 fn control_error(place: String, cause: PyErr) -> PyErr {
     Python::attach(|py| {
         if !cause.is_instance_of::<PyException>(py) {
@@ -77,11 +77,12 @@ fn control_error(place: String, cause: PyErr) -> PyErr {
 }
 
 thread_local! {
-    /// Where and why the last panic of this thread happened.
+    /// Place and message of the last panic of this thread.
     static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Panics reach the user through [`catch_panics`]; the default hook would print a traceback too.
+/// Replaces the panic hook: panics reach the user through [`catch_panics`], and the default hook
+/// would print a traceback as well.
 pub(crate) fn keep_panics_off_the_terminal() {
     panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(String::new, ToString::to_string);
@@ -97,7 +98,7 @@ pub(crate) fn keep_panics_off_the_terminal() {
 
 /// Runs `call`; a panic inside becomes [`Failure::Panic`].
 ///
-/// Nothing that `call` has touched is used after a panic, so unwind safety does not matter.
+/// No value that `call` has access to is used after a panic, so unwind safety does not matter.
 pub(crate) fn catch_panics<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     panic::catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
         Err(Failure::Panic(LAST_PANIC.take().unwrap_or_else(|| "an unknown place".to_owned())))

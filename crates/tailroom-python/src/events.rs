@@ -1,5 +1,5 @@
-//! What a congestion control written in Python is told. An event converts a field when it is asked
-//! for, and never changes: a control may keep it.
+//! The events that congestion controls written in Python receive. An event converts a field when
+//! the field is read; it never changes, so that a control may keep it.
 
 use pyo3::prelude::*;
 use tailroom_engine::congestion::rate_based::{
@@ -129,7 +129,7 @@ impl PyRoundEvent {
 }
 
 fn min_rtt_s(event: &AckEvent) -> f64 {
-    // Before the first sample there is no smoothed one either.
+    // Before the first sample there is no smoothed RTT either.
     if event.srtt.picoseconds() == 0 { f64::INFINITY } else { event.min_rtt.seconds() }
 }
 
@@ -151,7 +151,7 @@ impl PyCongestionEvent {
         self.0.now.seconds()
     }
 
-    /// What from: `"loss"`, `"mark"` (ECN) or `"timeout"`.
+    /// Cause of the congestion: `"loss"`, `"mark"` (ECN) or `"timeout"`.
     #[getter]
     fn kind(&self) -> &'static str {
         match self.0.kind {
@@ -192,7 +192,8 @@ impl PyBeginEvent {
         self.0.now.seconds()
     }
 
-    /// For the control's random choices: follows from the scenario's seed and the flow's name.
+    /// Seed for random choices of the control; it follows from the scenario's seed and the flow's
+    /// name.
     #[getter]
     fn seed(&self) -> u64 {
         self.0.seed
@@ -217,7 +218,7 @@ impl PyBeginEvent {
     }
 }
 
-/// An ACK, any ACK, with the delivery rate that it shows (draft-ietf-ccwg-bbr-06, section 4.1).
+/// Any ACK, with the delivery rate that it shows (draft-ietf-ccwg-bbr-06, section 4.1).
 #[pyclass(frozen, module = "tailroom", name = "RateSampleEvent")]
 pub(crate) struct PyRateSampleEvent(RateSampleEvent);
 
@@ -268,7 +269,7 @@ impl PyRateSampleEvent {
         self.0.rate.map(|sample| sample.delivered)
     }
 
-    /// Packets taken for lost in that interval; `None` if nothing is newly acknowledged.
+    /// Packets declared lost in that interval; `None` if nothing is newly acknowledged.
     #[getter]
     fn sample_lost_packets(&self) -> Option<u64> {
         self.0.rate.map(|sample| sample.lost)
@@ -301,7 +302,7 @@ impl PyRateSampleEvent {
         self.0.prior_in_flight
     }
 
-    /// Packets in the network after this ACK, without those newly taken for lost.
+    /// Packets in the network after this ACK, without those newly declared lost.
     #[getter]
     fn in_flight_packets(&self) -> u64 {
         self.0.in_flight
@@ -313,7 +314,7 @@ impl PyRateSampleEvent {
         self.0.newly_delivered
     }
 
-    /// Packets newly taken for lost.
+    /// Packets newly declared lost.
     #[getter]
     fn lost_packets(&self) -> u64 {
         self.0.newly_lost
@@ -342,7 +343,7 @@ impl PyRateSampleEvent {
     }
 }
 
-/// A packet that is newly taken for lost.
+/// A packet that is newly declared lost.
 #[pyclass(frozen, module = "tailroom", name = "LostPacketEvent")]
 pub(crate) struct PyLostPacketEvent(LostPacketEvent);
 

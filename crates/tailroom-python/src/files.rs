@@ -1,4 +1,4 @@
-//! Reads the files that a scenario names: the engine itself touches no file system.
+//! Reads the files that a scenario names; the engine itself does not access the file system.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use tailroom_engine::scenario::FileLoader;
 
-/// A longer file is a mistake (a Mahimahi trace of 1 Gbit/s holds 12 MB for 60 s, a list of 1,000,000
-/// flows some 100 MB).
+/// Longest file; a longer one is a mistake (a Mahimahi trace of 1 Gbit/s has 12 MB for 60 s, a list
+/// of 1,000,000 flows about 100 MB).
 const LARGEST_FILE_BYTES: u64 = 512 << 20;
 
-/// Paths in a scenario are relative to the directory of the scenario file.
+/// The directory of the scenario file, to which paths in the scenario are relative.
 pub(crate) struct Directory {
     base: PathBuf,
 }
@@ -41,7 +41,7 @@ impl FileLoader for Directory {
     }
 }
 
-/// A list of flows that is Parquet, as the CSV that the engine reads.
+/// Converts a list of flows from Parquet to the CSV that the engine reads.
 fn csv_of_parquet(path: &Path) -> Result<String, String> {
     Python::attach(|py| {
         let module = py.import("tailroom.traffic_import.flow_list")?;

@@ -1,11 +1,10 @@
-//! Python's door to the engine: scenario text in, summary and columns out.
+//! The Python binding of the engine: scenario text in, summary and tables out.
 //!
-//! Nothing is computed here. `run` drives the simulation in slices so that Python can interrupt it,
-//! `columns` hands the series over as `NumPy` arrays without copying, when they are asked for,
-//! `files` reads the trace files that a scenario names, `control` asks congestion controls written in
-//! Python, handing them `events`,
-//! `capture` turns a packet capture into a list of flows, and `error` turns every way to fail into a
-//! Python exception.
+//! Nothing is computed here. `run` drives the simulation in slices, so that Python can interrupt
+//! it; `columns` hands tables over as `NumPy` arrays, without copying and only on demand; `files`
+//! reads the files that a scenario names; `control` calls congestion controls written in Python
+//! with `events`, and `control_output` is what rate-based controls return; `capture` converts a
+//! packet capture to a list of flows; `error` converts errors to Python exceptions.
 
 mod capture;
 mod columns;
@@ -24,9 +23,10 @@ mod _engine {
 
     use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
-    use tailroom_engine::model_input::Outline;
+    use tailroom_engine::model_input::ModelInput;
     use tailroom_engine::network::Network;
     use tailroom_engine::quantity::read_base_units;
+    use tailroom_engine::results::{self, Tables};
     use tailroom_engine::scenario::{self, Scenario};
 
     #[pymodule_export]
@@ -52,21 +52,21 @@ mod _engine {
         scenario::schema().to_string()
     }
 
-    /// Names the sources that this engine was built from: its version and a hash of them.
+    /// Version of the engine, and a hash of the sources that it was built from.
     #[pyfunction]
     fn build() -> &'static str {
         concat!(env!("CARGO_PKG_VERSION"), "+", env!("TAILROOM_BUILD"))
     }
 
-    /// Reads a quantity as a scenario writes it: a time in seconds, a rate in bit/s, a size in bytes.
-    /// The kind is the name that the schema has for it.
+    /// Reads a quantity with its unit: returns a time in seconds, a rate in bit/s or a size in
+    /// bytes. `kind` is the name of the quantity in the schema.
     #[pyfunction]
     fn quantity(kind: &str, text: &str) -> PyResult<f64> {
         let read = read_base_units(kind, text)
             .ok_or_else(|| PyValueError::new_err(format!("there is no kind of quantity {kind}")))?;
         let base_units = read.map_err(|bad| ScenarioError::new_err(bad.to_string()))?;
         let is_time = kind.ends_with("duration");
-        // Times beyond 2.5 hours, 2^53 ps, are rounded to a nanosecond.
+        // Times beyond 2.5 hours (2^53 ps) are rounded to a nanosecond.
         let value = base_units as f64;
         Ok(if is_time { value / 1e12 } else { value })
     }
@@ -75,6 +75,19 @@ mod _engine {
     #[pyfunction]
     fn components() -> String {
         scenario::components().to_string()
+    }
+
+    /// The tables of a result and their columns, as JSON.
+    #[pyfunction]
+    fn tables() -> PyResult<String> {
+        serde_json::to_string(&Tables::declarations())
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// JSON Schema of the summary of a run.
+    #[pyfunction]
+    fn summary_schema() -> String {
+        results::summary_schema().to_string()
     }
 
     /// Checks a scenario and returns it as TOML with every default filled in.
@@ -91,10 +104,10 @@ mod _engine {
         Ok(checked.scenario.to_toml())
     }
 
-    /// What an analytic model reads of a scenario, as JSON.
+    /// The input of the analytic models for a scenario, as JSON.
     #[pyfunction]
     #[pyo3(signature = (text, base_directory, overrides, seed=None, find_control=None))]
-    fn outline(
+    fn model_input(
         text: &str,
         base_directory: PathBuf,
         overrides: Vec<(String, String)>,
@@ -102,11 +115,11 @@ mod _engine {
         find_control: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let checked = Checked::new(text, base_directory, overrides, seed, find_control)?;
-        // Numbers and texts: all of it is JSON.
-        Ok(serde_json::to_string(&Outline::of(&checked.network)).unwrap_or_default())
+        // Cannot fail: numbers and strings are JSON.
+        Ok(serde_json::to_string(&ModelInput::of(&checked.network)).unwrap_or_default())
     }
 
-    /// A scenario that can be run.
+    /// A scenario without faults, and its network.
     struct Checked {
         scenario: Scenario,
         network: Network,

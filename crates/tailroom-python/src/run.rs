@@ -1,4 +1,4 @@
-//! One run, driven in slices of simulated time: between two of them Python may interrupt it.
+//! One run, in slices of simulated time: Python may interrupt the run between two slices.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -10,26 +10,28 @@ use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 
-use crate::columns;
+use crate::columns::Columns;
 use crate::control::PythonControls;
 use crate::error::{self, Failure};
 use crate::files::Directory;
 
-/// A slice never covers more than this part of the run.
+/// A run has at least this many slices of full length.
 const FEWEST_SLICES: u64 = 200;
-/// The first slice is this part of the run; slices then double while they are short.
+/// The first slice is one of this many equal parts of the run; slices then double while they are
+/// short.
 const FIRST_SLICE: u64 = 1 << 20;
-/// A slice that took longer is followed by one of half its length: Ctrl-C must act at once.
+/// After a slice that took longer, the next slice has half its length, so that Ctrl-C acts at once.
 const LONG_SLICE: Duration = Duration::from_millis(100);
-/// A slice that took less is followed by one of twice its length.
+/// After a slice that took less, the next slice has twice its length.
 const SHORT_SLICE: Duration = Duration::from_millis(20);
+/// Time between two calls of `progress`.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Runs a scenario from start to end, without holding the interpreter's lock.
+/// Runs a scenario from start to end without holding the interpreter's lock.
 ///
-/// `progress` is called with the fraction done and the simulated seconds, at most ten times a
-/// second; an exception in it ends the run. `find_control` finds congestion controls written in
-/// Python.
+/// `progress` is called with the completed fraction of the run and the simulated seconds, at most
+/// ten times per second; an exception in it ends the run. `find_control` finds congestion controls
+/// written in Python.
 #[pyfunction]
 #[pyo3(signature = (
     text, base_directory, overrides, seed=None, progress=None, find_control=None
@@ -83,13 +85,13 @@ fn simulate(
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "it paces the slices and never enters the simulation"
+    reason = "the time paces the slices and does not reach the simulation"
 )]
 fn wall_clock() -> Instant {
     Instant::now()
 }
 
-/// The caller's view of a run under way.
+/// Reports the progress of a run to its caller.
 struct Observer {
     progress: Option<Py<PyAny>>,
     last_call: Instant,
@@ -100,7 +102,7 @@ impl Observer {
         Observer { progress, last_call: wall_clock() }
     }
 
-    /// Lets Python act on signals, and tells the caller how far the run is.
+    /// Lets Python handle signals, and reports the progress to the caller.
     fn observe(&mut self, now: Time, duration: Time) -> PyResult<()> {
         Python::attach(|py| {
             py.check_signals()?;
@@ -123,25 +125,13 @@ fn to_python<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let summary = serde_json::to_string(&results.summary)
         .map_err(|error| error::RunError::new_err(error.to_string()))?;
-    let link_series = results.link_series.map(columns::link_series);
-    let flow_series = results.flow_series.map(columns::flow_series);
-    let packet_log =
-        (!results.packet_log.time_s.is_empty()).then(|| columns::packet_log(results.packet_log));
-    let arrival_log =
-        (!results.arrival_log.time_s.is_empty()).then(|| columns::arrival_log(results.arrival_log));
-    let flow_log =
-        (!results.flow_log.start_s.is_empty()).then(|| columns::flow_log(results.flow_log));
-    let dispersion = (!results.arrival_dispersion.link.is_empty())
-        .then(|| columns::arrival_dispersion(results.arrival_dispersion));
+    let tables = PyDict::new(py);
+    for (name, columns) in results.tables.into_columns() {
+        tables.set_item(name, columns.map(Columns::from))?;
+    }
     let answer = PyDict::new(py);
     answer.set_item("summary", summary)?;
     answer.set_item("scenario", resolved)?;
-    answer.set_item("link_series", link_series)?;
-    answer.set_item("flow_series", flow_series)?;
-    answer.set_item("packet_log", packet_log)?;
-    answer.set_item("arrival_log", arrival_log)?;
-    answer.set_item("flow_counts", columns::flow_counts(results.flow_counts))?;
-    answer.set_item("flow_log", flow_log)?;
-    answer.set_item("arrival_dispersion", dispersion)?;
+    answer.set_item("tables", tables)?;
     Ok(answer)
 }

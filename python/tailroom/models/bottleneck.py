@@ -172,15 +172,15 @@ def read_bottleneck(
     Raises:
         ScenarioError: The scenario is wrong, or has no such link.
     """
-    outline = _outline(source, seed)
-    names = [one["name"] for one in outline["links"]]
+    model_input = _model_input(source, seed)
+    names = [one["name"] for one in model_input["links"]]
     if link is None:
-        link = _busiest(outline)
+        link = _busiest(model_input)
     elif link not in names:
         raise ScenarioError(
             f"{source.place}: there is no link {link!r}; choose one of {', '.join(names)}"
         )
-    return _at(outline, link)
+    return _at(model_input, link)
 
 
 def crossed_links(source: ScenarioText) -> list[str]:
@@ -189,33 +189,33 @@ def crossed_links(source: ScenarioText) -> list[str]:
     Raises:
         ScenarioError: The scenario is wrong.
     """
-    outline = _outline(source, None)
-    crossed = {name for group in outline["groups"] for name in group["path"]}
-    return [one["name"] for one in outline["links"] if one["name"] in crossed]
+    model_input = _model_input(source, None)
+    crossed = {name for group in model_input["groups"] for name in group["path"]}
+    return [one["name"] for one in model_input["links"] if one["name"] in crossed]
 
 
-def _outline(source: ScenarioText, seed: int | None) -> dict[str, Any]:
+def _model_input(source: ScenarioText, seed: int | None) -> dict[str, Any]:
     with source.named_in_errors():
-        text = _engine.outline(
+        text = _engine.model_input(
             source.text, source.directory, source.overrides, seed, source.controls.find
         )
-    outline: dict[str, Any] = json.loads(text)
-    return outline
+    model_input: dict[str, Any] = json.loads(text)
+    return model_input
 
 
-def _busiest(outline: dict[str, Any]) -> str:
+def _busiest(model_input: dict[str, Any]) -> str:
     def rank(link: dict[str, Any]) -> tuple[float, int]:
-        crossing = [group for group in outline["groups"] if link["name"] in group["path"]]
+        crossing = [group for group in model_input["groups"] if link["name"] in group["path"]]
         flows = sum(flow["count"] for group in crossing for flow in group["flows"])
         return (link["rate_bps"] if crossing else inf, -flows)
 
-    name: str = min(outline["links"], key=rank)["name"]
+    name: str = min(model_input["links"], key=rank)["name"]
     return name
 
 
-def _at(outline: dict[str, Any], name: str) -> Bottleneck:
-    link = next(one for one in outline["links"] if one["name"] == name)
-    groups = [group for group in outline["groups"] if name in group["path"]]
+def _at(model_input: dict[str, Any], name: str) -> Bottleneck:
+    link = next(one for one in model_input["links"] if one["name"] == name)
+    groups = [group for group in model_input["groups"] if name in group["path"]]
     classes = tuple(one for group in groups for one in _classes(group))
     streams = tuple(one for group in groups for one in _streams(group))
     passing = tuple(one for group in groups for one in _passing(group))

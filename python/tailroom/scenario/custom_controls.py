@@ -227,7 +227,11 @@ class OwnControls:
 
 def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
     """The part of a traceback that begins in the user's code."""
-    here = (str(Path(__file__).parents[1]), "<frozen importlib", str(Path(importlib.__file__).parent))
+    here = (
+        str(Path(__file__).parents[1]),
+        "<frozen importlib",
+        str(Path(importlib.__file__).parent),
+    )
     while trace and trace.tb_frame.f_code.co_filename.startswith(here):
         trace = trace.tb_next
     return trace

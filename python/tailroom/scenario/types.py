@@ -539,7 +539,8 @@ class PeriodicLoss(TypedDict):
 
 class GilbertElliottLoss(TypedDict):
     """Bursty loss: a good and a bad state, with one step per packet (Gilbert 1960, Elliott
-    1963)."""
+    1963).
+    """
 
     kind: Literal["gilbert_elliott"]
     good_to_bad: float
@@ -560,14 +561,14 @@ RateOrZero: TypeAlias = str
 
 
 class Change(TypedDict):
-    """A change of a link while the run goes on."""
+    """A change of a link during the run."""
 
     at: Duration
-    """When, since the start of the run."""
+    """Time of the change, since the start of the run."""
     rate: NotRequired[RateOrZero]
-    """The new rate; "0 bit/s" stops the link."""
+    """New rate; "0 bit/s" stops the link."""
     delay: NotRequired[Duration]
-    """The new propagation delay, one way."""
+    """New one-way propagation delay."""
 
 
 ArrivalLog = TypedDict(
@@ -599,56 +600,57 @@ class Admission(TypedDict):
 
 
 class Link(TypedDict):
-    """A shared link: a queue, a rate, a propagation delay, and what may go wrong on the way."""
+    """A shared link: a queue, a rate, a propagation delay, and faults on the way."""
 
     rate: NotRequired[Rate]
-    """Rate at which packets leave. Left out when `trace` gives the rate."""
+    """Rate at which the link sends. Left out if `trace` gives the rate."""
     delay: Duration
-    """Propagation delay, one way."""
+    """One-way propagation delay."""
     queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
-    """The buffer in front of the link and the rule that guards it."""
+    """Queue discipline, and the limit of its buffer."""
     loss: NotRequired[Loss | Literal["none"]]
     """Random loss on the wire, after the packet has used the link.
 
     Default: {'kind': 'none'}.
     """
     changes: NotRequired[list[Change]]
-    """Changes of rate or delay while the run goes on, in order of time.
+    """Changes of rate or delay during the run, in order of time.
 
-    Packets never overtake one another, whatever the delay does.
+    Packets never overtake one another, even if the delay decreases.
     """
     trace: NotRequired[str]
-    """File of delivery opportunities in the format of Mahimahi: one millisecond timestamp a
-    line, in order, each an opportunity for 1500 bytes; the file repeats after its last
-    timestamp.
+    """File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds
+    per line, in order, each an opportunity for 1500 bytes; the file repeats after its last
+    timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is
+    the sum of its opportunities, so that packets of any size share the rate and an empty queue
+    loses no opportunity.
 
-    This is its fluid reading: in each millisecond the link runs at the rate that its
-    opportunities add up to, so a packet of any size takes its share and no opportunity is lost
-    on an empty queue. The path is relative to the scenario file; `rate` is then left out, and
-    bdp and limits in milliseconds go by the mean rate of the trace.
+    The path is relative to the scenario file. `rate` is then left out, and bdp and limits in
+    milliseconds use the mean rate of the trace.
     """
     packet_log: NotRequired[int]
-    """Keep a log of the first so many arrivals, departures and drops at this link; 0 keeps
-    none.
+    """Number of arrivals, departures and drops at this link that the packet log keeps, from the
+    start of the run; 0 keeps none.
 
     Default: 0.
     """
     arrival_dispersion: NotRequired[PositiveDuration]
-    """Measure how bursty arrivals are: the index of dispersion of the packets that arrive in
-    intervals of this length, of twice this length, and so on.
+    """Measure the burstiness of arrivals: the index of dispersion of the number of packets that
+    arrive in intervals of this length, of twice this length, and so on.
 
-    Off unless written.
+    Off unless given.
     """
     arrival_log: NotRequired[ArrivalLog]
-    """Record every packet that arrives in a span of time: its flow and size, the queue that it
-    finds and what becomes of it.
+    """Record each packet that arrives in a span of time: its flow and size, the length of the
+    queue at its arrival, and whether it is accepted, marked or dropped.
 
-    Off unless written.
+    Off unless given.
     """
     admission: NotRequired[Admission]
-    """Admission control: flows that come and go are refused while the link is congested.
+    """Admission control: while the link is congested, it refuses new flows of the groups whose
+    flows arrive and depart.
 
-    Off unless written.
+    Off unless given.
     """
 
 
@@ -1946,18 +1948,15 @@ receiver reports marks."""
 
 
 class Defaults(TypedDict):
-    """Keys that groups of flows share.
-
-    A group has them unless it gives them itself, or its `host` does.
-    """
+    """Keys that groups of flows share. A group has them unless it or its `host` gives them."""
 
     count: NotRequired[int]
     """`count` of each group that does not give it."""
     path: NotRequired[list[str]]
     """`path` of each group that does not give it."""
     host: NotRequired[Host]
-    """`host` of each group that does not give it; what it sets comes before the other keys of
-    this table."""
+    """`host` of each group that does not give it; the keys that it sets take precedence over
+    the other keys of this table."""
     source: NotRequired[Source | Literal["bulk"]]
     """`source` of each group that does not give it."""
     packet_size: NotRequired[Size]
@@ -2200,80 +2199,84 @@ class Until(TypedDict):
     """Repeat each point until the confidence interval of a metric is narrow."""
 
     metric: str
-    """Its name in the output of `tailroom run --json`, with the link's or group's name in front
-    where there are several: `utilization`, `bottleneck.queue_delay_s_p99`,
+    """Name of the metric in the output of `tailroom run --json`, with the name of the link or
+    group in front if there are several: `utilization`, `bottleneck.queue_delay_s_p99`,
     `reno.jain_index`."""
     half_width: float
-    """Largest half-width of the 95 % confidence interval of its mean."""
+    """Largest half-width of the 95 % confidence interval of the mean of the metric."""
     at_least: NotRequired[int]
-    """Runs of a point before the interval is first looked at. Default: 10."""
+    """Number of runs of a point after which the interval is first computed. Default: 10."""
     at_most: NotRequired[int]
-    """Runs of a point after which it is given up. Default: 100."""
+    """Number of runs after which a point is given up. Default: 100."""
 
 
 class Sweep(TypedDict):
-    """What a sweep varies and how often it repeats each point.
+    """Keys that a sweep varies, and how often it repeats each point.
 
     A key is dotted, as in `links.bottleneck.queue.limit`. Its values are a list, or a range
-    such as `{ from = "10 packets", to = "1000 packets", points = 9, scale = "log" }`, whose
-    scale is linear if left out.
+    such as `{ from = "10 packets", to = "1000 packets", points = 9, scale = "log" }`; without
+    `scale` the range is linear.
     """
 
     grid: NotRequired[dict[str, object]]
-    """Keys with their values; every combination of them is a point."""
+    """Keys with their values; each combination of values is a point."""
     together: NotRequired[dict[str, object]]
-    """Keys whose values go together, the first of one with the first of the others; each row is
-    combined with every point of the grid."""
+    """Keys whose values are combined position by position, the first value of each key with the
+    first values of the others; each such row is combined with every point of the grid."""
     seeds: NotRequired[int]
-    """Runs of each point, with the scenario's seed, the next one, and so on. Default: 5."""
+    """Number of runs of each point, with the seed of the scenario, the next seed, and so on.
+
+    Default: 5.
+    """
     until: NotRequired[Until]
-    """Instead of a fixed number of seeds: as many as make a metric precise."""
+    """Instead of a fixed number of seeds: as many as are needed for a precise metric."""
     phase_check: NotRequired[bool]
-    """Repeat each point with RTTs shifted by fractions of a packet's transmission time, as
-    often as with seeds, to see whether traffic phase effects decide its results.
+    """Repeat each point with RTTs that are shifted by fractions of a packet's transmission
+    time, as many times as there are seeds, to see whether traffic phase effects decide the
+    results.
 
     Default: False.
     """
 
 
 class Scenario(TypedDict):
-    """A tailroom scenario: links, flows, and what is measured."""
+    """A tailroom scenario: links, flows and measurements."""
 
     title: NotRequired[str]
-    """What the scenario shows, in one line."""
+    """Title: what the scenario shows, in one line."""
     duration: PositiveDuration
-    """How long the run lasts, in simulated time."""
+    """Length of the run in simulated time."""
     measure_from: NotRequired[Duration]
-    """Statistics cover `[measure_from, duration]`; before it the flows settle.
+    """Statistics cover `[measure_from, duration]`; until `measure_from` the flows settle.
 
     Default: '0 s'.
     """
     seed: NotRequired[int]
-    """Root of every random stream of the run. Default: 1."""
+    """Seed of all random streams of the run. Default: 1."""
     phase_shift: NotRequired[int]
-    """Lengthens the RTT of each permanent flow under congestion control by less than the
-    transmission time of one of its packets on the slowest link of its path: 0 by nothing,
-    another number by a fraction that it draws for each flow.
+    """Lengthens the RTT of each permanent flow under congestion control by a random fraction of
+    the transmission time of one of its packets on the slowest link of its path. 0 lengthens no
+    RTT; each other number draws other fractions.
 
-    `--phase-check` compares several. Default: 0.
+    `--phase-check` compares several numbers. Default: 0.
     """
     memory_limit: NotRequired[Size]
-    """The run is refused when it may need more memory than this, estimated before it starts.
+    """A run that may need more memory than this, as estimated before it starts, is refused.
 
     Default: '4 GB'.
     """
     series: NotRequired[Series]
-    """Time series of every link and of every flow under congestion control; off without this
-    table."""
+    """Time series of each link and of each permanent flow under congestion control; off without
+    this table."""
     links: NotRequired[dict[str, Link]]
-    """Shared links by name: every queue that two flows may meet in."""
+    """Shared links by name: each queue in which packets of several flows may meet."""
     defaults: NotRequired[Defaults]
     """Keys that groups of flows share.
 
-    A group has them unless it gives them itself, or its `host` does. The keys of a transport go
-    to groups under congestion control, `count` to those whose flows do not come and go.
+    A group has them unless it or its `host` gives them. The keys of a transport apply to groups
+    under congestion control, `count` to groups of permanent flows.
     """
     flows: NotRequired[dict[str, Flows]]
-    """Flow groups by name; the flows of a group differ only in RTT and start."""
+    """Groups of flows by name; the flows of a group differ only in RTT and start."""
     sweep: NotRequired[Sweep]
-    """What `tailroom sweep` varies; a single run leaves it aside."""
+    """Keys that `tailroom sweep` varies; `tailroom run` ignores this table."""

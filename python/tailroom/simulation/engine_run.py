@@ -3,25 +3,20 @@
 import json
 import time
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tailroom import _engine
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import ScenarioText
 from tailroom.scenario.types import Scenario
+from tailroom.simulation.arrow_tables import arrow_table, labels_of
 from tailroom.simulation.result import Result
-from tailroom.simulation.series import (
-    arrival_table,
-    dispersion_table,
-    flow_count_table,
-    flow_log_table,
-    flow_table,
-    link_table,
-    packet_table,
-)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST_SERIES_ROWS = 5_000_000
 """Series that nobody asked for stay below this many rows, some 200 MB."""
@@ -85,27 +80,16 @@ def simulate(
         wall_s = time.perf_counter() - started
     measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)
     summary = _summary(measured, document, source.hash(), wall_s)
-    links = list(summary["links"])
-    flows = [flow["name"] for flow in summary["flows"]]
-    groups = list(summary["groups"])
-    return Result(
-        summary=summary,
-        scenario=resolved,
-        link_series=_later(link_table, answer["link_series"], links),
-        flow_series=_later(flow_table, answer["flow_series"], flows),
-        packet_log=_later(packet_table, answer["packet_log"], links, flows + groups),
-        arrival_log=_later(arrival_table, answer["arrival_log"], links, flows + groups),
-        flow_counts=_later(flow_count_table, answer["flow_counts"], links),
-        flow_log=_later(flow_log_table, answer["flow_log"], groups),
-        arrival_dispersion=_later(dispersion_table, answer["arrival_dispersion"], links),
-    )
+    tables = {
+        name: None if columns is None else _later(name, columns, summary)
+        for name, columns in answer["tables"].items()
+    }
+    return Result(summary=summary, scenario=resolved, **tables)
 
 
-def _later(
-    table: Callable[..., Any], columns: _engine.Columns | None, *names: Sequence[str]
-) -> Any:
-    """Makes a table when it is first read, if its columns were recorded."""
-    return None if columns is None else lambda: table(columns.arrays(), *names)
+def _later(name: str, columns: _engine.Columns, summary: NamedValues) -> Callable[[], "pa.Table"]:
+    """Makes a table when it is first read."""
+    return lambda: arrow_table(columns.arrays(), labels_of(name, summary))
 
 
 def _with_series(

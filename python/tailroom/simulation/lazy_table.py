@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,3 +34,8 @@ class LazyTable:
 
     def __set__(self, owner: object, table: pa.Table | Callable[[], pa.Table] | None) -> None:
         vars(owner)[self._place] = table
+
+
+def lazy_table() -> Any:
+    """A `LazyTable` for a field whose annotation says what a reader gets: a table or `None`."""
+    return LazyTable()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-from tailroom.simulation.lazy_table import LazyTable
+from tailroom.simulation.result_tables import ResultTables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,40 +16,17 @@ PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
-    """Statistics, time series and the scenario of one run.
+class Result(ResultTables):
+    """Statistics, tables and the scenario of one run.
 
-    The tables hold NumPy-compatible columns that pandas, polars and DuckDB read without copying;
-    `None` where the scenario asks for no recording.
+    The tables hold NumPy-compatible columns that pandas, polars and DuckDB read without copying. A
+    table that the scenario does not ask for is `None`.
     """
 
     summary: dict[str, Any]
     """The object that `tailroom run --json` prints; units are in the last word of each name."""
     scenario: str
     """The scenario as TOML with every default filled in."""
-    link_series: LazyTable = LazyTable()
-    """`time_s link queue_packets utilization drops_packets marks_packets`: the queue at that
-    instant, the rest over the interval that ends there; then what the queue disciplines report of
-    themselves (NaN for a link whose discipline does not)."""
-    flow_series: LazyTable = LazyTable()
-    """`time_s flow cwnd_packets ssthresh_packets srtt_s goodput_bps`."""
-    packet_log: LazyTable = LazyTable()
-    """`time_s link flow event`, link by link; the event is arrival, departure or drop. A flow that
-    comes and goes has its group's name."""
-    flow_counts: LazyTable = LazyTable()
-    """`link flows in_progress_fraction bottlenecked_fraction`: the shares of the measured time with
-    so many flows in progress at a link, and with so many that it held back."""
-    flow_log: LazyTable = LazyTable()
-    """`group start_s bytes completion_time_s slowdown`: flows that came and went, as many as the
-    groups' `flow_log` says, by group and start."""
-    arrival_dispersion: LazyTable = LazyTable()
-    """`link scale_s intervals mean_packets index`: at the links with `arrival_dispersion`, variance
-    over mean of the packets that arrive in intervals of this length."""
-    arrival_log: LazyTable = LazyTable()
-    """`time_s link flow bytes queue_packets fate`: every packet that arrived at the links with
-    `arrival_log`, link by link in the order of time; the queue that it found, without the packet
-    being sent; and whether it was accepted, marked or dropped (overflow, early, head), then or
-    later. A flow that comes and goes has its group's name."""
 
     @property
     def links(self) -> dict[str, dict[str, Any]]:
@@ -135,7 +112,7 @@ class Result:
         result_files.save(self, directory)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Makes the tables that nobody has read yet, since only tables survive pickling."""
+        """Makes the tables that nobody has read yet, since only tables can be pickled."""
         for one in fields(self):
             getattr(self, one.name)
         return vars(self)

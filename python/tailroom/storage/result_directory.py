@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from tailroom.scenario.custom_controls import portable_file
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import own_controls, replace_files
 from tailroom.simulation.result import Result
+from tailroom.simulation.result_tables import ResultTables
 from tailroom.storage.output_directory import output_directory
 
 if TYPE_CHECKING:
@@ -22,15 +24,8 @@ if TYPE_CHECKING:
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
-TABLES = (
-    "arrival_dispersion",
-    "arrival_log",
-    "flow_counts",
-    "flow_log",
-    "flow_series",
-    "link_series",
-    "packet_log",
-)
+TABLES = tuple(sorted(table.name for table in fields(ResultTables)))
+"""Names of the tables, each a file `NAME.parquet`."""
 
 
 def summary_text(summary: dict[str, Any]) -> str:

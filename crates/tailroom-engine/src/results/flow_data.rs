@@ -1,19 +1,20 @@
-//! What is known of a permanent flow at the end of a run.
+//! The measurements of a permanent flow at the end of a run.
 
 use crate::flow::Endpoints;
 use crate::probe::flow::{FlowAccount, FlowCounters, FlowProbe, FlowRecord, FlowState};
 
-/// What is known of one flow at the end of a run.
+/// The measurements of a permanent flow at the end of a run.
 pub(super) struct FlowData<'a> {
     pub(super) record: &'a FlowRecord,
-    /// Counts inside the window; deliveries from the receiving side for uncontrolled sources.
+    /// Counts inside the measured window; those of deliveries come from the receiving side for
+    /// unresponsive flows.
     pub(super) window: FlowCounters,
     pub(super) account: FlowAccount,
     pub(super) is_complete: bool,
     pub(super) is_controlled: bool,
 }
 
-/// Counts between the marks of a probe, which has passed them all.
+/// Counts inside the measured window of a probe at the end of the run.
 fn between(probe: &FlowProbe) -> FlowCounters {
     probe.window(&FlowState::default())
 }
@@ -49,15 +50,4 @@ impl<'a> FlowData<'a> {
             }
         }
     }
-}
-
-/// `part` over `whole`, if there is any.
-pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
-}
-
-/// The mean of some values, if there are any.
-pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
-    ratio(sum, count)
 }

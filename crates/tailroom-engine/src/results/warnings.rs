@@ -1,9 +1,9 @@
-//! What a user should know before trusting the results of a run. Each warning is a function of its own
-//! that names the place, what was measured there, and the key to change.
+//! Warnings: what a user should know before trusting the results of a run. Each warning is a
+//! function, whose message names the place, the measurement and the key to change.
 
-use super::flow_data::{FlowData, mean};
+use super::arithmetic::mean;
+use super::finished_run::FinishedRun;
 use crate::congestion::SteadyState;
-use crate::link::Link;
 use crate::network::{GroupSpec, Network};
 use crate::quantity::PositiveDuration;
 use crate::queue::emptying::EMPTIED_INTERVALS;
@@ -14,25 +14,16 @@ use crate::units::Time;
 /// Fewer window reductions per flow than this are not a steady state.
 const REDUCTIONS_FOR_STEADY_STATE: f64 = 10.0;
 
-/// A queue that is empty at least once in more than this share of its intervals does not stand. One
-/// flow each way through CoDel: 0.73 to 0.97; ten each way: 0.28 to 0.62 (docs/validation/two-way.md).
+/// A queue that is empty at least once in more than this share of its intervals is not a standing
+/// queue. One flow each way through CoDel: 0.73 to 0.97; ten each way: 0.28 to 0.62
+/// (docs/validation/two-way.md).
 const EMPTIES_OFTEN: f64 = 2.0 / 3.0;
 /// If the p99 delay of such a queue is above this multiple of the target, bursts cause it. One-way
-/// traffic of permanent flows through CoDel has 1 to 4, the latter where its queue stands.
+/// traffic of permanent flows through CoDel has 1 to 4, and 4 with a standing queue.
 const TARGETS_OF_A_LONG_DELAY: f64 = 3.0;
 
-/// What a finished run can be judged by.
-pub(super) struct Evidence<'a> {
-    /// What was simulated.
-    pub(super) network: &'a Network,
-    /// What was measured of each permanent flow.
-    pub(super) data: &'a [FlowData<'a>],
-    /// What was measured of each link.
-    pub(super) links: &'a [Link],
-}
-
 /// Every warning that applies to a finished run.
-pub(super) fn warnings(run: &Evidence<'_>) -> Vec<String> {
+pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<String> {
     let rules = [
         few_reductions,
         forgotten_reductions,
@@ -43,13 +34,14 @@ pub(super) fn warnings(run: &Evidence<'_>) -> Vec<String> {
     rules.iter().flat_map(|rule| rule(run)).collect()
 }
 
-/// Groups whose windows were reduced too rarely for a steady state, if their control has one that
-/// reductions tell of.
-fn few_reductions(run: &Evidence<'_>) -> Vec<String> {
+/// Groups whose windows were reduced too rarely for a steady state, if reductions are a sign of it
+/// under their control.
+fn few_reductions(run: &FinishedRun<'_>) -> Vec<String> {
     let groups = run.network.groups.iter().enumerate().filter_map(|(index, group)| {
-        let members = run.network.flows.iter().zip(run.data).filter(|(flow, _)| flow.group == index);
+        let flows = run.network.flows.iter().zip(&run.flows);
+        let members = flows.filter(|(flow, _)| flow.group == index);
         let reductions = members.map(|(_, data)| data.window.reductions as f64);
-        // A transfer that ends has no steady state to miss.
+        // A transfer that ends need not reach a steady state.
         let is_permanent = group.source.bulk().is_some_and(|bulk| bulk.bytes.is_none());
         let mean = mean(reductions).filter(|_| is_permanent)?;
         let may_be_steady = match group.tcp.as_ref()?.congestion.steady_state() {
@@ -69,9 +61,9 @@ fn few_reductions(run: &Evidence<'_>) -> Vec<String> {
 }
 
 /// Flows with more reductions than the probes keep.
-fn forgotten_reductions(run: &Evidence<'_>) -> Vec<String> {
+fn forgotten_reductions(run: &FinishedRun<'_>) -> Vec<String> {
     let kept = run.network.checkpoints().reductions_kept as u64;
-    let is_over = run.data.iter().any(|flow| flow.window.reductions > kept);
+    let is_over = run.flows.iter().any(|flow| flow.window.reductions > kept);
     let warning = is_over.then(|| {
         format!(
             "only the first {kept} reductions of a flow were kept: loss_synchronization, N_d and T_d \
@@ -81,10 +73,11 @@ fn forgotten_reductions(run: &Evidence<'_>) -> Vec<String> {
     warning.into_iter().collect()
 }
 
-/// Groups that may be locked into a phase with a queue (Floyd and Jacobson 1992): nothing random
-/// delays their packets, which their own ACKs clock out, and `drop_tail` decides by order alone. An
-/// access link does not help (it is as regular as the link itself), nor does other random traffic.
-fn phase_effects(run: &Evidence<'_>) -> Vec<String> {
+/// Groups that may be phase-locked with a queue (Floyd and Jacobson 1992): their packets are
+/// clocked out by their own ACKs without random delays, and meet a `drop_tail` queue, which decides
+/// by order alone. An access link does not prevent it (it is as regular as the link itself), and
+/// other random traffic does not either.
+fn phase_effects(run: &FinishedRun<'_>) -> Vec<String> {
     let Network { links, groups, .. } = run.network;
     let has_company = |link: usize| {
         let mut flows = groups.iter().enumerate().filter_map(|(index, group)| {
@@ -95,7 +88,7 @@ fn phase_effects(run: &Evidence<'_>) -> Vec<String> {
         flows.try_fold(0_usize, usize::checked_add).is_none_or(|flows| flows > 1)
     };
     let locked = groups.iter().filter(|group| is_regular(group)).filter_map(|group| {
-        // A delay that changes moves the phases.
+        // A delay that changes shifts the phases.
         if group.path.iter().any(|&link| !links[link].delay_changes.is_empty()) {
             return None;
         }
@@ -121,16 +114,16 @@ fn phase_effects(run: &Evidence<'_>) -> Vec<String> {
     warning.into_iter().collect()
 }
 
-/// Whether nothing but ACKs clocks out the packets of a group, and nothing random delays them.
+/// Whether ACKs alone clock out the packets of a group, without random delays.
 fn is_regular(group: &GroupSpec) -> bool {
     let is_bulk = group.source.bulk().is_some();
     let is_clocked_by_acks = |tcp: &TcpSpec| !tcp.pacing && !tcp.congestion.is_rate_based();
     is_bulk && group.send_jitter.is_none() && group.tcp.as_ref().is_some_and(is_clocked_by_acks)
 }
 
-/// Groups whose data meet ACKs of others whose data meet theirs, and that leave open where their
-/// private propagation lies.
-fn open_sender_side(run: &Evidence<'_>) -> Vec<String> {
+/// Groups of two-way traffic (their data share links with the ACKs of groups whose data share links
+/// with their ACKs) that do not say where their private propagation delay lies.
+fn open_sender_side(run: &FinishedRun<'_>) -> Vec<String> {
     let network = run.network;
     let groups = network.groups.iter().enumerate();
     let open: Vec<(&GroupSpec, Time)> = groups
@@ -154,9 +147,9 @@ fn open_sender_side(run: &Evidence<'_>) -> Vec<String> {
 }
 
 /// Links shared by data and ACKs at which bursts keep the delay above the target of a discipline that
-/// acts on standing queues. At other links short flows may do the same, where slow start fills a queue
-/// that is empty most of the time: that is their load, and no artefact of compressed ACKs.
-fn bursts_above_target(run: &Evidence<'_>) -> Vec<String> {
+/// acts on standing queues. At other links, the slow start of short flows may fill a queue that is
+/// empty most of the time; that is due to the load, not to compressed ACKs.
+fn bursts_above_target(run: &FinishedRun<'_>) -> Vec<String> {
     let groups = &run.network.groups;
     let is_shared = |link: usize| {
         groups.iter().any(|group| group.path.contains(&link))

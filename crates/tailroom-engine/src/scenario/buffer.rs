@@ -1,4 +1,4 @@
-//! Links and their buffers: a limit in time or bandwidth-delay products becomes bytes here.
+//! Resolves links and their buffers: limits in time or bandwidth-delay products become bytes.
 
 use super::error::{Fault, Path, bad_parameter};
 use super::file::LinkConfig;
@@ -13,10 +13,10 @@ use crate::quantity::{PositiveDuration, Size};
 use crate::queue::QueueConfig;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// A run would spend its time on ending shorter ones.
+/// Shortest interval of a measurement; a run would spend its time on shorter intervals.
 const SHORTEST_ADMISSION_INTERVAL: Time = Time::from_milliseconds(1);
 
-/// The flows that cross a link on their way to the receiver.
+/// The flows whose data cross a link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Load {
     controlled_flows: u128,
@@ -36,7 +36,7 @@ impl Load {
             group_loads[flow.group].controlled_flows += 1;
             group_loads[flow.group].round_trips += u128::from(flow.rtt.picoseconds());
         }
-        // Flows that come and go count as one of their mean round trip.
+        // A group whose flows arrive and depart counts as one flow with their mean RTT.
         for (group, load) in groups.iter().zip(&mut group_loads) {
             if let (Some(rtt), Some(_)) = (group.source.passing_rtt(), &group.tcp) {
                 (load.controlled_flows, load.round_trips) = (1, rtt as u128);
@@ -54,7 +54,7 @@ impl Load {
         loads
     }
 
-    /// Bandwidth-delay product in bytes as a fraction, if congestion-controlled flows cross the
+    /// Bandwidth-delay product in bytes, as a fraction, if flows under congestion control cross the
     /// link.
     fn bdp(&self, rate: Rate) -> Option<(u128, u128)> {
         let bits_per_byte = 8;
@@ -138,7 +138,7 @@ fn changes(link: &LinkConfig, at: &Path) -> Result<(Vec<RateChange>, Vec<DelayCh
     Ok((rate_changes, delay_changes))
 }
 
-/// Turns every amount of a discipline into packets or bytes.
+/// Converts each amount of a discipline to packets or bytes.
 fn resolve_queue(
     queue: &QueueConfig,
     rate: Rate,
@@ -182,7 +182,7 @@ fn check_arrival_log(log: &ArrivalLogSpec, link: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses a record of arrivals after the run.
+/// Refuses logs of arrivals that begin after the end of the run.
 pub(super) fn check_arrival_logs(network: &Network) -> Result<(), Fault> {
     for link in &network.links {
         if link.arrival_log.is_some_and(|log| log.from.time() >= network.duration) {
@@ -194,21 +194,21 @@ pub(super) fn check_arrival_logs(network: &Network) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses an admission control that has nothing to do.
+/// Refuses admission control at a link that no flows cross which it could refuse.
 pub(super) fn check_admission(network: &Network) -> Result<(), Fault> {
     for (index, link) in network.links.iter().enumerate() {
         let comes_and_goes =
             |group: &GroupSpec| group.path.contains(&index) && group.source.passing_rtt().is_some();
         if link.admission.is_some() && !network.groups.iter().any(comes_and_goes) {
             let at = Path::of(&["links", &link.name, "admission"]);
-            let problem = "no flows that come and go cross the link";
+            let problem = "no group whose flows arrive and depart crosses the link";
             return Err(Fault::new(&at, problem, "remove it, or add a `finite_flows` source"));
         }
     }
     Ok(())
 }
 
-/// Refuses disciplines whose parameters contradict one another or their link.
+/// Refuses disciplines whose parameters contradict one another or the link.
 pub(super) fn check_queues(network: &Network) -> Result<(), Fault> {
     for (index, link) in network.links.iter().enumerate() {
         let checked = link.queue.parameters().validate(&network.link_facts(index));
@@ -217,7 +217,7 @@ pub(super) fn check_queues(network: &Network) -> Result<(), Fault> {
     Ok(())
 }
 
-/// An amount in packets or bytes, rounded down.
+/// Converts an amount to packets or bytes, rounding down.
 fn resolve_amount(limit: QueueLimit, rate: Rate, load: &Load, at: &Path) -> Result<Limit, Fault> {
     let bytes = match limit.amount() {
         Amount::Packets(packets) => return Ok(Limit::Packets(packets)),
@@ -230,7 +230,7 @@ fn resolve_amount(limit: QueueLimit, rate: Rate, load: &Load, at: &Path) -> Resu
                 return Err(Fault::new(at, problem, remedy));
             };
             let exact = factor.times_ratio(product, divisor);
-            // Where the exact product does not fit in 128 bits, a byte more or less means nothing.
+            // If the exact product does not fit in 128 bits, a byte more or less does not matter.
             let bytes = exact.or_else(|| factor.times_ratio(product / divisor, 1));
             let bytes = bytes.and_then(|bytes| u64::try_from(bytes.floor).ok());
             bytes
@@ -251,5 +251,5 @@ fn resolve_amount(limit: QueueLimit, rate: Rate, load: &Load, at: &Path) -> Resu
     Ok(Limit::Bytes(bytes))
 }
 
-/// As large as a limit in bytes may be written.
+/// Largest limit in bytes.
 const MAX_LIMIT_BYTES: u64 = 1_000_000_000_000_000;

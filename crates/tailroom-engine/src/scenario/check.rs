@@ -1,7 +1,8 @@
-//! Compares what a user wrote with the schema and says all that is wrong, where.
+//! Compares a scenario with the schema and reports every fault with its place.
 //!
-//! The schema is made from the types that the document is read into, so a parameter's range, unit
-//! and documentation are written once, beside the parameter; a new component needs nothing here.
+//! The schema is generated from the types that the document is read into. The range, unit and
+//! documentation of a parameter are therefore written once, beside the parameter, and a new
+//! component needs no change here.
 
 use serde_json::Value as Json;
 use toml::{Table, Value};
@@ -11,7 +12,7 @@ use crate::kind_or_name;
 use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
 use crate::quantity;
 
-/// Finds every fault of `table` against the schema `root`.
+/// Returns every fault of `table` according to the schema `root`.
 pub(super) fn check(root: &Json, table: &Table) -> Vec<Fault> {
     let mut checker = Checker { root, faults: Vec::new() };
     checker.table(root, table, &Path::default());
@@ -70,7 +71,7 @@ impl<'a> Checker<'a> {
             let remedy = suggestion(key, names());
             self.faults.push(Fault::new(&path.key(key), "there is no such key here", remedy));
         }
-        // A misspelled key is not missing too.
+        // A misspelled key is not reported as missing as well.
         let is_misspelled = |key: &str| {
             unknown.iter().any(|name| nearest(name, names()).is_none_or(|meant| meant == key))
         };
@@ -128,8 +129,8 @@ impl<'a> Checker<'a> {
         let targets = || options.iter().map(|option| follow(root, option));
         let names = words(targets());
         let chosen = match value {
-            // A table with a kind is one of several kinds; else that which shares most keys with what
-            // the user wrote is the one meant.
+            // The `kind` of a table selects the alternative; without it, the alternative that
+            // shares the most keys with the table is taken for the intended one.
             Value::Table(table) => {
                 targets().filter(|target| is_of_type(target, "object")).max_by_key(|target| {
                     let has_kinds = alternatives(target).is_some();
@@ -139,7 +140,7 @@ impl<'a> Checker<'a> {
             }
             Value::Boolean(_) => targets().find(|target| is_of_type(target, "boolean")),
             Value::String(text) if names.contains(&text.as_str()) => return,
-            // Beside a few words a quantity is what was meant.
+            // Where a quantity or one of a few words is allowed, the quantity was probably meant.
             Value::String(_) => {
                 let is_text = |target: &&Json| is_of_type(target, "string");
                 let is_quantity = |target: &&Json| target.get("x-quantity").is_some();
@@ -190,7 +191,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks a kind that is only named: all its parameters must have defaults.
+    /// Checks a kind that is given by its name alone: all its parameters must have defaults.
     fn check_name(&self, kinds: &'a [Json], name: &str, path: &Path) -> Result<(), Fault> {
         let Some(kind) = kinds.iter().find(|kind| kind_of(kind) == Some(name)) else {
             let problem = format!("\"{name}\" is not a kind known here");
@@ -210,7 +211,7 @@ impl<'a> Checker<'a> {
         Err(Fault::new(path, problem, format!("write `{}`", self.written_out(kind, name, path))))
     }
 
-    /// The table of a kind with an example of each parameter that it needs.
+    /// The table of a kind with an example for each required parameter.
     fn written_out(&self, kind: &'a Json, name: &str, path: &Path) -> String {
         let example =
             |key: &str| self.example(&kind["properties"][key]).unwrap_or_else(|| "...".to_owned());
@@ -228,7 +229,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The words that some alternatives of a union list.
+/// The words that the alternatives of a union allow.
 fn words<'a>(targets: impl Iterator<Item = &'a Json>) -> Vec<&'a str> {
     let choices = targets.filter_map(alternatives).flatten();
     choices.filter_map(|choice| choice["const"].as_str()).collect()
@@ -238,7 +239,7 @@ fn quoted(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| format!("\"{word}\"")).collect()
 }
 
-/// One alternative of a union in words.
+/// Describes an alternative of a union.
 fn alternative(target: &Json) -> String {
     if target.get("x-quantity").is_some() {
         return format!("a string with a unit, as in {}", inline(&target["examples"][0]));
@@ -260,7 +261,7 @@ fn alternative(target: &Json) -> String {
     }
 }
 
-/// Whether a schema, or each of its alternatives, is of this type.
+/// Whether a schema, or each of its alternatives, has this type.
 fn is_of_type(schema: &Json, name: &str) -> bool {
     let is = |schema: &Json| schema["type"] == name;
     alternatives(schema).map_or_else(|| is(schema), |options| options.iter().all(is))
@@ -325,7 +326,7 @@ fn check_number(schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> 
     Err(Fault::new(path, format!("{value} is out of range"), format!("write {}", range(schema))))
 }
 
-/// The range of a number in words.
+/// Describes the range of a number.
 fn range(schema: &Json) -> String {
     let words = [
         ("minimum", "at least"),
@@ -365,7 +366,7 @@ fn mismatch(value: &Value, expected: &str, path: &Path) -> Fault {
     Fault::new(path, format!("is {found}"), format!("write {expected}"))
 }
 
-/// A value of the schema as inline TOML.
+/// Formats a value of the schema as inline TOML.
 fn inline(value: &Json) -> String {
     match value {
         Json::Object(object) => {

@@ -1,5 +1,5 @@
-//! What can be plugged into a scenario, with its parameters, read from the schema: a new congestion
-//! control or queue discipline appears here by being in the registry.
+//! The components of a scenario (controls, disciplines, sources and others) with their parameters,
+//! read from the schema. Whatever is in a registry appears here by itself.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::hosts;
 use super::schema::schema;
 use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
 
-/// Keys of the answer, and the schema definitions that list their kinds.
+/// Keys of the result, and the schema definitions that list their kinds.
 const REGISTRIES: &[(&str, &str)] = &[
     ("congestion", "CongestionConfig"),
     ("queue", "QueueConfig"),
@@ -19,10 +19,10 @@ const REGISTRIES: &[(&str, &str)] = &[
 /// Every kind of congestion control, queue discipline, source, slow start and random loss, and
 /// every profile of a host.
 ///
-/// The answer is `{"congestion": [{"kind", "doc", "parameters": [..]}], "queue": [..], ..}`; a
+/// The result is `{"congestion": [{"kind", "doc", "parameters": [..]}], "queue": [..], ..}`; a
 /// parameter has `name`, `doc`, `type`, and, where they apply, `default`, `minimum`, `maximum` and
-/// `choices`. A host has no parameters: what it `sets` is a list of `name`, `value`, `applies_to`
-/// and `doc`, the source.
+/// `choices`. A host has no parameters; `sets` is a list of its settings with `name`, `value`,
+/// `applies_to` and `doc` (the source).
 pub fn components() -> Value {
     let root = schema();
     let registries = REGISTRIES.iter().map(|(name, definition)| {
@@ -47,7 +47,7 @@ fn component(root: &Value, schema: &Value) -> Value {
     })
 }
 
-/// The alternatives of a union in a word each.
+/// The alternatives of a union, one word per alternative.
 fn choices(root: &Value, union: &Value) -> Vec<Value> {
     let options = alternatives(union).into_iter().flatten().map(|option| follow(root, option));
     let words = options.flat_map(|option| match (option.get("const"), option.get("x-quantity")) {

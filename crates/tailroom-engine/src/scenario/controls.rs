@@ -1,5 +1,5 @@
-//! From what a scenario writes about a congestion control to the control: short forms written out,
-//! controls of the user's own found.
+//! Finds the congestion control that a group names: in the registry or among the controls of the
+//! caller.
 
 use serde::Deserialize;
 use toml::Table;
@@ -12,7 +12,7 @@ use crate::congestion::CongestionConfig;
 use crate::congestion::custom::{CustomParams, FindControl, NoControl};
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
 
-/// Writes every control that is only named as the table that the name stands for.
+/// Replaces each control that is given by its name alone by the table that the name stands for.
 pub(super) fn write_out(file: &mut ScenarioFile) {
     for group in file.flows.values_mut() {
         if let Some(ControlFile::Named(name)) = &group.tcp.congestion {
@@ -22,14 +22,14 @@ pub(super) fn write_out(file: &mut ScenarioFile) {
     }
 }
 
-/// The kind of that name with its defaults, or else a control of the user's own.
+/// The control of the registry with this name and its defaults, or else a custom control.
 pub(super) fn of_name(name: &str) -> CongestionConfig {
     let kind = Table::from_iter([("kind".to_owned(), name.into())]);
     let registered = CongestionConfig::deserialize(kind);
     registered.unwrap_or_else(|_| CongestionConfig::Custom(CustomParams::named(name)))
 }
 
-/// Looks for every control that the registry does not hold, and says which it does not find.
+/// Finds the controls that are not in the registry; returns a fault for each that is not found.
 pub(super) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (name, group) in &mut file.flows {
@@ -46,7 +46,7 @@ pub(super) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Vec<F
     faults
 }
 
-/// Refuses controls that nobody has found.
+/// Refuses custom controls that have not been found.
 pub(super) fn check_found(file: &ScenarioFile) -> Vec<Fault> {
     let lost = file.flows.iter().filter_map(|(name, group)| match &group.tcp.congestion {
         Some(ControlFile::Table(CongestionConfig::Custom(params))) if !params.is_found() => {
@@ -70,7 +70,7 @@ fn fault(at: &Path, name: &str, reason: NoControl) -> Fault {
     }
 }
 
-/// Every kind of the registry that a name alone may stand for.
+/// Every kind of the registry that needs no parameter.
 fn kinds() -> Vec<String> {
     let root = schema();
     let entries = alternatives(&root["$defs"]["CongestionConfig"]).into_iter().flatten();

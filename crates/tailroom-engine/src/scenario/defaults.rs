@@ -1,8 +1,9 @@
 //! Keys that groups of flows share: `[defaults]`, and the profile of a group's host.
 //!
-//! Both are written into the groups before anything is checked, so that all that follows sees
-//! groups with all their keys, and a scenario that is written out by hand is the same scenario. A
-//! key of the group comes before its host's profile, and the profile before `[defaults]`.
+//! Both are copied into the groups before anything is checked. Every later step therefore sees
+//! groups with all their keys, and a scenario in which they are written out by hand is the same
+//! scenario. A key of the group takes precedence over the profile of its host, and the profile over
+//! `[defaults]`.
 
 use std::collections::HashSet;
 
@@ -14,16 +15,16 @@ use super::source_class::class_as_written;
 use super::{controls, hosts};
 use crate::congestion::CongestionConfig;
 
-/// The keys of groups that the groups do not give themselves, as (group, key).
+/// The keys that groups inherit, as (group, key).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inherited {
-    /// From `[defaults]`.
+    /// Keys that `[defaults]` gives.
     pub(super) defaults: HashSet<(String, String)>,
-    /// From the profile of a host.
+    /// Keys that the profile of a host gives.
     pub(super) host: HashSet<(String, String)>,
 }
 
-/// Writes the keys that groups take from `[defaults]` and from their hosts into the groups.
+/// Copies the keys of `[defaults]` and of the hosts into the groups.
 pub(super) fn write_out(table: &mut Table) -> Inherited {
     let mut inherited = Inherited::default();
     let defaults = table.get("defaults").and_then(Value::as_table).cloned().unwrap_or_default();
@@ -45,8 +46,8 @@ pub(super) fn write_out(table: &mut Table) -> Inherited {
             }
         }
         for (key, value) in &defaults {
-            // A stream without congestion control has no use for the keys of a transport, and flows
-            // that arrive and depart have none for their count.
+            // An unresponsive stream does not use the keys of a transport, and a group whose flows
+            // arrive and depart does not use a count.
             let is_of_use = match key.as_str() {
                 "host" => false,
                 "count" => has_count,
@@ -61,7 +62,7 @@ pub(super) fn write_out(table: &mut Table) -> Inherited {
     inherited
 }
 
-/// The control that a scenario names, if it is right.
+/// The control that a scenario names, if its table is right.
 fn control(value: &Value) -> Option<CongestionConfig> {
     match value {
         Value::String(name) => Some(controls::of_name(name)),

@@ -1,4 +1,4 @@
-//! `[defaults]` as a scenario writes it.
+//! The keys of `[defaults]`.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use toml::Table;
 
 use super::flows::FlowsFile;
 
-/// Defaults of the keys of groups.
+/// Defaults for the keys of groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct DefaultsConfig(Table);
@@ -19,14 +19,14 @@ impl JsonSchema for DefaultsConfig {
         "DefaultsConfig".into()
     }
 
-    /// The keys of a group, of which none is required and none has a default of its own.
+    /// The keys of a group, without required keys and without their own defaults.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = FlowsFile::json_schema(generator);
         schema.remove("required");
         schema.insert(
             "description".into(),
-            "Keys that groups of flows share. A group has them unless it gives them itself, or its \
-             `host` does."
+            "Keys that groups of flows share. A group has them unless it or its \
+             `host` gives them."
                 .into(),
         );
         let properties = schema.get_mut("properties").and_then(|keys| keys.as_object_mut());
@@ -34,11 +34,9 @@ impl JsonSchema for DefaultsConfig {
             let Some(property) = property.as_object_mut() else { continue };
             property.remove("default");
             let meaning = match key.as_str() {
-                "host" => {
-                    "`host` of each group that does not give it; what it sets comes before the \
-                           other keys of this table."
-                        .to_owned()
-                }
+                "host" => "`host` of each group that does not give it; the keys that it sets take \
+                           precedence over the other keys of this table."
+                    .to_owned(),
                 _ => format!("`{key}` of each group that does not give it."),
             };
             property.insert("description".into(), json!(meaning));

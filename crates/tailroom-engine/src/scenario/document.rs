@@ -1,4 +1,4 @@
-//! The scenario text, parsed, with the line of every key, and the overrides laid over it.
+//! The parsed scenario text with the line of every key and with the overrides applied.
 
 use std::collections::HashMap;
 
@@ -8,22 +8,22 @@ use toml::{Spanned, Value};
 use super::defaults::{self, Inherited};
 use super::error::{Fault, Path, Place, Problem, ScenarioError, Step, suggestion};
 
-/// Scenario texts above this are refused: no scenario written by hand comes near.
+/// Longest scenario text; far longer than any scenario written by hand.
 const MAX_BYTES: usize = 4 << 20;
 
 /// A parsed scenario text with its overrides.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
-    /// What the text and the overrides say together.
+    /// The text with the overrides applied.
     pub(super) table: toml::Table,
-    /// Line of each key and list item of the text, by its dotted path.
+    /// Line of each key and list item of the text, by dotted path.
     lines: HashMap<String, usize>,
     overridden: Vec<Path>,
     has_seed_option: bool,
     inherited: Inherited,
 }
 
-/// Keys whose value may be the name of a kind, short for a table.
+/// Keys whose value may be the name of a kind instead of a table.
 const KINDS: [&str; 5] = ["queue", "source", "slow_start", "loss", "congestion"];
 
 impl Document {
@@ -76,14 +76,14 @@ impl Document {
         let (last, parents) = steps.split_last().unwrap_or((&key, &[]));
         let mut table = &mut self.table;
         for (depth, parent) in parents.iter().enumerate() {
-            // A table of links or flows is not made by setting one of its keys.
+            // Setting a key does not create a link or a group of flows.
             let is_named = depth == 1 && ["links", "flows"].contains(&parents[0]);
             if is_named && !table.contains_key(*parent) {
                 let problem = format!("there is no `{}.{parent}`", parents[0]);
                 return Err(refuse(problem, suggestion(parent, table.keys().map(String::as_str))));
             }
             let entry = table.entry(*parent).or_insert_with(|| toml::Table::new().into());
-            // `queue = "codel"` has parameters too, all of them defaults so far.
+            // `queue = "codel"` has parameters too; until now all of them have their defaults.
             if let Some(name) = entry.as_str().filter(|_| KINDS.contains(parent)) {
                 *entry = toml::Table::from_iter([("kind".to_owned(), name.into())]).into();
             }
@@ -111,7 +111,7 @@ impl Document {
         Ok(())
     }
 
-    /// Whether the user wrote the key.
+    /// Whether the text or an override gives the key.
     pub(super) fn contains(&self, keys: &[&str]) -> bool {
         let mut tables = Some(&self.table);
         keys.iter().all(|key| {
@@ -121,12 +121,13 @@ impl Document {
         })
     }
 
-    /// Writes what groups take from `[defaults]` and from their hosts into the groups.
+    /// Copies the keys of `[defaults]` and of the hosts into the groups.
     pub(super) fn write_out_defaults(&mut self) {
         self.inherited = defaults::write_out(&mut self.table);
     }
 
-    /// Whether a fault lies in a key that the group takes from elsewhere, where it is found too.
+    /// Whether a fault concerns a key that its group inherits and that is checked at its origin as
+    /// well.
     pub(super) fn is_inherited(&self, fault: &Fault) -> bool {
         let Inherited { defaults, host } = &self.inherited;
         group_key(&fault.path).is_some_and(|key| defaults.contains(&key) || host.contains(&key))
@@ -137,7 +138,8 @@ impl Document {
         ScenarioError::of(faults.into_iter().map(|fault| self.place(fault)).collect())
     }
 
-    /// Adds the place to a fault: that of the default where the group took the key from there.
+    /// Adds the place to a fault: the place in `[defaults]` if the group inherits the key from
+    /// there.
     pub(super) fn place(&self, fault: Fault) -> Problem {
         let inherited = group_key(&fault.path).filter(|key| self.inherited.defaults.contains(key));
         let (path, used_by) = match inherited {
@@ -149,7 +151,7 @@ impl Document {
             None => (fault.path, None),
         };
         let is_written = self.lines.contains_key(&path.to_string());
-        // An override also answers for the tables that it made.
+        // A fault of a table that an override created belongs to that override.
         let is_override =
             |set: &Path| path.starts_with(set) || (!is_written && set.starts_with(&path));
         let place = if self.overridden.iter().any(is_override) {
@@ -163,7 +165,8 @@ impl Document {
         Problem { place, key, used_by, problem: fault.problem, remedy: fault.remedy }
     }
 
-    /// The line of the key or, where the text lacks it, of the innermost table it belongs to.
+    /// The line of the key; of the innermost table that contains it if the text does not give the
+    /// key.
     fn line(&self, path: &Path) -> Place {
         let ancestors = (1..=path.0.len()).rev().map(|depth| Path(path.0[..depth].to_vec()));
         let mut keys = ancestors.map(|ancestor| ancestor.to_string());
@@ -172,7 +175,7 @@ impl Document {
     }
 }
 
-/// The group and its key that a path leads through, if any.
+/// The group and the key of that group on a path, if the path leads into a group.
 fn group_key(path: &Path) -> Option<(String, String)> {
     match path.0.as_slice() {
         [Step::Key(flows), Step::Key(group), Step::Key(key), ..] if flows == "flows" => {
@@ -182,9 +185,9 @@ fn group_key(path: &Path) -> Option<(String, String)> {
     }
 }
 
-/// Collects the line of every key.
+/// Collects the line of each key.
 struct LineIndex {
-    /// Offset of each line's end.
+    /// Offset of the end of each line.
     ends: Vec<usize>,
     lines: HashMap<String, usize>,
 }
@@ -227,7 +230,7 @@ impl LineIndex {
     }
 }
 
-/// Splits a dotted key of bare words.
+/// Splits a dotted key that consists of bare words.
 fn split_key(key: &str) -> Option<Vec<&str>> {
     let is_bare = |step: &&str| {
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);

@@ -1,11 +1,11 @@
-//! What a wrong scenario is answered with: where, what is wrong, what to do.
+//! Errors of a scenario: the place, the problem and the remedy.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use crate::parameters::BadParameter;
 
-/// Where the fault was written.
+/// The origin of a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A line of the scenario text, counted from 1.
@@ -17,7 +17,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Orders problems: the text as a whole, its lines, the options.
+    /// Sort key: first the text as a whole, then its lines, then the options.
     fn rank(&self) -> (usize, usize) {
         match self {
             Place::Text => (0, 0),
@@ -27,19 +27,20 @@ impl Place {
     }
 }
 
-/// A scenario that cannot be run: all that was found wrong with it, in the order of its lines.
+/// A scenario that cannot be run, with all problems that were found, in the order of its lines.
 ///
-/// It displays as a line for each problem, the first [`MOST_SHOWN`] of them.
+/// It displays as one line per problem, for the first [`MOST_SHOWN`] problems.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ScenarioError {
     problems: Vec<Problem>,
 }
 
-/// More problems than these are counted and not shown: the first ones are corrected first.
+/// Number of problems that are shown; the others are counted, since users correct the first ones
+/// first.
 pub const MOST_SHOWN: usize = 10;
 
 impl ScenarioError {
-    /// From one or more problems.
+    /// Sorts one or more problems and removes duplicates.
     pub(super) fn of(mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.place.rank());
         let mut seen = HashSet::new();
@@ -47,7 +48,7 @@ impl ScenarioError {
         ScenarioError { problems }
     }
 
-    /// What is wrong, in the order of the lines; options of the command line come last.
+    /// The problems in the order of the lines; problems of command-line options come last.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
@@ -63,7 +64,7 @@ impl fmt::Display for ScenarioError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.problems.iter().take(MOST_SHOWN).enumerate() {
             let line_break = if index == 0 { "" } else { "\n" };
-            // A text of the user's own may hold line breaks.
+            // Text of the user may contain line breaks.
             write!(formatter, "{line_break}{}", problem.to_string().replace(['\n', '\r'], " "))?;
         }
         match self.problems.len().saturating_sub(MOST_SHOWN) {
@@ -74,26 +75,26 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-/// One thing that is wrong with a scenario.
+/// A problem of a scenario.
 ///
 /// It displays as `line 12, flows.hstcp.rtt: what is wrong; the remedy`, and as
 /// `--set flows.hstcp.rtt: ...` when an override caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it was written.
+    /// Where the problem is.
     pub place: Place,
-    /// The dotted key; empty when the problem belongs to none.
+    /// The dotted key; empty if the problem does not belong to a key.
     pub key: String,
-    /// The group, as `flows.hstcp`, that takes the key from `[defaults]` and has the problem.
+    /// The group, as `flows.hstcp`, that inherits the key from `[defaults]` and has the problem.
     pub used_by: Option<String>,
-    /// What is wrong.
+    /// The problem, as a predicate or a sentence.
     pub problem: String,
-    /// What to do.
+    /// The remedy, as an instruction.
     pub remedy: String,
 }
 
 impl Problem {
-    /// What two problems share that need to be told once: a default that several groups take.
+    /// Equal for problems that are reported once: those of a default that several groups inherit.
     fn once(&self) -> (String, String) {
         (format!("{:?} {}", self.place, self.key), self.problem.clone())
     }
@@ -117,7 +118,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A fault before its place is known.
+/// A problem before its place is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) path: Path,
@@ -136,11 +137,11 @@ pub(super) fn bad_parameter(at: &Path, bad: BadParameter) -> Fault {
     Fault { path: at.join(&bad.key), problem: bad.problem, remedy: bad.remedy }
 }
 
-/// The way from the root of the document to a value.
+/// The keys and indices that lead from the root of the document to a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Path(pub(super) Vec<Step>);
 
-/// One step of a [`Path`].
+/// A step of a [`Path`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Key(String),
@@ -201,7 +202,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// The candidate that a misspelled name was meant to be, if one is near.
+/// The candidate that is most similar to a misspelled name, if any is similar enough.
 pub(super) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
@@ -213,7 +214,7 @@ pub(super) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Names the candidate nearest to a misspelled name, or lists them all when none is near.
+/// Suggests the candidate that is most similar to a misspelled name, or lists all candidates.
 pub(super) fn suggestion<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     let candidates: Vec<&str> = candidates.collect();
     match nearest(name, candidates.iter().copied()) {
@@ -223,5 +224,5 @@ pub(super) fn suggestion<'a>(name: &str, candidates: impl Iterator<Item = &'a st
     }
 }
 
-/// Jaro-Winkler similarity from which a name passes for a misspelling of another.
+/// Jaro-Winkler similarity from which a name counts as a misspelling of another.
 const NEAR: f64 = 0.8;

@@ -1,4 +1,4 @@
-//! Profiles of hosts: what `host = "linux"` stands for in a group of flows.
+//! Profiles of hosts: the keys that `host = "linux"` sets in a group of flows.
 //!
 //! A profile is an entry of [`PROFILES`]; checks, schema, `tailroom list host` and the reference
 //! follow it.
@@ -14,33 +14,33 @@ use crate::congestion::CongestionConfig;
 
 /// A host that a group of flows may name.
 pub(super) struct Profile {
-    /// As a scenario writes it.
+    /// Name in a scenario.
     name: &'static str,
     doc: &'static str,
     settings: &'static [Setting],
 }
 
-/// A key of a group of flows and the value that the profile gives it.
+/// A key of a group of flows and the value that the profile sets.
 struct Setting {
     key: &'static str,
-    /// As TOML.
+    /// The value in TOML.
     value: &'static str,
     applies: Applies,
-    /// Where the value comes from.
+    /// Source of the value.
     source: &'static str,
 }
 
-/// To which groups under congestion control a setting applies.
+/// The groups under congestion control to which a setting applies.
 #[derive(Clone, Copy)]
 enum Applies {
-    /// To all.
+    /// All groups.
     Always,
     /// Under a window law: a rate-based control has its own rules for sending and recovery.
     Window,
-    /// Where in addition the group's own keys leave recovery to selective acknowledgements and to
+    /// Like `Window`, if the group's own keys leave recovery to selective acknowledgements and to
     /// the usual count of packets in flight.
     Recovery,
-    /// Where the control is loss-based.
+    /// Groups whose control is loss-based.
     LossBased,
 }
 
@@ -57,7 +57,7 @@ impl Applies {
         }
     }
 
-    /// Whether a setting applies to a group under this control that gives these keys itself.
+    /// Whether a setting applies to a group with this control and these keys of its own.
     fn to(self, control: Option<&CongestionConfig>, given: &Table) -> bool {
         let is = |test: fn(&CongestionConfig) -> bool| control.is_some_and(test);
         let is_window = !is(CongestionConfig::is_rate_based);
@@ -83,7 +83,7 @@ const fn setting(
     Setting { key, value, applies, source }
 }
 
-/// Every profile. The files named are those of Linux 6.12.
+/// All profiles. The files are those of Linux 6.12.
 const PROFILES: &[Profile] = &[
     Profile {
         name: "plain",
@@ -183,14 +183,14 @@ const PROFILES: &[Profile] = &[
     },
 ];
 
-/// The profile of this name.
+/// The profile with this name.
 pub(super) fn profile(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
 impl Profile {
-    /// The keys and values that it gives a group under congestion control: `control` where it is
-    /// one of the registry, `given` what the group says itself.
+    /// The keys and values that the profile sets in a group under congestion control. `control` is
+    /// the control of the group if the registry has it; `given` are the keys of the group itself.
     pub(super) fn settings(
         &self,
         control: Option<&CongestionConfig>,
@@ -207,7 +207,7 @@ impl Setting {
     }
 }
 
-/// Every profile as [`super::components`] lists it.
+/// All profiles in the form of [`super::components`].
 pub(super) fn components() -> Json {
     let settings = |profile: &Profile| -> Vec<Json> {
         let listed = |setting: &Setting| {

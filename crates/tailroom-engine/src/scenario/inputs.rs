@@ -1,4 +1,4 @@
-//! What a scenario consists of, read and checked.
+//! The scenario file and the files that it names, after they have been checked.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::distribution::config::FileTexts;
 use crate::quantity::BitRate;
 use crate::units::Rate;
 
-/// All that a scenario consists of.
+/// The scenario file and the files that it names.
 #[derive(Clone, Copy)]
 pub(super) struct Inputs<'a> {
     /// The scenario file in typed form.
     pub(super) file: &'a ScenarioFile,
-    /// As it was written.
+    /// The parsed text, which knows the line of each key.
     pub(super) document: &'a Document,
     /// Rate traces by the name of their link.
     pub(super) traces: &'a BTreeMap<String, Trace>,

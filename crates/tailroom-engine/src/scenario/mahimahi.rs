@@ -1,23 +1,23 @@
 //! Reads packet-delivery traces in Mahimahi's format as a schedule of rates.
 //!
-//! Such a file has one timestamp in milliseconds a line, in order; each is an opportunity to
-//! deliver 1500 bytes, and after the last the file repeats from the start. Mahimahi wastes an
-//! opportunity that finds no packet; here each millisecond's opportunities become that
-//! millisecond's rate, the fluid reading of the trace.
+//! Such a file has one timestamp in milliseconds per line, in order. Each is an opportunity to
+//! deliver 1500 bytes, and the file repeats after the last one. Mahimahi wastes an opportunity that
+//! finds no packet; here the opportunities of a millisecond become the rate of that millisecond, as
+//! in a fluid model.
 
 use crate::link::serializer::RateChange;
 use crate::units::{Rate, Time};
 
-/// A trace as a link needs it.
+/// A trace in the form that a link needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Trace {
-    /// The first is at 0.
+    /// Changes of the rate, the first at time 0.
     pub(super) changes: Vec<RateChange>,
     pub(super) period: Time,
     pub(super) mean_rate: Rate,
 }
 
-/// One opportunity a millisecond, in bit/s: 1500 bytes in 1 ms.
+/// Rate of one opportunity per millisecond, in bit/s: 1500 bytes in 1 ms.
 const OPPORTUNITY_BITS_PER_SECOND: u64 = 1500 * 8 * 1000;
 const MAX_BYTES: usize = 64 << 20;
 const MAX_MILLISECONDS: u64 = 2 * 3_600_000;
@@ -25,11 +25,11 @@ const MAX_MILLISECONDS: u64 = 2 * 3_600_000;
 impl Trace {
     /// Reads a trace file.
     ///
-    /// An opportunity at t ms belongs to the millisecond that ends at t; one at 0 falls together
-    /// with the end of the round before and belongs to the last millisecond.
+    /// An opportunity at t ms belongs to the millisecond that ends at t. An opportunity at 0
+    /// coincides with the end of the previous repetition and belongs to the last millisecond.
     ///
     /// # Errors
-    /// Says what is wrong with the file, by line where it has one.
+    /// A message with the problem, and with the line if the problem has one.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         if text.len() > MAX_BYTES {
             return Err(format!("has {} bytes, more than {MAX_BYTES}", text.len()));

@@ -1,8 +1,8 @@
-//! How much memory a run may need, estimated before it starts.
+//! Estimates how much memory a run may need before the run starts.
 //!
-//! An upper bound, computed in floating point so that nothing overflows: what a link holds in
-//! flight is at most a pipe of its rate times the longest RTT plus its buffer, twice that while
-//! slow start overshoots, and never more than the windows of the flows that cross it.
+//! The estimate is an upper bound, computed in floating point to avoid overflow. The packets in
+//! flight at a link are at most its rate times the longest RTT plus its buffer, twice that while
+//! slow start overshoots, and never more than the windows of the flows that cross the link.
 
 use super::error::{Fault, Path};
 use crate::congestion::CongestionConfig;
@@ -11,12 +11,12 @@ use crate::network::{GroupSpec, Network};
 use crate::quantity::Size;
 use crate::tcp::sender::rate_sample::RECORD_BYTES;
 
-// Bytes of each kind of state, rounded up; MARGIN covers what containers hold in reserve.
+// Bytes of each kind of state, rounded up; MARGIN covers the spare capacity of containers.
 const PACKET: f64 = 32.0;
-// What is kept of a packet behind the first of several links: 24 bytes, and the number of the place.
+// State of a packet behind the first of several links: 24 bytes, and the number of its place.
 const KEPT_PACKET: f64 = 32.0;
 const FLOW: f64 = 700.0;
-// With the eight names and values that a discipline may report.
+// Includes the eight names and values that a discipline may report.
 const LINK_SERIES_ROW: f64 = 368.0;
 const FLOW_SERIES_ROW: f64 = 44.0;
 const LOG_ENTRY: f64 = 24.0;
@@ -76,7 +76,7 @@ fn packets_bytes(network: &Network) -> f64 {
         let Some(smallest) = smallest else { return 0.0 };
         let windows: f64 = crossing()
             .map(|(group, flows)| match group.source.passing_rtt() {
-                Some(_) => f64::INFINITY, // as many flows as come
+                Some(_) => f64::INFINITY, // any number of flows may be in progress
                 None => f64::from(*flows) * largest_window(group),
             })
             .sum();
@@ -91,8 +91,8 @@ fn packets_bytes(network: &Network) -> f64 {
     (PACKET + kept + record) * packets.sum::<f64>()
 }
 
-/// What flows send before the first ACK can tell them of a loss, beyond an initial window of RFC 6928,
-/// which is small beside a flow.
+/// Bytes of the packets that flows send before the first ACK can report a loss, beyond an initial
+/// window of RFC 6928, which is small compared with the state of a flow.
 fn bursts_bytes(network: &Network) -> f64 {
     let groups = network.groups.iter().enumerate().map(|(index, group)| {
         let Some(tcp) = &group.tcp else { return 0.0 };
@@ -116,7 +116,7 @@ fn smallest_packet(group: &GroupSpec, link: usize) -> u32 {
     }
 }
 
-/// Most packets that one flow of the group has in flight.
+/// Largest number of packets that a flow of the group has in flight.
 fn largest_window(group: &GroupSpec) -> f64 {
     let Some(tcp) = &group.tcp else { return f64::INFINITY };
     let allowed = tcp.max_window.map_or(f64::INFINITY, |packets| packets as f64);
@@ -138,8 +138,8 @@ fn buffer_packets(link: &LinkSpec, smallest_packet: u32) -> f64 {
     link.limit(link.queue.parameters().limit()).in_packets(smallest_packet)
 }
 
-/// Of each group the delays at every link, those on the whole path unless they are the same, and one-way
-/// delays where nothing is acknowledged.
+/// Bytes of the histograms of delays per group: at every link, on the whole path if it has several
+/// links, and one-way if the packets are not acknowledged.
 fn groups_bytes(network: &Network) -> f64 {
     let histograms = network.groups.iter().map(|group| {
         let links = group.path.len() + group.reverse_path.len();

@@ -56,16 +56,16 @@ use files::load_files;
 use mahimahi::Trace;
 pub use schema::schema;
 
-/// Reads the files that a scenario names; the engine itself does no input or output.
+/// Reads the files that a scenario names, since the engine itself does no input or output.
 pub trait FileLoader {
     /// The text of the file at `path`, which is relative to the scenario file.
     ///
     /// # Errors
-    /// Why it cannot be read, as the end of a sentence.
+    /// The reason why the file cannot be read, as the end of a sentence.
     fn load(&self, path: &str) -> Result<String, String>;
 }
 
-/// A scenario whose every key is known and every value in range.
+/// A scenario in which every key is known and every value is in range.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     document: Document,
@@ -82,8 +82,8 @@ pub struct Scenario {
 /// parses as a TOML value, otherwise a string. `seed` overrides the seed.
 ///
 /// # Errors
-/// What is wrong with the text: its syntax, or else every override, key and value that is wrong, or
-/// else every file that it names and that is wrong.
+/// A fault of the syntax; otherwise every wrong override, key and value; otherwise every wrong file
+/// that the scenario names.
 pub fn parse(
     text: &str,
     overrides: &[(String, String)],
@@ -102,7 +102,8 @@ pub fn parse(
         problems.extend(faults.into_iter().map(|fault| document.place(fault)));
         return Err(ScenarioError::of(problems));
     }
-    // The check covers all that reading refuses; this error is for a schema that says too little.
+    // `check` has found every fault that `serde` can find; this error means that the schema allows
+    // too much.
     let mut file = ScenarioFile::deserialize(document.table.clone()).map_err(|error| {
         let problem = error.message().to_owned();
         document.place(Fault::new(&Path::default(), problem, "correct the value"))
@@ -117,7 +118,7 @@ pub fn parse(
     Ok(Scenario { document, file, traces, files })
 }
 
-/// The rate traces of the links, and what is wrong with those that cannot be read.
+/// The rate traces of the links, and the faults of those that cannot be read.
 fn load_traces(
     file: &ScenarioFile,
     files: &dyn FileLoader,
@@ -146,15 +147,15 @@ fn load_trace(path: &str, key: &Path, files: &dyn FileLoader) -> Result<Trace, F
 }
 
 impl Scenario {
-    /// What the scenario shows, in one line; may be empty.
+    /// The title of the scenario; may be empty.
     pub fn title(&self) -> &str {
         &self.file.title
     }
 
-    /// The same scenario with its custom congestion controls, as `controls` finds them.
+    /// The same scenario with the custom congestion controls that `controls` finds.
     ///
     /// # Errors
-    /// Every control that is not found, and what else is wrong with the scenario.
+    /// Every control that is not found, and every other fault of the scenario.
     pub fn with_controls(mut self, controls: &dyn FindControl) -> Result<Self, ScenarioError> {
         let mut faults = controls::find(&mut self.file, controls);
         if faults.is_empty() {
@@ -167,9 +168,9 @@ impl Scenario {
     /// The network to simulate.
     ///
     /// # Errors
-    /// Every contradiction: a path that names no link, an RTT below the path's propagation, and so
-    /// on; or else the first that the network as a whole has: a limit below one packet, more memory
-    /// than allowed.
+    /// Every contradiction, such as a path that names no link or an RTT below the propagation delay
+    /// of its path; otherwise the first fault of the network as a whole, such as a limit below one
+    /// packet or more memory than allowed.
     pub fn resolve(&self) -> Result<Network, ScenarioError> {
         let lost = controls::check_found(&self.file);
         let faults = match self.network() {
@@ -190,7 +191,7 @@ impl Scenario {
     pub fn to_toml(&self) -> String {
         let mut file = self.file.clone();
         resolve::fill_in_round_trips(&mut file);
-        // Strings, finite numbers and tables: all of it is TOML.
+        // Cannot fail: strings, finite numbers and tables are TOML.
         toml::to_string_pretty(&file).unwrap_or_default()
     }
 }

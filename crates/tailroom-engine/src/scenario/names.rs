@@ -1,15 +1,15 @@
-//! Whether the links that paths name exist, told together with what the schema refuses.
+//! Checks that the links of each path exist, in a scenario that the schema refuses.
 //!
-//! A scenario that the schema accepts is checked in whole where it is resolved; this is for one
-//! that it does not accept.
+//! `resolve` checks the paths of a scenario that the schema accepts. This check reports wrong names
+//! together with the other faults.
 
 use toml::{Table, Value};
 
 use super::error::{Fault, Path, Step, suggestion};
 
-/// The faults of the paths of `table`, of which the schema has found `faults`.
+/// Returns the faults of the paths in `table`; `faults` are those that the schema has found.
 pub(super) fn check(table: &Table, faults: &[Fault]) -> Vec<Fault> {
-    // With a misspelled table of links each path would be wrong too.
+    // If the name of a table of links is misspelled, every path would be reported.
     let is_at_top = |fault: &Fault| matches!(fault.path.0.as_slice(), [Step::Key(_)]);
     if faults.iter().any(is_at_top) {
         return Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn check(table: &Table, faults: &[Fault]) -> Vec<Fault> {
     unknown.map(|(at, name)| no_such_link(name, links.keys().map(String::as_str), &at)).collect()
 }
 
-/// The fault of a path that names a link at `at` which is not among the known ones.
+/// The fault of a path that names, at `at`, a link that does not exist.
 pub(super) fn no_such_link<'a>(
     name: &str,
     known: impl ExactSizeIterator<Item = &'a str>,

@@ -1,5 +1,5 @@
-//! From the typed scenario file to the network: names to indices, groups to flows, and everything
-//! that one value must not say about another.
+//! From the typed scenario to the network: names become indices, groups become flows, and values
+//! that contradict one another are refused.
 
 use indexmap::IndexMap;
 
@@ -21,8 +21,8 @@ use crate::quantity::{PositiveDuration, Size};
 use crate::random;
 use crate::units::{Rate, Time};
 
-/// Resolves the scenario, or says what is wrong with the run and its groups, or else with its
-/// links, or else the first that is wrong with the whole.
+/// Resolves the scenario. Otherwise returns the faults of the run and its groups; if there are
+/// none, those of its links; if there are none, the first fault of the network as a whole.
 pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
     let Inputs { file, traces, .. } = inputs;
     let mut faults = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
         }
         groups.push(group_spec);
     }
-    // What a link holds depends on the flows that cross it.
+    // A limit in bdp depends on the flows that cross the link.
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -77,7 +77,7 @@ fn check_network(network: &Network, memory_limit: Size) -> Result<(), Fault> {
     memory::check(network, memory_limit)
 }
 
-/// Writes the RTT of groups that take that of their path.
+/// Fills in the RTT of groups that do not give it: the propagation delay of their path.
 pub(super) fn fill_in_round_trips(file: &mut ScenarioFile) {
     let links = &file.links;
     for group in file.flows.values_mut().filter(|group| group.rtt.is_none()) {
@@ -117,7 +117,7 @@ fn check_run(file: &ScenarioFile, note: &mut dyn FnMut(Fault)) {
     }
 }
 
-/// Resolves a group; `None` if something is wrong with it, of which `note` is told.
+/// Resolves a group; passes its faults to `note` and returns `None` if there are any.
 fn resolve_group(
     inputs: Inputs<'_>,
     name: &str,
@@ -131,7 +131,7 @@ fn resolve_group(
     let path = resolve_path(file, &group.path, &at.key("path")).map_err(&mut *note);
     let reverse_path = resolve_path(file, &group.tcp.keys.reverse_path, &at.key("reverse_path"));
     let reverse_path = reverse_path.map_err(&mut *note);
-    // Sizes and rates of a source are those of its packets and its links.
+    // The sizes and rates of a source depend on its packets and its links.
     let (Ok(()), Ok(path)) = (sizes, path) else { return None };
     let source = resolve_source(inputs, name, group, propagation(&file.links, group)).map_err(note);
     let (tcp, reverse_path, source) = (tcp.ok()?, reverse_path.ok()?, source.ok()?);
@@ -243,7 +243,7 @@ fn check_round_trips(
         return Err(Fault::new(at, problem, remedy));
     }
     if smallest == Time::ZERO && group.tcp.congestion.is_some() {
-        let problem = "is missing, and the shared links take no time";
+        let problem = "is missing, and the shared links have no delay";
         return Err(Fault::new(at, problem, "add it, as in `rtt = \"100 ms\"`"));
     }
     Ok(())
@@ -258,7 +258,7 @@ fn check_starts(
     let latest = starts.iter().max().copied().unwrap_or(Time::ZERO);
     let written = PositiveDuration::new(latest.picoseconds());
     if latest >= file.duration.time() {
-        let problem = format!("a flow starts at {written}, when the run is over");
+        let problem = format!("a flow starts at {written}, after the end of the run");
         return Err(Fault::new(&at.key("start"), problem, "lower start or raise duration"));
     }
     match group.stop {

@@ -1,5 +1,5 @@
-//! The JSON Schema of the scenario file: what editors complete from, the check walks along, and
-//! the list of components is read from.
+//! The JSON Schema of the scenario file. Editors complete keys from it, `check` compares scenarios
+//! with it, and `components` reads the list of components from it.
 
 use serde_json::Value;
 
@@ -8,22 +8,22 @@ use super::flows::TransportFile;
 
 /// The JSON Schema (draft 2020-12) of the scenario file.
 ///
-/// Quantities are strings whose schema carries `x-quantity`, the name of their kind.
+/// A quantity is a string whose schema has `x-quantity`, the name of its kind.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(ScenarioFile).to_value();
     tidy(&mut schema);
     schema
 }
 
-/// Names of the keys that only a group under congestion control has.
+/// Names of the keys that only groups under congestion control have.
 pub(super) fn tcp_keys() -> Vec<String> {
     let schema = schemars::schema_for!(TransportFile).to_value();
     let properties = schema["properties"].as_object();
     properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
 }
 
-/// TOML has no null, so a key that may be left out is not one that may be null; and the line breaks
-/// of a doc comment mean nothing.
+/// Adapts the schema to TOML, which has no null: a key that may be left out must not be null. Also
+/// removes the line breaks of doc comments.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(tidy),

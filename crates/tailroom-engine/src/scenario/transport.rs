@@ -1,4 +1,4 @@
-//! The transport of a group: present under congestion control, absent without.
+//! Resolves the transport of a group, which only groups under congestion control have.
 
 use super::document::Document;
 use super::error::{Fault, Path, bad_parameter};
@@ -10,7 +10,7 @@ use crate::tcp::TcpSpec;
 use crate::tcp::sender::recovery::Recovery;
 use crate::traffic::{KINDS, SourceClass};
 
-/// The transport of a group, or `None` for a source without congestion control.
+/// The transport of a group; `None` for an unresponsive source.
 pub(super) fn resolve_transport(
     document: &Document,
     at: &Path,
@@ -81,7 +81,7 @@ fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The pipe of ns-2 decides what a SACK recovery sends where nothing else does.
+/// Refuses the pipe of ns-2 where something else decides what a SACK recovery sends.
 fn check_counted_pipe(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
     let (problem, remedy) = if tcp.recovery != Recovery::Sack {
         ("the pipe belongs to recovery by selective acknowledgements", "set `recovery = \"sack\"`")

@@ -12,7 +12,7 @@ use crate::link::Link;
 use crate::network::{GroupSpec, MAX_FLOWS, Network};
 use crate::probe::dynamic_flows::Departure;
 use crate::probe::flow::{Checkpoints, FlowAccount, FlowCounters, FlowProbe, FlowState};
-use crate::results::passing::PassingResults;
+use crate::results::DynamicFlowRecords;
 use crate::tcp::Connection;
 use crate::tcp::sender::Sender;
 use crate::units::{Rate, Time};
@@ -123,8 +123,8 @@ impl DynamicFlows {
         }
     }
 
-    pub(super) fn results(&self) -> PassingResults<'_> {
-        PassingResults { generators: &self.generators, sharing: &self.sharing }
+    pub(super) fn results(&self) -> DynamicFlowRecords<'_> {
+        DynamicFlowRecords { generators: &self.generators, sharing: &self.sharing }
     }
 }
 

@@ -268,7 +268,7 @@ impl Simulation {
         let accounts: Vec<FlowAccount> = permanent().map(|flow| flow.account).collect();
         let dynamic = self.dynamic.results();
         let Simulation { network, links, groups, events, .. } = &self;
-        Ok(results::collect(network, links, &endpoints, &accounts, groups, &dynamic, *events))
+        Ok(results::collect(network, links, &endpoints, &accounts, groups, dynamic, *events))
     }
 
     /// Fires the timers and emissions that are due before `end` although their packets reach no link by

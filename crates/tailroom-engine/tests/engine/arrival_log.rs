@@ -1,7 +1,7 @@
 //! The log of arrivals at a link, against the counters of the link, cases by hand, and the bursts
 //! that Auge and Roberts (2006) describe.
 
-use tailroom_engine::results::{ArrivalLog, Results};
+use tailroom_engine::results::{ArrivalLog, Results, Tables};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
@@ -38,7 +38,7 @@ fn by_hand(queue: &str) -> ArrivalLog {
         start = "5 ms"
         "#
     );
-    scenario_run::run(&text, 1).arrival_log
+    scenario_run::run(&text, 1).tables.arrival_log.expect("it is recorded")
 }
 
 /// The fast stream sends at 0, 2, 4, ... ms and the slow stream at 5 ms. The packet of 0 ms is
@@ -115,7 +115,10 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
             scenario_run::finish(&network)
         };
         let results = run("arrival_log = { from = \"0 s\", to = \"3 s\" }");
-        let (log, link) = (&results.arrival_log, summaries::link(&results.summary, "link"));
+        let (log, link) = (
+            results.tables.arrival_log.as_ref().expect("it is recorded"),
+            summaries::link(&results.summary, "link"),
+        );
         assert_eq!(log.time_s.len() as u64, link.arrivals_packets, "{name}");
         assert!(log.time_s.is_sorted(), "{name}");
         let drops =
@@ -133,7 +136,8 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
             assert_eq!(dropped, at_link.drops_packets, "{name}: {group}");
         }
         log.fate.iter().for_each(|fate| kinds_seen[*fate as usize] += 1);
-        let unrecorded = Results { arrival_log: ArrivalLog::default(), ..results.clone() };
+        let tables = Tables { arrival_log: None, ..results.tables.clone() };
+        let unrecorded = Results { tables, ..results.clone() };
         assert_eq!(run(""), unrecorded, "{name}");
     }
     assert!(kinds_seen.iter().all(|count| *count > 20), "{kinds_seen:?}");
@@ -159,7 +163,10 @@ fn more_arrivals_than_the_log_may_hold_end_the_run_with_an_error() {
     };
     let run = |most: u32| Simulation::new(&scenario_run::network(&text(most), 1)).finish();
     // A packet at 0, 10, ... 990 ms.
-    assert_eq!(run(100).expect("it fits").arrival_log.time_s.len(), 100);
+    assert_eq!(
+        run(100).expect("it fits").tables.arrival_log.expect("it is recorded").time_s.len(),
+        100
+    );
     let error = run(99).expect_err("one too many");
     assert_eq!(error, RunError::ArrivalLog { link: "link".into(), limit: 99 });
     assert_refused(&error.to_string(), "links.link.arrival_log", &["shorten", "most_packets"]);
@@ -186,7 +193,7 @@ fn dynamic_flows_are_logged_under_one_number_per_group() {
         rtt = "20 ms"
         source = { kind = "finite_flows", size = "9600 B", arrivals = ["0.1 s", "1 s"] }
     "#;
-    let log = scenario_run::run(text, 1).arrival_log;
+    let log = scenario_run::run(text, 1).tables.arrival_log.expect("it is recorded");
     let of = |flow: u32| log.flow.iter().filter(|one| **one == flow).count();
     // 40 packets of the stream; two flows of ten packets with 960 B of payload each, under the
     // number 1 + 1.
@@ -210,7 +217,7 @@ fn reno_of_figure_4(seed: u64) -> Vec<Arrival> {
     (log.from, log.to) = (Time::from_milliseconds(50_000).into(), Time::NEVER.into());
     let results = scenario_run::finish(&network);
     let reno = network.flows.len() as u32 - 1;
-    let log = results.arrival_log;
+    let log = results.tables.arrival_log.expect("it is recorded");
     let all = (0..log.flow.len()).filter(|at| log.flow[*at] == reno);
     all.map(|at| Arrival { time_s: log.time_s[at], is_dropped: log.fate[at] == OVERFLOW }).collect()
 }

@@ -50,7 +50,10 @@ fn elastic_flows_follow_processor_sharing() {
         // With a mean of 1.28 MB on the wire: 4,400 and 8,800 flows. Their number has a relative
         // standard deviation of 1.5 and 1.1 %, and their total size sqrt(2) times that.
         assert!((rho / load - 1.0).abs() < 3.0 * 1.414 / (group.flows as f64).sqrt(), "{rho}");
-        let variation = variation_from_geometric(&results.flow_counts, rho);
+        let variation = variation_from_geometric(
+            results.tables.flow_counts.as_ref().expect("it is recorded"),
+            rho,
+        );
         assert!(variation < 0.05, "load {load}: {variation}");
         let all = group.all_sizes.as_ref().expect("the flows are dynamic");
         let duration_s = all.completion_time_s_mean.expect("most flows complete");
@@ -74,7 +77,8 @@ fn elastic_flows_share_the_capacity_that_other_flows_leave() {
     let results = scenario_run::run(&elastic(0.3, background), 1);
     let link = link(&results.summary, "link");
     let rho = (link.sharing.offered_load - 0.4) / 0.6;
-    let variation = variation_from_geometric(&results.flow_counts, rho);
+    let variation =
+        variation_from_geometric(results.tables.flow_counts.as_ref().expect("it is recorded"), rho);
     assert!(variation < 0.05, "{variation}");
     assert_eq!(group(&results.summary, "background").loss_fraction, Some(0.0));
     assert_eq!(link.sharing.regime, Regime::Elastic);
@@ -143,7 +147,7 @@ fn flows_in_progress_at_the_stop_finish() {
     // 13 flows per second for 20 s take 26 s of the capacity: about 60 are in progress at the stop.
     assert!((200..330).contains(&flows.flows), "{} flows", flows.flows);
     assert_eq!(flows.completed_flows, flows.flows);
-    let log = &results.flow_log;
+    let log = results.tables.flow_log.as_ref().expect("it is recorded");
     assert!(log.start_s.iter().all(|start| *start < 20.0));
     let ends = log.start_s.iter().zip(&log.completion_time_s).map(|(start, time)| start + time);
     let late = ends.filter(|end| *end > 20.0).count();
@@ -163,11 +167,12 @@ fn flow_numbers_are_reused_without_effect_on_results() {
     let flows = fresh.flow_places();
     let fresh = fresh.finish().expect("the account balances");
     assert_eq!(fresh.summary, again.summary);
-    assert_eq!(fresh.flow_counts, again.flow_counts);
+    assert_eq!(fresh.tables.flow_counts, again.tables.flow_counts);
     assert!(flows > 4_000, "{flows}");
     let mut simulation = Simulation::new(&network);
     simulation.run_until(network.duration).expect("memory has no limit");
-    let most = again.flow_counts.flows.iter().fold(0.0_f64, |most, flows| most.max(*flows));
+    let counts = again.tables.flow_counts.expect("it is recorded");
+    let most = counts.flows.iter().fold(0.0_f64, |most, flows| most.max(*flows));
     let places = simulation.flow_places() as f64;
     assert!(places <= 1.2 * most + 20.0, "{places} for at most {most} at once");
 }
@@ -191,7 +196,7 @@ fn a_short_flow_alone_takes_the_round_trips_of_slow_start() {
         source = { kind = "finite_flows", size = "14600 B", arrivals = ["1 s", "3 s"], flow_log = 10 }
     "#;
     let results = scenario_run::run(text, 1);
-    let log = &results.flow_log;
+    let log = results.tables.flow_log.as_ref().expect("it is recorded");
     assert_eq!(
         (log.start_s.as_slice(), log.bytes.as_slice()),
         (&[1.0, 3.0][..], &[14_600.0; 2][..])

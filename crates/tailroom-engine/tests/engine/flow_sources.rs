@@ -54,7 +54,7 @@ fn media_flows_in_progress_are_poisson_for_any_distribution_of_durations() {
         // The integral of the covariance is 20 E[D^2] / E[D], at most 80 s: over 10,000 s a
         // standard deviation of 0.09.
         assert!((mean - 20.0).abs() < 0.3, "{duration}: {mean}");
-        let counts = &results.flow_counts;
+        let counts = results.tables.flow_counts.as_ref().expect("it is recorded");
         let mut poisson = (-20.0_f64).exp();
         let (mut distance, mut rest, mut next) = (0.0, 1.0, 0.0);
         for (flows, share) in counts.flows.iter().zip(&counts.in_progress_fraction) {
@@ -134,10 +134,11 @@ fn media_flows_are_bottlenecked_while_the_fair_rate_is_below_theirs() {
     assert!((0.497..0.5).contains(&lost), "{lost}");
     let media = group(&too_many.summary, "media");
     assert_eq!((media.completed_flows, media.flows), (20, 20));
-    assert_eq!(too_many.flow_log.completion_time_s, vec![4.0; 20]);
-    assert_eq!(too_many.flow_log.slowdown, vec![1.0; 20]);
+    let log = too_many.tables.flow_log.expect("it is recorded");
+    assert_eq!(log.completion_time_s, vec![4.0; 20]);
+    assert_eq!(log.slowdown, vec![1.0; 20]);
     // 500 packets of 960 B.
-    assert_eq!(too_many.flow_log.bytes, vec![480_000.0; 20]);
+    assert_eq!(log.bytes, vec![480_000.0; 20]);
 }
 
 #[test]
@@ -191,7 +192,7 @@ fn a_list_sets_start_size_rate_and_rtt_of_each_flow() {
     let results = run_with_files(&listed(
         "rtt = \"200 ms\"\naccess_rate = \"10 Mbit/s\"\nsend_jitter = \"none\"",
     ));
-    let log = &results.flow_log;
+    let log = results.tables.flow_log.as_ref().expect("it is recorded");
     assert_eq!(log.start_s, [1.0, 2.0, 3.0]);
     assert_eq!(log.bytes, [14_600.0, 146_000.0, 1_460.0]);
     let times = &log.completion_time_s;
@@ -209,14 +210,14 @@ fn a_list_sets_start_size_rate_and_rtt_of_each_flow() {
 #[test]
 fn start_shifts_the_times_of_a_list_and_stop_ends_it() {
     let results = run_with_files(&listed("start = \"10 s\"\nstop = \"13 s\""));
-    assert_eq!(results.flow_log.start_s, [11.0, 12.0]);
+    assert_eq!(results.tables.flow_log.as_ref().expect("it is recorded").start_s, [11.0, 12.0]);
 }
 
 #[test]
 fn flows_of_a_list_without_an_rtt_draw_it_from_the_distribution_of_the_group() {
     let text = listed("rtt = { uniform = [\"50 ms\", \"60 ms\"] }");
     let results = run_with_files(&text);
-    let first = results.flow_log.completion_time_s[0];
+    let first = results.tables.flow_log.expect("it is recorded").completion_time_s[0];
     // Ten packets of 0.12 ms.
     assert!((0.0512..0.0612).contains(&first), "{first}");
 }

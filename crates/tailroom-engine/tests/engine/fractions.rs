@@ -49,9 +49,9 @@ fn all_fractions(results: &Results) -> Vec<(String, f64)> {
     let mut found = Vec::new();
     let summary = serde_json::to_value(&results.summary).expect("a summary can be serialized");
     fractions(&summary, "", &mut found);
-    let series = results.link_series.iter().flat_map(|series| &series.utilization);
+    let series = results.tables.link_series.iter().flat_map(|series| &series.utilization);
     found.extend(series.map(|value| ("series.utilization".to_owned(), *value)));
-    let counts = &results.flow_counts;
+    let counts = results.tables.flow_counts.as_ref().expect("it is recorded");
     let shares = counts.in_progress_fraction.iter().chain(&counts.bottlenecked_fraction);
     found.extend(shares.map(|value| ("flow_counts".to_owned(), *value)));
     found
@@ -115,7 +115,7 @@ proptest! {
             });
         }
         let results = finish(&network);
-        let log = &results.arrival_log;
+        let log = &results.tables.arrival_log.clone().unwrap_or_default();
         for (index, (name, link)) in results.summary.links.0.iter().enumerate() {
             let fates = log.link.iter().zip(&log.fate).filter(|(at, _)| **at as usize == index);
             let fates: Vec<u8> = fates.map(|(_, fate)| *fate).collect();
@@ -138,7 +138,7 @@ proptest! {
         let found = results.summary.links.0[0].1.utilization;
         let end = network.duration.picoseconds();
         let span = 1_000 * 8 * 1_000_000_000 / rate_kbit;
-        let log = &results.packet_log;
+        let log = results.tables.packet_log.as_ref().expect("it is recorded");
         let departures = log.time_s.iter().zip(&log.event).filter(|(_, event)| **event == 1);
         let busy = departures.map(|(time, _)| {
             let departure = libm::round(time * 1e12) as u64;
@@ -307,7 +307,7 @@ fn the_loss_fraction_of_a_flow_covers_exactly_the_packets_that_it_sent_in_the_wi
     });
     let results = finish(&network);
     // There is no way to the link: a packet arrives when it is sent.
-    let fates = &results.arrival_log.fate;
+    let fates = &results.tables.arrival_log.as_ref().expect("it is recorded").fate;
     let is_lost = |fate: &&u8| **fate != Outcome::Accepted as u8;
     let lost = fates.iter().filter(is_lost).count();
     assert!(lost > 20 && lost < fates.len(), "{lost} of {}", fates.len());

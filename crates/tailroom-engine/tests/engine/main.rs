@@ -31,6 +31,7 @@ mod queue_contract;
 mod rate_based_controls;
 mod response_functions;
 mod sawtooth;
+mod result_tables;
 mod scalable_controls;
 mod scenario;
 mod send_jitter;

@@ -40,7 +40,7 @@ fn run(duration_s: u32, source: &str, more: &str) -> Results {
 
 /// The times at which packets arrive at the link.
 fn arrivals(results: &Results) -> Vec<f64> {
-    let log = &results.packet_log;
+    let log = results.tables.packet_log.as_ref().expect("it is recorded");
     let lines = log.time_s.iter().zip(&log.event).filter(|line| *line.1 == 0);
     lines.map(|line| *line.0).collect()
 }
@@ -169,7 +169,7 @@ fn a_loss_halves_the_data_in_flight_and_not_an_unused_window() {
         .replace("queue =", "loss = { kind = \"bernoulli\", probability = 0.01 }\nqueue =")
         + "[series]\ninterval = \"100 ms\"\n";
     for seed in 1..=5 {
-        let series = scenario_run::run(&text, seed).flow_series.unwrap();
+        let series = scenario_run::run(&text, seed).tables.flow_series.unwrap();
         let after = series.ssthresh_packets.iter().find(|ssthresh| **ssthresh < 100.0).unwrap();
         assert!((2.0..=5.0).contains(after), "seed {seed}: {after}");
     }
@@ -182,7 +182,7 @@ fn an_idle_time_shorter_than_the_timeout_causes_no_restart() {
     let source = "size = \"28800 B\", arrivals_per_second = 0.1";
     let switch = |is_on: bool, min_rto: &str| {
         let more = format!("min_rto = \"{min_rto}\"\nslow_start_after_idle = {is_on}");
-        run(200, source, &more).packet_log
+        run(200, source, &more).tables.packet_log.expect("it is recorded")
     };
     let bursts = bursts(&run(200, source, ""));
     let idles = bursts.windows(2).map(|pair| pair[1].0 - pair[0].0);

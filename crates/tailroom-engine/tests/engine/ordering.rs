@@ -34,11 +34,12 @@ const REPLAY: &str = "the case is kept in tests/engine/ordering.regressions; \
 /// gauge that a discipline does not report, becomes a value that equals itself.
 fn comparable(mut results: Results) -> Results {
     results.summary.events = 0;
-    let columns = results.link_series.iter_mut().flat_map(|series| &mut series.discipline_state);
+    let columns =
+        results.tables.link_series.iter_mut().flat_map(|series| &mut series.discipline_state);
     for value in columns.flat_map(|(_, column)| column).filter(|value| value.is_nan()) {
         *value = f64::NEG_INFINITY;
     }
-    sort_fates_of_an_instant(&mut results.arrival_log);
+    results.tables.arrival_log.iter_mut().for_each(sort_fates_of_an_instant);
     results
 }
 
@@ -77,24 +78,20 @@ fn difference(left: &Results, right: &Results) -> Option<String> {
     if left == right {
         return None;
     }
-    let first = (left.packet_log.time_s.iter().zip(&right.packet_log.time_s))
+    let times = |results: &Results| results.tables.packet_log.clone().unwrap_or_default().time_s;
+    let first = (times(left).iter().zip(&times(right)))
         .position(|(left, right)| left.to_bits() != right.to_bits());
-    let parts = [
+    let mut parts = vec![
         ("links", format!("{:#?}", left.summary.links), format!("{:#?}", right.summary.links)),
         ("flows", format!("{:#?}", left.summary.flows), format!("{:#?}", right.summary.flows)),
         ("groups", format!("{:#?}", left.summary.groups), format!("{:#?}", right.summary.groups)),
-        ("flow counts", format!("{:#?}", left.flow_counts), format!("{:#?}", right.flow_counts)),
-        (
-            "dispersion",
-            format!("{:#?}", left.arrival_dispersion),
-            format!("{:#?}", right.arrival_dispersion),
-        ),
-        ("arrivals", format!("{:#?}", left.arrival_log), format!("{:#?}", right.arrival_log)),
-        ("flow log", format!("{:#?}", left.flow_log), format!("{:#?}", right.flow_log)),
-        ("link series", format!("{:#?}", left.link_series), format!("{:#?}", right.link_series)),
-        ("flow series", format!("{:#?}", left.flow_series), format!("{:#?}", right.flow_series)),
-        ("packet log", format!("{:#?}", left.packet_log), format!("{:#?}", right.packet_log)),
     ];
+    let tables = [left, right].map(|results| results.tables.clone().into_columns());
+    let [left, right] = tables;
+    parts
+        .extend((left.iter().zip(&right)).map(|((name, left), (_, right))| {
+            (*name, format!("{left:#?}"), format!("{right:#?}"))
+        }));
     let mut text = format!("first packet log line that differs: {first:?}\n");
     for (name, left, right) in parts {
         let lines = left.lines().zip(right.lines()).filter(|(left, right)| left != right);
@@ -257,7 +254,7 @@ fn a_tie_break_by_insertion_is_detected() {
     let wrong = comparable(reference::run_with(&network, TieBreak::LastFlowFirst));
     let right = run(&network);
     assert!(difference(&right, &wrong).is_some());
-    assert_ne!(right.packet_log, wrong.packet_log);
+    assert_ne!(right.tables.packet_log, wrong.tables.packet_log);
 }
 
 /// The path has two slow links and the reverse path one. A packet takes 1 s on the first link,

@@ -237,7 +237,13 @@ fn the_jitter_delays_dynamic_flows_too() {
             link("link", "12 Mbit/s", r#"{ kind = "drop_tail", limit = "100 packets" }"#)
         )
     };
-    let times = |jitter: &str| scenario_run::run(&text(jitter), 1).flow_log.completion_time_s;
+    let times = |jitter: &str| {
+        scenario_run::run(&text(jitter), 1)
+            .tables
+            .flow_log
+            .expect("it is recorded")
+            .completion_time_s
+    };
     assert!(times(OFF).iter().all(|time| (time - 0.306).abs() < 1e-9));
     let jittered = times("");
     assert!(jittered.iter().all(|time| (0.3061..0.311).contains(time)), "{jittered:?}");

@@ -29,7 +29,7 @@ fn run(flows: &str) -> Results {
 }
 
 fn arrivals(results: &Results) -> Vec<f64> {
-    let log = &results.packet_log;
+    let log = results.tables.packet_log.as_ref().expect("it is recorded");
     let lines = log.time_s.iter().zip(&log.event).filter(|line| *line.1 == 0);
     lines.map(|line| *line.0).collect()
 }
@@ -91,7 +91,7 @@ fn flows_of_a_group_have_independent_delays() {
     let results = run(
         "count = 2\nsource = { kind = \"cbr\", rate = \"800 kbit/s\" }\nsend_jitter = \"1 ms\"",
     );
-    let log = &results.packet_log;
+    let log = results.tables.packet_log.as_ref().expect("it is recorded");
     let times = |flow: u32| -> Vec<f64> {
         let lines = (0..log.time_s.len()).filter(|at| log.event[*at] == 0 && log.flow[*at] == flow);
         lines.map(|at| log.time_s[at]).collect()

@@ -8,7 +8,7 @@ use tailroom_engine::results::Results;
 
 /// Arrival times of packets at links, in order, in milliseconds.
 fn arrivals_ms(results: &Results) -> Vec<f64> {
-    let log = &results.packet_log;
+    let log = results.tables.packet_log.as_ref().expect("it is recorded");
     let lines = log.time_s.iter().zip(&log.event).filter(|line| *line.1 == 0);
     let mut times: Vec<f64> = lines.map(|line| *line.0 * 1e3).collect();
     times.sort_by(f64::total_cmp);

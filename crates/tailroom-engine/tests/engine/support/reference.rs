@@ -25,7 +25,7 @@ use tailroom_engine::probe::flow::{Checkpoints, FlowAccount};
 use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::results;
 use tailroom_engine::results::Results;
-use tailroom_engine::results::passing::PassingResults;
+use tailroom_engine::results::DynamicFlowRecords;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::Sender;
 use tailroom_engine::traffic::Emission;
@@ -564,13 +564,13 @@ impl<'a> Reference<'a> {
         let endpoints: Vec<Endpoints> = flows.map(Flow::into_endpoints).collect();
         let endpoints: Vec<&Endpoints> = endpoints.iter().collect();
         let accounts = &self.accounts[..permanent];
-        let passing = PassingResults { generators: &self.generators, sharing: &sharing };
+        let passing = DynamicFlowRecords { generators: &self.generators, sharing: &sharing };
         let mut probes = self.one_way;
         for (probe, waits) in probes.iter_mut().zip(&self.waits) {
             let measured = waits.iter().filter(|(time, _)| *time >= self.checkpoints.measure_from);
             measured.for_each(|(_, waited)| probe.waits.add(*waited));
         }
         let (network, links) = (self.network, &self.links);
-        results::collect(network, links, &endpoints, accounts, &probes, &passing, self.handled)
+        results::collect(network, links, &endpoints, accounts, &probes, passing, self.handled)
     }
 }

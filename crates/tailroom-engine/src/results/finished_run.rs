@@ -1,0 +1,63 @@
+//! What the collectors of statistics and tables read.
+
+use super::flow_data::FlowData;
+use crate::dynamic_flows::FlowGenerators;
+use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
+use crate::link::Link;
+use crate::network::{GroupSpec, Network};
+use crate::probe::group::GroupProbe;
+
+/// What is recorded of the flows that arrive and depart.
+#[derive(Clone, Copy, Debug)]
+pub struct DynamicFlowRecords<'a> {
+    /// The groups whose flows arrive and depart.
+    pub generators: &'a FlowGenerators,
+    /// Numbers of flows in progress, per link.
+    pub sharing: &'a [BottleneckedFlows],
+}
+
+/// A network at the end of its run, with what its probes recorded.
+pub(super) struct FinishedRun<'a> {
+    pub(super) network: &'a Network,
+    /// The links, in the order of the network.
+    pub(super) links: &'a [Link],
+    /// Mean capacity of each link over the measured window.
+    pub(super) capacities_bps: Vec<f64>,
+    /// The permanent flows, in the order of the network.
+    pub(super) flows: Vec<FlowData<'a>>,
+    /// What is measured per group, in the order of the network.
+    pub(super) group_probes: &'a [GroupProbe],
+    pub(super) dynamic_flows: DynamicFlowRecords<'a>,
+}
+
+impl<'a> FinishedRun<'a> {
+    pub(super) fn new(
+        network: &'a Network,
+        links: &'a [Link],
+        flows: Vec<FlowData<'a>>,
+        group_probes: &'a [GroupProbe],
+        dynamic_flows: DynamicFlowRecords<'a>,
+    ) -> Self {
+        let (from, to) = (network.measure_from, network.duration);
+        let capacity = |link: &Link| link.capacity_bits(from, to) / to.since(from).seconds();
+        let capacities_bps = links.iter().map(capacity).collect();
+        FinishedRun { network, links, capacities_bps, flows, group_probes, dynamic_flows }
+    }
+
+    /// Length of the measured window.
+    pub(super) fn measured_s(&self) -> f64 {
+        self.network.duration.since(self.network.measure_from).seconds()
+    }
+
+    /// Smallest capacity on the path of a group.
+    pub(super) fn path_capacity_bps(&self, group: &GroupSpec) -> f64 {
+        let capacities = group.path.iter().map(|&link| self.capacities_bps[link]);
+        capacities.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Position of a flow's name among `Labels::FlowsAndGroups`.
+    pub(super) fn flow_label(&self, flow: u32) -> u32 {
+        let group = self.dynamic_flows.generators.group_of(flow);
+        group.map_or(flow, |group| (self.network.flows.len() + group) as u32)
+    }
+}

@@ -1,0 +1,179 @@
+//! Statistics of a link.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Named;
+use super::arithmetic::ratio;
+use super::finished_run::FinishedRun;
+use super::sharing::{SharingSummary, sharing_summary};
+use crate::quantity::limit::Limit;
+use crate::units::Time;
+
+/// Statistics of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LinkSummary {
+    /// Mean capacity over the measured window, from the schedule of rates.
+    pub capacity_bps: f64,
+    /// Bits sent in the measured window, headers included, divided by the bits that the link could
+    /// carry in it. Of a packet in transmission at an edge of the window, the bits inside count.
+    pub utilization: f64,
+    /// Share of the packets that arrived in the measured window that are dropped by the end of the
+    /// run.
+    pub loss_fraction: Option<f64>,
+    /// Packets that reached the buffer.
+    pub arrivals_packets: u64,
+    /// Packets that the queue discipline dropped.
+    pub drops_packets: u64,
+    /// Dropped packets for which the buffer had no room, or that made room for others.
+    pub drops_overflow_packets: u64,
+    /// Packets dropped on arrival although there was room.
+    pub drops_early_packets: u64,
+    /// Packets dropped at the head of their queue because they had waited too long.
+    pub drops_head_packets: u64,
+    /// Packets that the queue discipline marked.
+    pub marks_packets: u64,
+    /// Packets lost on the wire.
+    pub random_losses_packets: u64,
+    /// Packets whose last bit left the link.
+    pub departures_packets: u64,
+    /// Time-weighted mean number of packets that wait, without the packet in transmission.
+    pub queue_packets_mean: f64,
+    /// Time-weighted 1st percentile of the number of packets that wait.
+    pub queue_packets_p01: Option<f64>,
+    /// Time-weighted 99th percentile of the number of packets that wait.
+    pub queue_packets_p99: Option<f64>,
+    /// Mean number of packets that wait when a packet arrives.
+    pub queue_seen_packets_mean: Option<f64>,
+    /// 1st percentile of the number of packets that wait when a packet arrives.
+    pub queue_seen_packets_p01: Option<f64>,
+    /// 99th percentile of the number of packets that wait when a packet arrives.
+    pub queue_seen_packets_p99: Option<f64>,
+    /// Mean time that accepted packets wait before their transmission.
+    pub queue_delay_s_mean: Option<f64>,
+    /// 1st percentile of the time that accepted packets wait before their transmission.
+    pub queue_delay_s_p01: Option<f64>,
+    /// 99th percentile of the time that accepted packets wait before their transmission.
+    pub queue_delay_s_p99: Option<f64>,
+    /// Buffer limit in packets; a limit in bytes is converted at the mean size of the packets that
+    /// left.
+    pub limit_packets: Option<f64>,
+    /// Buffer limit in bytes; a limit in packets is converted at the mean size of the packets that
+    /// left.
+    pub limit_bytes: Option<f64>,
+    /// Buffer limit in milliseconds at the mean capacity.
+    pub limit_ms: Option<f64>,
+    /// Buffer limit divided by the rate times the mean propagation RTT of the flows under
+    /// congestion control.
+    pub limit_bdp: Option<f64>,
+    /// Mean length of a burst: consecutive packets of one flow that arrive closer together than the
+    /// link can send them.
+    pub burst_packets_mean: Option<f64>,
+    /// 99th percentile of the length of a burst.
+    pub burst_packets_p99: Option<f64>,
+    /// Length of the longest burst.
+    pub burst_packets_max: Option<f64>,
+    /// Number of congestion episodes: window reductions of crossing flows that lie within the
+    /// largest RTT after the first of them.
+    pub congestion_episodes: u64,
+    /// Mean share of the crossing flows that reduce their window in a congestion episode.
+    pub loss_synchronization: Option<f64>,
+    /// Who shares the link.
+    #[serde(flatten)]
+    pub sharing: SharingSummary,
+    /// Kind of the queue discipline.
+    pub discipline: &'static str,
+    /// What the discipline reports about itself, by name: its state at the end of the run, or means
+    /// and extremes over the measured window, as its documentation says.
+    pub discipline_state: Named<f64>,
+}
+
+/// Statistics of the link with this index.
+pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
+    let network = run.network;
+    let (spec, link) = (&network.links[index], &run.links[index]);
+    let span = network.duration.since(network.measure_from);
+    let capacity_bps = run.capacities_bps[index];
+    let probe = &link.probe;
+    let totals = probe.totals();
+    let mean_bytes = ratio(totals.departed_bytes as f64, totals.departures as f64);
+    let (limit_packets, limit_bytes) = match spec.limit(spec.queue.parameters().limit()) {
+        Limit::Packets(packets) => {
+            (Some(packets as f64), mean_bytes.map(|bytes| bytes * packets as f64))
+        }
+        Limit::Bytes(bytes) => (mean_bytes.map(|mean| bytes as f64 / mean), Some(bytes as f64)),
+    };
+    let gauges = link.gauges(network.duration).into_iter();
+    let [drops_overflow, drops_early, drops_head] = totals.drops;
+    let drops = drops_overflow + drops_early + drops_head;
+    let (congestion_episodes, loss_synchronization) = episodes(run, index);
+    LinkSummary {
+        capacity_bps,
+        utilization: link.used_fraction(
+            network.measure_from,
+            network.duration,
+            totals.idle_capacity,
+        ),
+        loss_fraction: totals.loss_fraction(),
+        arrivals_packets: totals.arrivals,
+        drops_packets: drops,
+        drops_overflow_packets: drops_overflow,
+        drops_early_packets: drops_early,
+        drops_head_packets: drops_head,
+        marks_packets: totals.marks,
+        random_losses_packets: totals.random_losses,
+        departures_packets: totals.departures,
+        queue_packets_mean: probe.mean_queue(span),
+        queue_packets_p01: probe.queue_over_time.histogram().quantile(0.01),
+        queue_packets_p99: probe.queue_over_time.histogram().quantile(0.99),
+        queue_seen_packets_mean: probe.queue_seen.mean(),
+        queue_seen_packets_p01: probe.queue_seen.quantile(0.01),
+        queue_seen_packets_p99: probe.queue_seen.quantile(0.99),
+        queue_delay_s_mean: probe.waits.mean_s(),
+        queue_delay_s_p01: probe.waits.quantile_s(0.01),
+        queue_delay_s_p99: probe.waits.quantile_s(0.99),
+        limit_packets,
+        limit_bytes,
+        limit_ms: limit_bytes.and_then(|bytes| ratio(bytes * 8e3, capacity_bps)),
+        limit_bdp: limit_bytes.and_then(|bytes| ratio(bytes, spec.bdp_bytes)),
+        burst_packets_mean: probe.bursts.mean(),
+        burst_packets_p99: probe.bursts.quantile(0.99),
+        burst_packets_max: probe.bursts.max(),
+        congestion_episodes,
+        loss_synchronization,
+        sharing: sharing_summary(run, index),
+        discipline: spec.queue.name(),
+        discipline_state: Named(gauges.map(|(name, value)| (name.to_owned(), value)).collect()),
+    }
+}
+
+/// Number of congestion episodes of the flows that cross a link, and the mean share of these flows
+/// that reduce their window in an episode.
+fn episodes(run: &FinishedRun<'_>, link: usize) -> (u64, Option<f64>) {
+    let (network, data) = (run.network, &run.flows);
+    let crossing: Vec<usize> = (0..data.len())
+        .filter(|&flow| {
+            data[flow].is_controlled
+                && network.groups[network.flows[flow].group].path.contains(&link)
+        })
+        .collect();
+    let longest = crossing.iter().map(|&flow| network.flows[flow].rtt).max().unwrap_or(Time::ZERO);
+    let mut reductions: Vec<(Time, usize)> = crossing
+        .iter()
+        .flat_map(|&flow| data[flow].record.reductions.iter().map(move |cut| (cut.time, flow)))
+        .collect();
+    reductions.sort_unstable();
+    let mut episodes = 0;
+    let mut shares = 0.0;
+    let mut rest = reductions.as_slice();
+    while let Some(&(first, _)) = rest.first() {
+        let length = rest.partition_point(|(time, _)| time.since(first) <= longest);
+        let mut flows: Vec<usize> = rest[..length].iter().map(|&(_, flow)| flow).collect();
+        flows.sort_unstable();
+        flows.dedup();
+        episodes += 1;
+        shares += flows.len() as f64 / crossing.len() as f64;
+        rest = &rest[length..];
+    }
+    (episodes, ratio(shares, episodes as f64))
+}

@@ -1,0 +1,91 @@
+//! Who shares a link: the load offered to it, and the flows that it holds back.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::arithmetic::{ratio, total};
+use super::finished_run::FinishedRun;
+use crate::network::GroupSpec;
+use crate::units::Time;
+
+/// A link is overloaded if the offered load is at least this.
+const FULL: f64 = 1.0;
+/// A link is transparent if flows are bottlenecked for less than this share of the time.
+const RARELY: f64 = 0.01;
+
+/// How a link is used (Auge and Roberts 2006 sec. III).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Regime {
+    /// The flows' own limits leave capacity to spare nearly all the time.
+    Transparent,
+    /// Some flows are bottlenecked; they share the capacity that the others leave.
+    Elastic,
+    /// The offered load exceeds the capacity: the number of flows in progress grows.
+    Overload,
+}
+
+/// Who shares a link, over the measured window. [`crate::dynamic_flows::bottlenecked`] defines
+/// which flows are in progress and which are bottlenecked.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SharingSummary {
+    /// Traffic that arrives whatever the link does, divided by the capacity: bytes on the wire of
+    /// the flows that arrived, and the mean rates of unresponsive flows. Permanent flows under
+    /// congestion control use the rest and do not count.
+    pub offered_load: f64,
+    /// Time-weighted mean number of flows in progress.
+    pub flows_in_progress_mean: Option<f64>,
+    /// Time-weighted 99th percentile of the number of flows in progress.
+    pub flows_in_progress_p99: Option<f64>,
+    /// Time-weighted mean number of bottlenecked flows.
+    pub bottlenecked_flows_mean: Option<f64>,
+    /// Time-weighted 99th percentile of the number of bottlenecked flows.
+    pub bottlenecked_flows_p99: Option<f64>,
+    /// Share of the time in which at least one flow is bottlenecked.
+    pub bottlenecked_time_fraction: f64,
+    /// `overload` if the offered load is 1 or more, else `transparent` if flows are bottlenecked
+    /// for less than 1 % of the time, else `elastic`.
+    pub regime: Regime,
+}
+
+/// Who shares the link with this index.
+pub(super) fn sharing_summary(run: &FinishedRun<'_>, index: usize) -> SharingSummary {
+    let network = run.network;
+    let sharing = &run.dynamic_flows.sharing[index];
+    let span = run.measured_s();
+    let crossing = |group: &GroupSpec| group.path.contains(&index);
+    let unresponsive = network.flows.iter().filter_map(|flow| {
+        let group = &network.groups[flow.group];
+        let end = group.stop.unwrap_or(Time::NEVER).min(network.duration);
+        let active = end.since(flow.start.max(network.measure_from)).seconds();
+        let rate = group.source.offered_rate_bps().filter(|_| crossing(group))?;
+        Some(rate * active / span)
+    });
+    let arrived = run
+        .dynamic_flows
+        .generators
+        .all()
+        .iter()
+        .filter(|generator| crossing(&network.groups[generator.group]))
+        .map(|generator| generator.probe.arrived_wire_bytes as f64 * 8.0 / span);
+    let offered_bps = total(unresponsive) + total(arrived);
+    let offered_load = ratio(offered_bps, run.capacities_bps[index]).unwrap_or(0.0);
+    let bottlenecked = &sharing.bottlenecked_over_time;
+    let free: u64 = bottlenecked.entries().take_while(|entry| entry.0 == 0.0).map(|e| e.1).sum();
+    let bottlenecked_time_fraction =
+        1.0 - ratio(free as f64, bottlenecked.total() as f64).unwrap_or(1.0);
+    let regime = match () {
+        () if offered_load >= FULL => Regime::Overload,
+        () if bottlenecked_time_fraction < RARELY => Regime::Transparent,
+        () => Regime::Elastic,
+    };
+    SharingSummary {
+        offered_load,
+        flows_in_progress_mean: sharing.in_progress_over_time.mean(),
+        flows_in_progress_p99: sharing.in_progress_over_time.quantile(0.99),
+        bottlenecked_flows_mean: bottlenecked.mean(),
+        bottlenecked_flows_p99: bottlenecked.quantile(0.99),
+        bottlenecked_time_fraction,
+        regime,
+    }
+}

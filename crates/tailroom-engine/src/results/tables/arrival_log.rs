@@ -1,0 +1,45 @@
+//! Arrivals of packets, one by one.
+
+use super::{FinishedRun, Labels, table};
+
+/// Words for [`crate::link::arrivals::Outcome`], in the order of its codes.
+const FATES: Labels = Labels::Words(&["accepted", "marked", "overflow", "early", "head"]);
+
+table! {
+    /// Arrivals of packets: one row per arrival, link by link in order of time. Recorded at the
+    /// links with an `arrival_log`.
+    pub struct ArrivalLog {
+        /// Instant at which the packet reaches the buffer.
+        pub time_s: Vec<f64>,
+        /// Name of the link.
+        pub link: Vec<u32> as Labels::Links,
+        /// Name of the flow; of a flow that arrives and departs, the name of its group.
+        pub flow: Vec<u32> as Labels::FlowsAndGroups,
+        /// Size of the packet on the wire.
+        pub bytes: Vec<u32>,
+        /// Packets that wait when the packet arrives, without the packet in transmission.
+        pub queue_packets: Vec<u32>,
+        /// What becomes of the packet at this link, on arrival or later: `accepted`; `marked`, and
+        /// accepted; or dropped, as `overflow` (no room), `early` (though there was room) or `head`
+        /// (at the head of its queue).
+        pub fate: Vec<u8> as FATES,
+    }
+}
+
+impl ArrivalLog {
+    pub(super) fn collect(run: &FinishedRun<'_>) -> Option<Self> {
+        let mut log = ArrivalLog::default();
+        for (index, link) in run.links.iter().enumerate() {
+            let arrivals = link.probe.arrivals.iter().flat_map(|arrivals| arrivals.list());
+            for arrival in arrivals {
+                log.time_s.push(arrival.packet.time().seconds());
+                log.link.push(index as u32);
+                log.flow.push(run.flow_label(arrival.packet.flow()));
+                log.bytes.push(arrival.packet.bytes());
+                log.queue_packets.push(arrival.queue);
+                log.fate.push(arrival.outcome as u8);
+            }
+        }
+        (!log.time_s.is_empty()).then_some(log)
+    }
+}

@@ -1,0 +1,43 @@
+//! Time series of the flows.
+
+use super::{FinishedRun, Labels, table};
+
+table! {
+    /// Time series of the permanent flows under congestion control: one row per sample and flow, in
+    /// that order. Recorded if the scenario has a `[series]`.
+    pub struct FlowSeries {
+        /// Instant of the sample.
+        pub time_s: Vec<f64>,
+        /// Name of the flow.
+        pub flow: Vec<u32> as Labels::Flows,
+        /// Congestion window.
+        pub cwnd_packets: Vec<f64>,
+        /// Slow-start threshold; infinite before the first reduction.
+        pub ssthresh_packets: Vec<f64>,
+        /// Smoothed RTT; 0 before the first RTT sample.
+        pub srtt_s: Vec<f64>,
+        /// Rate of new payload delivered since the previous sample.
+        pub goodput_bps: Vec<f64>,
+    }
+}
+
+impl FlowSeries {
+    pub(super) fn collect(run: &FinishedRun<'_>) -> Option<Self> {
+        let interval = run.network.series_interval?;
+        let mut series = FlowSeries::default();
+        let samples = run.flows.iter().map(|flow| flow.record.samples.len()).max().unwrap_or(0);
+        for sample in 0..samples {
+            for (index, flow) in run.flows.iter().enumerate().filter(|(_, flow)| flow.is_controlled)
+            {
+                let Some(row) = flow.record.samples.get(sample) else { continue };
+                series.time_s.push(row.time.seconds());
+                series.flow.push(index as u32);
+                series.cwnd_packets.push(row.cwnd_packets);
+                series.ssthresh_packets.push(row.ssthresh_packets);
+                series.srtt_s.push(row.srtt.seconds());
+                series.goodput_bps.push(row.delivered_bytes as f64 * 8.0 / interval.seconds());
+            }
+        }
+        Some(series)
+    }
+}

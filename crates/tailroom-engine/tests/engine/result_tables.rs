@@ -1,0 +1,135 @@
+//! What the tables declare is what a run returns.
+
+use tailroom_engine::link::arrivals::Outcome;
+use tailroom_engine::link::probe::LogEvent;
+use tailroom_engine::results::tables::{Column, ColumnDeclaration, Labels, Values};
+use tailroom_engine::results::{Results, Tables};
+
+use crate::support::scenario_run;
+
+/// Records every table, with every fate of a packet that a `codel` queue knows.
+const EVERYTHING: &str = r#"
+    title = "every table"
+    duration = "4 s"
+    measure_from = "1 s"
+    [series]
+    interval = "100 ms"
+    [links.link]
+    rate = "10 Mbit/s"
+    delay = "5 ms"
+    queue = { kind = "codel", limit = "20 packets" }
+    packet_log = 1000
+    arrival_dispersion = "10 ms"
+    arrival_log = { from = "1 s", to = "2 s" }
+    [flows.reno]
+    count = 2
+    path = ["link"]
+    congestion = { kind = "reno" }
+    packet_size = "1000 B"
+    rtt = "40 ms"
+    [flows.short]
+    count = 1
+    path = ["link"]
+    congestion = { kind = "reno" }
+    packet_size = "1000 B"
+    rtt = "40 ms"
+    source = { kind = "finite_flows", load = 0.2, size = "20 kB", flow_log = 100 }
+"#;
+
+fn length(column: &Column) -> usize {
+    match &column.values {
+        Values::U8(values) => values.len(),
+        Values::U32(values) => values.len(),
+        Values::U64(values) => values.len(),
+        Values::F64(values) => values.len(),
+    }
+}
+
+fn element(column: &Column) -> &'static str {
+    match column.values {
+        Values::U8(_) => "u8",
+        Values::U32(_) => "u32",
+        Values::U64(_) => "u64",
+        Values::F64(_) => "f64",
+    }
+}
+
+/// The largest position in a column of positions.
+fn largest(column: &Column) -> usize {
+    let largest = match &column.values {
+        Values::U8(values) => values.iter().copied().max().map(usize::from),
+        Values::U32(values) => values.iter().max().map(|value| *value as usize),
+        _ => None,
+    };
+    largest.expect("positions are small integers")
+}
+
+fn number_of_labels(results: &Results, labels: Labels) -> usize {
+    let summary = &results.summary;
+    match labels {
+        Labels::Links => summary.links.0.len(),
+        Labels::Flows => summary.flows.len(),
+        Labels::Groups => summary.groups.0.len(),
+        Labels::FlowsAndGroups => summary.flows.len() + summary.groups.0.len(),
+        Labels::Words(words) => words.len(),
+    }
+}
+
+#[test]
+fn every_declared_table_has_the_declared_columns() {
+    let results = scenario_run::run(EVERYTHING, 1);
+    let tables = results.tables.clone().into_columns();
+    let declarations = Tables::declarations();
+    assert_eq!(tables.len(), declarations.len());
+    for ((name, columns), declaration) in tables.into_iter().zip(&declarations) {
+        assert_eq!(name, declaration.name);
+        let columns = columns.unwrap_or_else(|| panic!("{name} is not recorded"));
+        assert!(length(&columns[0]) > 0, "{name}");
+        assert!(columns.iter().all(|column| length(column) == length(&columns[0])), "{name}");
+        let (of_run, fixed): (Vec<&ColumnDeclaration>, Vec<_>) =
+            declaration.columns.iter().partition(|column| column.is_named_by_run);
+        for (column, declared) in columns.iter().zip(&fixed) {
+            let place = format!("{name}.{}", column.name);
+            assert_eq!(column.name, declared.name, "{place}");
+            assert_eq!(element(column), declared.element, "{place}");
+            assert_eq!(column.labels, declared.labels, "{place}");
+            if let Some(labels) = column.labels {
+                assert!(largest(column) < number_of_labels(&results, labels), "{place}");
+            }
+        }
+        assert_eq!(columns.len() > fixed.len(), !of_run.is_empty(), "{name}");
+        assert!(columns[fixed.len()..].iter().all(|column| element(column) == "f64"), "{name}");
+    }
+}
+
+#[test]
+fn a_run_that_records_nothing_has_the_numbers_of_flows_alone() {
+    let quiet: String = (EVERYTHING.replace("[series]\n    interval = \"100 ms\"", "").lines())
+        .filter(|line| !line.contains("packet_log") && !line.contains("arrival_"))
+        .map(|line| line.replace(", flow_log = 100", "") + "\n")
+        .collect();
+    let tables = scenario_run::run(&quiet, 1).tables.into_columns();
+    let recorded: Vec<&str> =
+        tables.iter().filter(|(_, columns)| columns.is_some()).map(|(name, _)| *name).collect();
+    assert_eq!(recorded, ["flow_counts"]);
+}
+
+#[test]
+fn words_stand_for_the_codes_of_the_engine() {
+    let declarations = Tables::declarations();
+    let word = |table: &str, column: &str, code: u8| {
+        let table = declarations.iter().find(|one| one.name == table).expect("there is one");
+        let column = table.columns.iter().find(|one| one.name == column).expect("there is one");
+        match column.labels {
+            Some(Labels::Words(words)) => words[usize::from(code)],
+            labels => panic!("{} has no words: {labels:?}", column.name),
+        }
+    };
+    let events = [LogEvent::Arrival, LogEvent::Departure, LogEvent::Drop];
+    let words = events.map(|event| word("packet_log", "event", event as u8));
+    assert_eq!(words, ["arrival", "departure", "drop"]);
+    let fates =
+        [Outcome::Accepted, Outcome::Marked, Outcome::Overflow, Outcome::Early, Outcome::Head];
+    let words = fates.map(|fate| word("arrival_log", "fate", fate as u8));
+    assert_eq!(words, ["accepted", "marked", "overflow", "early", "head"]);
+}
