@@ -99,7 +99,8 @@ impl Endpoints {
         Endpoints::Unresponsive(Box::new(endpoints))
     }
 
-    /// Memory that a connection takes for its packets in flight, in bytes; 0 for an unresponsive flow.
+    /// Memory that a connection takes for its packets in flight, in bytes; 0 for an unresponsive
+    /// flow.
     pub fn memory_bytes(&self) -> u64 {
         match self {
             Endpoints::Tcp(connection) => {
@@ -139,7 +140,8 @@ fn demand(group: &GroupSpec, request: &FlowRequest) -> Demand {
     let payload = u64::from(group.packet_size - group.header_size);
     let packets = request.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
     let last_payload = request.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
-    // Flows that arrive and depart: their group's stop endpoints arrivals, and who is there goes on.
+    // Flows that arrive and depart: their group's stop endpoints arrivals, and who is there goes
+    // on.
     let stop = group.stop.filter(|_| group.source.passing_rtt().is_none());
     Demand {
         start: request.start,

@@ -6,12 +6,12 @@
 //! traffic -> tcp::sender -> link (queue, serializer, loss) -> ... -> tcp::receiver -> ACK -> sender
 //! ```
 //!
-//! [`traffic`] sources and the sender of a [`tcp`] connection decide what may leave, the sender asking
-//! its [`congestion`] control how large the window is; a [`link`] is shared, and its [`queue`]
-//! discipline guards its buffer; the receiver answers with ACKs. What lies between two shared links is
-//! a [`private_path`]. A [`network`] is data: a [`scenario`] resolves to one, a
-//! [`simulation::Simulation`] runs it, analytic models read its [`model_input`]. What is measured is
-//! the business of [`probe`] and [`results`].
+//! [`traffic`] sources and the sender of a [`tcp`] connection decide what may leave, the sender
+//! asking its [`congestion`] control how large the window is; a [`link`] is shared, and its
+//! [`queue`] discipline guards its buffer; the receiver answers with ACKs. What lies between two
+//! shared links is a [`private_path`]. A [`network`] is data: a [`scenario`] resolves to one, a
+//! [`simulation::Simulation`] runs it, analytic models read its [`model_input`]. What is measured
+//! is the business of [`probe`] and [`results`].
 //!
 //! Modules import one another in one direction, which `import_order.txt` states.
 

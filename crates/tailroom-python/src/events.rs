@@ -66,7 +66,8 @@ impl PyAckEvent {
         self.event.delivered_packets
     }
 
-    /// Marks that the receiver has reported since the connection began; only with accurate feedback.
+    /// Marks that the receiver has reported since the connection began; only with accurate
+    /// feedback.
     #[getter]
     fn marked_packets(&self) -> u64 {
         self.event.marked_packets
@@ -115,7 +116,8 @@ impl PyRoundEvent {
         self.0.delivered_packets
     }
 
-    /// Marks that the receiver has reported since the connection began; only with accurate feedback.
+    /// Marks that the receiver has reported since the connection began; only with accurate
+    /// feedback.
     #[getter]
     fn marked_packets(&self) -> u64 {
         self.0.marked_packets
@@ -282,8 +284,8 @@ impl PyRateSampleEvent {
         self.0.rate.map(|sample| sample.prior_delivered)
     }
 
-    /// Packets in the network when that packet was sent, itself included; `None` if nothing is newly
-    /// acknowledged.
+    /// Packets in the network when that packet was sent, itself included; `None` if nothing is
+    /// newly acknowledged.
     #[getter]
     fn sent_in_flight_packets(&self) -> Option<u64> {
         self.0.rate.map(|sample| sample.tx_in_flight)

@@ -20,8 +20,8 @@ pub enum CountConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum CountDistributionConfig {
-    /// Geometric. Each number comes up less often than the one before it, by the same factor; from 1
-    /// page or 0 objects on.
+    /// Geometric. Each number comes up less often than the one before it, by the same factor; from
+    /// 1 page or 0 objects on.
     Geometric {
         /// Mean.
         #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0))]

@@ -1,17 +1,17 @@
-//! Admission control of new flows at a link: a flow that arrives while the link is congested does not
-//! begin, so that the flows in progress keep a useful rate (Benameur, Ben Fredj, Oueslati, Roberts
-//! 2002; Kortebi, Oueslati, Roberts 2004).
+//! Admission control of new flows at a link: a flow that arrives while the link is congested does
+//! not begin, so that the flows in progress keep a useful rate (Benameur, Ben Fredj, Oueslati,
+//! Roberts 2002; Kortebi, Oueslati, Roberts 2004).
 //!
-//! A link is congested while its fair rate is below a threshold or its priority load is above another
-//! threshold. A meter measures both as a fair queue does (see [`crate::queue::fair`]). The meter stands
-//! beside the link: a priority fair queue of the same rate and limit that takes in the arriving packets
-//! and sends them nowhere. The two quantities therefore mean the same at every link, and no discipline
-//! needs to know of admission control.
+//! A link is congested while its fair rate is below a threshold or its priority load is above
+//! another threshold. A meter measures both as a fair queue does (see [`crate::queue::fair`]). The
+//! meter stands beside the link: a priority fair queue of the same rate and limit that takes in the
+//! arriving packets and sends them nowhere. The two quantities therefore mean the same at every
+//! link, and no discipline needs to know of admission control.
 //!
 //! Simplifications: the decision is made when the flow starts, for all links of its path at once,
 //! although its first packet arrives later; a refused flow does not try again; permanent flows and
-//! unresponsive flows are always admitted. The meter sees the packets that arrive, not those that the
-//! link's own discipline drops, and takes the link's initial rate for its capacity.
+//! unresponsive flows are always admitted. The meter sees the packets that arrive, not those that
+//! the link's own discipline drops, and takes the link's initial rate for its capacity.
 
 use crate::link::LinkSpec;
 use crate::link::queue::ScheduledQueue;
@@ -158,8 +158,8 @@ impl Meter {
         self.queue.forget_dropped();
     }
 
-    /// Sends the packets that are due by `now`. At equal times a departure comes before an arrival, as
-    /// at the link.
+    /// Sends the packets that are due by `now`. At equal times a departure comes before an arrival,
+    /// as at the link.
     fn serve_until(&mut self, now: Time) {
         loop {
             let start = self.queue.next_service();

@@ -1,16 +1,16 @@
-//! The bottlenecked flows of a link: over time, the number of flows in progress, and of those that the
-//! link holds back.
+//! The bottlenecked flows of a link: over time, the number of flows in progress, and of those that
+//! the link holds back.
 //!
-//! A flow is *in progress* from its arrival until its last byte is acknowledged. It is *bottlenecked*
-//! while its peak rate, the rate of its own access link, exceeds the rate that the link could give it,
-//! the larger of two rates:
-//! - the max-min fair rate f: the unresponsive flows, and every flow in progress at the smaller of its
-//!   peak rate and f, fill the link;
+//! A flow is *in progress* from its arrival until its last byte is acknowledged. It is
+//! *bottlenecked* while its peak rate, the rate of its own access link, exceeds the rate that the
+//! link could give it, the larger of two rates:
+//! - the max-min fair rate f: the unresponsive flows, and every flow in progress at the smaller of
+//!   its peak rate and f, fill the link;
 //! - the spare rate of the link in the current [`INTERVAL`]. (Flows in slow start do not yet take
 //!   their fair rate, so that more flows may be in progress than their peak rates allow.)
 //!
-//! A flow without a peak rate is always bottlenecked. Whether a flow is bottlenecked is a property of the
-//! traffic. The buffer and the scheduler decide how close the flow gets to its fair rate.
+//! A flow without a peak rate is always bottlenecked. Whether a flow is bottlenecked is a property
+//! of the traffic. The buffer and the scheduler decide how close the flow gets to its fair rate.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -131,7 +131,8 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Fills the link from the slowest flows up. Flows that get their peak rate are not bottlenecked.
+    /// Fills the link from the slowest flows up. Flows that get their peak rate are not
+    /// bottlenecked.
     fn count_bottlenecked(&self, spare: f64) -> u64 {
         let (mut left, mut flows) = (self.capacity, self.in_progress);
         for (&class, &(count, peaks)) in &self.classes {

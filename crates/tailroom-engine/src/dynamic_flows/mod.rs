@@ -1,8 +1,9 @@
-//! Dynamic flows, which arrive and depart: the next arrival, the free numbers, and the probes that keep
-//! the measurements of departed flows.
+//! Dynamic flows, which arrive and depart: the next arrival, the free numbers, and the probes that
+//! keep the measurements of departed flows.
 //!
-//! A dynamic flow gets a number behind those of the permanent flows. The number is free again when all
-//! packets of the flow are accounted for, so that memory is proportional to the flows in progress.
+//! A dynamic flow gets a number behind those of the permanent flows. The number is free again when
+//! all packets of the flow are accounted for, so that memory is proportional to the flows in
+//! progress.
 
 pub mod admission;
 pub mod bottlenecked;
@@ -109,8 +110,8 @@ impl FlowGenerators {
         self.all.get(self.first).map(|generator| generator.group)
     }
 
-    /// Refuses the flow that arrives next. Its source is notified at once, as if the flow were complete:
-    /// a session gives up the object and continues.
+    /// Refuses the flow that arrives next. Its source is notified at once, as if the flow were
+    /// complete: a session gives up the object and continues.
     pub fn refuse(&mut self, network: &Network) {
         if let Some((flow_start, request)) = self.arrive(network) {
             let generator = &mut self.all[self.first];

@@ -1,10 +1,10 @@
 //! Every packet that arrives at a link in a span of time: the queue that it finds, and its outcome.
 //!
-//! A scheduler may drop or mark a packet long after its arrival. The entry is found again by the time of
-//! arrival, so that it holds the final outcome. Copies of one packet may arrive at one instant: a partial
-//! ACK and a timeout can send the same packet twice. The reason of a drop tells the copies apart: a drop
-//! at the head takes the first copy that is still in the queue, any other drop takes the last copy, which
-//! has just arrived if the link refuses it.
+//! A scheduler may drop or mark a packet long after its arrival. The entry is found again by the
+//! time of arrival, so that it holds the final outcome. Copies of one packet may arrive at one
+//! instant: a partial ACK and a timeout can send the same packet twice. The reason of a drop tells
+//! the copies apart: a drop at the head takes the first copy that is still in the queue, any other
+//! drop takes the last copy, which has just arrived if the link refuses it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,8 @@ pub struct ArrivalLogSpec {
     pub from: Duration,
     /// End of the span: arrivals before this time are recorded.
     pub to: Duration,
-    /// The most arrivals that may be recorded; the run ends with an error if more packets arrive in the
-    /// span. An arrival takes about 60 bytes.
+    /// The most arrivals that may be recorded; the run ends with an error if more packets arrive in
+    /// the span. An arrival takes about 60 bytes.
     #[serde(default = "ten_million")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub most_packets: u64,
@@ -76,7 +76,8 @@ impl Arrivals {
         Arrivals { spec, list: Vec::new(), is_overfull: false }
     }
 
-    /// Records a packet that arrives and finds `queue` packets waiting; packets arrive in order of time.
+    /// Records a packet that arrives and finds `queue` packets waiting; packets arrive in order of
+    /// time.
     pub fn on_arrival(&mut self, packet: Event, queue: u64) {
         if !self.covers(packet.time()) {
             return;
@@ -123,8 +124,8 @@ impl Arrivals {
         self.spec.from.time() <= time && time < self.spec.to.time()
     }
 
-    /// The arrivals of this packet that are neither dropped nor marked: one, or several copies at one
-    /// instant.
+    /// The arrivals of this packet that are neither dropped nor marked: one, or several copies at
+    /// one instant.
     fn accepted_copies(&mut self, packet: Event) -> impl DoubleEndedIterator<Item = &mut Arrival> {
         let first = self.list.partition_point(|one| one.packet.time() < packet.time());
         let after = self.list.partition_point(|one| one.packet.time() <= packet.time());

@@ -1,9 +1,9 @@
 //! A shared link: queue, serialization, random loss, propagation.
 //!
-//! A link is one of two things ([`queue`]). Behind an admission rule it is a FIFO with a known rate:
-//! it knows the departure of a packet when the packet arrives, so that no departure needs an event.
-//! Behind a scheduler it names the time of its [next service](Link::next_service); the simulation
-//! calls [`Link::serve`] at that time, before any arrival of the same instant.
+//! A link is one of two things ([`queue`]). Behind an admission rule it is a FIFO with a known
+//! rate: it knows the departure of a packet when the packet arrives, so that no departure needs an
+//! event. Behind a scheduler it names the time of its [next service](Link::next_service); the
+//! simulation calls [`Link::serve`] at that time, before any arrival of the same instant.
 
 pub mod arrivals;
 pub mod fifo;
@@ -60,8 +60,9 @@ impl Link {
         }
     }
 
-    /// Enqueues, marks or drops a packet that arrives at `packet.time()`. Packets must arrive in order
-    /// of time. `class` is the index of the packet's group among the groups that cross the link.
+    /// Enqueues, marks or drops a packet that arrives at `packet.time()`. Packets must arrive in
+    /// order of time. `class` is the index of the packet's group among the groups that cross the
+    /// link.
     #[inline]
     pub fn arrive(&mut self, packet: &mut Event, class: u32) -> LinkOutcome {
         let Link { queue, transmitter, probe } = self;
@@ -95,15 +96,15 @@ impl Link {
         }
     }
 
-    /// When a scheduler's next packet begins transmission; [`Time::NEVER`] if none waits, and behind
-    /// an admission rule.
+    /// When a scheduler's next packet begins transmission; [`Time::NEVER`] if none waits, and
+    /// behind an admission rule.
     #[inline]
     pub fn next_service(&self) -> Time {
         self.scheduled().map_or(Time::NEVER, ScheduledQueue::next_service)
     }
 
-    /// Begins the transmission of a scheduler's next packet, at [`Link::next_service`]. `None` if the
-    /// scheduler has dropped all packets that waited, and behind an admission rule.
+    /// Begins the transmission of a scheduler's next packet, at [`Link::next_service`]. `None` if
+    /// the scheduler has dropped all packets that waited, and behind an admission rule.
     pub fn serve(&mut self, class_of: impl Fn(Event) -> u32) -> Option<(Event, LinkOutcome)> {
         let Link { queue, transmitter, probe } = self;
         let LinkQueue::Scheduled(queue) = queue else { return None };
@@ -135,8 +136,8 @@ impl Link {
         }
     }
 
-    /// The packets that a scheduler holds. Behind an admission rule there are none: the departure of
-    /// each packet that waits is known, and the packet is already an event at the far end.
+    /// The packets that a scheduler holds. Behind an admission rule there are none: the departure
+    /// of each packet that waits is known, and the packet is already an event at the far end.
     pub fn held(&self) -> impl Iterator<Item = Event> + '_ {
         self.queue.held()
     }
@@ -174,7 +175,8 @@ impl Link {
     }
 
     /// The capacity that the link has left unused since the start of the run, in bit * ps / s. The
-    /// rest of the capacity is what it has sent; of a packet in transmission, the bits that have left.
+    /// rest of the capacity is what it has sent; of a packet in transmission, the bits that have
+    /// left.
     fn idle_capacity(&mut self, now: Time) -> u128 {
         let (bytes, busy_until) = self.probe.transmissions(self.transmitter.busy_until);
         self.transmitter.serializer.idle_capacity(bytes, busy_until, now)
@@ -221,8 +223,8 @@ impl Link {
         self.transmitter.serializer.capacity_bits(from, to)
     }
 
-    /// The fraction of the capacity in `[from, to)` that the link used, given the unused capacity `idle`
-    /// in bit * ps / s; 0 if the capacity is 0.
+    /// The fraction of the capacity in `[from, to)` that the link used, given the unused capacity
+    /// `idle` in bit * ps / s; 0 if the capacity is 0.
     pub fn used_fraction(&self, from: Time, to: Time, idle: u128) -> f64 {
         let capacity = self.transmitter.serializer.capacity(from, to);
         if capacity == 0 { 0.0 } else { (capacity - idle) as f64 / capacity as f64 }

@@ -1,5 +1,5 @@
-//! The measurements of a link: its queue over time and as arriving packets find it, counts of arrivals,
-//! departures, drops and marks.
+//! The measurements of a link: its queue over time and as arriving packets find it, counts of
+//! arrivals, departures, drops and marks.
 
 use super::LinkSpec;
 use super::arrivals::Arrivals;
@@ -129,8 +129,8 @@ struct RareCounts {
     measured_from: Time,
     /// Packets dropped since then that had arrived earlier.
     earlier_arrivals_dropped: u64,
-    /// See [`LinkTotals::idle_capacity`]; since the start of the run, at the edges of the window and at
-    /// the previous sample.
+    /// See [`LinkTotals::idle_capacity`]; since the start of the run, at the edges of the window
+    /// and at the previous sample.
     idle_before: u128,
     idle_after: u128,
     idle_at_sample: u128,
@@ -153,8 +153,8 @@ pub struct LinkProbe {
     pub queue_seen: Histogram<10>,
     /// Waits of all packets.
     pub waits: Delays,
-    /// The classes of traffic except the first. The first class has the rest of the totals, so that a
-    /// link with one class counts nothing twice.
+    /// The classes of traffic except the first. The first class has the rest of the totals, so that
+    /// a link with one class counts nothing twice.
     later_classes: Vec<ClassProbe>,
     /// Lengths of bursts, in packets.
     pub bursts: Histogram<9>,
@@ -175,7 +175,8 @@ pub struct LinkProbe {
 }
 
 impl LinkProbe {
-    /// A probe of a link that `classes` classes of traffic cross, with the records that `spec` asks for.
+    /// A probe of a link that `classes` classes of traffic cross, with the records that `spec` asks
+    /// for.
     pub fn new(classes: usize, spec: &LinkSpec) -> Self {
         let log_limit = spec.packet_log;
         LinkProbe {
@@ -211,9 +212,9 @@ impl LinkProbe {
         }
     }
 
-    /// Records a packet that reaches the buffer and finds `queue` packets waiting. A burst is a run of
-    /// packets of one flow that arrive faster than the link can send them, that is, closer together than
-    /// `burst_gap`.
+    /// Records a packet that reaches the buffer and finds `queue` packets waiting. A burst is a run
+    /// of packets of one flow that arrive faster than the link can send them, that is, closer
+    /// together than `burst_gap`.
     #[expect(clippy::inline_always, reason = "two callers; a call costs 2 % per packet")]
     #[inline(always)]
     pub(crate) fn on_arrival(&mut self, packet: &Event, queue: u64, burst_gap: Time) {
@@ -305,8 +306,8 @@ impl LinkProbe {
         self.now.marks += marks;
     }
 
-    /// Records that the transmission of a packet begins at `start`, after a wait of `delay`, and ends at
-    /// `departure`.
+    /// Records that the transmission of a packet begins at `start`, after a wait of `delay`, and
+    /// ends at `departure`.
     #[inline]
     pub(crate) fn on_service(
         &mut self,
@@ -335,8 +336,8 @@ impl LinkProbe {
         self.rare.stuck_from = self.rare.stuck_from.min(start);
     }
 
-    /// Bytes accepted whose transmissions end, and the end of the last one if the link is busy until
-    /// `busy_until`.
+    /// Bytes accepted whose transmissions end, and the end of the last one if the link is busy
+    /// until `busy_until`.
     pub(crate) fn transmissions(&self, busy_until: Time) -> (u64, Time) {
         let bytes = self.now.accepted_bytes - self.rare.stuck_bytes;
         (bytes, busy_until.min(self.rare.stuck_from))

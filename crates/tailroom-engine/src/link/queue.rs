@@ -86,8 +86,8 @@ impl<S: Scheduler> ScheduledQueue<S> {
         self.buffer.packets()
     }
 
-    /// Hands an arriving packet to the scheduler, which may drop this packet or others. The link has
-    /// sent what it sends now at `free_at`.
+    /// Hands an arriving packet to the scheduler, which may drop this packet or others. The link
+    /// has sent what it sends now at `free_at`.
     #[inline]
     pub fn enqueue(&mut self, packet: Event, free_at: Time) {
         self.scheduler.enqueue(packet, &mut self.buffer);
@@ -98,8 +98,8 @@ impl<S: Scheduler> ScheduledQueue<S> {
         }
     }
 
-    /// Takes the packet whose transmission begins now, at [`ScheduledQueue::next_service`]. `None` if
-    /// the scheduler has dropped all packets that waited.
+    /// Takes the packet whose transmission begins now, at [`ScheduledQueue::next_service`]. `None`
+    /// if the scheduler has dropped all packets that waited.
     #[inline]
     pub fn dequeue(&mut self) -> Option<Event> {
         let Some(next) = self.scheduler.dequeue(self.next_service, &mut self.buffer) else {

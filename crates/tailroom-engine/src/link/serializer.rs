@@ -37,8 +37,8 @@ struct RateSchedule {
 }
 
 impl Serializer {
-    /// The serializer of a shared link: it runs at `rate` until the first of `changes`, which repeat
-    /// with `period`.
+    /// The serializer of a shared link: it runs at `rate` until the first of `changes`, which
+    /// repeat with `period`.
     pub fn new(rate: Rate, changes: &[RateChange], period: Option<Time>) -> Self {
         let schedule = (!changes.is_empty()).then(|| {
             let mut schedule = RateSchedule {
@@ -114,8 +114,8 @@ impl Serializer {
     /// What could have been carried in `[0, now)` while there was nothing to send, in bit * ps / s.
     /// `bytes` are all whose transmission ends at `busy_until` or before.
     ///
-    /// Exact at a constant rate, without a count per packet: each transmission takes the time of its
-    /// bits, except for the fraction that is carried. With a schedule, each ends at a whole
+    /// Exact at a constant rate, without a count per packet: each transmission takes the time of
+    /// its bits, except for the fraction that is carried. With a schedule, each ends at a whole
     /// picosecond and uses what the link can carry until then.
     pub fn idle_capacity(&mut self, bytes: u64, busy_until: Time, now: Time) -> u128 {
         if let Some(schedule) = &mut self.schedule {

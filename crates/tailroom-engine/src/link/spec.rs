@@ -61,9 +61,10 @@ pub struct DelayChange {
 
 /// Admission control of new flows.
 ///
-/// As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a flow
-/// that arrives while the link's fair rate is below a threshold, or its priority load above another
-/// threshold, is counted and does not begin. Permanent flows and unresponsive flows always begin.
+/// As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a
+/// flow that arrives while the link's fair rate is below a threshold, or its priority load above
+/// another threshold, is counted and does not begin. Permanent flows and unresponsive flows always
+/// begin.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "AdmissionFile")]
@@ -77,8 +78,8 @@ pub struct FlowAdmissionSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub max_priority_load: Option<f64>,
-    /// Interval over which the fair rate and the priority load are measured; at least 1 ms. A decision
-    /// uses the intervals that have ended.
+    /// Interval over which the fair rate and the priority load are measured; at least 1 ms. A
+    /// decision uses the intervals that have ended.
     #[serde(default = "tenth_of_a_second")]
     pub interval: PositiveDuration,
 }

@@ -36,8 +36,8 @@ impl Transmitter {
         }
     }
 
-    /// What becomes of the packet whose last bit leaves at [`Transmitter::busy_until`]; `on_loss` is
-    /// called if the wire loses it.
+    /// What becomes of the packet whose last bit leaves at [`Transmitter::busy_until`]; `on_loss`
+    /// is called if the wire loses it.
     #[inline]
     pub(super) fn propagate(&mut self, on_loss: impl FnOnce()) -> LinkOutcome {
         if self.loss.loses_next() {

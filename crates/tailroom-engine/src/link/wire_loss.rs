@@ -28,7 +28,7 @@ pub enum LossSpec {
         #[schemars(range(min = 2, max = 1_000_000_000_000_u64), example = 1000)]
         every: u64,
     },
-    /// Bursty loss: a good and a bad state, with one step per packet (Gilbert 1960, Elliott 1963).
+    /// Bursty loss: a good and a bad state (Gilbert 1960, Elliott 1963).
     GilbertElliott {
         /// Probability per packet of a change from the good to the bad state.
         #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0), example = 0.001)]

@@ -1,8 +1,8 @@
 //! The network of one run: what a scenario resolves to, with every quantity in engine units.
 //!
-//! A flow has an access link of its own, a forward path through shared links, a receiver, and an ACK
-//! path that is either private (the default) or a reverse path through shared links. Everything between
-//! two shared links is private to the flow and keeps packets in order.
+//! A flow has an access link of its own, a forward path through shared links, a receiver, and an
+//! ACK path that is either private (the default) or a reverse path through shared links. Everything
+//! between two shared links is private to the flow and keeps packets in order.
 
 use std::ops::Range;
 
@@ -58,8 +58,8 @@ pub struct GroupSpec {
     pub packet_size: u32,
     /// Part of `packet_size` that is header, in bytes.
     pub header_size: u32,
-    /// Where the private propagation of its flows lies; `None` if the scenario leaves it open, which
-    /// means [`SenderSide::HALF`].
+    /// Where the private propagation of its flows lies; `None` if the scenario leaves it open,
+    /// which means [`SenderSide::HALF`].
     pub sender_side: Option<SenderSide>,
     /// Longest random processing time before a packet leaves its sender, if there is one.
     pub send_jitter: Option<Time>,
@@ -68,8 +68,9 @@ pub struct GroupSpec {
 }
 
 impl GroupSpec {
-    /// The only link of the path, if no ACKs of the group cross it: the waits of the group at this link
-    /// are the queueing delays of its packets. `None` if the path has several links, or ACKs wait too.
+    /// The only link of the path, if no ACKs of the group cross it: the waits of the group at this
+    /// link are the queueing delays of its packets. `None` if the path has several links, or ACKs
+    /// wait too.
     pub fn only_queue(&self) -> Option<usize> {
         match self.path[..] {
             [link] if !self.reverse_path.contains(&link) => Some(link),
@@ -107,8 +108,8 @@ impl Network {
         }
     }
 
-    /// Group, two-way propagation and access rate of every permanent flow, and of a typical flow of each
-    /// group of dynamic flows.
+    /// Group, two-way propagation and access rate of every permanent flow, and of a typical flow of
+    /// each group of dynamic flows.
     pub(crate) fn round_trips(&self) -> impl Iterator<Item = (usize, Time, Option<Rate>)> + '_ {
         let permanent = self.flows.iter().map(|flow| (flow.group, flow.rtt, flow.access_rate));
         let passing = self.groups.iter().enumerate().filter_map(|(index, group)| {
@@ -118,13 +119,14 @@ impl Network {
         permanent.chain(passing)
     }
 
-    /// The longest two-way propagation of a flow; for a group of dynamic flows, that of a typical flow.
+    /// The longest two-way propagation of a flow; for a group of dynamic flows, that of a typical
+    /// flow.
     pub fn longest_rtt(&self) -> Time {
         self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO)
     }
 
-    /// Propagation of a group's shared links, forward and backward. ACKs on a private path take as long
-    /// as the data.
+    /// Propagation of a group's shared links, forward and backward. ACKs on a private path take as
+    /// long as the data.
     pub fn propagation(&self, group: &GroupSpec) -> (Time, Time) {
         let sum = |path: &[usize]| {
             let delays = path.iter().map(|&link| self.links[link].delay);
@@ -151,8 +153,8 @@ impl Network {
         }
     }
 
-    /// The longest private propagation of a group's flows: the RTT without the shared links. For dynamic
-    /// flows, that of the mean RTT.
+    /// The longest private propagation of a group's flows: the RTT without the shared links. For
+    /// dynamic flows, that of the mean RTT.
     pub fn private_propagation(&self, group: usize) -> Time {
         let round_trips = self.round_trips().filter(|(index, ..)| *index == group);
         let longest = round_trips.map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO);

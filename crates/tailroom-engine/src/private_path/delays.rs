@@ -4,8 +4,8 @@
 use crate::units::Time;
 
 /// The fraction of a flow's private propagation that lies between its sender and the shared links;
-/// the rest lies between the shared links and its receiver. In billionths, so that a decimal fraction
-/// of a scenario divides a delay exactly.
+/// the rest lies between the shared links and its receiver. In billionths, so that a decimal
+/// fraction of a scenario divides a delay exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SenderSide {
     billionths: u32,

@@ -1,6 +1,6 @@
 //! The parts of a path that are private to a flow: its access link, and the propagation between its
-//! endpoints and the shared links. Packets stay in order there, so that their times are computed when a
-//! packet leaves the last shared link, ahead of the links' clock, without an event.
+//! endpoints and the shared links. Packets stay in order there, so that their times are computed
+//! when a packet leaves the last shared link, ahead of the links' clock, without an event.
 
 pub mod delays;
 
@@ -18,8 +18,8 @@ use delays::{PrivateDelays, SenderSide};
 pub struct SharedPath {
     /// Propagation of the shared links from the sender to the receiver.
     pub forward: Time,
-    /// Propagation of the shared links that ACKs cross. A private ACK path counts as much propagation as
-    /// the forward path.
+    /// Propagation of the shared links that ACKs cross. A private ACK path counts as much
+    /// propagation as the forward path.
     pub backward: Time,
     /// Whether ACKs cross shared links.
     pub has_reverse_path: bool,
@@ -30,8 +30,8 @@ pub struct SharedPath {
 }
 
 /// Private delays of a flow. The propagation that the shared links do not account for is divided as
-/// [`SharedPath::sender_side`] says among sender to first link, last link to receiver, and the same on
-/// the way back.
+/// [`SharedPath::sender_side`] says among sender to first link, last link to receiver, and the same
+/// on the way back.
 #[derive(Debug)]
 pub struct PrivatePath {
     send_jitter: SendJitter,
@@ -48,8 +48,8 @@ pub struct PrivatePath {
 }
 
 impl PrivatePath {
-    /// The private path of a flow along `path` with this two-way propagation and access link, without
-    /// random delays.
+    /// The private path of a flow along `path` with this two-way propagation and access link,
+    /// without random delays.
     pub fn new(path: &SharedPath, rtt: Time, access_rate: Option<Rate>) -> Self {
         let &SharedPath { forward, backward, has_reverse_path, .. } = path;
         let private = rtt.since(forward.saturating_add(backward));
@@ -105,8 +105,8 @@ impl PrivatePath {
         time + self.to_receiver
     }
 
-    /// When an ACK that leaves the receiver at `time` reaches the sender (or, on a reverse path, its
-    /// first link).
+    /// When an ACK that leaves the receiver at `time` reaches the sender (or, on a reverse path,
+    /// its first link).
     #[inline]
     pub fn leave_receiver(&self, time: Time) -> Time {
         let arrival = time.saturating_add(self.from_receiver);
@@ -147,11 +147,11 @@ impl PrivatePath {
     }
 }
 
-/// Random processing time before packets leave their sender. Packets that are sent meanwhile leave with
-/// the packet that is being processed (as in ns-2), so that packets stay in order.
+/// Random processing time before packets leave their sender. Packets that are sent meanwhile leave
+/// with the packet that is being processed (as in ns-2), so that packets stay in order.
 ///
-/// The state is inline in the flow, with the small generator of [`random::small_stream`]: with 100,000
-/// flows, another cache line per packet would cost more than the rest of the computation.
+/// The state is inline in the flow, with the small generator of [`random::small_stream`]: with
+/// 100,000 flows, another cache line per packet would cost more than the rest of the computation.
 #[derive(Debug)]
 struct SendJitter {
     /// Delays are drawn from the whole numbers of picoseconds below this bound; 0 for no delay.

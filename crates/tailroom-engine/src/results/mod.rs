@@ -55,8 +55,8 @@ pub struct Results {
     pub tables: Tables,
 }
 
-/// Statistics over `[measured_from_s, measured_to_s]`. Units are in the last word of a name; fractions
-/// lie in [0, 1]; `None` (null) if there was nothing to measure.
+/// Statistics over `[measured_from_s, measured_to_s]`. Units are in the last word of a name;
+/// fractions lie in [0, 1]; `None` (null) if there was nothing to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Version of the engine.

@@ -146,9 +146,9 @@ fn open_sender_side(run: &FinishedRun<'_>) -> Vec<String> {
     )]
 }
 
-/// Links shared by data and ACKs at which bursts keep the delay above the target of a discipline that
-/// acts on standing queues. At other links, the slow start of short flows may fill a queue that is
-/// empty most of the time; that is due to the load, not to compressed ACKs.
+/// Links shared by data and ACKs at which bursts keep the delay above the target of a discipline
+/// that acts on standing queues. At other links, the slow start of short flows may fill a queue
+/// that is empty most of the time; that is due to the load, not to compressed ACKs.
 fn bursts_above_target(run: &FinishedRun<'_>) -> Vec<String> {
     let groups = &run.network.groups;
     let is_shared = |link: usize| {

@@ -5,8 +5,8 @@ use super::error::{Fault, Path};
 use crate::distribution::config::FileTexts;
 
 /// Loads every such file, wherever it stands in the scenario, and says which cannot be read: the
-/// `file` of each table that has a `kind`, whatever the kind. A `file` of a congestion control is the
-/// control's own parameter.
+/// `file` of each table that has a `kind`, whatever the kind. A `file` of a congestion control is
+/// the control's own parameter.
 pub(super) fn load_files(table: &toml::Table, files: &dyn FileLoader) -> (FileTexts, Vec<Fault>) {
     let mut loading = Loading { files, texts: FileTexts::new(), faults: Vec::new() };
     loading.table(table, &Path::default());

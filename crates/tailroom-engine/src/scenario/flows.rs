@@ -41,36 +41,38 @@ pub(super) struct FlowsFile {
     /// How much of a packet is header.
     #[serde(default = "small_packet")]
     pub(super) header_size: Size,
-    /// Two-way propagation delay of the whole path, shared links included: one value,
-    /// `{ from, to }` to spread it evenly (flow i of n, from 0, gets
-    /// `from + (to - from) * i / (n - 1)`), or `{ uniform = [a, b] }` or another distribution to draw
-    /// it. Left out, the path's own: its shared links there and back.
+    /// Two-way propagation delay of the whole path, shared links included: one value, `{ from, to
+    /// }` to spread it evenly (flow i of n, from 0, gets `from + (to - from) * i / (n - 1)`), or `{
+    /// uniform = [a, b] }` or another distribution to draw it. Left out, the path's own: its shared
+    /// links there and back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rtt: Option<Spread<PositiveDuration>>,
-    /// Rate of each flow's own access link, its exogenous peak rate: one value, or a distribution to
-    /// draw it from. Left out, the access link takes no time.
+    /// Rate of each flow's own access link, its exogenous peak rate: one value, or a distribution
+    /// to draw it from. Left out, the access link takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) access_rate: Option<ValueConfig<BitRate>>,
-    /// The fraction of the private propagation delay (what `rtt` has beyond the shared links) that lies
-    /// on the sender's side of the shared links, half of it on the way of the data and half on that of
-    /// the ACKs; the rest lies on the receiver's side. Left out, 0.5: a quarter before the first link, a
-    /// quarter after the last one, and the same on the way back. 1 is the layout of many ns-2 scripts.
-    /// It decides results where data of other flows cross the links of `reverse_path`.
+    /// The fraction of the private propagation delay (what `rtt` has beyond the shared links) that
+    /// lies on the sender's side of the shared links, half of it on the way of the data and half on
+    /// that of the ACKs; the rest lies on the receiver's side. Left out, 0.5: a quarter before the
+    /// first link, a quarter after the last one, and the same on the way back. 1 is the layout of
+    /// many ns-2 scripts. It decides results where data of other flows cross the links of
+    /// `reverse_path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub(super) sender_side: Option<f64>,
-    /// Before a packet leaves its sender it is processed for a random time, drawn uniformly from 0 to
-    /// this; what is sent meanwhile leaves with it, so that no packet overtakes another. `"auto"` is
-    /// the time that one packet of the group takes on the slowest link of its path at the start of
-    /// the run, which breaks the phases that flows without any randomness keep (Floyd and Jacobson,
-    /// "On Traffic Phase Effects in Packet-Switched Gateways", 1992), and nothing for sources without
-    /// congestion control. `"none"` switches it off. ns-2's `overhead_` is the same.
+    /// Before a packet leaves its sender it is processed for a random time, drawn uniformly from 0
+    /// to this; what is sent meanwhile leaves with it, so that no packet overtakes another.
+    /// `"auto"` is the time that one packet of the group takes on the slowest link of its path at
+    /// the start of the run, which breaks the phases that flows without any randomness keep (Floyd
+    /// and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992), and nothing for
+    /// sources without congestion control. `"none"` switches it off. ns-2's `overhead_` is the
+    /// same.
     #[serde(default)]
     pub(super) send_jitter: SendJitterFile,
     /// When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n, from
-    /// 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s), or
-    /// `{ uniform = [a, b] }` or another distribution to draw them. Of flows that arrive and depart, when
-    /// the first may arrive.
+    /// 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s), or `{
+    /// uniform = [a, b] }` or another distribution to draw them. Of flows that arrive and depart,
+    /// when the first may arrive.
     #[serde(default = "at_once")]
     pub(super) start: Spread<Duration>,
     /// When the application stops offering data; of flows that arrive and depart, from when on
@@ -164,8 +166,8 @@ impl TransportFile {
     }
 }
 
-/// A congestion control: a table with its `kind` and parameters, or only its name. A name is a kind,
-/// or one of your own controls, as `"mymodule:MyControl"`.
+/// A congestion control: a table with its `kind` and parameters, or only its name. A name is a
+/// kind, or one of your own controls, as `"mymodule:MyControl"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum ControlFile {

@@ -7,8 +7,8 @@ use crate::link::Link;
 use crate::packet::in_network::Stage;
 
 impl Simulation {
-    /// Sent = received + lost + on the way, for each flow and for the ACKs; arrived = dropped + taken
-    /// in, for each link, and its queue was accounted for at every instant.
+    /// Sent = received + lost + on the way, for each flow and for the ACKs; arrived = dropped +
+    /// taken in, for each link, and its queue was accounted for at every instant.
     pub(super) fn check_conservation(&mut self) -> Result<(), RunError> {
         let mut on_the_way = vec![0_u64; self.flows.len()];
         let (mut acks_on_the_way, mut kept_packets) = (0, 0);

@@ -1,5 +1,5 @@
-//! Dynamic flows in a run. A flow becomes a connection when it arrives, and is released when all its
-//! packets are accounted for.
+//! Dynamic flows in a run. A flow becomes a connection when it arrives, and is released when all
+//! its packets are accounted for.
 
 use super::Simulation;
 use super::error::RunError;
@@ -50,8 +50,9 @@ impl DynamicFlows {
         self.generators.next_arrival()
     }
 
-    /// Looks at a flow that has nothing in flight, or has lost a packet. A flow that has sent everything
-    /// is no longer in progress; if none of its packets is in the network, its number is free.
+    /// Looks at a flow that has nothing in flight, or has lost a packet. A flow that has sent
+    /// everything is no longer in progress; if none of its packets is in the network, its number is
+    /// free.
     #[cold]
     pub(super) fn release_if_done(&mut self, number: u32, flows: &mut [Flow]) {
         let flow = &mut flows[number as usize];
@@ -111,7 +112,8 @@ impl DynamicFlows {
         self.sharing.iter_mut().for_each(BottleneckedFlows::restart);
     }
 
-    /// Closes the statistics of the flows at the end of the run; they have passed their last checkpoint.
+    /// Closes the statistics of the flows at the end of the run; they have passed their last
+    /// checkpoint.
     pub(super) fn end_measuring(&mut self, flows: &[Flow]) {
         for number in self.generators.present() {
             let Some(active_flow) = self.generators.active_flow(number) else { continue };
@@ -128,8 +130,8 @@ impl DynamicFlows {
     }
 }
 
-/// The spare rate of a link in `[from, to)`, in bit/s. `departed_bytes` is the count up to `from`, and
-/// becomes the count up to `to`.
+/// The spare rate of a link in `[from, to)`, in bit/s. `departed_bytes` is the count up to `from`,
+/// and becomes the count up to `to`.
 fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) -> f64 {
     let departed = link.departed_bytes(to);
     let sent_bits = 8.0 * (departed - std::mem::replace(departed_bytes, departed)) as f64;
@@ -212,7 +214,8 @@ impl Simulation {
         self.dynamic.generators.keep_numbers();
     }
 
-    /// Flows that there is room for: the permanent ones, and the most that were in progress at once.
+    /// Flows that there is room for: the permanent ones, and the most that were in progress at
+    /// once.
     pub fn flow_places(&self) -> usize {
         self.flows.len()
     }

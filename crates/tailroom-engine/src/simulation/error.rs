@@ -38,8 +38,8 @@ pub enum RunError {
     Memory {
         /// When.
         time: Time,
-        /// Memory of the packets and flows in progress; just above the limit if there was no memory for
-        /// one more event.
+        /// Memory of the packets and flows in progress; just above the limit if there was no memory
+        /// for one more event.
         needed_bytes: u64,
         /// What the scenario allows.
         limit_bytes: u64,

@@ -19,8 +19,8 @@ pub(super) struct Flow {
     ack_bytes: u32,
     /// Time of the pending wake-up; [`Time::NEVER`] if there is none.
     pub(super) wake_at: Time,
-    /// Whether the last byte is known to be unacknowledged; false for an unresponsive flow, whose end
-    /// is known beforehand.
+    /// Whether the last byte is known to be unacknowledged; false for an unresponsive flow, whose
+    /// end is known beforehand.
     pub(super) is_in_progress: bool,
     pub(super) account: FlowAccount,
 }
@@ -89,9 +89,9 @@ impl Flow {
         (endpoints, injector)
     }
 
-    /// Schedules a wake-up if the flow's next timer needs one. A pending wake-up that comes too early
-    /// does no harm: it schedules the next one. Returns whether nothing is in flight, as after the
-    /// last byte.
+    /// Schedules a wake-up if the flow's next timer needs one. A pending wake-up that comes too
+    /// early does no harm: it schedules the next one. Returns whether nothing is in flight, as
+    /// after the last byte.
     #[inline]
     pub(super) fn arm(&mut self, flow: u32, schedule: &mut Schedule) -> bool {
         let connection = match &self.endpoints {

@@ -1,5 +1,5 @@
-//! What happens at the links: a packet arrives, a scheduler sends a packet, and what follows for the
-//! packet and for its flow.
+//! What happens at the links: a packet arrives, a scheduler sends a packet, and what follows for
+//! the packet and for its flow.
 
 use super::Simulation;
 use super::flow::Flow;

@@ -1,7 +1,8 @@
-//! A run: takes the arrivals at shared links in order of time, and carries out what follows from each.
+//! A run: takes the arrivals at shared links in order of time, and carries out what follows from
+//! each.
 //!
-//! `link_events` has what happens to a packet at a link, `dynamic_flows` the arrival and departure of
-//! flows, `checkpoints` the times at which links record their state.
+//! `link_events` has what happens to a packet at a link, `dynamic_flows` the arrival and departure
+//! of flows, `checkpoints` the times at which links record their state.
 
 mod checkpoints;
 mod conservation;
@@ -109,7 +110,8 @@ impl Simulation {
         self.links.iter().map(|link| link.probe.account().0).sum()
     }
 
-    /// Runs until `time` or the end of the run, whichever is earlier; handles every event before it.
+    /// Runs until `time` or the end of the run, whichever is earlier; handles every event before
+    /// it.
     ///
     /// # Errors
     /// [`RunError::Network`] if the network exceeds a limit of the engine; [`RunError::Memory`] as soon
@@ -164,8 +166,8 @@ impl Simulation {
         }
     }
 
-    /// Fails in the event in which a control fails or memory is used up, so that a run fails at the same
-    /// event each time.
+    /// Fails in the event in which a control fails or memory is used up, so that a run fails at the
+    /// same event each time.
     #[inline]
     fn check_event(&self, flow: u32) -> Result<(), RunError> {
         if self.schedule.is_overfull() {
@@ -197,7 +199,8 @@ impl Simulation {
         })
     }
 
-    /// Does what is due before an event at `time`: checks of memory, and the checkpoints up to then.
+    /// Does what is due before an event at `time`: checks of memory, and the checkpoints up to
+    /// then.
     #[inline]
     fn begin_event(&mut self, time: Time) -> Result<(), RunError> {
         self.events += 1;
@@ -271,8 +274,9 @@ impl Simulation {
         Ok(results::collect(network, links, &endpoints, &accounts, groups, dynamic, *events))
     }
 
-    /// Fires the timers and emissions that are due before `end` although their packets reach no link by
-    /// then. No event does so, and the counts of the flows would stop before the end of the window.
+    /// Fires the timers and emissions that are due before `end` although their packets reach no
+    /// link by then. No event does so, and the counts of the flows would stop before the end of the
+    /// window.
     fn run_flows_out(&mut self, end: Time) {
         let Simulation { flows, schedule, stores, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {

@@ -1,7 +1,7 @@
 //! The routes of packets and ACKs: from link to link, and what lies behind the last link.
 //!
-//! The number of a flow is enough to look up a hop. The flow itself takes a dozen cache lines elsewhere,
-//! which a packet that waits for a scheduler need not touch.
+//! The number of a flow is enough to look up a hop. The flow itself takes a dozen cache lines
+//! elsewhere, which a packet that waits for a scheduler need not touch.
 
 use crate::network::{GroupSpec, Network};
 use crate::packet::in_network::{Event, Stage};
@@ -16,8 +16,8 @@ pub(super) struct Hop {
     pub(super) exit: Exit,
     /// Whether a packet that arrives here lets an unresponsive source emit its next packet.
     pub(super) clocks_source: bool,
-    /// Whether the wait of a packet here is added to its waits at other links. The wait at the only link
-    /// of a path is measured by the link itself, unless ACKs of the group wait there too.
+    /// Whether the wait of a packet here is added to its waits at other links. The wait at the only
+    /// link of a path is measured by the link itself, unless ACKs of the group wait there too.
     pub(super) adds_wait: bool,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A timing wheel of coarse buckets, each sorted when its turn comes. Events go to pooled chunks in
 //! the order of insertion; a bucket that is opened is copied out, its keys are sorted, and what
-//! arrives late for the open bucket goes to a small heap. What lies beyond the wheel's horizon waits
-//! in a second heap. Correctness does not depend on the bucket width; only speed does.
+//! arrives late for the open bucket goes to a small heap. What lies beyond the wheel's horizon
+//! waits in a second heap. Correctness does not depend on the bucket width; only speed does.
 //!
 //! The order is (time, flow, hop, insertion), a wake-up before arrivals: the reference loop of the
 //! tests, a plain heap over every stage of every packet, must give the same results.
@@ -54,8 +54,8 @@ const INDEX_BITS: u32 = 24;
 /// Widest bucket, 2^39 ps = 0.55 s: offset and position share a 64-bit key.
 const MAX_SHIFT: u32 = 39;
 
-/// Whether a bucket at this distance from the open bucket is the open bucket or an earlier one, whose
-/// distance has wrapped around. The heap takes the events of such buckets.
+/// Whether a bucket at this distance from the open bucket is the open bucket or an earlier one,
+/// whose distance has wrapped around. The heap takes the events of such buckets.
 #[inline]
 fn is_past(ahead: u64) -> bool {
     ahead == 0 || ahead > u64::MAX / 2
@@ -71,8 +71,8 @@ fn event_of(key: u64, bucket: &[Event]) -> Event {
 #[derive(Debug)]
 pub(super) struct Schedule {
     shift: u32,
-    /// By bucket, the place of its next event in `events`; a multiple of [`CHUNK`] means that the bucket
-    /// has no room.
+    /// By bucket, the place of its next event in `events`; a multiple of [`CHUNK`] means that the
+    /// bucket has no room.
     tails: Vec<u32>,
     /// By bucket, its first chunk.
     heads: Vec<u32>,
@@ -136,8 +136,8 @@ impl Schedule {
         Schedule { memory_limit_bytes: limit_bytes, ..self }
     }
 
-    /// Whether there was no memory for an event. Events are lost then, and the run must end. The memory is
-    /// checked here because one event may cause the events of a whole window.
+    /// Whether there was no memory for an event. Events are lost then, and the run must end. The
+    /// memory is checked here because one event may cause the events of a whole window.
     #[inline]
     pub(super) fn is_overfull(&self) -> bool {
         self.is_overfull
@@ -148,7 +148,8 @@ impl Schedule {
         Time::from_picoseconds(self.open << self.shift)
     }
 
-    /// Claims memory for data beside the events; returns false if there is none, and the run must end.
+    /// Claims memory for data beside the events; returns false if there is none, and the run must
+    /// end.
     pub(super) fn claim(&mut self, bytes: u64) -> bool {
         let fits = !self.is_overfull && bytes <= self.spare_bytes();
         self.is_overfull |= !fits;
@@ -419,8 +420,8 @@ impl Schedule {
         true
     }
 
-    /// Fills `keys` with one key per event, ordered by the leading bits of its time: a counting sort
-    /// into about as many cells as there are events.
+    /// Fills `keys` with one key per event, ordered by the leading bits of its time: a counting
+    /// sort into about as many cells as there are events.
     fn distribute(&mut self) {
         let count = self.current.len();
         let cells = count.next_power_of_two().max(2);

@@ -1,6 +1,6 @@
-//! The data of packets and ACKs that do not fit into the 24 bytes of an event: ACKs, the send times of
-//! packets that are older than the event's field can hold, and the waits of packets at previous links.
-//! The event holds the slot in the store in place of the sequence number.
+//! The data of packets and ACKs that do not fit into the 24 bytes of an event: ACKs, the send times
+//! of packets that are older than the event's field can hold, and the waits of packets at previous
+//! links. The event holds the slot in the store in place of the sequence number.
 
 use super::schedule::Schedule;
 use crate::packet::in_network::Event;
@@ -65,16 +65,16 @@ struct KeptPacket {
 }
 
 impl KeptPackets {
-    /// Stores a packet that was sent at `sent`; returns its event with the slot. Returns the event as it
-    /// is if `schedule` has no memory left, which ends the run.
+    /// Stores a packet that was sent at `sent`; returns its event with the slot. Returns the event
+    /// as it is if `schedule` has no memory left, which ends the run.
     #[cold]
     pub(super) fn keep(&mut self, event: Event, sent: Time, schedule: &mut Schedule) -> Event {
         let slot = self.put(sent, event.slot(), Time::ZERO, schedule);
         slot.map_or(event, |slot| event.kept_in(slot))
     }
 
-    /// Adds the wait at a link to a packet that continues to the next link. The event is passed by value,
-    /// so that it stays in registers.
+    /// Adds the wait at a link to a packet that continues to the next link. The event is passed by
+    /// value, so that it stays in registers.
     #[inline]
     pub(super) fn add_wait(
         &mut self,
@@ -129,8 +129,8 @@ impl KeptPackets {
         if event.is_kept() { self.stored[event.slot() as usize].waited } else { Time::ZERO }
     }
 
-    /// Frees the slot of a packet at the end of its path; returns its event with the sequence number, and
-    /// its send time.
+    /// Frees the slot of a packet at the end of its path; returns its event with the sequence
+    /// number, and its send time.
     #[inline]
     pub(super) fn take(&mut self, event: Event) -> (Event, Time) {
         let (sequence, sent) = self.release(event.slot());

@@ -7,11 +7,11 @@ use crate::packet::in_network::Event;
 use crate::units::Time;
 
 impl Simulation {
-    /// Adds the wait of a packet at the link of `hop` to its earlier waits, if the link sends the packet.
-    /// Returns the event to continue with.
+    /// Adds the wait of a packet at the link of `hop` to its earlier waits, if the link sends the
+    /// packet. Returns the event to continue with.
     ///
-    /// At the last link of the path the total wait is recorded, also if the wire loses the packet: the
-    /// link counts that wait too.
+    /// At the last link of the path the total wait is recorded, also if the wire loses the packet:
+    /// the link counts that wait too.
     #[inline]
     pub(super) fn add_wait(&mut self, packet: Event, outcome: LinkOutcome, hop: Hop) -> Event {
         let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);

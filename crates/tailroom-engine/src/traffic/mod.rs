@@ -472,9 +472,9 @@ registry! {
         objects::Objects(ObjectsParams) = "objects",
     }
     flow_sources {
-        /// Flows that arrive and depart. Each is a connection that begins with slow start, sends its data
-        /// and ends; `rtt` and `access_rate` are drawn for each. One of `load`, `arrivals_per_second` and
-        /// `arrivals` says when they arrive.
+        /// Flows that arrive and depart. Each is a connection that begins with slow start, sends
+        /// its data and ends; `rtt` and `access_rate` are drawn for each. One of `load`,
+        /// `arrivals_per_second` and `arrivals` says when they arrive.
         finite_flows::FiniteFlows(FiniteFlowsParams) = "finite_flows",
         /// Flows of a list, such as `tailroom import` makes from a capture. Each is a connection
         /// that begins with slow start; `start` shifts them all, and from `stop` on none arrives.
@@ -484,11 +484,12 @@ registry! {
         /// drawn for each. One of `load`, `arrivals_per_second` and `arrivals` says when they
         /// arrive.
         streaming::Streaming(StreamingParams) = "streaming",
-        /// Web sessions that arrive and depart. A session is a number of pages with think times between
-        /// them; a page is a main object and, when that is there and parsed, the objects embedded in it,
-        /// `parallel` at a time. Each object is a connection of its own that begins with slow start, a
-        /// round trip after what it waits for is complete. `rtt` and `access_rate` are drawn for each
-        /// session. One of `load`, `arrivals_per_second` and `arrivals` says when sessions begin.
+        /// Web sessions that arrive and depart. A session is a number of pages with think times
+        /// between them; a page is a main object and, when that is there and parsed, the objects
+        /// embedded in it, `parallel` at a time. Each object is a connection of its own that begins
+        /// with slow start, a round trip after what it waits for is complete. `rtt` and
+        /// `access_rate` are drawn for each session. One of `load`, `arrivals_per_second` and
+        /// `arrivals` says when sessions begin.
         web::Web(WebParams) = "web",
     }
     packet_sources {

@@ -72,8 +72,8 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Those of a flow that begins at `start`, as the first gap does, up to `stop`; a packet carries
-    /// `payload_bytes`.
+    /// Those of a flow that begins at `start`, as the first gap does, up to `stop`; a packet
+    /// carries `payload_bytes`.
     pub fn new(
         spec: &ObjectsSpec,
         payload_bytes: u32,

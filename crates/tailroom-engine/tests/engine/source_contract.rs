@@ -228,8 +228,8 @@ fn flows_begin_in_order_of_time_over_a_possible_path() {
     }
 }
 
-/// Over the second half of the time: sessions take a while until as many end as begin. A source that
-/// has come to its end is a list, whose flows all count.
+/// Over the second half of the time: sessions take a while until as many end as begin. A source
+/// that has come to its end is a list, whose flows all count.
 #[test]
 fn as_many_flows_begin_as_the_source_offers() {
     let seconds = 1_000.0;

@@ -3,9 +3,9 @@
 //! none of the engine's ordering: no timing wheel, nothing computed ahead, no lazy wake-ups.
 //!
 //! The components that have nothing to do with time are the engine's own. What the engine derives
-//! from its order of events is derived here in another way: the departures of flows ([`flows`]), which
-//! flows a link holds back ([`bottlenecked`]), which new flows a link refuses ([`admission`]).
-//! [`heap`] has the order of the events.
+//! from its order of events is derived here in another way: the departures of flows ([`flows`]),
+//! which flows a link holds back ([`bottlenecked`]), which new flows a link refuses
+//! ([`admission`]). [`heap`] has the order of the events.
 
 mod admission;
 mod bottlenecked;
@@ -24,8 +24,8 @@ use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::{Checkpoints, FlowAccount};
 use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::results;
-use tailroom_engine::results::Results;
 use tailroom_engine::results::DynamicFlowRecords;
+use tailroom_engine::results::Results;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::Sender;
 use tailroom_engine::traffic::Emission;
@@ -69,7 +69,8 @@ struct Reference<'a> {
     /// Of dynamic flows that stop at a time that is known when they begin.
     media_end: Vec<Option<Time>>,
     accounts: Vec<FlowAccount>,
-    /// By group: when the last link sent a packet, or knew that it would, and what that waited in total.
+    /// By group: when the last link sent a packet, or knew that it would, and what that waited in
+    /// total.
     waits: Vec<Vec<(Time, Time)>>,
     one_way: Vec<GroupProbe>,
     /// What is handled happens now.
@@ -82,7 +83,8 @@ struct Reference<'a> {
     /// far.
     asked: Time,
     spare: Vec<(Time, Vec<f64>)>,
-    /// By link, the packets that have left it or will leave it since then: when, and how many bytes.
+    /// By link, the packets that have left it or will leave it since then: when, and how many
+    /// bytes.
     departures: Vec<VecDeque<(Time, u32)>>,
 }
 
@@ -237,8 +239,8 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// When a flow was in progress, and its peak rate; `None` for flows that do not count: those that
-    /// send whatever the links do, without end, and those that wait for objects.
+    /// When a flow was in progress, and its peak rate; `None` for flows that do not count: those
+    /// that send whatever the links do, without end, and those that wait for objects.
     fn in_progress(&self, index: usize) -> Option<InProgress> {
         let completed_at = match &self.flows[index] {
             Flow::Tcp(tcp) => tcp.completed_at,

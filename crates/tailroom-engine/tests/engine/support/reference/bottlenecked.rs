@@ -1,5 +1,5 @@
-//! The flows in progress and the bottlenecked flows of a link, from a list of all flows that is read
-//! when the run is over.
+//! The flows in progress and the bottlenecked flows of a link, from a list of all flows that is
+//! read when the run is over.
 
 use tailroom_engine::dynamic_flows::bottlenecked::BottleneckedFlows;
 use tailroom_engine::units::{Rate, Time};
@@ -13,9 +13,9 @@ pub(super) struct InProgress {
     pub(super) peak_rate: Option<Rate>,
 }
 
-/// Weighs the numbers of flows by time. Each interval has its end and the rate in bit/s that the link
-/// had to spare; `capacity` in bit/s is what unresponsive flows leave of the link. What lies before
-/// `measure_from` does not count.
+/// Weighs the numbers of flows by time. Each interval has its end and the rate in bit/s that the
+/// link had to spare; `capacity` in bit/s is what unresponsive flows leave of the link. What lies
+/// before `measure_from` does not count.
 pub(super) fn count(
     flows: &[InProgress],
     capacity: f64,
@@ -42,8 +42,9 @@ pub(super) fn count(
     counts
 }
 
-/// How many flows cannot have their peak rate. One flow after the other, the slowest first, takes its
-/// peak rate if that is at most an equal share of what is left, or fits into what the link had to spare.
+/// How many flows cannot have their peak rate. One flow after the other, the slowest first, takes
+/// its peak rate if that is at most an equal share of what is left, or fits into what the link had
+/// to spare.
 fn bottlenecked(mut peaks: Vec<Option<Rate>>, capacity: f64, spare: f64) -> u64 {
     let bits = |peak: Option<Rate>| peak.map_or(u64::MAX, Rate::bits_per_second);
     peaks.sort_by_key(|peak| bits(*peak));

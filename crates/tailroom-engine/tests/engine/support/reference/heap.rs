@@ -25,8 +25,8 @@ pub(super) enum Happening {
     Emission(u32),
     /// A packet reaches the flow's access link.
     ReachAccess(Packet),
-    /// A packet reaches the shared link at this position of the forward path; so long it has waited at
-    /// those before it.
+    /// A packet reaches the shared link at this position of the forward path; so long it has waited
+    /// at those before it.
     PacketAtLink(usize, Packet, Time),
     /// An ACK reaches the shared link at this position of the reverse path.
     AckAtLink(usize, StoredAck),
