@@ -46,7 +46,7 @@ pub(super) struct FlowsFile {
     /// uniform = [a, b] }` or another distribution to draw it. Left out, the path's own: its shared
     /// links there and back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) rtt: Option<Spread<PositiveDuration>>,
+    pub(super) rtt: Option<PerFlow<PositiveDuration>>,
     /// Rate of each flow's own access link, its exogenous peak rate: one value, or a distribution
     /// to draw it from. Left out, the access link takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ pub(super) struct FlowsFile {
     /// uniform = [a, b] }` or another distribution to draw them. Of flows that arrive and depart,
     /// when the first may arrive.
     #[serde(default = "at_once")]
-    pub(super) start: Spread<Duration>,
+    pub(super) start: PerFlow<Duration>,
     /// When the application stops offering data; of flows that arrive and depart, from when on
     /// none arrives. Left out, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,8 +96,8 @@ fn small_packet() -> Size {
     Size::new(40)
 }
 
-fn at_once() -> Spread<Duration> {
-    Spread::Fixed(Duration::new(0))
+fn at_once() -> PerFlow<Duration> {
+    PerFlow::Fixed(Duration::new(0))
 }
 
 /// Random processing time of senders.
@@ -129,7 +129,7 @@ pub(super) enum SendJitterName {
 /// One value for all flows of a group, or one for each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
-pub(super) enum Spread<T> {
+pub(super) enum PerFlow<T> {
     /// The same for all.
     Fixed(T),
     /// Evenly spread.

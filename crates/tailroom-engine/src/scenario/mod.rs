@@ -3,7 +3,7 @@
 //! The text's journey, a file for each station: `document` (TOML, lines, overrides), `defaults` and
 //! `hosts` (keys that groups share), `check` (the schema says what is allowed where; `names` which
 //! links there are), `file` and `flows` (the typed form, whose doc comments are the user's
-//! documentation), `resolve` (names to indices, groups to flows; with `buffer`, `sources`, `spread`
+//! documentation), `resolve` (names to indices, groups to flows; with `buffer`, `sources`, `per_flow`
 //! and `transport`), `memory` (whether the run fits). `files` loads what a source or distribution
 //! names. `components` lists what can be plugged in, `controls` finds congestion controls of the
 //! caller's own, and `mahimahi` reads rate traces.
@@ -32,12 +32,12 @@ mod inputs;
 mod mahimahi;
 mod memory;
 mod names;
+mod per_flow;
 mod phases;
 mod resolve;
 mod schema;
 mod source_class;
 mod sources;
-mod spread;
 mod transport;
 
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use super::buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
 use super::error::{Fault, Path, bad_parameter};
 use super::file::{LinkConfig, ScenarioFile};
-use super::flows::{FlowsFile, Spread};
+use super::flows::{FlowsFile, PerFlow};
 use super::inputs::Inputs;
 use super::memory;
 use super::names::no_such_link;
@@ -84,7 +84,7 @@ pub(super) fn fill_in_round_trips(file: &mut ScenarioFile) {
         let picoseconds = propagation(links, group).picoseconds();
         // An unresponsive stream may have none.
         if picoseconds > 0 {
-            group.rtt = Some(Spread::Fixed(PositiveDuration::new(picoseconds)));
+            group.rtt = Some(PerFlow::Fixed(PositiveDuration::new(picoseconds)));
         }
     }
 }

@@ -3,13 +3,13 @@
 use rand_core::Rng;
 
 use super::error::{Fault, Path, bad_parameter};
-use super::flows::Spread;
+use super::flows::PerFlow;
 use crate::distribution::Distribution;
 use crate::distribution::config::FileTexts;
 use crate::quantity::{Kind, Quantity};
 use crate::units::Time;
 
-impl<K: Kind> Spread<Quantity<K>> {
+impl<K: Kind> PerFlow<Quantity<K>> {
     /// The values of `count` flows. An even spread is cut into `parts`; values are rounded to the
     /// nearest picosecond.
     pub(super) fn spread(
@@ -21,16 +21,16 @@ impl<K: Kind> Spread<Quantity<K>> {
         files: &FileTexts,
     ) -> Result<Vec<Time>, Fault> {
         let values: Vec<u64> = match self {
-            Spread::Fixed(value) => vec![value.base_units(); count as usize],
-            Spread::Even { from, to } => (0..count)
+            PerFlow::Fixed(value) => vec![value.base_units(); count as usize],
+            PerFlow::Even { from, to } => (0..count)
                 .map(|index| interpolate(from.base_units(), to.base_units(), index, parts))
                 .collect(),
-            Spread::Uniform { uniform: [low, high] } => {
+            PerFlow::Uniform { uniform: [low, high] } => {
                 check_bounds(*low, *high, at)?;
                 let span = high.base_units() - low.base_units();
                 (0..count).map(|_| low.base_units() + draw_up_to(span, &mut stream)).collect()
             }
-            Spread::Drawn(distribution) => {
+            PerFlow::Drawn(distribution) => {
                 let distribution =
                     distribution.resolve("", files).map_err(|bad| bad_parameter(at, bad))?;
                 (0..count).map(|_| libm::round(distribution.sample(&mut stream)) as u64).collect()
@@ -43,18 +43,18 @@ impl<K: Kind> Spread<Quantity<K>> {
     pub(super) fn distribution(&self, at: &Path, files: &FileTexts) -> Result<Distribution, Fault> {
         let base = |value: &Quantity<K>| value.base_units() as f64;
         match self {
-            Spread::Fixed(value) => Ok(Distribution::Fixed(base(value))),
-            Spread::Even { .. } => {
+            PerFlow::Fixed(value) => Ok(Distribution::Fixed(base(value))),
+            PerFlow::Even { .. } => {
                 let problem =
                     "an even spread needs a number of flows, and these flows arrive and depart";
                 let remedy = "draw it, as in { uniform = [a, b] }";
                 Err(Fault::new(at, problem, remedy))
             }
-            Spread::Uniform { uniform: [low, high] } => {
+            PerFlow::Uniform { uniform: [low, high] } => {
                 check_bounds(*low, *high, at)?;
                 Ok(Distribution::Uniform { from: base(low), to: base(high) })
             }
-            Spread::Drawn(distribution) => {
+            PerFlow::Drawn(distribution) => {
                 distribution.resolve("", files).map_err(|bad| bad_parameter(at, bad))
             }
         }
@@ -62,7 +62,7 @@ impl<K: Kind> Spread<Quantity<K>> {
 
     /// The one value that it must be.
     pub(super) fn one(&self, at: &Path) -> Result<Time, Fault> {
-        if let Spread::Fixed(value) = self {
+        if let PerFlow::Fixed(value) = self {
             return Ok(Time::from_picoseconds(value.base_units()));
         }
         let problem = "flows that arrive and depart have one start in common";
@@ -97,15 +97,15 @@ mod tests {
     use crate::quantity::Duration;
     use crate::random;
 
-    fn spread(values: &Spread<Duration>, count: u32, parts: u32) -> Vec<u64> {
+    fn spread(values: &PerFlow<Duration>, count: u32, parts: u32) -> Vec<u64> {
         let stream = random::stream(1, "flows.a.start");
         let times =
             values.spread(count, parts, stream, &Path::default(), &FileTexts::new()).unwrap();
         times.into_iter().map(Time::picoseconds).collect()
     }
 
-    fn even(from: u64, to: u64) -> Spread<Duration> {
-        Spread::Even { from: Duration::new(from), to: Duration::new(to) }
+    fn even(from: u64, to: u64) -> PerFlow<Duration> {
+        PerFlow::Even { from: Duration::new(from), to: Duration::new(to) }
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn draws_fill_the_range_and_stay_in_it() {
         let bounds = [Duration::new(5), Duration::new(8)];
-        let drawn = spread(&Spread::Uniform { uniform: bounds }, 1000, 1000);
+        let drawn = spread(&PerFlow::Uniform { uniform: bounds }, 1000, 1000);
         for value in 5..=8 {
             let count = drawn.iter().filter(|drawn| **drawn == value).count();
             // 250 expected, standard deviation 14.
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_longer_draw_starts_like_a_shorter_one() {
         let bounds = [Duration::new(0), Duration::new(1_000_000)];
-        let uniform = Spread::Uniform { uniform: bounds };
+        let uniform = PerFlow::Uniform { uniform: bounds };
         assert_eq!(spread(&uniform, 20, 20)[..10], spread(&uniform, 10, 10));
     }
 }
