@@ -9,7 +9,7 @@ use crate::probe::flow::Checkpoints;
 use crate::quantity::{BitRate, Size};
 use crate::random;
 use crate::tcp::Connection;
-use crate::tcp::sender::Demand;
+use crate::tcp::sender::SendQueue;
 use crate::traffic::cbr::{Cbr, CbrParams};
 use crate::traffic::context::StartingFlow;
 use crate::traffic::objects::{Objects, ObjectsSpec};
@@ -71,10 +71,10 @@ impl Endpoints {
             (Some(tcp), None) => {
                 let objects = group.source.objects().map(|spec| objects(spec, group, request));
                 let private_path = private_path(network, group, request);
-                let demand = demand(group, request);
+                let send_queue = send_queue(group, request);
                 Endpoints::Tcp(Connection::new(
                     tcp,
-                    demand,
+                    send_queue,
                     objects,
                     private_path,
                     request.seed,
@@ -136,14 +136,14 @@ fn starting_flow<'a>(
 }
 
 /// What an application offers to its TCP sender.
-fn demand(group: &GroupSpec, request: &FlowRequest) -> Demand {
+fn send_queue(group: &GroupSpec, request: &FlowRequest) -> SendQueue {
     let payload = u64::from(group.packet_size - group.header_size);
     let packets = request.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
     let last_payload = request.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
     // Flows that arrive and depart: their group's stop endpoints arrivals, and who is there goes
     // on.
     let stop = group.stop.filter(|_| group.source.passing_rtt().is_none());
-    Demand {
+    SendQueue {
         start: request.start,
         stop: stop.unwrap_or(Time::NEVER),
         packets,

@@ -13,7 +13,7 @@ use crate::tcp::sender::ecn::EcnMode;
 use crate::tcp::sender::recovery::Recovery;
 use crate::tcp::sender::rtt::RttSamples;
 use crate::tcp::sender::slow_start::SlowStartSpec;
-use crate::tcp::sender::{Demand, PacketSink, Sender};
+use crate::tcp::sender::{PacketSink, SendQueue, Sender};
 use crate::units::Time;
 
 /// A token bucket that drops a packet if less than one token is left.
@@ -103,7 +103,7 @@ pub(super) struct ClosedLoop {
 impl ClosedLoop {
     /// A flow of 1500 B packets that starts at time zero, over a bottleneck of `rate` packets/s.
     pub(super) fn new(congestion: CongestionConfig, rate: f64, rtt: Time, buffer: usize) -> Self {
-        let demand = Demand {
+        let send_queue = SendQueue {
             start: Time::ZERO,
             stop: Time::NEVER,
             packets: u64::MAX,
@@ -132,7 +132,7 @@ impl ClosedLoop {
             receiver: Receiver::new(DelayedAck::OFF, false, u64::MAX),
             acks: VecDeque::new(),
         };
-        let sender = Sender::new(&tcp(congestion), demand, 1, marks);
+        let sender = Sender::new(&tcp(congestion), send_queue, 1, marks);
         ClosedLoop { sender, network, now: Time::ZERO }
     }
 

@@ -11,7 +11,7 @@ use crate::traffic::objects::Objects;
 use crate::units::Time;
 use receiver::Receiver;
 pub use sender::spec::TcpSpec;
-use sender::{Demand, PacketSink, Sender};
+use sender::{PacketSink, SendQueue, Sender};
 
 /// Sends the packets of a TCP sender through its access link to the first shared link.
 struct AccessLink<'a, E> {
@@ -48,14 +48,14 @@ impl Connection {
     /// arrive over time; `None` if all data are available from the start.
     pub fn new(
         tcp: &TcpSpec,
-        demand: Demand,
+        send_queue: SendQueue,
         objects: Option<Objects>,
         private_path: PrivatePath,
         seed: u64,
         checkpoints: Checkpoints,
     ) -> Self {
-        let receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), demand.packets);
-        let mut sender = Sender::new(tcp, demand, seed, checkpoints);
+        let receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), send_queue.packets);
+        let mut sender = Sender::new(tcp, send_queue, seed, checkpoints);
         if let Some(objects) = objects {
             sender.send_objects(objects);
         }

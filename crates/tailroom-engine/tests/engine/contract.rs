@@ -19,7 +19,7 @@ use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
-use tailroom_engine::tcp::sender::{Demand, PacketSink, Sender};
+use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::random_cases::config;
@@ -425,7 +425,7 @@ proptest! {
         steps in prop::collection::vec(step(), 1..200),
         packets in prop_oneof![Just(u64::MAX), 1_u64..200],
     ) {
-        let demand = Demand {
+        let send_queue = SendQueue {
             start: Time::ZERO,
             stop: Time::NEVER,
             packets,
@@ -433,7 +433,7 @@ proptest! {
             last_packet_bytes: 500,
             header_bytes: 40,
         };
-        let (mut sender, mut out) = (Sender::new(&tcp, demand, 1, marks()), Counter::default());
+        let (mut sender, mut out) = (Sender::new(&tcp, send_queue, 1, marks()), Counter::default());
         let mut now = Time::ZERO;
         for step in steps {
             if step.is_timer && sender.deadline() != Time::NEVER {

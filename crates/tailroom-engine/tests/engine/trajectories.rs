@@ -17,7 +17,7 @@ use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
 use tailroom_engine::tcp::sender::ecn::EcnMode;
-use tailroom_engine::tcp::sender::{Demand, PacketSink, Sender};
+use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::{controls, transport};
@@ -117,7 +117,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         ecn: EcnMode::Accurate,
         ..transport::reno()
     };
-    let demand = Demand {
+    let send_queue = SendQueue {
         start: Time::ZERO,
         stop: Time::NEVER,
         packets: u64::MAX,
@@ -139,7 +139,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         receiver: Receiver::new(DelayedAck::OFF, true, u64::MAX),
         acks: VecDeque::new(),
     };
-    let mut sender = Sender::new(&tcp, demand, 1, marks);
+    let mut sender = Sender::new(&tcp, send_queue, 1, marks);
     let (mut windows, mut sample) = (Vec::new(), Time::ZERO);
     while sample <= END {
         let ack = path.acks.front().map_or(Time::NEVER, |ack| ack.0);

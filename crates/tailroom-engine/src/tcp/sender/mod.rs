@@ -43,9 +43,9 @@ pub trait PacketSink {
     fn send(&mut self, packet: Packet);
 }
 
-/// The data that the application wants to send.
+/// The data that the application has handed over to send.
 #[derive(Clone, Copy, Debug)]
-pub struct Demand {
+pub struct SendQueue {
     /// When the application starts.
     pub start: Time,
     /// From this time on the application offers no new data.
@@ -102,7 +102,7 @@ pub struct Sender {
     congestion_control: CongestionControl,
     slow_start: SlowStart,
     pacer: Pacer,
-    demand: Demand,
+    send_queue: SendQueue,
     /// The source of more data.
     objects: Option<Box<Objects>>,
     /// When the last packet was sent.
@@ -144,17 +144,17 @@ struct Options {
 }
 
 impl Sender {
-    /// A sender that starts at `demand.start`; `seed` is for the random choices of its control.
-    pub fn new(spec: &TcpSpec, demand: Demand, seed: u64, marks: Checkpoints) -> Self {
+    /// A sender that starts at `send_queue.start`; `seed` is for the random choices of its control.
+    pub fn new(spec: &TcpSpec, send_queue: SendQueue, seed: u64, marks: Checkpoints) -> Self {
         let max_window =
             spec.max_window.map_or(MAX_WINDOW_PACKETS, |packets| packets.min(MAX_WINDOW_PACKETS))
                 as f64;
         let cwnd = f64::from(spec.initial_window).min(max_window);
         let event = BeginEvent {
-            now: demand.start,
+            now: send_queue.start,
             seed,
             cwnd_packets: cwnd,
-            packet_bytes: demand.packet_bytes,
+            packet_bytes: send_queue.packet_bytes,
             has_sack: spec.recovery == Recovery::Sack,
         };
         let congestion_control = match Congestion::new(&spec.congestion) {
@@ -178,7 +178,7 @@ impl Sender {
             ssthresh: initial_ssthresh.map_or(f64::INFINITY, f64::from),
             rto_deadline: Time::NEVER,
             quiet_since: Time::NEVER,
-            release_at: demand.start,
+            release_at: send_queue.start,
             phase: Phase::Open,
             is_window_limited: true,
             is_sack: spec.recovery == Recovery::Sack,
@@ -187,7 +187,7 @@ impl Sender {
             rtt: RttEstimator::new(spec.min_rto.time(), spec.timer_granularity()),
             slow_start: SlowStart::new(spec.slow_start, spec.pacing),
             pacer: Pacer::new(spec.pacing),
-            demand,
+            send_queue,
             objects: None,
             last_sent: Time::ZERO,
             recovery_point: 0,
@@ -219,7 +219,7 @@ impl Sender {
 
     /// Takes the data to send from `objects`, instead of having all of it from the start.
     pub fn send_objects(&mut self, objects: Objects) {
-        self.demand.packets = 0;
+        self.send_queue.packets = 0;
         self.objects = Some(Box::new(objects));
     }
 
@@ -279,7 +279,7 @@ impl Sender {
 
     /// Whether all data of the application is acknowledged.
     pub fn is_complete(&self) -> bool {
-        self.una == self.demand.packets && self.objects.is_none()
+        self.una == self.send_queue.packets && self.objects.is_none()
     }
 
     /// Counts inside the measured window, or up to now if the window is not over.
@@ -302,7 +302,7 @@ impl Sender {
     /// the end.
     pub fn is_complete_at_end(&self) -> bool {
         let after = self.probe.record().after;
-        let has_all = after.is_some_and(|counters| counters.delivered == self.demand.packets);
+        let has_all = after.is_some_and(|counters| counters.delivered == self.send_queue.packets);
         has_all && self.objects.is_none()
     }
 
@@ -363,10 +363,10 @@ impl Sender {
     }
 
     fn state(&self) -> FlowState {
-        let demand = &self.demand;
-        let payload = u64::from(demand.packet_bytes - demand.header_bytes);
+        let send_queue = &self.send_queue;
+        let payload = u64::from(send_queue.packet_bytes - send_queue.header_bytes);
         let short = if self.is_complete() {
-            u64::from(demand.packet_bytes - demand.last_packet_bytes)
+            u64::from(send_queue.packet_bytes - send_queue.last_packet_bytes)
         } else {
             0
         };
@@ -454,7 +454,8 @@ impl Sender {
 
     #[inline]
     fn has_new_data(&mut self, now: Time) -> bool {
-        (self.next < self.demand.packets || self.take_objects(now)) && now < self.demand.stop
+        (self.next < self.send_queue.packets || self.take_objects(now))
+            && now < self.send_queue.stop
     }
 
     /// Takes the objects that have arrived by `now`; if there are none, sleeps until the next one.
@@ -462,7 +463,7 @@ impl Sender {
     fn take_objects(&mut self, now: Time) -> bool {
         let Some(objects) = &mut self.objects else { return false };
         let packets = objects.take(now);
-        self.demand.packets += packets;
+        self.send_queue.packets += packets;
         if packets == 0 {
             self.release_at = self.release_at.min(objects.next_arrival());
         }
@@ -515,8 +516,9 @@ impl Sender {
         out: &mut impl PacketSink,
     ) {
         self.last_sent = now;
-        let is_last = sequence + 1 == self.demand.packets;
-        let bytes = if is_last { self.demand.last_packet_bytes } else { self.demand.packet_bytes };
+        let is_last = sequence + 1 == self.send_queue.packets;
+        let bytes =
+            if is_last { self.send_queue.last_packet_bytes } else { self.send_queue.packet_bytes };
         self.probe.on_sent(bytes, is_retransmission);
         if self.options.is_paced_by_control {
             self.note_paced(now, sequence, is_retransmission);

@@ -9,7 +9,7 @@ use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::Receiver;
 use tailroom_engine::tcp::sender::recovery::Recovery;
-use tailroom_engine::tcp::sender::{Demand, PacketSink, Sender};
+use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
 use tailroom_engine::units::Time;
 
 use crate::support::transport;
@@ -167,7 +167,7 @@ impl Path<'_> {
 
 /// Transfers `packets` packets under `tcp` over the scripted path.
 pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outcome {
-    let demand = Demand {
+    let send_queue = SendQueue {
         start: Time::ZERO,
         stop: Time::NEVER,
         packets,
@@ -182,7 +182,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         progress_interval: Time::NEVER,
         reductions_kept: 100,
     };
-    let mut sender = Sender::new(tcp, demand, 1, marks);
+    let mut sender = Sender::new(tcp, send_queue, 1, marks);
     let mut receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), u64::MAX);
     let mut path = Path {
         script,
