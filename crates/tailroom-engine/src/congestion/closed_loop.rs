@@ -111,7 +111,7 @@ impl ClosedLoop {
             last_packet_bytes: 1_500,
             header_bytes: 40,
         };
-        let marks = Checkpoints {
+        let checkpoints = Checkpoints {
             measure_from: Time::ZERO,
             duration: Time::NEVER,
             series_interval: Time::NEVER,
@@ -132,7 +132,7 @@ impl ClosedLoop {
             receiver: Receiver::new(DelayedAck::OFF, false, u64::MAX),
             acks: VecDeque::new(),
         };
-        let sender = Sender::new(&tcp(congestion), send_queue, 1, marks);
+        let sender = Sender::new(&tcp(congestion), send_queue, 1, checkpoints);
         ClosedLoop { sender, network, now: Time::ZERO }
     }
 

@@ -18,7 +18,7 @@ use crate::units::Time;
 /// The arrivals at a link that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "ArrivalLogFile")]
+#[schemars(rename = "ArrivalLogConfig")]
 pub struct ArrivalLogSpec {
     /// Start of the span: arrivals from this time on are recorded.
     pub from: Duration,

@@ -67,7 +67,7 @@ pub struct DelayChange {
 /// begin.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "AdmissionFile")]
+#[schemars(rename = "AdmissionConfig")]
 pub struct FlowAdmissionSpec {
     /// Refuse new flows while a flow that always has packets waiting would get less than this rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ use crate::random::{stream, uniform};
 /// Random loss on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-#[schemars(rename = "LossFile")]
+#[schemars(rename = "LossConfig")]
 pub enum LossSpec {
     /// No loss.
     #[default]

@@ -12,8 +12,8 @@ const REGISTRIES: &[(&str, &str)] = &[
     ("congestion", "CongestionConfig"),
     ("queue", "QueueConfig"),
     ("source", "SourceConfig"),
-    ("slow_start", "SlowStartFile"),
-    ("loss", "LossFile"),
+    ("slow_start", "SlowStartConfig"),
+    ("loss", "LossConfig"),
 ];
 
 /// Every kind of congestion control, queue discipline, source, slow start and random loss, and

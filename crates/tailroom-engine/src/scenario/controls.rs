@@ -6,7 +6,7 @@ use toml::Table;
 
 use super::error::{Fault, Path, bad_parameter, suggestion};
 use super::file::ScenarioFile;
-use super::flows::ControlFile;
+use super::flows::ControlConfig;
 use super::schema::schema;
 use crate::congestion::CongestionConfig;
 use crate::congestion::custom::{CustomParams, FindControl, NoControl};
@@ -15,9 +15,9 @@ use crate::kind_or_name::alternatives::{alternatives, kind_of};
 /// Replaces each control that is given by its name alone by the table that the name stands for.
 pub(super) fn write_out(file: &mut ScenarioFile) {
     for group in file.flows.values_mut() {
-        if let Some(ControlFile::Named(name)) = &group.tcp.congestion {
+        if let Some(ControlConfig::Named(name)) = &group.tcp.congestion {
             let config = of_name(name);
-            group.tcp.congestion = Some(ControlFile::Table(config));
+            group.tcp.congestion = Some(ControlConfig::Table(config));
         }
     }
 }
@@ -33,7 +33,8 @@ pub(super) fn of_name(name: &str) -> CongestionConfig {
 pub(super) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (name, group) in &mut file.flows {
-        let Some(ControlFile::Table(CongestionConfig::Custom(params))) = &mut group.tcp.congestion
+        let Some(ControlConfig::Table(CongestionConfig::Custom(params))) =
+            &mut group.tcp.congestion
         else {
             continue;
         };
@@ -49,7 +50,7 @@ pub(super) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Vec<F
 /// Refuses custom controls that have not been found.
 pub(super) fn check_found(file: &ScenarioFile) -> Vec<Fault> {
     let lost = file.flows.iter().filter_map(|(name, group)| match &group.tcp.congestion {
-        Some(ControlFile::Table(CongestionConfig::Custom(params))) if !params.is_found() => {
+        Some(ControlConfig::Table(CongestionConfig::Custom(params))) if !params.is_found() => {
             let at = Path::of(&["flows", name, "congestion"]);
             Some(fault(&at, &params.control, NoControl::Unknown(Vec::new())))
         }

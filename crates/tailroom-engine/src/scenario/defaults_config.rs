@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toml::Table;
 
-use super::flows::FlowsFile;
+use super::flows::FlowsConfig;
 
 /// Defaults for the keys of groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ impl JsonSchema for DefaultsConfig {
 
     /// The keys of a group, without required keys and without their own defaults.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = FlowsFile::json_schema(generator);
+        let mut schema = FlowsConfig::json_schema(generator);
         schema.remove("required");
         schema.insert(
             "description".into(),

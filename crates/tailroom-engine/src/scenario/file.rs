@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::defaults_config::DefaultsConfig;
-use super::flows::FlowsFile;
+use super::flows::FlowsConfig;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::spec::FlowAdmissionSpec;
@@ -57,7 +57,7 @@ pub(super) struct ScenarioFile {
     pub(super) defaults: Option<DefaultsConfig>,
     /// Groups of flows by name; the flows of a group differ only in RTT and start.
     #[serde(default)]
-    pub(super) flows: IndexMap<String, FlowsFile>,
+    pub(super) flows: IndexMap<String, FlowsConfig>,
     /// Keys that `tailroom sweep` varies; `tailroom run` ignores this table.
     #[serde(default, skip_serializing)]
     pub(super) sweep: Option<SweepConfig>,

@@ -15,7 +15,7 @@ use crate::traffic::SourceConfig;
 /// A group of flows on one path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
-pub(super) struct FlowsFile {
+pub(super) struct FlowsConfig {
     /// How many flows.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16_777_215))]
@@ -68,7 +68,7 @@ pub(super) struct FlowsFile {
     /// sources without congestion control. `"none"` switches it off. ns-2's `overhead_` is the
     /// same.
     #[serde(default)]
-    pub(super) send_jitter: SendJitterFile,
+    pub(super) send_jitter: SendJitterConfig,
     /// When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n, from
     /// 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s), or `{
     /// uniform = [a, b] }` or another distribution to draw them. Of flows that arrive and depart,
@@ -80,8 +80,8 @@ pub(super) struct FlowsFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stop: Option<PositiveDuration>,
     /// The transport; a group whose source is not under congestion control has none of its keys.
-    #[serde(flatten, skip_serializing_if = "TransportFile::is_absent")]
-    pub(super) tcp: TransportFile,
+    #[serde(flatten, skip_serializing_if = "TransportConfig::is_absent")]
+    pub(super) tcp: TransportConfig,
 }
 
 fn one() -> u32 {
@@ -103,16 +103,16 @@ fn at_once() -> PerFlow<Duration> {
 /// Random processing time of senders.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(super) enum SendJitterFile {
+pub(super) enum SendJitterConfig {
     /// By rule, or none.
     Named(SendJitterName),
     /// At most this.
     Most(PositiveDuration),
 }
 
-impl Default for SendJitterFile {
+impl Default for SendJitterConfig {
     fn default() -> Self {
-        SendJitterFile::Named(SendJitterName::Auto)
+        SendJitterConfig::Named(SendJitterName::Auto)
     }
 }
 
@@ -150,16 +150,16 @@ pub(super) enum PerFlow<T> {
 
 /// The transport of a group under congestion control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct TransportFile {
+pub(super) struct TransportConfig {
     /// How large the window is. Needed by a bulk source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) congestion: Option<ControlFile>,
+    pub(super) congestion: Option<ControlConfig>,
     /// The other keys.
     #[serde(flatten)]
     pub(super) keys: TcpSpec,
 }
 
-impl TransportFile {
+impl TransportConfig {
     /// Whether the group has no transport; a group under congestion control names its kind.
     fn is_absent(&self) -> bool {
         self.congestion.is_none()
@@ -170,7 +170,7 @@ impl TransportFile {
 /// kind, or one of your own controls, as `"mymodule:MyControl"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(super) enum ControlFile {
+pub(super) enum ControlConfig {
     /// Its name.
     Named(String),
     /// With parameters.

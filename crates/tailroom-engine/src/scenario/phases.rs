@@ -2,14 +2,14 @@
 //! (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992): how much
 //! randomness breaks it, and by how much RTTs are shifted to see whether it matters.
 
-use super::flows::{SendJitterFile, SendJitterName};
+use super::flows::{SendJitterConfig, SendJitterName};
 use crate::link::serializer::Serializer;
 use crate::network::Network;
 use crate::quantity::PositiveDuration;
 use crate::random;
 use crate::units::{Rate, Time};
 
-impl SendJitterFile {
+impl SendJitterConfig {
     /// The longest delay of a group whose path has links of these initial rates.
     pub(super) fn resolve(
         self,
@@ -18,11 +18,11 @@ impl SendJitterFile {
         is_controlled: bool,
     ) -> Option<Time> {
         match self {
-            SendJitterFile::Named(SendJitterName::None) => None,
-            SendJitterFile::Named(SendJitterName::Auto) => {
+            SendJitterConfig::Named(SendJitterName::None) => None,
+            SendJitterConfig::Named(SendJitterName::Auto) => {
                 packet_time(rates, packet_bytes).filter(|_| is_controlled)
             }
-            SendJitterFile::Most(most) => Some(PositiveDuration::time(most)),
+            SendJitterConfig::Most(most) => Some(PositiveDuration::time(most)),
         }
     }
 }

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use super::buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
 use super::error::{Fault, Path, bad_parameter};
 use super::file::{LinkConfig, ScenarioFile};
-use super::flows::{FlowsFile, PerFlow};
+use super::flows::{FlowsConfig, PerFlow};
 use super::inputs::Inputs;
 use super::memory;
 use super::names::no_such_link;
@@ -121,7 +121,7 @@ fn check_run(file: &ScenarioFile, note: &mut dyn FnMut(Fault)) {
 fn resolve_group(
     inputs: Inputs<'_>,
     name: &str,
-    group: &FlowsFile,
+    group: &FlowsConfig,
     note: &mut dyn FnMut(Fault),
 ) -> Option<GroupSpec> {
     let Inputs { file, document, .. } = inputs;
@@ -151,7 +151,7 @@ fn resolve_group(
     })
 }
 
-fn check_path_and_packets(group: &FlowsFile, at: &Path) -> Result<(), Fault> {
+fn check_path_and_packets(group: &FlowsConfig, at: &Path) -> Result<(), Fault> {
     if group.path.is_empty() {
         let remedy = "add it, as in `path = [\"bottleneck\"]`, here or in [defaults]";
         return Err(Fault::new(&at.key("path"), "is missing", remedy));
@@ -199,7 +199,7 @@ fn resolve_flows(
     inputs: Inputs<'_>,
     index: usize,
     name: &str,
-    group: &FlowsFile,
+    group: &FlowsConfig,
 ) -> Result<impl Iterator<Item = FlowSpec>, Fault> {
     let Inputs { file, files, .. } = inputs;
     let at = Path::of(&["flows", name]);
@@ -229,7 +229,7 @@ fn resolve_flows(
 fn check_round_trips(
     round_trips: &[Time],
     minimum: Time,
-    group: &FlowsFile,
+    group: &FlowsConfig,
     at: &Path,
 ) -> Result<(), Fault> {
     let smallest = round_trips.iter().min().copied().unwrap_or(Time::NEVER);
@@ -252,7 +252,7 @@ fn check_round_trips(
 fn check_starts(
     starts: &[Time],
     file: &ScenarioFile,
-    group: &FlowsFile,
+    group: &FlowsConfig,
     at: &Path,
 ) -> Result<(), Fault> {
     let latest = starts.iter().max().copied().unwrap_or(Time::ZERO);
@@ -272,7 +272,7 @@ fn check_starts(
 
 /// Two-way propagation of the shared links of a group; ACKs with a private path need as long as the
 /// data. Links that do not exist count as nothing.
-fn propagation(links: &IndexMap<String, LinkConfig>, group: &FlowsFile) -> Time {
+fn propagation(links: &IndexMap<String, LinkConfig>, group: &FlowsConfig) -> Time {
     let delays = |path: &[String]| -> u64 {
         let known = path.iter().filter_map(|name| links.get(name));
         known.map(|link| link.delay.base_units()).fold(0, u64::saturating_add)

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::file::ScenarioFile;
-use super::flows::TransportFile;
+use super::flows::TransportConfig;
 
 /// The JSON Schema (draft 2020-12) of the scenario file.
 ///
@@ -17,7 +17,7 @@ pub fn schema() -> Value {
 
 /// Names of the keys that only groups under congestion control have.
 pub(super) fn tcp_keys() -> Vec<String> {
-    let schema = schemars::schema_for!(TransportFile).to_value();
+    let schema = schemars::schema_for!(TransportConfig).to_value();
     let properties = schema["properties"].as_object();
     properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! The source of a group, resolved against what the group's own keys say.
 
 use super::error::{Fault, Path, bad_parameter};
-use super::flows::FlowsFile;
+use super::flows::FlowsConfig;
 use super::inputs::Inputs;
 use crate::distribution::Distribution;
 use crate::quantity::PositiveDuration;
@@ -13,7 +13,7 @@ use crate::units::Time;
 pub(super) fn resolve_source(
     inputs: Inputs<'_>,
     name: &str,
-    group: &FlowsFile,
+    group: &FlowsConfig,
     shortest_rtt: Time,
 ) -> Result<SourceSpec, Fault> {
     let at = Path::of(&["flows", name]);
@@ -42,7 +42,7 @@ pub(super) fn resolve_source(
 fn dynamic_flows(
     inputs: Inputs<'_>,
     at: &Path,
-    group: &FlowsFile,
+    group: &FlowsConfig,
     shortest_rtt: Time,
     is_unresponsive: bool,
 ) -> Result<DynamicFlows, Fault> {

@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::error::{Fault, Path, bad_parameter};
-use super::flows::{ControlFile, FlowsFile};
+use super::flows::{ControlConfig, FlowsConfig};
 use super::schema::{schema, tcp_keys};
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
 use crate::packet::MAX_PACKET_BYTES;
@@ -15,7 +15,7 @@ pub(super) fn resolve_transport(
     document: &Document,
     at: &Path,
     name: &str,
-    group: &FlowsFile,
+    group: &FlowsConfig,
 ) -> Result<Option<TcpSpec>, Fault> {
     let (kind, class) = (group.source.name(), group.source.class());
     if !class.is_responsive() {
@@ -26,7 +26,7 @@ pub(super) fn resolve_transport(
             Err(Fault::new(&at.key(&key), problem, remedy))
         });
     }
-    let Some(ControlFile::Table(congestion)) = &group.tcp.congestion else {
+    let Some(ControlConfig::Table(congestion)) = &group.tcp.congestion else {
         let root = schema();
         let options = alternatives(&root["$defs"]["CongestionConfig"]).into_iter().flatten();
         let kinds: Vec<&str> = options.filter_map(kind_of).collect();

@@ -15,7 +15,7 @@ use crate::units::Time;
 /// Delayed acknowledgements: on, off, or with given limits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
-#[schemars(rename = "DelayedAckFile")]
+#[schemars(rename = "DelayedAckConfig")]
 pub enum DelayedAck {
     /// `true`: at most 2 packets and 40 ms. `false`: one ACK per packet.
     Switch(bool),

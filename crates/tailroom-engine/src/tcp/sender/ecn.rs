@@ -10,7 +10,7 @@ use crate::packet::{Ack, Ecn};
 /// reports marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "EcnFile")]
+#[schemars(rename = "EcnConfig")]
 pub enum EcnMode {
     /// Packets are not ECN-capable (Not-ECT): queues drop them instead of marking them.
     #[default]

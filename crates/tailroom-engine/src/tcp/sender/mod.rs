@@ -145,7 +145,7 @@ struct Options {
 
 impl Sender {
     /// A sender that starts at `send_queue.start`; `seed` is for the random choices of its control.
-    pub fn new(spec: &TcpSpec, send_queue: SendQueue, seed: u64, marks: Checkpoints) -> Self {
+    pub fn new(spec: &TcpSpec, send_queue: SendQueue, seed: u64, checkpoints: Checkpoints) -> Self {
         let max_window =
             spec.max_window.map_or(MAX_WINDOW_PACKETS, |packets| packets.min(MAX_WINDOW_PACKETS))
                 as f64;
@@ -213,7 +213,7 @@ impl Sender {
                 answers_loss_after_mark: law.is_some_and(WindowLaw::answers_loss_after_mark),
             },
             congestion_control,
-            probe: FlowProbe::new(marks),
+            probe: FlowProbe::new(checkpoints),
         }
     }
 

@@ -51,7 +51,7 @@ impl RepairRule {
 /// How losses are detected and repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "RecoveryFile")]
+#[schemars(rename = "RecoveryConfig")]
 pub enum Recovery {
     /// Selective ACKs (RFC 6675).
     #[default]

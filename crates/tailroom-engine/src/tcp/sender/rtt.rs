@@ -8,7 +8,7 @@ use crate::units::Time;
 /// Which packets give RTT samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "RttSamplesFile")]
+#[schemars(rename = "RttSamplesConfig")]
 pub enum RttSamples {
     /// Every ACK of new data gives a sample, including ACKs of retransmissions (RFC 7323).
     #[default]

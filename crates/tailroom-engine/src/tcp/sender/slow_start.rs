@@ -9,7 +9,7 @@ use crate::units::Time;
 /// Growth of the window below ssthresh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-#[schemars(rename = "SlowStartFile")]
+#[schemars(rename = "SlowStartConfig")]
 pub enum SlowStartSpec {
     /// One packet per acknowledged packet (RFC 5681).
     #[default]

@@ -175,14 +175,14 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         last_packet_bytes: 1_000,
         header_bytes: 40,
     };
-    let marks = Checkpoints {
+    let checkpoints = Checkpoints {
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,
         progress_interval: Time::NEVER,
         reductions_kept: 100,
     };
-    let mut sender = Sender::new(tcp, send_queue, 1, marks);
+    let mut sender = Sender::new(tcp, send_queue, 1, checkpoints);
     let mut receiver = Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), u64::MAX);
     let mut path = Path {
         script,
