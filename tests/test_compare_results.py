@@ -301,7 +301,9 @@ def test_every_source_and_every_loss_is_recorded_with_what_it_needs() -> None:
             assert not unused, component["kind"]
 
 
-@pytest.mark.parametrize("table", ["LinkConfig", "FlowsConfig", "ArrivalLogConfig", "AdmissionConfig"])
+@pytest.mark.parametrize(
+    "table", ["LinkConfig", "FlowsConfig", "ArrivalLogConfig", "AdmissionConfig"]
+)
 def test_every_key_is_in_a_recorded_scenario(table: str) -> None:
     schema = json.loads(_engine.schema())["$defs"][table]
     used = {key for one in tables(SCENARIOS) for key in one}

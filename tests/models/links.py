@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from tailroom import _engine
 from tailroom.models import Bottleneck, read_bottleneck
-from tailroom.models.bottleneck import FlowClass, PassingFlows, Stream
+from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
 from tailroom.scenario.source import ScenarioText
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=60, database=None)
@@ -83,11 +83,11 @@ def stream(rate_bps: float, process: str = "poisson") -> Stream:
     )
 
 
-def passing(rate_bps: float, peak_rate_bps: float = inf, **others: Any) -> PassingFlows:
+def dynamic(rate_bps: float, peak_rate_bps: float = inf, **others: Any) -> DynamicFlows:
     """Flows of 10 packets, without headers, that offer a rate."""
     size = 10.0 * PACKET
     given: dict[str, Any] = {
-        "group": "passing",
+        "group": "dynamic",
         "process": "finite_flows",
         "congestion": "reno",
         "parameters": {},
@@ -103,7 +103,7 @@ def passing(rate_bps: float, peak_rate_bps: float = inf, **others: Any) -> Passi
         "initial_window": 2,
         "max_window": inf,
     }
-    return PassingFlows(**{**given, **others})
+    return DynamicFlows(**{**given, **others})
 
 
 def failed(assumptions: Any) -> dict[str, str]:

@@ -11,7 +11,7 @@ from scipy import special, stats
 
 import tailroom as tr
 from tailroom.models import Bottleneck, read_bottleneck
-from tailroom.models.bottleneck import PassingFlows
+from tailroom.models.bottleneck import DynamicFlows
 from tailroom.scenario.source import ScenarioText
 
 MIXED = """\
@@ -109,8 +109,8 @@ def test_amounts_are_packets_whatever_their_unit(narrow: Bottleneck) -> None:
 def test_loads_count_every_flow_with_its_headers(narrow: Bottleneck) -> None:
     assert narrow.stream_load == pytest.approx(5 * 2e6 / 100e6)
     # 98,600 B are 67.5 packets of 1460 B payload, so 68 packets with a header of 40 B each.
-    assert narrow.passing[0].wire_bytes_mean == pytest.approx(98_600 + 68 * 40)
-    assert narrow.passing_load == pytest.approx(10 * 8 * (98_600 + 68 * 40) / 100e6)
+    assert narrow.dynamic[0].wire_bytes_mean == pytest.approx(98_600 + 68 * 40)
+    assert narrow.dynamic_load == pytest.approx(10 * 8 * (98_600 + 68 * 40) / 100e6)
 
 
 def test_the_bdp_is_capacity_times_mean_round_trip(narrow: Bottleneck) -> None:
@@ -140,9 +140,9 @@ PAYLOAD, HEADER = 1460, 40
 Exceeds = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
-def passing_of(path: Path, size: str, seed: int) -> PassingFlows:
+def dynamic_of(path: Path, size: str, seed: int) -> DynamicFlows:
     path.write_text(PASSING % size, encoding="utf-8")
-    return read_bottleneck(ScenarioText.of(path, {}), seed=seed).passing[0]
+    return read_bottleneck(ScenarioText.of(path, {}), seed=seed).dynamic[0]
 
 
 def bounded_pareto(shape: float, least: float, most: float) -> Exceeds:
@@ -172,7 +172,7 @@ BRUTE_FORCE: dict[str, Exceeds] = {
 def test_headers_are_those_of_the_mean_number_of_packets(tmp_path: Path, size: str) -> None:
     # The mean of a whole number is the sum of the probabilities to exceed 0, 1, 2, ...
     packets = BRUTE_FORCE[size](PAYLOAD * np.arange(3_000_000.0)).sum()
-    found = passing_of(tmp_path / "scenario.toml", size, 1)
+    found = dynamic_of(tmp_path / "scenario.toml", size, 1)
     headers = found.wire_bytes_mean - found.size_bytes_mean
     assert headers == pytest.approx(HEADER * packets, rel=1e-7)
 
@@ -183,7 +183,7 @@ def test_headers_of_a_pareto_distribution_are_a_zeta_function(tmp_path: Path, sh
     least = 2_000 * (shape - 1) / shape
     packets = 1 + (least / PAYLOAD) ** shape * special.zeta(shape)
     size = f'{{ kind = "pareto", mean = "2 kB", shape = {shape} }}'
-    found = passing_of(tmp_path / "scenario.toml", size, 1)
+    found = dynamic_of(tmp_path / "scenario.toml", size, 1)
     assert found.wire_bytes_mean == pytest.approx(2_000 + HEADER * packets, rel=1e-9)
 
 
@@ -192,8 +192,8 @@ def test_a_mix_and_a_fixed_size_are_counted_exactly(tmp_path: Path) -> None:
     mix = '{ kind = "mix", values = ["1 kB", "1461 B", "1 MB"], weights = [5, 3, 2] }'
     packets = (5 * 1 + 3 * 2 + 2 * 685) / 10
     expected = (5 * 1_000 + 3 * 1_461 + 2 * 1_000_000) / 10 + HEADER * packets
-    assert passing_of(path, mix, 1).wire_bytes_mean == pytest.approx(expected, rel=1e-12)
-    assert passing_of(path, '"1460 B"', 1).wire_bytes_mean == 1_500
+    assert dynamic_of(path, mix, 1).wire_bytes_mean == pytest.approx(expected, rel=1e-12)
+    assert dynamic_of(path, '"1460 B"', 1).wire_bytes_mean == 1_500
 
 
 @pytest.mark.parametrize(
@@ -209,6 +209,6 @@ def test_a_stated_load_is_the_load_of_every_seed(tmp_path: Path, size: str) -> N
     # Processor sharing: load / (1 - load) flows, 9 of them at a load of 0.9.
     for seed in range(1, 6):
         path = tmp_path / "scenario.toml"
-        assert passing_of(path, size, seed).rate_bps == pytest.approx(0.9e9, rel=1e-4)
+        assert dynamic_of(path, size, seed).rate_bps == pytest.approx(0.9e9, rel=1e-4)
         said = tr.predict(path, seed=seed)["processor_sharing"]
         assert said.details["present_flows_mean"] == pytest.approx(9, rel=1e-3)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import tailroom as tr
 from tailroom.errors import NotApplicableError
 from tailroom.models import MODELS, Bottleneck, Target, read_bottleneck
-from tailroom.models.bottleneck import FlowClass, PassingFlows, Stream
+from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
 from tailroom.models.drop_tail_fixed_point import MODEL, solve
 from tailroom.models.fixed_point import Demand
 from tailroom.models.queue_chains import Stationary, md1k, mm1k
@@ -340,16 +340,16 @@ def test_streams_alone_are_the_queue_itself() -> None:
 
 def test_streams_and_passing_flows_add_what_they_send() -> None:
     alone = link(flows([0.05], count=5), 100, 10_000)
-    passing = PassingFlows(
-        "passing", "finite_flows", "reno", {}, 25.0, True, 1e4, 1e4, (), 0.05, inf, 1000, 0, 10, inf
+    dynamic = DynamicFlows(
+        "dynamic", "finite_flows", "reno", {}, 25.0, True, 1e4, 1e4, (), 0.05, inf, 1000, 0, 10, inf
     )  # 2 Mbit/s, a fortieth of the link
-    at = replace(alone, streams=(poisson(0.6, alone),), passing=(passing,))
+    at = replace(alone, streams=(poisson(0.6, alone),), dynamic=(dynamic,))
     found = solve(at)
     p, rtt_s = found.queue.loss, 0.05 + found.queue.wait / 10_000
     expected = 0.6 + 0.025 + 5 * sqrt(1.5 / p) / rtt_s / 10_000
     assert found.load == pytest.approx(expected, rel=1e-12)
     assert found.queue.loss > solve(alone).queue.loss
-    assert failed(at)["no flow comes and goes"].startswith("passing offer 0.025 of the rate")
+    assert failed(at)["no flow comes and goes"].startswith("dynamic offer 0.025 of the rate")
 
 
 def test_identical_flows_are_one_class_and_their_order_does_not_matter() -> None:

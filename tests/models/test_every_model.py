@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from tailroom import _engine, models
 from tailroom.errors import NotApplicableError
 from tailroom.models import MODELS, Bottleneck, Target, bursts_over_background
-from tailroom.models.bottleneck import FlowClass, PassingFlows, Stream
+from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
 from tailroom.models.required import LEAST_LIMIT
 from tailroom.models.window_laws import LAWS, law_of
 from tailroom.studies.prediction import Predictions, ask
-from tests.models.links import FIXED, PACKET, flows, link, passing, stream
+from tests.models.links import FIXED, PACKET, dynamic, flows, link, stream
 
 DISCIPLINES = ("drop_tail", "red", "adaptive_red", "codel", "fair", "pie", "step_mark")
 TARGET = Target()
@@ -79,14 +79,14 @@ def streams(draw: st.DrawFn, rate_bps: float) -> Stream:
 
 
 @st.composite
-def comers(draw: st.DrawFn, rate_bps: float, control: str | None) -> PassingFlows:
+def comers(draw: st.DrawFn, rate_bps: float, control: str | None) -> DynamicFlows:
     """Flows that come and go and offer up to 1.2 times the rate."""
     offered = rate_bps * draw(st.floats(1e-4, 1.2))
     sizes = tuple(draw(st.lists(logarithmic(100, 1e8), min_size=1, max_size=5)))
     mean = sum(sizes) / len(sizes)
     header = draw(st.sampled_from([0, 40]))
     packets = sum(ceil(size / (PACKET - header)) for size in sizes) / len(sizes)
-    return passing(
+    return dynamic(
         offered,
         draw(st.just(inf) | logarithmic(1e4, 1e11)),
         process=draw(st.sampled_from(["finite_flows", "web", "streaming", "trace"])),
@@ -120,7 +120,7 @@ def links(draw: st.DrawFn) -> Bottleneck:
         discipline=discipline,
         amounts=amounts,
         streams=tuple(beside),
-        passing=tuple(pass_by),
+        dynamic=tuple(pass_by),
         random_loss_fraction=draw(st.sampled_from([0.0, 0.01])),
         other_links=draw(st.sampled_from([(), ("uplink",)])),
         changes=draw(st.booleans()),
@@ -191,7 +191,7 @@ def one_for_each() -> dict[str, Bottleneck]:
     long, fast = flows(10), flows(2, congestion="highspeed")
     red = components("queue")["red"]
     slow = replace(flows(4), access_rate_bps=1e6)
-    short = link(limit=100, passing=(passing(4e7, 1e6),))
+    short = link(limit=100, dynamic=(dynamic(4e7, 1e6),))
     marked = replace(flows(2, congestion="dctcp"), ecn=True)
     special = {
         "tiny_buffers": link(slow),
@@ -308,7 +308,7 @@ def test_a_larger_buffer_does_transparent_traffic_no_harm(
     made = link(bdp=1000, limit=limit)
     rate = made.rate_bps
     grows_and_loses_less(
-        "transparent", replace(made, passing=(passing(load * rate, peak * rate),)), further
+        "transparent", replace(made, dynamic=(dynamic(load * rate, peak * rate),)), further
     )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tailroom.errors import NotApplicableError
 from tailroom.models import Target
 from tailroom.models.processor_sharing import MODEL, Sharing
-from tests.models.links import FIXED, failed, flows, link, passing, stream
+from tests.models.links import FIXED, dynamic, failed, flows, link, stream
 
 
 def chain(load: float, room: float, states: int = 20_000) -> NDArray[np.float64]:
@@ -36,7 +36,7 @@ def test_against_the_chain(load: float, room: float) -> None:
 
 def test_without_peak_rates_the_number_is_geometric() -> None:
     """rho / (1 - rho) flows of C (1 - rho) each."""
-    made = link(passing=(passing(4e7),), bdp=1000)
+    made = link(dynamic=(dynamic(4e7),), bdp=1000)
     found = MODEL.predict(made, Target())
     assert found.utilization == pytest.approx(0.5)
     assert found.details["present_flows_mean"] == pytest.approx(1)
@@ -90,7 +90,7 @@ def test_sizes_do_not_matter() -> None:
 
 def test_background_leaves_the_rest() -> None:
     """Streams of 0.4 and elastic flows of 0.3 on 80 Mbit/s: half of what is left."""
-    made = link(passing=(passing(2.4e7),), streams=(stream(3.2e7),), bdp=1000)
+    made = link(dynamic=(dynamic(2.4e7),), streams=(stream(3.2e7),), bdp=1000)
     found = MODEL.predict(made, Target())
     assert found.utilization == pytest.approx(0.7)
     assert found.details["residual_rate_bps"] == pytest.approx(4.8e7)
@@ -99,21 +99,21 @@ def test_background_leaves_the_rest() -> None:
 
 def test_slower_flows_are_background() -> None:
     """0.2 of flows of 1 Mbit/s, and 0.4 without a peak rate on what they leave."""
-    slow = passing(1.6e7, 1e6)
-    made = link(passing=(passing(3.2e7), slow), bdp=1000, discipline="fair")
+    slow = dynamic(1.6e7, 1e6)
+    made = link(dynamic=(dynamic(3.2e7), slow), bdp=1000, discipline="fair")
     found = MODEL.predict(made, Target())
     assert found.details["residual_load_fraction"] == pytest.approx(0.5)
     assert not failed(
-        MODEL.assumptions(link(passing=(passing(3.2e7, rtt_s=1e-5),), discipline="fair"))
+        MODEL.assumptions(link(dynamic=(dynamic(3.2e7, rtt_s=1e-5),), discipline="fair"))
     )
-    held_up = link(passing=(passing(5.6e7), passing(1.6e7, 1.2e7)), discipline="fair", bdp=1000)
+    held_up = link(dynamic=(dynamic(5.6e7), dynamic(1.6e7, 1.2e7)), discipline="fair", bdp=1000)
     assert "flows with a smaller peak rate have it at all times" in failed(
         MODEL.assumptions(held_up)
     )
 
 
 def test_peak_rate_is_what_flows_get_while_few_are_there() -> None:
-    made = link(passing=(passing(8e6, 8e5),), bdp=1000)
+    made = link(dynamic=(dynamic(8e6, 8e5),), bdp=1000)
     found = MODEL.predict(made, Target()).details
     assert found["flow_rate_bps_mean"] == pytest.approx(8e5, rel=1e-9)
     assert found["bottlenecked_time_fraction"] < 1e-30
@@ -132,13 +132,13 @@ def test_predictions_are_in_range(load: float, room: float) -> None:
 
 def test_says_nothing_of_overload_and_of_permanent_flows_alone() -> None:
     with pytest.raises(NotApplicableError, match=r"the offered load is 1\.25"):
-        MODEL.predict(link(passing=(passing(1e8),), bdp=1000), Target())
+        MODEL.predict(link(dynamic=(dynamic(1e8),), bdp=1000), Target())
     with pytest.raises(NotApplicableError, match="no flows come and go"):
         MODEL.predict(link(flows()), Target())
 
 
 def test_what_it_supposes() -> None:
-    made = link(flows(2), passing=(passing(4e7, poisson=False, rtt_s=1),), bdp=1000)
+    made = link(flows(2), dynamic=(dynamic(4e7, poisson=False, rtt_s=1),), bdp=1000)
     assert set(failed(MODEL.assumptions(made))) == {
         "flows arrive as a Poisson process",
         "a fair queue gives flows equal shares",

@@ -3,7 +3,7 @@ import pytest
 from tailroom.errors import NotApplicableError
 from tailroom.models import Target
 from tailroom.models.rule_of_thumb import MODEL
-from tests.models.links import PACKET, failed, flows, link, passing
+from tests.models.links import PACKET, dynamic, failed, flows, link
 
 
 def test_a_10_gigabit_link_with_250_ms_needs_2_5_gigabit() -> None:
@@ -28,4 +28,4 @@ def test_one_reno_flow_is_what_it_supposes() -> None:
 
 def test_says_nothing_of_flows_that_come_and_go() -> None:
     with pytest.raises(NotApplicableError, match="link: no permanent flow"):
-        MODEL.predict(link(passing=(passing(1e6),)), Target())
+        MODEL.predict(link(dynamic=(dynamic(1e6),)), Target())

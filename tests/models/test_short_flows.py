@@ -14,7 +14,7 @@ from tailroom.models.short_flows import (
     slow_start_bursts,
 )
 from tailroom.models.transparent import MD1
-from tests.models.links import failed, flows, link, passing, stream
+from tests.models.links import dynamic, failed, flows, link, stream
 
 
 def cut(packets: float, initial_window: int, max_window: float = inf) -> dict[float, float]:
@@ -41,7 +41,7 @@ def test_bursts_grow_no_further_than_the_largest_window() -> None:
 
 
 def test_bursts_carry_what_is_offered() -> None:
-    made = link(passing=(passing(3e7),), streams=(stream(2e7),), bdp=1000)
+    made = link(dynamic=(dynamic(3e7),), streams=(stream(2e7),), bdp=1000)
     sizes, rates = bursts(made)
     assert sizes @ rates == pytest.approx(5e7 / 8e3)
     # Flows of 10 packets: 2, 4 and 4.
@@ -93,8 +93,8 @@ def test_heavy_traffic_makes_both_exponents_one() -> None:
 
 def test_exponent_by_hand_and_required_limit() -> None:
     """Bursts 2, 4, 4: E[X] = 10/3, E[X^2] = 12; at a load of 0.8 theta = 0.5 * 10 / 36."""
-    made = link(passing=(passing(6.4e7),), bdp=1000, limit=30)
-    assert made.passing_load == pytest.approx(0.8)
+    made = link(dynamic=(dynamic(6.4e7),), bdp=1000, limit=30)
+    assert made.dynamic_load == pytest.approx(0.8)
     found = MODEL.predict(made, Target(loss_fraction=1e-3))
     assert found.loss_fraction == pytest.approx(exp(-30 * 5 / 36))
     assert found.required_packets == 50  # ln(1000) * 36 / 5 = 49.7
@@ -103,16 +103,16 @@ def test_exponent_by_hand_and_required_limit() -> None:
 
 def test_says_nothing_of_overload_and_permanent_flows() -> None:
     with pytest.raises(NotApplicableError, match=r"the offered load is 1\.25"):
-        MODEL.predict(link(passing=(passing(1e8),), bdp=1000), Target())
+        MODEL.predict(link(dynamic=(dynamic(1e8),), bdp=1000), Target())
     with pytest.raises(NotApplicableError, match="2 permanent flows outlast slow start"):
-        MODEL.predict(link(flows(2), passing=(passing(1e7),)), Target())
+        MODEL.predict(link(flows(2), dynamic=(dynamic(1e7),)), Target())
     with pytest.raises(NotApplicableError, match="no flows come and go"):
         MODEL.predict(link(streams=(stream(1e7),)), Target())
 
 
 def test_what_it_supposes() -> None:
-    assert not failed(MODEL.assumptions(link(passing=(passing(1e7),))))
-    slow = link(passing=(passing(1e7, 1e6, poisson=False, sizes_bytes=(8e6,)),), limit=50)
+    assert not failed(MODEL.assumptions(link(dynamic=(dynamic(1e7),))))
+    slow = link(dynamic=(dynamic(1e7, 1e6, poisson=False, sizes_bytes=(8e6,)),), limit=50)
     assert set(failed(MODEL.assumptions(slow))) == {
         "flows arrive as a Poisson process",
         "access links are no slower than the link",

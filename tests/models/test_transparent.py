@@ -10,7 +10,7 @@ from scipy.stats import poisson
 from tailroom.errors import NotApplicableError
 from tailroom.models import Target
 from tailroom.models.transparent import MD1, MODEL, Flows, flows_of, mm1_waiting, required
-from tests.models.links import FIXED, failed, flows, link, passing, stream
+from tests.models.links import FIXED, dynamic, failed, flows, link, stream
 
 
 def test_examples_of_auge_and_roberts() -> None:
@@ -111,20 +111,20 @@ def test_overload_is_the_sum_over_the_number_of_flows(
 
 def test_two_groups_count_as_one_with_their_mean_and_variance() -> None:
     """Draws of both numbers; 400,000 of them leave 1 % of the part lost."""
-    made = link(passing=(passing(4e7, 4e6), passing(1.6e7, 1e6)), bdp=1000)
+    made = link(dynamic=(dynamic(4e7, 4e6), dynamic(1.6e7, 1e6)), bdp=1000)
     found = flows_of(made)
     random = np.random.default_rng(1)
     rate = 0.05 * random.poisson(10, 400_000) + 0.0125 * random.poisson(16, 400_000)
     assert found.mean * found.peak == pytest.approx(0.7)
     assert sqrt(found.mean) * found.peak == pytest.approx(rate.std(), rel=0.01)
     assert found.lost() == pytest.approx(np.maximum(rate - 1, 0).mean() / 0.7, rel=0.12)
-    one = flows_of(link(passing=(passing(4e7, 4e6),), bdp=1000))
+    one = flows_of(link(dynamic=(dynamic(4e7, 4e6),), bdp=1000))
     assert (one.mean, one.peak) == pytest.approx((10, 0.05))
 
 
 def test_overload_asks_for_more_than_a_buffer() -> None:
     """Room for 100 flows, 90 on average: the normal law says 100.5 is 1.107 deviations, 13.4 %."""
-    small = link(passing=(passing(7.2e7, 8e5),), bdp=1000)
+    small = link(dynamic=(dynamic(7.2e7, 8e5),), bdp=1000)
     found = MODEL.predict(small, Target(loss_fraction=1e-3))
     assert found.details["present_flows_mean"] == pytest.approx(90)
     assert found.details["overload_time_fraction"] == pytest.approx(0.134, abs=2e-3)
@@ -140,7 +140,7 @@ def test_predictions_are_in_range_and_more_buffer_never_loses_more(
     rate: float, peak: float, one: float, other: float
 ) -> None:
     low, high = sorted((one, other))
-    made = link(passing=(passing(rate, peak),), bdp=1000)
+    made = link(dynamic=(dynamic(rate, peak),), bdp=1000)
     small, large = (MODEL.predict(made.with_limit(x), Target()) for x in (low, high))
     assert small.loss_fraction is not None
     assert large.loss_fraction is not None
@@ -162,15 +162,15 @@ def test_flows_with_a_limited_window_count_with_their_rate() -> None:
 def test_says_nothing_of_flows_that_take_what_they_get() -> None:
     with pytest.raises(NotApplicableError, match="limits the flows of reno"):
         MODEL.predict(link(flows(), streams=(stream(1e6),)), Target())
-    with pytest.raises(NotApplicableError, match="passing have no peak rate"):
-        MODEL.predict(link(passing=(passing(1e6),)), Target())
+    with pytest.raises(NotApplicableError, match="dynamic have no peak rate"):
+        MODEL.predict(link(dynamic=(dynamic(1e6),)), Target())
     with pytest.raises(NotApplicableError, match=r"the offered load is 1\.25"):
         MODEL.predict(link(streams=(stream(1e8),), bdp=1000), Target())
 
 
 def test_what_it_supposes() -> None:
-    assert not failed(MODEL.assumptions(link(passing=(passing(4e7, 4e5),), bdp=1000)))
-    found = failed(MODEL.assumptions(link(passing=(passing(4e7, 4e7, poisson=False),), bdp=1000)))
+    assert not failed(MODEL.assumptions(link(dynamic=(dynamic(4e7, 4e5),), bdp=1000)))
+    found = failed(MODEL.assumptions(link(dynamic=(dynamic(4e7, 4e7, poisson=False),), bdp=1000)))
     assert set(found) == {
         "flows are a tenth of the link or slower",
         "flows and packets arrive as Poisson processes",

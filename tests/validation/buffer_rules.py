@@ -20,7 +20,7 @@ Show = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Case:
-    """A link with permanent or passing flows."""
+    """A link with permanent or dynamic flows."""
 
     flows: str
     """Tables of flows in TOML."""

@@ -142,7 +142,7 @@ fn send_queue(group: &GroupSpec, request: &FlowRequest) -> SendQueue {
     let last_payload = request.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
     // Flows that arrive and depart: their group's stop endpoints arrivals, and who is there goes
     // on.
-    let stop = group.stop.filter(|_| group.source.passing_rtt().is_none());
+    let stop = group.stop.filter(|_| group.source.dynamic_rtt().is_none());
     SendQueue {
         start: request.start,
         stop: stop.unwrap_or(Time::NEVER),

@@ -139,7 +139,7 @@ pub enum SourceInput {
         fixed_size: bool,
     },
     /// Flows that arrive and depart.
-    Passing {
+    Dynamic {
         /// Its kind in the scenario.
         process: &'static str,
         /// Mean number of connections or media flows that arrive per second.
@@ -285,13 +285,13 @@ fn source(network: &Network, spec: &GroupSpec) -> SourceInput {
         SourceSpec::Packets(packets) => stream(packets.offered().has_fixed_size()),
         SourceSpec::Flows(flows) => {
             let group = source_group(network, spec);
-            passing(process, flows.offered().statistics(&group, network.duration.seconds(), DRAWS))
+            dynamic(process, flows.offered().statistics(&group, network.duration.seconds(), DRAWS))
         }
     }
 }
 
-fn passing(process: &'static str, flows: FlowStatistics) -> SourceInput {
-    SourceInput::Passing {
+fn dynamic(process: &'static str, flows: FlowStatistics) -> SourceInput {
+    SourceInput::Dynamic {
         process,
         arrivals_per_s: flows.arrivals_per_s,
         poisson: flows.is_poisson,

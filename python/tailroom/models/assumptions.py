@@ -32,8 +32,8 @@ def one_packet_size(link: Bottleneck) -> Assumption:
 
 def long_flows_alone(link: Bottleneck) -> Assumption:
     """Permanent flows under congestion control, and nothing beside them."""
-    load = link.stream_load + link.passing_load
-    others = [one.group for one in link.streams + link.passing]
+    load = link.stream_load + link.dynamic_load
+    others = [one.group for one in link.streams + link.dynamic]
     found = f"{', '.join(others)} offer {load:.3g} of the rate"
     return assume("nothing else crosses the link", not others, found)
 

@@ -48,7 +48,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class PassingFlows:
+class DynamicFlows:
     """Flows that come and go."""
 
     group: str
@@ -101,7 +101,7 @@ class Bottleneck:
     """Mean size of a packet."""
     classes: tuple[FlowClass, ...] = ()
     streams: tuple[Stream, ...] = ()
-    passing: tuple[PassingFlows, ...] = ()
+    dynamic: tuple[DynamicFlows, ...] = ()
     random_loss_fraction: float = 0.0
     """Mean share of packets that the wire loses at random."""
     other_links: tuple[str, ...] = ()
@@ -149,9 +149,9 @@ class Bottleneck:
         return sum(one.rate_bps for one in self.streams) / self.rate_bps
 
     @property
-    def passing_load(self) -> float:
+    def dynamic_load(self) -> float:
         """What the flows that come and go offer, as a part of the link's rate."""
-        return sum(one.rate_bps for one in self.passing) / self.rate_bps
+        return sum(one.rate_bps for one in self.dynamic) / self.rate_bps
 
     def with_limit(self, packets: float) -> "Bottleneck":
         """The same link with another queue limit, in packets that wait."""
@@ -218,8 +218,8 @@ def _at(model_input: dict[str, Any], name: str) -> Bottleneck:
     groups = [group for group in model_input["groups"] if name in group["path"]]
     classes = tuple(one for group in groups for one in _classes(group))
     streams = tuple(one for group in groups for one in _streams(group))
-    passing = tuple(one for group in groups for one in _passing(group))
-    packet_bytes = _mean_packet_bytes(classes, streams, passing)
+    dynamic = tuple(one for group in groups for one in _dynamic(group))
+    packet_bytes = _mean_packet_bytes(classes, streams, dynamic)
     others = {at for group in groups for at in (*group["path"], *group["reverse_path"])}
     return Bottleneck(
         name=name,
@@ -235,7 +235,7 @@ def _at(model_input: dict[str, Any], name: str) -> Bottleneck:
         packet_bytes=packet_bytes,
         classes=classes,
         streams=streams,
-        passing=passing,
+        dynamic=dynamic,
         random_loss_fraction=link["random_loss_fraction"],
         other_links=tuple(sorted(others - {name})),
         changes=link["changes"],
@@ -246,13 +246,13 @@ def _at(model_input: dict[str, Any], name: str) -> Bottleneck:
 def _mean_packet_bytes(
     classes: tuple[FlowClass, ...],
     streams: tuple[Stream, ...],
-    passing: tuple[PassingFlows, ...],
+    dynamic: tuple[DynamicFlows, ...],
 ) -> float:
-    """By number of flows; of streams and passing flows by rate, where there is nothing else."""
+    """By number of flows; of streams and dynamic flows by rate, where there is nothing else."""
     sizes: list[tuple[float, float]] = [(one.count, one.packet_bytes) for one in classes]
     if not sizes:
         # At equal rates, small packets are the more numerous.
-        others = streams + passing
+        others = streams + dynamic
         sizes = [(one.rate_bps / one.packet_bytes, one.packet_bytes) for one in others]
     weight = sum(one for one, _ in sizes)
     return sum(one * size for one, size in sizes) / weight if weight else 1500.0
@@ -302,12 +302,12 @@ def _streams(group: dict[str, Any]) -> list[Stream]:
     ]
 
 
-def _passing(group: dict[str, Any]) -> list[PassingFlows]:
+def _dynamic(group: dict[str, Any]) -> list[DynamicFlows]:
     source, transport = group["source"], group["transport"] or {}
-    if source["kind"] != "passing":
+    if source["kind"] != "dynamic":
         return []
     return [
-        PassingFlows(
+        DynamicFlows(
             group=group["name"],
             process=source["process"],
             congestion=transport.get("congestion"),

@@ -119,7 +119,7 @@ def background_load(link: Bottleneck) -> float:
     Raises:
         NotApplicableError: It is 0, or 1 or more.
     """
-    load = link.stream_load + link.passing_load
+    load = link.stream_load + link.dynamic_load
     if not NOTHING < load < 1 - NOTHING:
         empty = load <= NOTHING
         why = "nothing is there to add to bursts" if empty else "nothing is left for the flow"
@@ -133,7 +133,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     """One flow, clocked by an ACK for every packet, beside Poisson packets of the same size."""
     flow = the_flow(link)
     others = [(one.group, one.process) for one in link.streams if one.process != "poisson"]
-    others += [(one.group, one.process) for one in link.passing]
+    others += [(one.group, one.process) for one in link.dynamic]
     window = at_limit(link, link.limit_packets, SEARCH).window
     return [
         assume(

@@ -47,10 +47,10 @@ class Demand:
         Raises:
             NotApplicableError: A congestion control has no law, or nothing crosses the link.
         """
-        if not (link.classes or link.streams or link.passing):
+        if not (link.classes or link.streams or link.dynamic):
             raise NotApplicableError(f"link {link.name}: nothing crosses it")
         self.service_s = 1 / link.capacity_pps
-        self.constant = link.stream_load + link.passing_load
+        self.constant = link.stream_load + link.dynamic_load
         self.classes: list[FlowClass] = []
         self._groups: list[tuple[WindowLaw, slice]] = []
         for alike in _alike(link.classes):
@@ -216,7 +216,7 @@ def whole_places(link: Bottleneck) -> int:
 
 def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
     """What every fixed point supposes."""
-    passing = ", ".join(one.group for one in link.passing)
+    dynamic = ", ".join(one.group for one in link.dynamic)
     windows = found.demand.windows(found.queue)
     smallest = float(windows.min(initial=LEAST_WINDOW))
     return [
@@ -228,8 +228,8 @@ def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
         ),
         assume(
             "no flow comes and goes",
-            not link.passing,
-            f"{passing} offer {link.passing_load:.3g} of the rate, taken as a constant load",
+            not link.dynamic,
+            f"{dynamic} offer {link.dynamic_load:.3g} of the rate, taken as a constant load",
         ),
         one_bottleneck(link),
         steady_link(link),

@@ -61,7 +61,7 @@ class Equations:
         self.queue: FluidQueue = queue_of(link)
         self.classes = merged(link.classes)
         self.capacity_pps = link.capacity_pps
-        self.background_pps = (link.stream_load + link.passing_load) * link.capacity_pps
+        self.background_pps = (link.stream_load + link.dynamic_load) * link.capacity_pps
         self._last: _Flow | None = None
         self.step_s = 0.0
         """Step of integration; 0 for the true derivatives."""
@@ -318,7 +318,7 @@ def _check(link: Bottleneck) -> None:
         raise NotApplicableError(
             f"link {link.name}: no permanent flow under congestion control crosses it"
         )
-    load = link.stream_load + link.passing_load
+    load = link.stream_load + link.dynamic_load
     if load >= 1:
         raise NotApplicableError(
             f"link {link.name}: other traffic offers {load:.3g} of its rate and leaves nothing"

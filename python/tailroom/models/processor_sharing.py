@@ -11,7 +11,7 @@ from math import floor, inf
 from tailroom.errors import NotApplicableError
 from tailroom.models import poisson
 from tailroom.models.assumptions import one_bottleneck, steady_link
-from tailroom.models.bottleneck import Bottleneck, PassingFlows
+from tailroom.models.bottleneck import Bottleneck, DynamicFlows
 from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 
 LONG = 10.0
@@ -58,7 +58,7 @@ class Sharing:
         return beyond_sum / (below + beyond)
 
 
-def split(link: Bottleneck) -> tuple[list[PassingFlows], float]:
+def split(link: Bottleneck) -> tuple[list[DynamicFlows], float]:
     """The elastic flows that come and go, and the load of what leaves them the rest.
 
     That is streams, media flows, and elastic flows with a smaller peak rate, in parts of the link's
@@ -67,14 +67,14 @@ def split(link: Bottleneck) -> tuple[list[PassingFlows], float]:
     Raises:
         NotApplicableError: No elastic flows come and go.
     """
-    elastic = [one for one in link.passing if one.congestion]
+    elastic = [one for one in link.dynamic if one.congestion]
     if not elastic:
         raise NotApplicableError(f"link {link.name}: no flows come and go under congestion control")
     # A peak rate beyond the link's is none.
     peak = max(min(one.peak_rate_bps, link.rate_bps) for one in elastic)
     fastest = [one for one in elastic if one.peak_rate_bps >= peak]
     load = sum(one.rate_bps for one in fastest) / link.rate_bps
-    return fastest, max(0.0, link.stream_load + link.passing_load - load)
+    return fastest, max(0.0, link.stream_load + link.dynamic_load - load)
 
 
 def sharing_of(link: Bottleneck) -> tuple[Sharing, float]:
@@ -126,7 +126,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     regular = [one.group for one in elastic if not one.poisson]
     rate = sharing.load * residual / sharing.flows()
     lengths = [8 * one.wire_bytes_mean / rate / one.rtt_s if one.rtt_s else inf for one in elastic]
-    slower = [one for one in link.passing if one.congestion and one not in elastic]
+    slower = [one for one in link.dynamic if one.congestion and one not in elastic]
     held_up = [one.group for one in slower if one.peak_rate_bps > residual * (1 - sharing.load)]
     peaks = sorted({min(one.peak_rate_bps, link.rate_bps) for one in elastic})
     return [

@@ -49,8 +49,8 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 def _beside(link: Bottleneck, seconds: float) -> float:
     """Packets of the other traffic in so many seconds."""
     streams = sum(one.rate_bps / one.packet_bytes for one in link.streams)
-    passing = sum(one.rate_bps / one.packet_bytes for one in link.passing)
-    return (streams + passing) / 8 * seconds
+    dynamic = sum(one.rate_bps / one.packet_bytes for one in link.dynamic)
+    return (streams + dynamic) / 8 * seconds
 
 
 def others_load(link: Bottleneck) -> float:
@@ -59,7 +59,7 @@ def others_load(link: Bottleneck) -> float:
     Raises:
         NotApplicableError: It is 0, or 1 or more.
     """
-    load = link.stream_load + link.passing_load
+    load = link.stream_load + link.dynamic_load
     if load == 0:
         raise NotApplicableError(
             f"link {link.name}: long flows have it to themselves; see the model sawtooth"
@@ -75,9 +75,9 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     """A smooth load beside flows that share the rest equally and lose packets together."""
     left = 1 - others_load(link)
     sources = [(one.group, one.process) for one in link.streams]
-    sources += [(one.group, one.process) for one in link.passing]
+    sources += [(one.group, one.process) for one in link.dynamic]
     wild = [f"{group} is {process}" for group, process in sources if process != "cbr"]
-    passing = [one.group for one in link.passing if one.peak_rate_bps > link.rate_bps / 10]
+    dynamic = [one.group for one in link.dynamic if one.peak_rate_bps > link.rate_bps / 10]
     own = [
         one
         for one in sawtooth_assumptions(link, link.capacity_pps * left)
@@ -93,8 +93,8 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         ),
         assume(
             "other flows are limited elsewhere, to a tenth of the link at most",
-            not passing,
-            ", ".join(passing),
+            not dynamic,
+            ", ".join(dynamic),
         ),
         *own,
     ]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import drop_tail, one_bottleneck, one_packet_size, steady_link
-from tailroom.models.bottleneck import Bottleneck, PassingFlows
+from tailroom.models.bottleneck import Bottleneck, DynamicFlows
 from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.root import root_between
 from tailroom.models.traffic import need_load_below_one
@@ -46,7 +46,7 @@ def bursts(link: Bottleneck) -> tuple[Numbers, Numbers]:
     found = [
         (np.ones(1), np.array([one.rate_bps / (8 * one.packet_bytes)])) for one in link.streams
     ]
-    for group in link.passing:
+    for group in link.dynamic:
         found += _bursts_of(group)
     all_sizes = np.concatenate([size for size, _ in found])
     sizes, index = np.unique(all_sizes, return_inverse=True)
@@ -54,7 +54,7 @@ def bursts(link: Bottleneck) -> tuple[Numbers, Numbers]:
     return sizes, rates.astype(float)
 
 
-def _bursts_of(group: PassingFlows) -> Bursts:
+def _bursts_of(group: DynamicFlows) -> Bursts:
     if group.congestion is None or not group.sizes_bytes:
         yield np.ones(1), np.array([group.rate_bps / (8 * group.packet_bytes)])
         return
@@ -98,7 +98,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     Raises:
         NotApplicableError: No flows come and go, or the offered load is not between 0 and 1.
     """
-    if not any(one.congestion for one in link.passing):
+    if not any(one.congestion for one in link.dynamic):
         raise NotApplicableError(f"link {link.name}: no flows come and go under congestion control")
     if link.classes:
         raise NotApplicableError(
@@ -129,10 +129,10 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     """Poisson arrivals of short flows, behind access links that do not spread their bursts."""
     sizes, _ = bursts(link)
     largest = float(sizes.max(initial=0.0))
-    regular = [one.group for one in link.passing if not one.poisson]
-    slowest = min((one.peak_rate_bps for one in link.passing), default=inf)
+    regular = [one.group for one in link.dynamic if not one.poisson]
+    slowest = min((one.peak_rate_bps for one in link.dynamic), default=inf)
     room = link.limit_packets + min(
-        (one.rtt_s * link.capacity_pps for one in link.passing), default=0.0
+        (one.rtt_s * link.capacity_pps for one in link.dynamic), default=0.0
     )
     return [
         assume("flows arrive as a Poisson process", not regular, ", ".join(regular)),

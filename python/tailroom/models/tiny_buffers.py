@@ -55,7 +55,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     window = max(window_bound(one) for one in link.classes)
     share = kept(load, link.system_packets, window)
     loss = load**link.system_packets
-    others = link.stream_load + link.passing_load
+    others = link.stream_load + link.dynamic_load
     return Prediction(
         utilization=(load - others) * share + others * (1 - loss),
         loss_fraction=loss,
@@ -83,7 +83,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
             f"{groups} unpaced, with access links {speed}",
         ),
         only_controls(link, "reno", "aimd"),
-        assume("nothing else comes in bursts", not (link.passing or streams), "flows that do"),
+        assume("nothing else comes in bursts", not (link.dynamic or streams), "flows that do"),
         one_packet_size(link),
         drop_tail(link),
         one_bottleneck(link),

@@ -37,7 +37,7 @@ def offered_load(link: Bottleneck) -> float:
 
     Infinite if a permanent flow under congestion control has no limit of its own.
     """
-    return permanent_load(link) + link.stream_load + link.passing_load
+    return permanent_load(link) + link.stream_load + link.dynamic_load
 
 
 def need_load_below_one(link: Bottleneck) -> float:

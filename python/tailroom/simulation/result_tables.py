@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tailroom.lazy_table import lazy_table
+from tailroom.simulation.lazy_table import lazy_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

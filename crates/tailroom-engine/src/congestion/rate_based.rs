@@ -4,7 +4,8 @@
 use super::CongestionEvent;
 use crate::units::Time;
 
-/// A control that models the path and sets the window and the pacing rate, such as BBR.
+/// A control that estimates the path's delivery rate and RTT, and sets window and pacing rate, such
+/// as BBR.
 ///
 /// Such a control sees every ACK and decides alone how to send: the sender's slow start, ssthresh
 /// and proportional rate reduction do not apply to it. The sender still finds the losses and

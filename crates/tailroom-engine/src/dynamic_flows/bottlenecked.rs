@@ -179,7 +179,7 @@ mod tests {
         // 1 + 2 leave 7 for the two others: 3.5 each, so 3 would not be bottlenecked, 4 are.
         assert_eq!(bottlenecked(&[Some(4), Some(1), None, Some(2)]), 2);
         assert_eq!(bottlenecked(&[Some(3), Some(1), None, Some(2)]), 1);
-        // A link that is full of what nothing controls holds everyone back.
+        // A link that unresponsive traffic fills bottlenecks every flow.
         let mut full = BottleneckedFlows::new(-1e6);
         full.begin(Time::ZERO, Some(megabits(1)));
         full.pass(Time::ZERO, 0.0);

@@ -215,7 +215,7 @@ fn flow_start(network: &Network, group: &GroupSpec, request: &FlowRequest) -> (F
     let slowest = rates.chain(request.access_rate).min().map_or(1, Rate::bits_per_second);
     let transfer = 8.0 * wire_bytes as f64 / slowest.max(1) as f64 * PICOSECONDS_PER_SECOND as f64;
     let alone = Time::from_picoseconds(transfer as u64).saturating_add(request.rtt);
-    // What nothing controls lasts as long as it does.
+    // A media flow lasts as long as its media.
     let ideal = request.media.map_or(alone, |media| media.end.since(request.start));
     (FlowStart { start: request.start, bytes, ideal }, wire_bytes)
 }

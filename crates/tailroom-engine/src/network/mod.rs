@@ -112,11 +112,11 @@ impl Network {
     /// each group of dynamic flows.
     pub(crate) fn round_trips(&self) -> impl Iterator<Item = (usize, Time, Option<Rate>)> + '_ {
         let permanent = self.flows.iter().map(|flow| (flow.group, flow.rtt, flow.access_rate));
-        let passing = self.groups.iter().enumerate().filter_map(|(index, group)| {
-            let rtt = group.source.passing_rtt()?;
+        let dynamic = self.groups.iter().enumerate().filter_map(|(index, group)| {
+            let rtt = group.source.dynamic_rtt()?;
             Some((index, Time::from_picoseconds(rtt as u64), None))
         });
-        permanent.chain(passing)
+        permanent.chain(dynamic)
     }
 
     /// The longest two-way propagation of a flow; for a group of dynamic flows, that of a typical

@@ -82,7 +82,7 @@ fn phase_effects(run: &FinishedRun<'_>) -> Vec<String> {
     let has_company = |link: usize| {
         let mut flows = groups.iter().enumerate().filter_map(|(index, group)| {
             let crosses = group.path.contains(&link) || group.reverse_path.contains(&link);
-            let is_alone = group.source.passing_rtt().is_none();
+            let is_alone = group.source.dynamic_rtt().is_none();
             crosses.then(|| if is_alone { run.network.members(index).len() } else { usize::MAX })
         });
         flows.try_fold(0_usize, usize::checked_add).is_none_or(|flows| flows > 1)

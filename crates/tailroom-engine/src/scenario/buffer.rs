@@ -38,7 +38,7 @@ impl Load {
         }
         // A group whose flows arrive and depart counts as one flow with their mean RTT.
         for (group, load) in groups.iter().zip(&mut group_loads) {
-            if let (Some(rtt), Some(_)) = (group.source.passing_rtt(), &group.tcp) {
+            if let (Some(rtt), Some(_)) = (group.source.dynamic_rtt(), &group.tcp) {
                 (load.controlled_flows, load.round_trips) = (1, rtt as u128);
             }
         }
@@ -198,7 +198,7 @@ pub(super) fn check_arrival_logs(network: &Network) -> Result<(), Fault> {
 pub(super) fn check_admission(network: &Network) -> Result<(), Fault> {
     for (index, link) in network.links.iter().enumerate() {
         let comes_and_goes =
-            |group: &GroupSpec| group.path.contains(&index) && group.source.passing_rtt().is_some();
+            |group: &GroupSpec| group.path.contains(&index) && group.source.dynamic_rtt().is_some();
         if link.admission.is_some() && !network.groups.iter().any(comes_and_goes) {
             let at = Path::of(&["links", &link.name, "admission"]);
             let problem = "no group whose flows arrive and depart crosses the link";

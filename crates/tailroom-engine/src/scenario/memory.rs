@@ -75,7 +75,7 @@ fn packets_bytes(network: &Network) -> f64 {
         let smallest = crossing().map(|(group, _)| smallest_packet(group, index)).min();
         let Some(smallest) = smallest else { return 0.0 };
         let windows: f64 = crossing()
-            .map(|(group, flows)| match group.source.passing_rtt() {
+            .map(|(group, flows)| match group.source.dynamic_rtt() {
                 Some(_) => f64::INFINITY, // any number of flows may be in progress
                 None => f64::from(*flows) * largest_window(group),
             })

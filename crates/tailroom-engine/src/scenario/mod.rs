@@ -3,10 +3,10 @@
 //! The text's journey, a file for each station: `document` (TOML, lines, overrides), `defaults` and
 //! `hosts` (keys that groups share), `check` (the schema says what is allowed where; `names` which
 //! links there are), `file` and `flows` (the typed form, whose doc comments are the user's
-//! documentation), `resolve` (names to indices, groups to flows; with `buffer`, `sources`, `per_flow`
-//! and `transport`), `memory` (whether the run fits). `files` loads what a source or distribution
-//! names. `components` lists what can be plugged in, `controls` finds congestion controls of the
-//! caller's own, and `mahimahi` reads rate traces.
+//! documentation), `resolve` (names to indices, groups to flows; with `buffer`, `sources`,
+//! `per_flow` and `transport`), `memory` (whether the run fits). `files` loads what a source or
+//! distribution names. `components` lists what can be plugged in, `controls` finds congestion
+//! controls of the caller's own, and `mahimahi` reads rate traces.
 //!
 //! The typed form holds what a scenario writes differently from the network. The keys of a
 //! component (a queue, a control, a source, a transport, random loss, admission control) are

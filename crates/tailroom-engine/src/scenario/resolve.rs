@@ -32,7 +32,7 @@ pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
     let mut flows = Vec::new();
     for (index, (name, group)) in file.flows.iter().enumerate() {
         let Some(group_spec) = resolve_group(inputs, name, group, &mut note) else { continue };
-        if group_spec.source.passing_rtt().is_none() {
+        if group_spec.source.dynamic_rtt().is_none() {
             match resolve_flows(inputs, index, name, group) {
                 Ok(resolved) => flows.extend(resolved),
                 Err(fault) => note(fault),

@@ -1,5 +1,5 @@
 //! When the links record their state: the edges of the measured window, the samples of the time
-//! series, and the intervals in which links are asked which flows they hold back.
+//! series, and the intervals in which links report which flows they bottleneck.
 
 use super::Simulation;
 use crate::dynamic_flows::bottlenecked::INTERVAL;

@@ -17,7 +17,7 @@ use crate::tcp::Connection;
 use crate::tcp::sender::Sender;
 use crate::units::{Rate, Time};
 
-/// The dynamic flows of a run, and the flows that its links hold back.
+/// The dynamic flows of a run, and the flows that its links bottleneck.
 #[derive(Debug)]
 pub(super) struct DynamicFlows {
     generators: FlowGenerators,

@@ -32,7 +32,7 @@ pub struct ArrivalsConfig {
 }
 
 impl ArrivalsConfig {
-    /// When flows, or sessions, arrive that have so many bytes on the wire on average.
+    /// The arrivals of flows or sessions, given their mean number of bytes on the wire.
     ///
     /// # Errors
     /// None or several of the keys, a link that is not on the path, times that do not ascend.

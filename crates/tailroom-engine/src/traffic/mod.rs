@@ -252,7 +252,7 @@ impl SourceSpec {
     }
 
     /// Mean round trip of flows that arrive and depart, in picoseconds; `None` for permanent ones.
-    pub fn passing_rtt(&self) -> Option<f64> {
+    pub fn dynamic_rtt(&self) -> Option<f64> {
         self.flows().map(OfferedFlows::mean_rtt_ps)
     }
 

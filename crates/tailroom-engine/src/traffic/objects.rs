@@ -98,7 +98,8 @@ impl Objects {
         self.next
     }
 
-    /// Takes the objects that have arrived by `now`: so many packets, each object in its own.
+    /// Takes the objects that have arrived by `now`; returns their packets. Each object begins with
+    /// a new packet.
     pub fn take(&mut self, now: Time) -> u64 {
         let mut packets = 0;
         while self.next <= now {

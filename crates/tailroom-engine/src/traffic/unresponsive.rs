@@ -1,4 +1,4 @@
-//! A flow that nothing controls.
+//! An unresponsive flow: a flow without congestion control.
 
 use super::{AnyPacketSource, Emission, PacketSource};
 use crate::packet::Packet;
@@ -7,7 +7,7 @@ use crate::probe::flow::{Checkpoints, FlowProbe, FlowState};
 use crate::probe::group::GroupProbe;
 use crate::units::Time;
 
-/// A flow that nothing controls: a source, an access link, a counter at the far end.
+/// An unresponsive flow: a source, an access link, and a counter at the far end.
 #[derive(Debug)]
 pub struct Unresponsive {
     /// What it sends, and when.

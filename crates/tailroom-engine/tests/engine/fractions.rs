@@ -75,7 +75,7 @@ fn network() -> impl Strategy<Value = Network> {
             // Packets that are in flight when a group stops may be lost in a window in which the
             // group sends nothing.
             if stops_at_window {
-                let permanent = |group: &&mut GroupSpec| group.source.passing_rtt().is_none();
+                let permanent = |group: &&mut GroupSpec| group.source.dynamic_rtt().is_none();
                 network.groups.iter_mut().filter(permanent).for_each(|group| {
                     group.stop = Some(measure_from.max(MS(501))); // after the last start
                 });

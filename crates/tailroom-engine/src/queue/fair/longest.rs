@@ -67,7 +67,7 @@ impl Longest {
         }
         self.bounds[index] = length;
         self.heap.push((length, slot));
-        // Rebuilding the heap costs less than so many pushes.
+        // Rebuilding the heap costs less than this number of pushes.
         if self.heap.len() > 64 + 2 * self.bounds.len() {
             self.heap.clear();
         }

@@ -228,7 +228,7 @@ fn source() -> impl Strategy<Value = SourceSpec> {
         1 => (rate(), select(sizes))
             .prop_map(|(rate, sizes)| PoissonSpec { rate, sizes }.into()),
         1 => rate().prop_map(|rate| CbrParams { rate: BitRate::new(rate.bits_per_second()) }.into()),
-        3 => passing_flows(),
+        3 => dynamic_flows(),
         1 => (rate(), select(periods.clone()), select(periods))
             .prop_map(|(rate, on, off)| OnOffSpec { rate, on, off }.into()),
     ]
@@ -248,7 +248,7 @@ fn objects() -> impl Strategy<Value = SourceSpec> {
 }
 
 /// Dynamic flows: a few hundred short ones per run.
-fn passing_flows() -> impl Strategy<Value = SourceSpec> {
+fn dynamic_flows() -> impl Strategy<Value = SourceSpec> {
     let grid = prop::collection::vec(time(1_900), 0..50).prop_map(|mut times| {
         times.sort_unstable();
         FlowArrivals::Given(times)
@@ -414,7 +414,7 @@ fn assemble(
     for (index, (mut group, access_rate, members)) in members.into_iter().enumerate() {
         let forward = delay(&group.path);
         let back = if group.reverse_path.is_empty() { forward } else { delay(&group.reverse_path) };
-        let is_dynamic = group.source.passing_rtt().is_some();
+        let is_dynamic = group.source.dynamic_rtt().is_some();
         if is_dynamic {
             group.stop = None;
         }

@@ -176,7 +176,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    // Flows that come and go. None gives its number back.
+    // Dynamic flows. Their numbers are not reused.
 
     fn await_flow(&mut self) {
         let next = self.generators.next_arrival();
@@ -566,13 +566,13 @@ impl<'a> Reference<'a> {
         let endpoints: Vec<Endpoints> = flows.map(Flow::into_endpoints).collect();
         let endpoints: Vec<&Endpoints> = endpoints.iter().collect();
         let accounts = &self.accounts[..permanent];
-        let passing = DynamicFlowRecords { generators: &self.generators, sharing: &sharing };
+        let dynamic = DynamicFlowRecords { generators: &self.generators, sharing: &sharing };
         let mut probes = self.one_way;
         for (probe, waits) in probes.iter_mut().zip(&self.waits) {
             let measured = waits.iter().filter(|(time, _)| *time >= self.checkpoints.measure_from);
             measured.for_each(|(_, waited)| probe.waits.add(*waited));
         }
         let (network, links) = (self.network, &self.links);
-        results::collect(network, links, &endpoints, accounts, &probes, passing, self.handled)
+        results::collect(network, links, &endpoints, accounts, &probes, dynamic, self.handled)
     }
 }

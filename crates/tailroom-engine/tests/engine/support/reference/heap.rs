@@ -21,18 +21,18 @@ pub(super) enum Happening {
     ReachSender(StoredAck),
     /// A timeout or a paced release may be due.
     SenderTimer,
-    /// An uncontrolled source emits a packet of this size.
+    /// An unresponsive source emits a packet of this size.
     Emission(u32),
     /// A packet reaches the flow's access link.
     ReachAccess(Packet),
-    /// A packet reaches the shared link at this position of the forward path; so long it has waited
-    /// at those before it.
+    /// A packet reaches the shared link at this position of the forward path. The time is what it
+    /// has waited at the links before.
     PacketAtLink(usize, Packet, Time),
     /// An ACK reaches the shared link at this position of the reverse path.
     AckAtLink(usize, StoredAck),
     /// The scheduler of a shared link sends its next packet; no flow's, but the link's.
     Service,
-    /// A flow that comes and goes arrives; no flow's yet.
+    /// A dynamic flow arrives; it has no number yet.
     FlowArrives,
 }
 
