@@ -538,9 +538,7 @@ class PeriodicLoss(TypedDict):
 
 
 class GilbertElliottLoss(TypedDict):
-    """Bursty loss: a good and a bad state, with one step per packet (Gilbert 1960, Elliott
-    1963).
-    """
+    """Bursty loss: a good and a bad state (Gilbert 1960, Elliott 1963)."""
 
     kind: Literal["gilbert_elliott"]
     good_to_bad: float
@@ -1293,18 +1291,20 @@ Source: TypeAlias = (
 )
 """What an application wants to send, as a scenario names it."""
 
-SpreadFromTo = TypedDict("SpreadFromTo", {"from": PositiveDuration, "to": PositiveDuration})
+PerFlowFromTo = TypedDict("PerFlowFromTo", {"from": PositiveDuration, "to": PositiveDuration})
 """Evenly spread."""
 
 
-class SpreadUniform(TypedDict):
+class PerFlowUniform(TypedDict):
     """Drawn, independently for each flow."""
 
     uniform: list[PositiveDuration]
     """Lower and upper bound."""
 
 
-Spread: TypeAlias = PositiveDuration | SpreadFromTo | SpreadUniform | PositiveDurationDistribution
+PerFlow: TypeAlias = (
+    PositiveDuration | PerFlowFromTo | PerFlowUniform | PositiveDurationDistribution
+)
 """One value for all flows of a group, or one for each."""
 
 SendJitterName: TypeAlias = Literal["auto", "none"]
@@ -1313,18 +1313,18 @@ SendJitterName: TypeAlias = Literal["auto", "none"]
 SendJitter: TypeAlias = SendJitterName | PositiveDuration
 """Random processing time of senders."""
 
-Spread2FromTo = TypedDict("Spread2FromTo", {"from": Duration, "to": Duration})
+PerFlow2FromTo = TypedDict("PerFlow2FromTo", {"from": Duration, "to": Duration})
 """Evenly spread."""
 
 
-class Spread2Uniform(TypedDict):
+class PerFlow2Uniform(TypedDict):
     """Drawn, independently for each flow."""
 
     uniform: list[Duration]
     """Lower and upper bound."""
 
 
-Spread2: TypeAlias = Duration | Spread2FromTo | Spread2Uniform | DurationDistribution
+PerFlow2: TypeAlias = Duration | PerFlow2FromTo | PerFlow2Uniform | DurationDistribution
 """One value for all flows of a group, or one for each."""
 
 
@@ -1963,7 +1963,7 @@ class Defaults(TypedDict):
     """`packet_size` of each group that does not give it."""
     header_size: NotRequired[Size]
     """`header_size` of each group that does not give it."""
-    rtt: NotRequired[Spread]
+    rtt: NotRequired[PerFlow]
     """`rtt` of each group that does not give it."""
     access_rate: NotRequired[RateOrDistribution]
     """`access_rate` of each group that does not give it."""
@@ -1971,7 +1971,7 @@ class Defaults(TypedDict):
     """`sender_side` of each group that does not give it."""
     send_jitter: NotRequired[SendJitter]
     """`send_jitter` of each group that does not give it."""
-    start: NotRequired[Spread2]
+    start: NotRequired[PerFlow2]
     """`start` of each group that does not give it."""
     stop: NotRequired[PositiveDuration]
     """`stop` of each group that does not give it."""
@@ -2046,7 +2046,7 @@ class Flows(TypedDict):
     """
     header_size: NotRequired[Size]
     """How much of a packet is header. Default: '40 B'."""
-    rtt: NotRequired[Spread]
+    rtt: NotRequired[PerFlow]
     """Two-way propagation delay of the whole path, shared links included: one value, `{ from,
     to }` to spread it evenly (flow i of n, from 0, gets `from + (to - from) * i / (n - 1)`), or
     `{ uniform = [a, b] }` or another distribution to draw it.
@@ -2078,7 +2078,7 @@ class Flows(TypedDict):
     sources without congestion control. `"none"` switches it off. ns-2's `overhead_` is the
     same. Default: 'auto'.
     """
-    start: NotRequired[Spread2]
+    start: NotRequired[PerFlow2]
     """When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n,
     from 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s),
     or `{ uniform = [a, b] }` or another distribution to draw them.
