@@ -1,12 +1,11 @@
 //! From the text of a scenario to a [`Network`]: units, defaults, names and ranges end here.
 //!
-//! The text's journey, a file for each station: `document` (TOML, lines, overrides), `defaults` and
-//! `hosts` (keys that groups share), `check` (the schema says what is allowed where; `names` which
-//! links there are), `file` and `flows` (the typed form, whose doc comments are the user's
-//! documentation), `resolve` (names to indices, groups to flows; with `buffer`, `sources`,
-//! `per_flow` and `transport`), `memory` (whether the run fits). `files` loads what a source or
-//! distribution names. `components` lists what can be plugged in, `controls` finds congestion
-//! controls of the caller's own, and `mahimahi` reads rate traces.
+//! The text passes three folders. [`text`]: `document` (TOML, lines, overrides), `check` (the keys
+//! and values that the schema allows), `error`. [`format`](mod@format): `file` and `flows`, the typed
+//! form, whose doc comments are the user's documentation; `hosts`, the profiles of hosts; the schema,
+//! and the list of components. [`resolve`]: `defaults` (keys that groups share), `files`, `controls`
+//! and `mahimahi` (what the scenario names and the caller supplies), and the network itself with
+//! `memory`, which says whether the run fits.
 //!
 //! The typed form holds what a scenario writes differently from the network. The keys of a
 //! component (a queue, a control, a source, a transport, random loss, admission control) are
@@ -16,29 +15,9 @@
 //! A new congestion control, queue discipline, packet source or flow source needs nothing here:
 //! schema, check and list follow the registries.
 
-mod buffer;
-mod check;
-mod components;
-mod controls;
-mod defaults;
-mod defaults_config;
-mod document;
-mod error;
-mod file;
-mod files;
-mod flows;
-mod hosts;
-mod inputs;
-mod mahimahi;
-mod memory;
-mod names;
-mod per_flow;
-mod phases;
+mod format;
 mod resolve;
-mod schema;
-mod source_class;
-mod sources;
-mod transport;
+mod text;
 
 use std::collections::BTreeMap;
 
@@ -47,14 +26,17 @@ use serde::Deserialize;
 use crate::congestion::custom::FindControl;
 use crate::distribution::config::FileTexts;
 use crate::network::Network;
-pub use components::components;
-use document::Document;
-use error::{Fault, Path};
-pub use error::{MOST_SHOWN, Place, Problem, ScenarioError};
-use file::ScenarioFile;
-use files::load_files;
-use mahimahi::Trace;
-pub use schema::schema;
+pub use format::components::components;
+use format::file::ScenarioFile;
+pub use format::schema::schema;
+use resolve::files::load_files;
+use resolve::inputs::Inputs;
+use resolve::mahimahi::Trace;
+use resolve::{controls, defaults, names};
+use text::check;
+use text::document::Document;
+use text::error::{Fault, Path};
+pub use text::error::{MOST_SHOWN, Place, Problem, ScenarioError};
 
 /// Reads the files that a scenario names, since the engine itself does no input or output.
 pub trait FileLoader {
@@ -94,7 +76,8 @@ pub fn parse(
     let refused = overrides.iter().filter_map(|(key, value)| document.set(key, value).err());
     let mut problems: Vec<Problem> = refused.collect();
     problems.extend(seed.and_then(|seed| document.set_seed(seed).err()));
-    document.write_out_defaults();
+    let inherited = defaults::write_out(&mut document.table);
+    document.inherit(inherited);
     let mut faults = check::check(&schema(), &document.table);
     faults.retain(|fault| !document.is_inherited(fault));
     if !(faults.is_empty() && problems.is_empty()) {
@@ -183,7 +166,7 @@ impl Scenario {
 
     fn network(&self) -> Result<Network, Vec<Fault>> {
         let Scenario { file, document, traces, files } = self;
-        resolve::resolve(inputs::Inputs { file, document, traces, files })
+        resolve::resolve(Inputs { file, document, traces, files })
     }
 
     /// The scenario as TOML with overrides applied and every default filled in; reading it again

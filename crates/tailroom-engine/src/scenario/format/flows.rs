@@ -15,42 +15,42 @@ use crate::traffic::SourceConfig;
 /// A group of flows on one path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
-pub(super) struct FlowsConfig {
+pub(in crate::scenario) struct FlowsConfig {
     /// How many flows.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16_777_215))]
-    pub(super) count: u32,
+    pub(in crate::scenario) count: u32,
     /// Names of the shared links on the way to the receiver, in order. Needed, here or in
     /// `[defaults]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 250), example = vec!["bottleneck"])]
-    pub(super) path: Vec<String>,
+    pub(in crate::scenario) path: Vec<String>,
     /// The profile of a host, which sets keys of the transport that the group does not give
     /// itself: `"linux"` is a Linux host of today. It comes before the keys of `[defaults]` and
     /// sets nothing where a key means nothing; `tailroom list host` shows what it sets, and why.
     /// `"plain"` switches a host of `[defaults]` off.
     #[serde(default, skip_serializing)]
-    pub(super) host: Option<HostConfig>,
+    pub(in crate::scenario) host: Option<HostConfig>,
     /// What the application wants to send.
     #[serde(default, deserialize_with = "kind_or_name::read")]
     #[schemars(schema_with = "kind_or_name::schema::<SourceConfig>")]
-    pub(super) source: SourceConfig,
+    pub(in crate::scenario) source: SourceConfig,
     /// Size of a data packet on the wire, headers included; at most 65,535 bytes.
     #[serde(default = "ethernet_packet")]
-    pub(super) packet_size: Size,
+    pub(in crate::scenario) packet_size: Size,
     /// How much of a packet is header.
     #[serde(default = "small_packet")]
-    pub(super) header_size: Size,
+    pub(in crate::scenario) header_size: Size,
     /// Two-way propagation delay of the whole path, shared links included: one value, `{ from, to
     /// }` to spread it evenly (flow i of n, from 0, gets `from + (to - from) * i / (n - 1)`), or `{
     /// uniform = [a, b] }` or another distribution to draw it. Left out, the path's own: its shared
     /// links there and back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) rtt: Option<PerFlow<PositiveDuration>>,
+    pub(in crate::scenario) rtt: Option<PerFlow<PositiveDuration>>,
     /// Rate of each flow's own access link, its exogenous peak rate: one value, or a distribution
     /// to draw it from. Left out, the access link takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) access_rate: Option<ValueConfig<BitRate>>,
+    pub(in crate::scenario) access_rate: Option<ValueConfig<BitRate>>,
     /// The fraction of the private propagation delay (what `rtt` has beyond the shared links) that
     /// lies on the sender's side of the shared links, half of it on the way of the data and half on
     /// that of the ACKs; the rest lies on the receiver's side. Left out, 0.5: a quarter before the
@@ -59,7 +59,7 @@ pub(super) struct FlowsConfig {
     /// `reverse_path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
-    pub(super) sender_side: Option<f64>,
+    pub(in crate::scenario) sender_side: Option<f64>,
     /// Before a packet leaves its sender it is processed for a random time, drawn uniformly from 0
     /// to this; what is sent meanwhile leaves with it, so that no packet overtakes another.
     /// `"auto"` is the time that one packet of the group takes on the slowest link of its path at
@@ -68,20 +68,20 @@ pub(super) struct FlowsConfig {
     /// sources without congestion control. `"none"` switches it off. ns-2's `overhead_` is the
     /// same.
     #[serde(default)]
-    pub(super) send_jitter: SendJitterConfig,
+    pub(in crate::scenario) send_jitter: SendJitterConfig,
     /// When a flow starts: one value, `{ from, to }` to spread the starts evenly (flow i of n, from
     /// 0, starts at `from + (to - from) * i / n`: 10 flows over 10 s start at 0, 1, ... 9 s), or `{
     /// uniform = [a, b] }` or another distribution to draw them. Of flows that arrive and depart,
     /// when the first may arrive.
     #[serde(default = "at_once")]
-    pub(super) start: PerFlow<Duration>,
+    pub(in crate::scenario) start: PerFlow<Duration>,
     /// When the application stops offering data; of flows that arrive and depart, from when on
     /// none arrives. Left out, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) stop: Option<PositiveDuration>,
+    pub(in crate::scenario) stop: Option<PositiveDuration>,
     /// The transport; a group whose source is not under congestion control has none of its keys.
     #[serde(flatten, skip_serializing_if = "TransportConfig::is_absent")]
-    pub(super) tcp: TransportConfig,
+    pub(in crate::scenario) tcp: TransportConfig,
 }
 
 fn one() -> u32 {
@@ -103,7 +103,7 @@ fn at_once() -> PerFlow<Duration> {
 /// Random processing time of senders.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(super) enum SendJitterConfig {
+pub(in crate::scenario) enum SendJitterConfig {
     /// By rule, or none.
     Named(SendJitterName),
     /// At most this.
@@ -119,7 +119,7 @@ impl Default for SendJitterConfig {
 /// Processing times of senders that need no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum SendJitterName {
+pub(in crate::scenario) enum SendJitterName {
     /// Up to the transmission time of a packet on the slowest link, under congestion control.
     Auto,
     /// Packets leave at once.
@@ -129,7 +129,7 @@ pub(super) enum SendJitterName {
 /// One value for all flows of a group, or one for each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
-pub(super) enum PerFlow<T> {
+pub(in crate::scenario) enum PerFlow<T> {
     /// The same for all.
     Fixed(T),
     /// Evenly spread.
@@ -150,13 +150,13 @@ pub(super) enum PerFlow<T> {
 
 /// The transport of a group under congestion control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct TransportConfig {
+pub(in crate::scenario) struct TransportConfig {
     /// How large the window is. Needed by a bulk source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) congestion: Option<ControlConfig>,
+    pub(in crate::scenario) congestion: Option<ControlConfig>,
     /// The other keys.
     #[serde(flatten)]
-    pub(super) keys: TcpSpec,
+    pub(in crate::scenario) keys: TcpSpec,
 }
 
 impl TransportConfig {
@@ -170,7 +170,7 @@ impl TransportConfig {
 /// kind, or one of your own controls, as `"mymodule:MyControl"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(super) enum ControlConfig {
+pub(in crate::scenario) enum ControlConfig {
     /// Its name.
     Named(String),
     /// With parameters.

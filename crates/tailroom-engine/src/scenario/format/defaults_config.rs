@@ -12,7 +12,7 @@ use super::flows::FlowsConfig;
 /// Defaults for the keys of groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct DefaultsConfig(Table);
+pub(in crate::scenario) struct DefaultsConfig(Table);
 
 impl JsonSchema for DefaultsConfig {
     fn schema_name() -> Cow<'static, str> {

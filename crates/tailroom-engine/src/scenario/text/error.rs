@@ -41,7 +41,7 @@ pub const MOST_SHOWN: usize = 10;
 
 impl ScenarioError {
     /// Sorts one or more problems and removes duplicates.
-    pub(super) fn of(mut problems: Vec<Problem>) -> Self {
+    pub(in crate::scenario) fn of(mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.place.rank());
         let mut seen = HashSet::new();
         problems.retain(|problem| seen.insert(problem.once()));
@@ -120,49 +120,53 @@ impl fmt::Display for Problem {
 
 /// A problem before its place is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) path: Path,
-    pub(super) problem: String,
-    pub(super) remedy: String,
+pub(in crate::scenario) struct Fault {
+    pub(in crate::scenario) path: Path,
+    pub(in crate::scenario) problem: String,
+    pub(in crate::scenario) remedy: String,
 }
 
 impl Fault {
-    pub(super) fn new(path: &Path, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(in crate::scenario) fn new(
+        path: &Path,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
         Fault { path: path.clone(), problem: problem.into(), remedy: remedy.into() }
     }
 }
 
 /// The fault of a parameter of the component at `at`.
-pub(super) fn bad_parameter(at: &Path, bad: BadParameter) -> Fault {
+pub(in crate::scenario) fn bad_parameter(at: &Path, bad: BadParameter) -> Fault {
     Fault { path: at.join(&bad.key), problem: bad.problem, remedy: bad.remedy }
 }
 
 /// The keys and indices that lead from the root of the document to a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Path(pub(super) Vec<Step>);
+pub(in crate::scenario) struct Path(pub(in crate::scenario) Vec<Step>);
 
 /// A step of a [`Path`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(in crate::scenario) enum Step {
     Key(String),
     Index(usize),
 }
 
 impl Path {
-    pub(super) fn of(keys: &[&str]) -> Self {
+    pub(in crate::scenario) fn of(keys: &[&str]) -> Self {
         Path(keys.iter().map(|&key| Step::Key(key.to_owned())).collect())
     }
 
-    pub(super) fn key(&self, key: &str) -> Self {
+    pub(in crate::scenario) fn key(&self, key: &str) -> Self {
         self.with(Step::Key(key.to_owned()))
     }
 
-    pub(super) fn index(&self, index: usize) -> Self {
+    pub(in crate::scenario) fn index(&self, index: usize) -> Self {
         self.with(Step::Index(index))
     }
 
     /// The path of a dotted key below this one, list indices in brackets: `size.values[2]`.
-    pub(super) fn join(&self, dotted: &str) -> Self {
+    pub(in crate::scenario) fn join(&self, dotted: &str) -> Self {
         let words = dotted.split(['.', '[', ']']).filter(|word| !word.is_empty());
         words.fold(self.clone(), |path, word| match word.parse() {
             Ok(index) => path.index(index),
@@ -177,14 +181,14 @@ impl Path {
     }
 
     /// The last step, if it is a key.
-    pub(super) fn last_key(&self) -> Option<&str> {
+    pub(in crate::scenario) fn last_key(&self) -> Option<&str> {
         match self.0.last()? {
             Step::Key(key) => Some(key),
             Step::Index(_) => None,
         }
     }
 
-    pub(super) fn starts_with(&self, start: &Path) -> bool {
+    pub(in crate::scenario) fn starts_with(&self, start: &Path) -> bool {
         self.0.starts_with(&start.0)
     }
 }
@@ -203,7 +207,7 @@ impl fmt::Display for Path {
 }
 
 /// The candidate that is most similar to a misspelled name, if any is similar enough.
-pub(super) fn nearest<'a>(
+pub(in crate::scenario) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
@@ -215,7 +219,10 @@ pub(super) fn nearest<'a>(
 }
 
 /// Suggests the candidate that is most similar to a misspelled name, or lists all candidates.
-pub(super) fn suggestion<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+pub(in crate::scenario) fn suggestion<'a>(
+    name: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> String {
     let candidates: Vec<&str> = candidates.collect();
     match nearest(name, candidates.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),

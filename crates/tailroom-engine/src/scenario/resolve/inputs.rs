@@ -2,29 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use super::document::Document;
-use super::file::ScenarioFile;
 use super::mahimahi::Trace;
 use crate::distribution::config::FileTexts;
 use crate::quantity::BitRate;
+use crate::scenario::format::file::ScenarioFile;
+use crate::scenario::text::document::Document;
 use crate::units::Rate;
 
 /// The scenario file and the files that it names.
 #[derive(Clone, Copy)]
-pub(super) struct Inputs<'a> {
+pub(in crate::scenario) struct Inputs<'a> {
     /// The scenario file in typed form.
-    pub(super) file: &'a ScenarioFile,
+    pub(in crate::scenario) file: &'a ScenarioFile,
     /// The parsed text, which knows the line of each key.
-    pub(super) document: &'a Document,
+    pub(in crate::scenario) document: &'a Document,
     /// Rate traces by the name of their link.
-    pub(super) traces: &'a BTreeMap<String, Trace>,
+    pub(in crate::scenario) traces: &'a BTreeMap<String, Trace>,
     /// The files of distributions and sources, by their path.
-    pub(super) files: &'a FileTexts,
+    pub(in crate::scenario) files: &'a FileTexts,
 }
 
 impl Inputs<'_> {
     /// The rate of a link, if it exists and has one.
-    pub(super) fn link_rate(&self, name: &str) -> Option<Rate> {
+    pub(in crate::scenario) fn link_rate(&self, name: &str) -> Option<Rate> {
         let trace = self.traces.get(name).map(|trace| trace.mean_rate);
         self.file.links.get(name)?.rate.map(BitRate::rate).or(trace)
     }

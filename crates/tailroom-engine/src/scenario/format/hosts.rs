@@ -13,7 +13,7 @@ use toml::{Table, Value};
 use crate::congestion::CongestionConfig;
 
 /// A host that a group of flows may name.
-pub(super) struct Profile {
+pub(in crate::scenario) struct Profile {
     /// Name in a scenario.
     name: &'static str,
     doc: &'static str,
@@ -184,14 +184,14 @@ const PROFILES: &[Profile] = &[
 ];
 
 /// The profile with this name.
-pub(super) fn profile(name: &str) -> Option<&'static Profile> {
+pub(in crate::scenario) fn profile(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
 impl Profile {
     /// The keys and values that the profile sets in a group under congestion control. `control` is
     /// the control of the group if the registry has it; `given` are the keys of the group itself.
-    pub(super) fn settings(
+    pub(in crate::scenario) fn settings(
         &self,
         control: Option<&CongestionConfig>,
         given: &Table,
@@ -207,8 +207,8 @@ impl Setting {
     }
 }
 
-/// All profiles in the form of [`super::components`].
-pub(super) fn components() -> Json {
+/// All profiles in the form of [`crate::scenario::format::components`].
+pub(in crate::scenario) fn components() -> Json {
     let settings = |profile: &Profile| -> Vec<Json> {
         let listed = |setting: &Setting| {
             json!({
@@ -234,7 +234,7 @@ pub(super) fn components() -> Json {
 /// The name of a profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct HostConfig(pub(super) String);
+pub(in crate::scenario) struct HostConfig(pub(in crate::scenario) String);
 
 impl JsonSchema for HostConfig {
     fn schema_name() -> Cow<'static, str> {

@@ -1,21 +1,29 @@
 //! The parsed scenario text with the line of every key and with the overrides applied.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
 
-use super::defaults::{self, Inherited};
 use super::error::{Fault, Path, Place, Problem, ScenarioError, Step, suggestion};
 
 /// Longest scenario text; far longer than any scenario written by hand.
 const MAX_BYTES: usize = 4 << 20;
 
+/// The keys that groups inherit, as (group, key).
+#[derive(Clone, Debug, Default)]
+pub(in crate::scenario) struct Inherited {
+    /// Keys that `[defaults]` gives.
+    pub(in crate::scenario) defaults: HashSet<(String, String)>,
+    /// Keys that the profile of a host gives.
+    pub(in crate::scenario) host: HashSet<(String, String)>,
+}
+
 /// A parsed scenario text with its overrides.
 #[derive(Clone, Debug)]
-pub(super) struct Document {
+pub(in crate::scenario) struct Document {
     /// The text with the overrides applied.
-    pub(super) table: toml::Table,
+    pub(in crate::scenario) table: toml::Table,
     /// Line of each key and list item of the text, by dotted path.
     lines: HashMap<String, usize>,
     overridden: Vec<Path>,
@@ -28,7 +36,7 @@ const KINDS: [&str; 5] = ["queue", "source", "slow_start", "loss", "congestion"]
 
 impl Document {
     /// Parses the text.
-    pub(super) fn parse(text: &str) -> Result<Self, ScenarioError> {
+    pub(in crate::scenario) fn parse(text: &str) -> Result<Self, ScenarioError> {
         if text.len() > MAX_BYTES {
             return Err(ScenarioError::from(Problem {
                 place: Place::Text,
@@ -61,7 +69,7 @@ impl Document {
     }
 
     /// Sets a dotted key; the value is TOML if it parses as a TOML value, otherwise a string.
-    pub(super) fn set(&mut self, key: &str, text: &str) -> Result<(), Problem> {
+    pub(in crate::scenario) fn set(&mut self, key: &str, text: &str) -> Result<(), Problem> {
         let refuse = |problem: String, remedy: String| Problem {
             place: Place::Option("--set"),
             key: key.to_owned(),
@@ -98,7 +106,7 @@ impl Document {
     }
 
     /// Sets the seed.
-    pub(super) fn set_seed(&mut self, seed: u64) -> Result<(), Problem> {
+    pub(in crate::scenario) fn set_seed(&mut self, seed: u64) -> Result<(), Problem> {
         let value = i64::try_from(seed).map_err(|_| Problem {
             place: Place::Option("--seed"),
             key: String::new(),
@@ -112,7 +120,7 @@ impl Document {
     }
 
     /// Whether the text or an override gives the key.
-    pub(super) fn contains(&self, keys: &[&str]) -> bool {
+    pub(in crate::scenario) fn contains(&self, keys: &[&str]) -> bool {
         let mut tables = Some(&self.table);
         keys.iter().all(|key| {
             let value = tables.and_then(|table| table.get(*key));
@@ -121,26 +129,26 @@ impl Document {
         })
     }
 
-    /// Copies the keys of `[defaults]` and of the hosts into the groups.
-    pub(super) fn write_out_defaults(&mut self) {
-        self.inherited = defaults::write_out(&mut self.table);
+    /// Notes which keys of groups were copied there from `[defaults]` and from hosts.
+    pub(in crate::scenario) fn inherit(&mut self, inherited: Inherited) {
+        self.inherited = inherited;
     }
 
     /// Whether a fault concerns a key that its group inherits and that is checked at its origin as
     /// well.
-    pub(super) fn is_inherited(&self, fault: &Fault) -> bool {
+    pub(in crate::scenario) fn is_inherited(&self, fault: &Fault) -> bool {
         let Inherited { defaults, host } = &self.inherited;
         group_key(&fault.path).is_some_and(|key| defaults.contains(&key) || host.contains(&key))
     }
 
     /// Adds the places to faults.
-    pub(super) fn locate(&self, faults: Vec<Fault>) -> ScenarioError {
+    pub(in crate::scenario) fn locate(&self, faults: Vec<Fault>) -> ScenarioError {
         ScenarioError::of(faults.into_iter().map(|fault| self.place(fault)).collect())
     }
 
     /// Adds the place to a fault: the place in `[defaults]` if the group inherits the key from
     /// there.
-    pub(super) fn place(&self, fault: Fault) -> Problem {
+    pub(in crate::scenario) fn place(&self, fault: Fault) -> Problem {
         let inherited = group_key(&fault.path).filter(|key| self.inherited.defaults.contains(key));
         let (path, used_by) = match inherited {
             Some((group, _)) => {

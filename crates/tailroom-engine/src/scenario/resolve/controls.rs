@@ -4,16 +4,16 @@
 use serde::Deserialize;
 use toml::Table;
 
-use super::error::{Fault, Path, bad_parameter, suggestion};
-use super::file::ScenarioFile;
-use super::flows::ControlConfig;
-use super::schema::schema;
 use crate::congestion::CongestionConfig;
 use crate::congestion::custom::{CustomParams, FindControl, NoControl};
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
+use crate::scenario::format::file::ScenarioFile;
+use crate::scenario::format::flows::ControlConfig;
+use crate::scenario::format::schema::schema;
+use crate::scenario::text::error::{Fault, Path, bad_parameter, suggestion};
 
 /// Replaces each control that is given by its name alone by the table that the name stands for.
-pub(super) fn write_out(file: &mut ScenarioFile) {
+pub(in crate::scenario) fn write_out(file: &mut ScenarioFile) {
     for group in file.flows.values_mut() {
         if let Some(ControlConfig::Named(name)) = &group.tcp.congestion {
             let config = of_name(name);
@@ -23,14 +23,14 @@ pub(super) fn write_out(file: &mut ScenarioFile) {
 }
 
 /// The control of the registry with this name and its defaults, or else a custom control.
-pub(super) fn of_name(name: &str) -> CongestionConfig {
+pub(in crate::scenario) fn of_name(name: &str) -> CongestionConfig {
     let kind = Table::from_iter([("kind".to_owned(), name.into())]);
     let registered = CongestionConfig::deserialize(kind);
     registered.unwrap_or_else(|_| CongestionConfig::Custom(CustomParams::named(name)))
 }
 
 /// Finds the controls that are not in the registry; returns a fault for each that is not found.
-pub(super) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Vec<Fault> {
+pub(in crate::scenario) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (name, group) in &mut file.flows {
         let Some(ControlConfig::Table(CongestionConfig::Custom(params))) =
@@ -48,7 +48,7 @@ pub(super) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Vec<F
 }
 
 /// Refuses custom controls that have not been found.
-pub(super) fn check_found(file: &ScenarioFile) -> Vec<Fault> {
+pub(in crate::scenario) fn check_found(file: &ScenarioFile) -> Vec<Fault> {
     let lost = file.flows.iter().filter_map(|(name, group)| match &group.tcp.congestion {
         Some(ControlConfig::Table(CongestionConfig::Custom(params))) if !params.is_found() => {
             let at = Path::of(&["flows", name, "congestion"]);

@@ -1,13 +1,16 @@
 //! The files that the sources and distributions of a scenario name.
 
-use super::FileLoader;
-use super::error::{Fault, Path};
 use crate::distribution::config::FileTexts;
+use crate::scenario::FileLoader;
+use crate::scenario::text::error::{Fault, Path};
 
 /// Loads every such file, wherever it stands in the scenario, and says which cannot be read: the
 /// `file` of each table that has a `kind`, whatever the kind. A `file` of a congestion control is
 /// the control's own parameter.
-pub(super) fn load_files(table: &toml::Table, files: &dyn FileLoader) -> (FileTexts, Vec<Fault>) {
+pub(in crate::scenario) fn load_files(
+    table: &toml::Table,
+    files: &dyn FileLoader,
+) -> (FileTexts, Vec<Fault>) {
     let mut loading = Loading { files, texts: FileTexts::new(), faults: Vec::new() };
     loading.table(table, &Path::default());
     (loading.texts, loading.faults)

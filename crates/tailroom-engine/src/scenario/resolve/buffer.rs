@@ -1,7 +1,5 @@
 //! Resolves links and their buffers: limits in time or bandwidth-delay products become bytes.
 
-use super::error::{Fault, Path, bad_parameter};
-use super::file::LinkConfig;
 use super::mahimahi::Trace;
 use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
@@ -11,6 +9,8 @@ use crate::network::{FlowSpec, GroupSpec, Network};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{PositiveDuration, Size};
 use crate::queue::QueueConfig;
+use crate::scenario::format::file::LinkConfig;
+use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// Shortest interval of a measurement; a run would spend its time on shorter intervals.
@@ -18,7 +18,7 @@ const SHORTEST_ADMISSION_INTERVAL: Time = Time::from_milliseconds(1);
 
 /// The flows whose data cross a link.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Load {
+pub(in crate::scenario) struct Load {
     controlled_flows: u128,
     /// Sum of the propagation RTTs of the congestion-controlled flows, in picoseconds.
     round_trips: u128,
@@ -27,7 +27,11 @@ pub(super) struct Load {
 
 impl Load {
     /// The load of each of `count` links.
-    pub(super) fn of_links(count: usize, groups: &[GroupSpec], flows: &[FlowSpec]) -> Vec<Load> {
+    pub(in crate::scenario) fn of_links(
+        count: usize,
+        groups: &[GroupSpec],
+        flows: &[FlowSpec],
+    ) -> Vec<Load> {
         let mut group_loads: Vec<Load> = groups
             .iter()
             .map(|group| Load { largest_packet: group.packet_size.into(), ..Load::default() })
@@ -65,7 +69,7 @@ impl Load {
 }
 
 /// Resolves a link; `trace` is the content of its trace file.
-pub(super) fn resolve_link(
+pub(in crate::scenario) fn resolve_link(
     name: &str,
     link: &LinkConfig,
     trace: Option<&Trace>,
@@ -183,7 +187,7 @@ fn check_arrival_log(log: &ArrivalLogSpec, link: &Path) -> Result<(), Fault> {
 }
 
 /// Refuses logs of arrivals that begin after the end of the run.
-pub(super) fn check_arrival_logs(network: &Network) -> Result<(), Fault> {
+pub(in crate::scenario) fn check_arrival_logs(network: &Network) -> Result<(), Fault> {
     for link in &network.links {
         if link.arrival_log.is_some_and(|log| log.from.time() >= network.duration) {
             let at = Path::of(&["links", &link.name, "arrival_log", "from"]);
@@ -195,7 +199,7 @@ pub(super) fn check_arrival_logs(network: &Network) -> Result<(), Fault> {
 }
 
 /// Refuses admission control at a link that no flows cross which it could refuse.
-pub(super) fn check_admission(network: &Network) -> Result<(), Fault> {
+pub(in crate::scenario) fn check_admission(network: &Network) -> Result<(), Fault> {
     for (index, link) in network.links.iter().enumerate() {
         let comes_and_goes =
             |group: &GroupSpec| group.path.contains(&index) && group.source.dynamic_rtt().is_some();
@@ -209,7 +213,7 @@ pub(super) fn check_admission(network: &Network) -> Result<(), Fault> {
 }
 
 /// Refuses disciplines whose parameters contradict one another or the link.
-pub(super) fn check_queues(network: &Network) -> Result<(), Fault> {
+pub(in crate::scenario) fn check_queues(network: &Network) -> Result<(), Fault> {
     for (index, link) in network.links.iter().enumerate() {
         let checked = link.queue.parameters().validate(&network.link_facts(index));
         checked.map_err(|bad| bad_parameter(&Path::of(&["links", &link.name, "queue"]), bad))?;

@@ -16,7 +16,7 @@ pub fn schema() -> Value {
 }
 
 /// Names of the keys that only groups under congestion control have.
-pub(super) fn tcp_keys() -> Vec<String> {
+pub(in crate::scenario) fn tcp_keys() -> Vec<String> {
     let schema = schemars::schema_for!(TransportConfig).to_value();
     let properties = schema["properties"].as_object();
     properties.map(|keys| keys.keys().cloned().collect()).unwrap_or_default()

@@ -21,46 +21,46 @@ use crate::queue::QueueConfig;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "tailroom scenario")]
-pub(super) struct ScenarioFile {
+pub(in crate::scenario) struct ScenarioFile {
     /// Title: what the scenario shows, in one line.
     #[serde(default)]
-    pub(super) title: String,
+    pub(in crate::scenario) title: String,
     /// Length of the run in simulated time.
     #[schemars(example = "60 s")]
-    pub(super) duration: PositiveDuration,
+    pub(in crate::scenario) duration: PositiveDuration,
     /// Statistics cover `[measure_from, duration]`; until `measure_from` the flows settle.
     #[serde(default = "from_the_start")]
-    pub(super) measure_from: Duration,
+    pub(in crate::scenario) measure_from: Duration,
     /// Seed of all random streams of the run.
     #[serde(default = "first_seed")]
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
-    pub(super) seed: u64,
+    pub(in crate::scenario) seed: u64,
     /// Lengthens the RTT of each permanent flow under congestion control by a random fraction of
     /// the transmission time of one of its packets on the slowest link of its path. 0 lengthens no
     /// RTT; each other number draws other fractions. `--phase-check` compares several numbers.
     #[serde(default)]
-    pub(super) phase_shift: u32,
+    pub(in crate::scenario) phase_shift: u32,
     /// A run that may need more memory than this, as estimated before it starts, is refused.
     #[serde(default = "four_gigabytes")]
-    pub(super) memory_limit: Size,
+    pub(in crate::scenario) memory_limit: Size,
     /// Time series of each link and of each permanent flow under congestion control; off without
     /// this table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) series: Option<SeriesConfig>,
+    pub(in crate::scenario) series: Option<SeriesConfig>,
     /// Shared links by name: each queue in which packets of several flows may meet.
     #[serde(default)]
-    pub(super) links: IndexMap<String, LinkConfig>,
+    pub(in crate::scenario) links: IndexMap<String, LinkConfig>,
     /// Keys that groups of flows share. A group has them unless it or its `host` gives them. The
     /// keys of a transport apply to groups under congestion control, `count` to groups of permanent
     /// flows.
     #[serde(default, skip_serializing)]
-    pub(super) defaults: Option<DefaultsConfig>,
+    pub(in crate::scenario) defaults: Option<DefaultsConfig>,
     /// Groups of flows by name; the flows of a group differ only in RTT and start.
     #[serde(default)]
-    pub(super) flows: IndexMap<String, FlowsConfig>,
+    pub(in crate::scenario) flows: IndexMap<String, FlowsConfig>,
     /// Keys that `tailroom sweep` varies; `tailroom run` ignores this table.
     #[serde(default, skip_serializing)]
-    pub(super) sweep: Option<SweepConfig>,
+    pub(in crate::scenario) sweep: Option<SweepConfig>,
 }
 
 /// Keys that a sweep varies, and how often it repeats each point.
@@ -70,49 +70,49 @@ pub(super) struct ScenarioFile {
 /// range is linear.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SweepConfig {
+pub(in crate::scenario) struct SweepConfig {
     /// Keys with their values; each combination of values is a point.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
-    pub(super) grid: Table,
+    pub(in crate::scenario) grid: Table,
     /// Keys whose values are combined position by position, the first value of each key with the
     /// first values of the others; each such row is combined with every point of the grid.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
-    pub(super) together: Table,
+    pub(in crate::scenario) together: Table,
     /// Number of runs of each point, with the seed of the scenario, the next seed, and so on.
     #[serde(default = "five_seeds")]
     #[schemars(range(min = 1, max = 1_000_000))]
-    pub(super) seeds: u64,
+    pub(in crate::scenario) seeds: u64,
     /// Instead of a fixed number of seeds: as many as are needed for a precise metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) until: Option<UntilConfig>,
+    pub(in crate::scenario) until: Option<UntilConfig>,
     /// Repeat each point with RTTs that are shifted by fractions of a packet's transmission time,
     /// as many times as there are seeds, to see whether traffic phase effects decide the results.
     #[serde(default)]
-    pub(super) phase_check: bool,
+    pub(in crate::scenario) phase_check: bool,
 }
 
 /// Repeat each point until the confidence interval of a metric is narrow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct UntilConfig {
+pub(in crate::scenario) struct UntilConfig {
     /// Name of the metric in the output of `tailroom run --json`, with the name of the link or
     /// group in front if there are several: `utilization`, `bottleneck.queue_delay_s_p99`,
     /// `reno.jain_index`.
     #[schemars(length(min = 1))]
-    pub(super) metric: String,
+    pub(in crate::scenario) metric: String,
     /// Largest half-width of the 95 % confidence interval of the mean of the metric.
     #[schemars(range(min = 0.0))]
-    pub(super) half_width: f64,
+    pub(in crate::scenario) half_width: f64,
     /// Number of runs of a point after which the interval is first computed.
     #[serde(default = "ten_seeds")]
     #[schemars(range(min = 2, max = 1_000_000))]
-    pub(super) at_least: u64,
+    pub(in crate::scenario) at_least: u64,
     /// Number of runs after which a point is given up.
     #[serde(default = "hundred_seeds")]
     #[schemars(range(min = 2, max = 1_000_000))]
-    pub(super) at_most: u64,
+    pub(in crate::scenario) at_most: u64,
 }
 
 fn five_seeds() -> u64 {
@@ -142,10 +142,10 @@ fn four_gigabytes() -> Size {
 /// Time series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SeriesConfig {
+pub(in crate::scenario) struct SeriesConfig {
     /// Time between two samples.
     #[serde(default = "tenth_of_a_second")]
-    pub(super) interval: PositiveDuration,
+    pub(in crate::scenario) interval: PositiveDuration,
 }
 
 fn tenth_of_a_second() -> PositiveDuration {
@@ -155,27 +155,27 @@ fn tenth_of_a_second() -> PositiveDuration {
 /// A shared link: a queue, a rate, a propagation delay, and faults on the way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LinkConfig {
+pub(in crate::scenario) struct LinkConfig {
     /// Rate at which the link sends. Left out if `trace` gives the rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) rate: Option<BitRate>,
+    pub(in crate::scenario) rate: Option<BitRate>,
     /// One-way propagation delay.
-    pub(super) delay: Duration,
+    pub(in crate::scenario) delay: Duration,
     /// Queue discipline, and the limit of its buffer.
     #[serde(deserialize_with = "kind_or_name::read")]
     #[schemars(
         schema_with = "kind_or_name::schema::<QueueConfig>",
         example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
     )]
-    pub(super) queue: QueueConfig,
+    pub(in crate::scenario) queue: QueueConfig,
     /// Random loss on the wire, after the packet has used the link.
     #[serde(default, deserialize_with = "kind_or_name::read")]
     #[schemars(schema_with = "kind_or_name::schema::<LossSpec>")]
-    pub(super) loss: LossSpec,
+    pub(in crate::scenario) loss: LossSpec,
     /// Changes of rate or delay during the run, in order of time. Packets never overtake one
     /// another, even if the delay decreases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) changes: Vec<ChangeConfig>,
+    pub(in crate::scenario) changes: Vec<ChangeConfig>,
     /// File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds per
     /// line, in order, each an opportunity for 1500 bytes; the file repeats after its last
     /// timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is
@@ -184,38 +184,38 @@ pub(super) struct LinkConfig {
     /// and bdp and limits in milliseconds use the mean rate of the trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
-    pub(super) trace: Option<String>,
+    pub(in crate::scenario) trace: Option<String>,
     /// Number of arrivals, departures and drops at this link that the packet log keeps, from the
     /// start of the run; 0 keeps none.
     #[serde(default)]
     #[schemars(range(max = 1_000_000_000))]
-    pub(super) packet_log: u64,
+    pub(in crate::scenario) packet_log: u64,
     /// Measure the burstiness of arrivals: the index of dispersion of the number of packets that
     /// arrive in intervals of this length, of twice this length, and so on. Off unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "10 us")]
-    pub(super) arrival_dispersion: Option<PositiveDuration>,
+    pub(in crate::scenario) arrival_dispersion: Option<PositiveDuration>,
     /// Record each packet that arrives in a span of time: its flow and size, the length of the
     /// queue at its arrival, and whether it is accepted, marked or dropped. Off unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "from": "60 s", "to": "62 s" }))]
-    pub(super) arrival_log: Option<ArrivalLogSpec>,
+    pub(in crate::scenario) arrival_log: Option<ArrivalLogSpec>,
     /// Admission control: while the link is congested, it refuses new flows of the groups whose
     /// flows arrive and depart. Off unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) admission: Option<FlowAdmissionSpec>,
+    pub(in crate::scenario) admission: Option<FlowAdmissionSpec>,
 }
 
 /// A change of a link during the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ChangeConfig {
+pub(in crate::scenario) struct ChangeConfig {
     /// Time of the change, since the start of the run.
-    pub(super) at: Duration,
+    pub(in crate::scenario) at: Duration,
     /// New rate; "0 bit/s" stops the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) rate: Option<BitRateOrZero>,
+    pub(in crate::scenario) rate: Option<BitRateOrZero>,
     /// New one-way propagation delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) delay: Option<Duration>,
+    pub(in crate::scenario) delay: Option<Duration>,
 }

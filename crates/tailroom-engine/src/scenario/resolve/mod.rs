@@ -1,29 +1,41 @@
 //! From the typed scenario to the network: names become indices, groups become flows, and values
 //! that contradict one another are refused.
 
+mod buffer;
+pub(in crate::scenario) mod controls;
+pub(in crate::scenario) mod defaults;
+pub(in crate::scenario) mod files;
+pub(in crate::scenario) mod inputs;
+pub(in crate::scenario) mod mahimahi;
+mod memory;
+pub(in crate::scenario) mod names;
+mod per_flow;
+mod phases;
+mod sources;
+mod transport;
+
 use indexmap::IndexMap;
 
-use super::buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
-use super::error::{Fault, Path, bad_parameter};
-use super::file::{LinkConfig, ScenarioFile};
-use super::flows::{FlowsConfig, PerFlow};
-use super::inputs::Inputs;
-use super::memory;
-use super::names::no_such_link;
-use super::phases::shift_round_trips;
-use super::sources::resolve_source;
-use super::transport::resolve_transport;
 use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
 use crate::packet::MAX_PACKET_BYTES;
 use crate::packet::in_network::MAX_HOPS;
 use crate::private_path::delays::SenderSide;
 use crate::quantity::{PositiveDuration, Size};
 use crate::random;
+use crate::scenario::format::file::{LinkConfig, ScenarioFile};
+use crate::scenario::format::flows::{FlowsConfig, PerFlow};
+use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::{Rate, Time};
+use buffer::{Load, check_admission, check_arrival_logs, check_queues, resolve_link};
+use inputs::Inputs;
+use names::no_such_link;
+use phases::shift_round_trips;
+use sources::resolve_source;
+use transport::resolve_transport;
 
 /// Resolves the scenario. Otherwise returns the faults of the run and its groups; if there are
 /// none, those of its links; if there are none, the first fault of the network as a whole.
-pub(super) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
+pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
     let Inputs { file, traces, .. } = inputs;
     let mut faults = Vec::new();
     let mut note = |fault| faults.push(fault);
@@ -78,7 +90,7 @@ fn check_network(network: &Network, memory_limit: Size) -> Result<(), Fault> {
 }
 
 /// Fills in the RTT of groups that do not give it: the propagation delay of their path.
-pub(super) fn fill_in_round_trips(file: &mut ScenarioFile) {
+pub(in crate::scenario) fn fill_in_round_trips(file: &mut ScenarioFile) {
     let links = &file.links;
     for group in file.flows.values_mut().filter(|group| group.rtt.is_none()) {
         let picoseconds = propagation(links, group).picoseconds();

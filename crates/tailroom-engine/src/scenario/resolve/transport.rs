@@ -1,17 +1,17 @@
 //! Resolves the transport of a group, which only groups under congestion control have.
 
-use super::document::Document;
-use super::error::{Fault, Path, bad_parameter};
-use super::flows::{ControlConfig, FlowsConfig};
-use super::schema::{schema, tcp_keys};
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
 use crate::packet::MAX_PACKET_BYTES;
+use crate::scenario::format::flows::{ControlConfig, FlowsConfig};
+use crate::scenario::format::schema::{schema, tcp_keys};
+use crate::scenario::text::document::Document;
+use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::tcp::TcpSpec;
 use crate::tcp::sender::recovery::Recovery;
 use crate::traffic::{KINDS, SourceClass};
 
 /// The transport of a group; `None` for an unresponsive source.
-pub(super) fn resolve_transport(
+pub(in crate::scenario) fn resolve_transport(
     document: &Document,
     at: &Path,
     name: &str,

@@ -1,16 +1,16 @@
 //! The source of a group, resolved against what the group's own keys say.
 
-use super::error::{Fault, Path, bad_parameter};
-use super::flows::FlowsConfig;
 use super::inputs::Inputs;
 use crate::distribution::Distribution;
 use crate::quantity::PositiveDuration;
+use crate::scenario::format::flows::FlowsConfig;
+use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::traffic::context::{DynamicFlows, Group, GroupContext};
 use crate::traffic::{SourceClass, SourceSpec};
 use crate::units::Time;
 
 /// Resolves the source of a group; `shortest_rtt` is the propagation of its shared links.
-pub(super) fn resolve_source(
+pub(in crate::scenario) fn resolve_source(
     inputs: Inputs<'_>,
     name: &str,
     group: &FlowsConfig,

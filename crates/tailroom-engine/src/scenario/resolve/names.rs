@@ -5,10 +5,10 @@
 
 use toml::{Table, Value};
 
-use super::error::{Fault, Path, Step, suggestion};
+use crate::scenario::text::error::{Fault, Path, Step, suggestion};
 
 /// Returns the faults of the paths in `table`; `faults` are those that the schema has found.
-pub(super) fn check(table: &Table, faults: &[Fault]) -> Vec<Fault> {
+pub(in crate::scenario) fn check(table: &Table, faults: &[Fault]) -> Vec<Fault> {
     // If the name of a table of links is misspelled, every path would be reported.
     let is_at_top = |fault: &Fault| matches!(fault.path.0.as_slice(), [Step::Key(_)]);
     if faults.iter().any(is_at_top) {
@@ -29,7 +29,7 @@ pub(super) fn check(table: &Table, faults: &[Fault]) -> Vec<Fault> {
 }
 
 /// The fault of a path that names, at `at`, a link that does not exist.
-pub(super) fn no_such_link<'a>(
+pub(in crate::scenario) fn no_such_link<'a>(
     name: &str,
     known: impl ExactSizeIterator<Item = &'a str>,
     at: &Path,

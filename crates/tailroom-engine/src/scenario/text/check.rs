@@ -13,7 +13,7 @@ use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
 use crate::quantity;
 
 /// Returns every fault of `table` according to the schema `root`.
-pub(super) fn check(root: &Json, table: &Table) -> Vec<Fault> {
+pub(in crate::scenario) fn check(root: &Json, table: &Table) -> Vec<Fault> {
     let mut checker = Checker { root, faults: Vec::new() };
     checker.table(root, table, &Path::default());
     checker.faults

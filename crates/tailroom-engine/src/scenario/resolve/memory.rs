@@ -4,11 +4,11 @@
 //! flight at a link are at most its rate times the longest RTT plus its buffer, twice that while
 //! slow start overshoots, and never more than the windows of the flows that cross the link.
 
-use super::error::{Fault, Path};
 use crate::congestion::CongestionConfig;
 use crate::link::LinkSpec;
 use crate::network::{GroupSpec, Network};
 use crate::quantity::Size;
+use crate::scenario::text::error::{Fault, Path};
 use crate::tcp::sender::rate_sample::RECORD_BYTES;
 
 // Bytes of each kind of state, rounded up; MARGIN covers the spare capacity of containers.
@@ -29,7 +29,7 @@ const DELAYS: f64 = 140_000.0;
 const MARGIN: f64 = 1.5;
 
 /// Refuses a run that may need more than `limit`.
-pub(super) fn check(network: &Network, limit: Size) -> Result<(), Fault> {
+pub(in crate::scenario) fn check(network: &Network, limit: Size) -> Result<(), Fault> {
     let parts = [
         (packets_bytes(network), "a smaller rate, rtt or queue limit"),
         (bursts_bytes(network), "a smaller initial_window, or a smaller fixed window"),

@@ -2,16 +2,16 @@
 //! (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992): how much
 //! randomness breaks it, and by how much RTTs are shifted to see whether it matters.
 
-use super::flows::{SendJitterConfig, SendJitterName};
 use crate::link::serializer::Serializer;
 use crate::network::Network;
 use crate::quantity::PositiveDuration;
 use crate::random;
+use crate::scenario::format::flows::{SendJitterConfig, SendJitterName};
 use crate::units::{Rate, Time};
 
 impl SendJitterConfig {
     /// The longest delay of a group whose path has links of these initial rates.
-    pub(super) fn resolve(
+    pub(in crate::scenario) fn resolve(
         self,
         rates: impl Iterator<Item = Rate>,
         packet_bytes: u32,
@@ -34,7 +34,7 @@ fn packet_time(rates: impl Iterator<Item = Rate>, packet_bytes: u32) -> Option<T
 
 /// Lengthens the RTT of each permanent flow under congestion control by a fraction of its packet's
 /// time that `shift` draws; seeds leave it alone, and so do limits in bandwidth-delay products.
-pub(super) fn shift_round_trips(network: &mut Network, shift: u32) {
+pub(in crate::scenario) fn shift_round_trips(network: &mut Network, shift: u32) {
     if shift == 0 {
         return;
     }

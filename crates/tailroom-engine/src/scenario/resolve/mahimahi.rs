@@ -10,11 +10,11 @@ use crate::units::{Rate, Time};
 
 /// A trace in the form that a link needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Trace {
+pub(in crate::scenario) struct Trace {
     /// Changes of the rate, the first at time 0.
-    pub(super) changes: Vec<RateChange>,
-    pub(super) period: Time,
-    pub(super) mean_rate: Rate,
+    pub(in crate::scenario) changes: Vec<RateChange>,
+    pub(in crate::scenario) period: Time,
+    pub(in crate::scenario) mean_rate: Rate,
 }
 
 /// Rate of one opportunity per millisecond, in bit/s: 1500 bytes in 1 ms.
@@ -30,7 +30,7 @@ impl Trace {
     ///
     /// # Errors
     /// A message with the problem, and with the line if the problem has one.
-    pub(super) fn read(text: &str) -> Result<Self, String> {
+    pub(in crate::scenario) fn read(text: &str) -> Result<Self, String> {
         if text.len() > MAX_BYTES {
             return Err(format!("has {} bytes, more than {MAX_BYTES}", text.len()));
         }

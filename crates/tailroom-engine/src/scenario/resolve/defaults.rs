@@ -5,27 +5,18 @@
 //! scenario. A key of the group takes precedence over the profile of its host, and the profile over
 //! `[defaults]`.
 
-use std::collections::HashSet;
-
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::schema::tcp_keys;
-use super::source_class::class_as_written;
-use super::{controls, hosts};
+use super::controls;
 use crate::congestion::CongestionConfig;
-
-/// The keys that groups inherit, as (group, key).
-#[derive(Clone, Debug, Default)]
-pub(super) struct Inherited {
-    /// Keys that `[defaults]` gives.
-    pub(super) defaults: HashSet<(String, String)>,
-    /// Keys that the profile of a host gives.
-    pub(super) host: HashSet<(String, String)>,
-}
+use crate::scenario::format::hosts;
+use crate::scenario::format::schema::tcp_keys;
+use crate::scenario::format::source_class::class_as_written;
+use crate::scenario::text::document::Inherited;
 
 /// Copies the keys of `[defaults]` and of the hosts into the groups.
-pub(super) fn write_out(table: &mut Table) -> Inherited {
+pub(in crate::scenario) fn write_out(table: &mut Table) -> Inherited {
     let mut inherited = Inherited::default();
     let defaults = table.get("defaults").and_then(Value::as_table).cloned().unwrap_or_default();
     let tcp_keys = if defaults.is_empty() { Vec::new() } else { tcp_keys() };

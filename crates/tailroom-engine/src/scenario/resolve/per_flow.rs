@@ -2,17 +2,17 @@
 
 use rand_core::Rng;
 
-use super::error::{Fault, Path, bad_parameter};
-use super::flows::PerFlow;
 use crate::distribution::Distribution;
 use crate::distribution::config::FileTexts;
 use crate::quantity::{Kind, Quantity};
+use crate::scenario::format::flows::PerFlow;
+use crate::scenario::text::error::{Fault, Path, bad_parameter};
 use crate::units::Time;
 
 impl<K: Kind> PerFlow<Quantity<K>> {
     /// The values of `count` flows. An even spread is cut into `parts`; values are rounded to the
     /// nearest picosecond.
-    pub(super) fn spread(
+    pub(in crate::scenario) fn spread(
         &self,
         count: u32,
         parts: u32,
@@ -40,7 +40,11 @@ impl<K: Kind> PerFlow<Quantity<K>> {
     }
 
     /// What each flow that arrives draws; such flows cannot be spread evenly.
-    pub(super) fn distribution(&self, at: &Path, files: &FileTexts) -> Result<Distribution, Fault> {
+    pub(in crate::scenario) fn distribution(
+        &self,
+        at: &Path,
+        files: &FileTexts,
+    ) -> Result<Distribution, Fault> {
         let base = |value: &Quantity<K>| value.base_units() as f64;
         match self {
             PerFlow::Fixed(value) => Ok(Distribution::Fixed(base(value))),
@@ -61,7 +65,7 @@ impl<K: Kind> PerFlow<Quantity<K>> {
     }
 
     /// The one value that it must be.
-    pub(super) fn one(&self, at: &Path) -> Result<Time, Fault> {
+    pub(in crate::scenario) fn one(&self, at: &Path) -> Result<Time, Fault> {
         if let PerFlow::Fixed(value) = self {
             return Ok(Time::from_picoseconds(value.base_units()));
         }
