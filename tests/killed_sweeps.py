@@ -93,7 +93,7 @@ def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], ob
             half_done += 0 < len(now) < len(right)
             if killed >= kills:
                 break
-        seen: list[tr.SweepProgress] = []
+        seen: list[tr.RunProgress] = []
         tr.sweep(scenario, store, grid=GRID, seeds=SEEDS, series=True, progress=seen.append)
         assert seen[-1].found == len(finished), "what was finished is not run again"
         assert rows_of(store) == right
