@@ -110,7 +110,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system with room for a few runs."""
     place = tmp_path / "disk"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "none", str(place)]
     try:
         mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
     except OSError:

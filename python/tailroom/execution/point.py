@@ -1,7 +1,7 @@
 """A scenario at one point of a study, with the runs that it needs there."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -107,12 +107,11 @@ class Point:
         return values
 
 
-def repeats_itself(rows: Sequence[pa.Table]) -> bool:
+def repeats_itself(rows: Iterable[pa.Table]) -> bool:
     """Whether runs with different seeds are equal: the scenario draws nothing at random."""
-    if len(rows) < 2:
-        return False
-    first, *others = (_from_seed(row) for row in rows)
-    return all(one == first for one in others)
+    values = map(_from_seed, rows)
+    first, second = next(values, None), next(values, None)
+    return second is not None and second == first and all(one == first for one in values)
 
 
 def _from_seed(row: pa.Table) -> dict[str, object]:

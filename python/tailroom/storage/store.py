@@ -330,7 +330,7 @@ class Store:
                 return table.replace_schema_metadata(None)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, pa.ArrowException):
+        except (OSError, TypeError, ValueError, pa.ArrowException):
             pass  # a flipped bit may cause any of these
         self._note_damage(path)
         return None
@@ -409,9 +409,23 @@ def _write_table(path: Path, table: pa.Table) -> None:
     # Through memory: Parquet's writer does not close its file when the disk is full.
     memory = pa.BufferOutputStream()
     pq.write_table(
-        table, memory, compression="zstd", write_page_checksum=True, write_statistics=False
+        table, memory, write_page_checksum=True, write_statistics=False, **_encoding(table)
     )
     write_whole(path, memory.getvalue())
+
+
+def _encoding(table: pa.Table) -> dict[str, Any]:
+    """How Parquet encodes a table.
+
+    In a table of one row, dictionaries and compressed numbers are larger than the numbers, and
+    reading and writing them takes three times as long.
+    """
+    if table.num_rows > 1:
+        return {"compression": "zstd"}
+    compression = {
+        one.name: "zstd" if pa.types.is_string(one.type) else "none" for one in table.schema
+    }
+    return {"use_dictionary": False, "compression": compression}
 
 
 def write_whole(path: Path, content: "bytes | pa.Buffer") -> None:

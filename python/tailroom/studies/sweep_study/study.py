@@ -87,8 +87,11 @@ class SweepResult:
     @cached_property
     def repeats_itself(self) -> bool:
         """Whether seeds make no difference: the scenario draws nothing at random."""
-        repeated = [rows for rows in self.rows_by_point if len(rows) > 1]
-        return bool(repeated) and all(map(repeats_itself, repeated))
+        finished = (self.index.present(point["runs"]) for point in self.record.points)
+        repeated = [keys for keys in finished if len(keys) > 1]
+        return bool(repeated) and all(
+            repeats_itself(map(self.index.row, keys)) for keys in repeated
+        )
 
     @property
     def imprecise(self) -> list[dict[str, object]]:
