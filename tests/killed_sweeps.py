@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 import tailroom as tr
+from tailroom.studies.sweep_study import study  # loaded before the processes are forked
 from tests.conftest import SMALL
 
 RANDOM_START = '\nstart = { uniform = ["0 s", "0.5 s"] }\n'
@@ -28,7 +29,7 @@ def write_scenario(directory: Path) -> Path:
 
 def sweep(scenario: Path, store: Path) -> tr.SweepResult:
     """The sweep that is killed, and the one that is not."""
-    return tr.sweep(scenario, store, grid=GRID, seeds=SEEDS, workers=2, series=True)
+    return study.sweep(scenario, store, grid=GRID, seeds=SEEDS, workers=2, series=True)
 
 
 def measured(table: pa.Table) -> list[dict[str, Any]]:
@@ -93,7 +94,7 @@ def kill_sweeps(directory: Path, kills: int, seed: int, show: Callable[[str], ob
             half_done += 0 < len(now) < len(right)
             if killed >= kills:
                 break
-        seen: list[tr.SweepProgress] = []
+        seen: list[tr.RunProgress] = []
         tr.sweep(scenario, store, grid=GRID, seeds=SEEDS, series=True, progress=seen.append)
         assert seen[-1].found == len(finished), "what was finished is not run again"
         assert rows_of(store) == right

@@ -14,7 +14,7 @@ from rich.console import Console
 
 import tailroom as tr
 from tailroom.cli import choices as shown
-from tailroom.execution import runner
+from tailroom.execution import task
 from tailroom.scenario.source import ScenarioText
 from tailroom.simulation.engine_run import simulate
 from tests.conftest import SMALL, Tailroom
@@ -358,7 +358,7 @@ def test_a_run_that_fails_is_named(
             raise tr.RunError("the account of packets does not balance")
         return simulate(source, **options)
 
-    monkeypatch.setattr(runner, "simulate", failing)
+    monkeypatch.setattr(task, "simulate", failing)
     command = ("run", small, "--vary", f"{QUEUE}=pie,codel", "--out", tmp_path / "out")
     ended = tailroom(*command)
     assert ended.status == 1

@@ -19,7 +19,7 @@ import pytest
 import tailroom as tr
 from tailroom import _engine
 from tailroom.execution import dask_cluster as cluster
-from tailroom.studies.sweep_study.study import SweepProgress
+from tailroom.execution.progress import RunProgress
 from tests.conftest import SMALL, Tailroom
 
 distributed = pytest.importorskip("distributed", reason="needs the extra: tailroom[cluster]")
@@ -80,10 +80,10 @@ def test_a_sweep_on_a_cluster_is_the_local_sweep(
     # The workers run in another directory, and must find the scenario's all the same.
     monkeypatch.chdir(tmp_path)
     how: dict[str, Any] = {"grid": LIMITS, "seeds": 4, "set": AT_RANDOM, "series": True}
-    there = tr.sweep(small.name, "there", cluster=client, **how)
+    there = tr.sweep(small.name, "there", executor=client, **how)
     here = tr.sweep(small.name, "here", **how)
     assert there.runs.num_rows == 12
-    assert numbers(there.runs) == numbers(here.runs)
+    assert numbers(there.store.runs()) == numbers(here.store.runs())
     assert not there.repeats_itself
     for key in there.runs["key"].to_pylist():
         series = there.store.table(key, "link_series")
@@ -93,7 +93,7 @@ def test_a_sweep_on_a_cluster_is_the_local_sweep(
 
 
 def test_what_the_store_holds_is_not_run_again(client: Any, small: Path, tmp_path: Path) -> None:
-    steps: list[SweepProgress] = []
+    steps: list[RunProgress] = []
     tr.sweep(small, tmp_path / "store", seeds=3, set=AT_RANDOM, grid=LIMITS)
     tr.sweep(
         small,
@@ -101,7 +101,7 @@ def test_what_the_store_holds_is_not_run_again(client: Any, small: Path, tmp_pat
         seeds=4,
         set=AT_RANDOM,
         grid=LIMITS,
-        cluster=client,
+        executor=client,
         progress=steps.append,
     )
     assert (steps[-1].done, steps[-1].found) == (12, 9)
@@ -126,7 +126,7 @@ def test_a_worker_without_tailroom_is_refused(client: Any, small: Path, tmp_path
         with pytest.raises(
             tr.ClusterError, match=f"^worker {other} cannot run tailroom: .*NotFound"
         ):
-            tr.sweep(small, tmp_path / "store", grid=LIMITS, cluster=client)
+            tr.sweep(small, tmp_path / "store", grid=LIMITS, executor=client)
     finally:
         client.run(find_tailroom, workers=[other])
     assert not (tmp_path / "store").exists()
@@ -156,7 +156,7 @@ def test_a_worker_with_another_engine_is_refused(
 def test_a_worker_with_another_engine_that_comes_later_stops_the_sweep(
     client: Any, small: Path, tmp_path: Path
 ) -> None:
-    def exchange(progress: SweepProgress) -> None:
+    def exchange(progress: RunProgress) -> None:
         if progress.done == 2:
             client.run(have_build, "9.9.9-other")
 
@@ -167,7 +167,7 @@ def test_a_worker_with_another_engine_that_comes_later_stops_the_sweep(
                 small,
                 tmp_path / "store",
                 grid=LIMITS,
-                cluster=client,
+                executor=client,
                 progress=exchange,
                 workers=1,
             )
@@ -178,7 +178,7 @@ def test_a_worker_with_another_engine_that_comes_later_stops_the_sweep(
 
 def test_size_on_a_cluster_gives_the_local_answer(client: Any, small: Path) -> None:
     how: dict[str, Any] = {"set": AT_RANDOM, "at_most": 4, "precision": 0.2}
-    there = tr.size(small, ["utilization >= 0.95"], cluster=client, **how)
+    there = tr.size(small, ["utilization >= 0.95"], executor=client, **how)
     here = tr.size(small, ["utilization >= 0.95"], **how)
     assert there.limit_packets is not None
     assert there.limit_packets == here.limit_packets
@@ -216,9 +216,9 @@ def test_controls_of_the_users_own_travel(
         "def step(event):\n    return 2 * event.acked_packets / event.cwnd_packets\n"
     )
     how: dict[str, Any] = {"grid": LIMITS, "seeds": 1, "congestion": {"reno": control}}
-    there = tr.sweep(small, tmp_path / "there", cluster=client, **how)
+    there = tr.sweep(small, tmp_path / "there", executor=client, **how)
     here = tr.sweep(small, tmp_path / "here", **how)
-    assert numbers(there.runs) == numbers(here.runs)
+    assert numbers(there.store.runs()) == numbers(here.store.runs())
     # Or a worker that stays up would run yesterday's code.
     assert not any(client.run(lambda: "laws" in sys.modules or "steps" in sys.modules).values())
 
@@ -234,7 +234,7 @@ def test_a_control_of_a_script_travels(address: str, small: Path, tmp_path: Path
         "        return 0.8 * event.cwnd_packets\n"
         "if __name__ == '__main__':\n"
         "    for store, cluster in (('there', sys.argv[2]), ('here', None)):\n"
-        "        tr.sweep(sys.argv[1], store, congestion={'reno': Mine}, cluster=cluster,\n"
+        "        tr.sweep(sys.argv[1], store, congestion={'reno': Mine}, executor=cluster,\n"
         "                 grid={'flows.reno.count': [1, 2]}, seeds=1)\n"
     )
     command = [sys.executable, str(script), str(small), address]
@@ -259,7 +259,7 @@ def test_an_exception_in_a_control_comes_back(
             tmp_path / "store",
             grid=LIMITS,
             congestion={"reno": Broken},
-            cluster=client if where == "cluster" else None,
+            executor=client if where == "cluster" else None,
         )
     assert "KeyError" in "".join(traceback.format_exception(raised.value))
 
@@ -281,7 +281,7 @@ def test_a_control_that_cannot_travel_is_refused(client: Any, small: Path, tmp_p
             tmp_path / "store",
             grid=LIMITS,
             congestion={"reno": Locked},
-            cluster=client,
+            executor=client,
         )
 
 
@@ -310,7 +310,7 @@ def test_a_control_that_needs_what_a_worker_lacks_is_refused(
             tmp_path / "store",
             grid=LIMITS,
             congestion={"reno": "needy:Needy"},
-            cluster=client,
+            executor=client,
         )
 
 
@@ -343,7 +343,7 @@ def test_a_file_that_a_worker_lacks_or_has_otherwise_stops_the_sweep(
     client.run(os.chdir, there)
     try:
         with pytest.raises(tr.ClusterError, match=complaint):
-            tr.sweep(scenario, tmp_path / "store", grid=LIMITS, cluster=client)
+            tr.sweep(scenario, tmp_path / "store", grid=LIMITS, executor=client)
     finally:
         client.run(os.chdir, next(iter(before.values())))
     assert tr.Store(tmp_path / "store").runs().num_rows == 0
@@ -378,26 +378,64 @@ def test_interrupt_keeps_what_is_finished_and_frees_the_workers(
     wait_until(lambda: sum(client.run(executing).values()) == 0)
     assert tr.Store(store).runs().num_rows == 2
     # And they work on.
-    tr.sweep(small, tmp_path / "next", grid=LIMITS, cluster=client)
+    tr.sweep(small, tmp_path / "next", grid=LIMITS, executor=client)
+
+
+MANY_RUNS: dict[str, tuple[str, ...]] = {
+    "sweep": ("sweep", "FILE", "--store", "STORE", "--grid", "flows.reno.count=1, 2"),
+    "size": ("size", "FILE", "--store", "STORE", "--target", "utilization >= 0.9"),
+    "choices": ("run", "FILE", "--store", "STORE", "--vary", "flows.reno.count=1, 2"),
+    "phases": ("run", "FILE", "--phase-check"),
+    "compare": ("compare", "FILE", "--store", "STORE", "--seeds", "2"),
+    "evaluate": ("evaluate", "reno", "--quick", "--store", "STORE"),
+    "papers": ("papers", "run", "su-2005-fhstcp", "--quick", "--out", "STORE"),
+}
+"""A call of every command that performs many runs."""
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("command", ["sweep", "size"])
-@pytest.mark.parametrize("where", ["tcp://127.0.0.1:1", "127.0.0.1", "nowhere://x:1"])
+@pytest.mark.parametrize(
+    ("command", "where"),
+    [
+        *((command, "tcp://127.0.0.1:1") for command in MANY_RUNS),
+        ("sweep", "127.0.0.1"),
+        ("sweep", "nowhere://x:1"),
+    ],
+)
 def test_an_unreachable_cluster_is_reported(
     small: Path, tmp_path: Path, tailroom: Tailroom, command: str, where: str
 ) -> None:
-    more = (
-        ["--grid", "flows.reno.count=1, 2"]
-        if command == "sweep"
-        else ["--target", "utilization >= 0.9"]
-    )
-    ended = tailroom(command, small, "--store", tmp_path / "store", "--cluster", where, *more)
+    places = {"FILE": str(small), "STORE": str(tmp_path / "store")}
+    arguments = [places.get(word, word) for word in MANY_RUNS[command]]
+    ended = tailroom(*arguments, "--cluster", where)
     assert ended.status == 2
     assert ended.errors.startswith(f"error: cluster {where}: no scheduler answers there: ")
     assert ended.errors.count("\n") == 1
     assert ended.output == ""
     assert not (tmp_path / "store").exists()
+
+
+def test_choices_phase_checks_and_comparisons_are_the_local_ones(
+    client: Any, address: str, small: Path, tailroom: Tailroom
+) -> None:
+    how: dict[str, Any] = {"seeds": 2, "set": AT_RANDOM}
+    there = tr.choices(small, LIMITS, executor=client, **how)
+    here = tr.choices(small, LIMITS, **how)
+    assert [one.metrics for one in there.choices] == [one.metrics for one in here.choices]
+    assert tr.phase_check(small, runs=2, executor=client) == tr.phase_check(small, runs=2)
+    compare = ("compare", small, "--seeds", 2, "--json")
+    assert tailroom(*compare, "--cluster", address).output == tailroom(*compare).output
+
+
+def test_an_executor_of_dask_performs_the_runs_and_stays_open(
+    client: Any, small: Path, tmp_path: Path
+) -> None:
+    executor = client.get_executor()
+    how: dict[str, Any] = {"grid": LIMITS, "seeds": 1}
+    there = tr.sweep(small, tmp_path / "there", executor=executor, **how)
+    here = tr.sweep(small, tmp_path / "here", **how)
+    assert numbers(there.store.runs()) == numbers(here.store.runs())
+    assert executor.submit(sum, [1, 2]).result() == 3
 
 
 @pytest.mark.usefixtures("impatient")
@@ -406,7 +444,7 @@ def test_a_cluster_without_workers_is_reported(small: Path, tmp_path: Path) -> N
         distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
         pytest.raises(tr.ClusterError, match=r"has no workers; start some: dask worker tcp://"),
     ):
-        tr.sweep(small, tmp_path / "store", grid=LIMITS, cluster=empty.scheduler_address)
+        tr.sweep(small, tmp_path / "store", grid=LIMITS, executor=empty.scheduler_address)
     assert not (tmp_path / "store").exists()
 
 
@@ -414,7 +452,7 @@ def test_a_client_that_is_closed_is_reported(address: str, small: Path, tmp_path
     with distributed.Client(address, set_as_default=False) as closed:
         pass
     with pytest.raises(tr.ClusterError, match="give a client that is connected"):
-        tr.sweep(small, tmp_path / "store", grid=LIMITS, cluster=closed)
+        tr.sweep(small, tmp_path / "store", grid=LIMITS, executor=closed)
 
 
 def test_without_dask_the_message_names_the_extra(
@@ -438,16 +476,16 @@ def test_the_runs_of_a_killed_worker_are_done_again(
     pids = client.run(os.getpid)
     killed: list[int] = []
 
-    def kill_one(progress: SweepProgress) -> None:
+    def kill_one(progress: RunProgress) -> None:
         if progress.done == 3 and not killed:
             busy = next(worker for worker, runs in client.processing().items() if runs)
             os.kill(pids[busy], signal.SIGKILL)
             killed.append(pids[busy])
 
-    there = tr.sweep(small, tmp_path / "there", cluster=client, progress=kill_one, **how)
+    there = tr.sweep(small, tmp_path / "there", executor=client, progress=kill_one, **how)
     here = tr.sweep(small, tmp_path / "here", **how)
     assert killed
-    assert numbers(there.runs) == numbers(here.runs)
+    assert numbers(there.store.runs()) == numbers(here.store.runs())
     assert killed[0] not in client.run(os.getpid).values()
 
 
@@ -486,7 +524,7 @@ def test_a_run_that_kills_its_workers_fails(client: Any, small: Path, tmp_path: 
                 grid={"links.bottleneck.queue.limit": ["10 packets"]},
                 seeds=1,
                 congestion={"reno": functools.partial(Deadly, os.getpid())},
-                cluster=client,
+                executor=client,
             )
     finally:
         client.run_on_scheduler(allow, before)

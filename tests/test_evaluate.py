@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import tailroom as tr
+from tailroom.execution.progress import RunProgress
 from tailroom.reports import report_card as evaluation_report
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Store
 from tailroom.studies.report_card.criteria import CRITERIA, EXPERIMENTS, LIMIT, Criterion
 from tailroom.studies.report_card.evaluation import Compared, Finding
 from tailroom.studies.report_card.verdict import Judgement, Verdict, how_much_worse, judge
-from tailroom.studies.sweep_study.study import SweepProgress
 from tests.conftest import Tailroom
 
 
@@ -121,9 +121,9 @@ def test_a_reference_with_other_parameters_is_not_the_reference(store: Path) -> 
 
 def test_what_is_in_the_store_is_not_run_again(card: Card, store: Path) -> None:
     card("reno")
-    told: list[SweepProgress] = []
+    told: list[RunProgress] = []
     again = tr.evaluate("reno", quick=True, store=store, progress=told.append)
-    assert told == [SweepProgress(done=102, found=102, planned=102)]
+    assert told == [RunProgress(done=102, found=102, planned=102)]
     assert again.table == card("reno").table
 
 

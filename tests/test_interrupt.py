@@ -63,7 +63,7 @@ def test_an_interrupted_sweep_shows_what_is_finished_and_how_to_go_on(
 
 
 def test_python_gets_what_an_interrupted_sweep_has_found(small: Path, tmp_path: Path) -> None:
-    def stop(progress: tr.SweepProgress) -> None:
+    def stop(progress: tr.RunProgress) -> None:
         if progress.done == 1:
             raise KeyboardInterrupt
 

@@ -110,7 +110,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system with room for a few runs."""
     place = tmp_path / "disk"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "none", str(place)]
     try:
         mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
     except OSError:
@@ -148,7 +148,7 @@ def test_truncated_files_are_named_and_run_again(
     assert shown.status == 0
     for file in files:
         assert f"warning: {file} is damaged and was left out" in shown.errors
-    seen: list[tr.SweepProgress] = []
+    seen: list[tr.RunProgress] = []
     again = tr.sweep(scenario, store, grid=GRID, seeds=SEEDS, progress=seen.append)
     assert seen[-1].found == 12 - 4
     assert sorted(again.store.damaged) == files

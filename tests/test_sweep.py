@@ -12,12 +12,14 @@ import pytest
 
 import tailroom as tr
 from tailroom import _engine
-from tailroom.execution import runner
+from tailroom.execution import executors, task
+from tailroom.execution.task import Flag, Task, run_task
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioText
 from tailroom.simulation.engine_run import simulate
 from tailroom.simulation.metrics import metrics_of
+from tailroom.storage.store import Run
 from tailroom.studies.sweep_study import plan as sweep_plan
 from tailroom.studies.sweep_study.tables import runs_of
 from tests.conftest import SMALL, Tailroom
@@ -80,9 +82,9 @@ class Told:
     """What a sweep reports."""
 
     def __init__(self) -> None:
-        self.states: list[tr.SweepProgress] = []
+        self.states: list[tr.RunProgress] = []
 
-    def __call__(self, state: tr.SweepProgress) -> None:
+    def __call__(self, state: tr.RunProgress) -> None:
         self.states.append(state)
 
     @property
@@ -99,7 +101,7 @@ def new_runs(scenario: Path, store: Path, **options: Any) -> int:
 
 def test_the_numbers_are_those_of_single_runs(scenario: Path, store: Path) -> None:
     result = tr.sweep(scenario, store, grid=GRID, seeds=3, workers=3)
-    rows = result.runs.to_pylist()
+    rows = runs_of(result.store, result.record).to_pylist()
     assert [(row[LIMIT], row["seed"]) for row in rows] == [
         (limit, seed) for limit in GRID[LIMIT] for seed in (1, 2, 3)
     ]
@@ -228,7 +230,7 @@ def test_series_that_were_not_kept_are_run_for(scenario: Path, store: Path) -> N
     key = tr.sweep(scenario, store, seeds=2).record.points[0]["runs"][1]
     series = tr.Store(store).table(key, "link_series")
     assert series is not None
-    alone = tr.run(scenario, seed=2, series_samples=runner.SERIES_SAMPLES).link_series
+    alone = tr.run(scenario, seed=2, series_samples=task.SERIES_SAMPLES).link_series
     assert alone is not None
     assert series.to_pydict() == alone.to_pydict()
 
@@ -247,14 +249,12 @@ def test_another_engine_is_told_apart(
 def test_a_worker_with_another_engine_is_refused(
     scenario: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = runner.run_task
-
-    def elsewhere(task: runner.Task, cancelled: Any) -> Any:
+    def elsewhere(task: Task, cancelled: Flag) -> Run:
         with pytest.MonkeyPatch.context() as there:
             there.setattr(_engine, "build", lambda: "0.0.0+other")
-            return real(task, cancelled)
+            return run_task(task, cancelled)
 
-    monkeypatch.setattr(runner, "run_task", elsewhere)
+    monkeypatch.setattr(executors, "run_task", elsewhere)
     with pytest.raises(tr.RunError, match=r"a worker has engine 0\.0\.0\+other, and the sweep"):
         tr.sweep(scenario, store, seeds=1, workers=1)
     assert len(tr.Store(store).runs()) == 0
@@ -283,7 +283,7 @@ def test_a_file_that_changes_while_a_sweep_goes_on_fails_its_run(
     scenario.write_text(text, encoding="utf-8")
     traced(scenario, 800)
 
-    def change(state: tr.SweepProgress) -> None:
+    def change(state: tr.RunProgress) -> None:
         if state.done == 1:
             traced(scenario, 400)
 
@@ -406,7 +406,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, seeds: set[int]) -> None:
             raise tr.RunError("the account of packets does not balance")
         return simulate(source, seed=seed, **options)
 
-    monkeypatch.setattr(runner, "simulate", failing_simulate)
+    monkeypatch.setattr(task, "simulate", failing_simulate)
 
 
 def test_a_run_that_fails_keeps_the_others(
@@ -440,7 +440,7 @@ def test_progress_counts(scenario: Path, store: Path) -> None:
 def test_an_exception_in_progress_stops_the_sweep_and_keeps_what_is_done(
     scenario: Path, store: Path
 ) -> None:
-    def interrupt(state: tr.SweepProgress) -> None:
+    def interrupt(state: tr.RunProgress) -> None:
         if state.done == 3:
             raise KeyboardInterrupt
 
@@ -499,7 +499,8 @@ def test_means_and_runs_of_a_metric(tailroom: Tailroom, scenario: Path, store: P
     means = result.means("utilization").to_pylist()
     assert [row[LIMIT] for row in means] == GRID[LIMIT]
     assert means[1]["mean"] == pytest.approx(sum(values[4:]) / 4, rel=1e-12)
-    assert runs_of(result.store, result.record).equals(result.runs)
+    with_texts = runs_of(result.store, result.record)
+    assert with_texts.drop_columns(["scenario", "summary"]).equals(result.runs)
     for name in ("seed", "wall_s", "title", "scenario", "utilisation"):
         with pytest.raises(ValueError, match=f"{name}: there is no such metric"):
             result.means(name)

@@ -44,6 +44,7 @@ from tailroom.errors import (
 )
 
 if TYPE_CHECKING:
+    from tailroom.execution.progress import RunProgress
     from tailroom.scenario.custom_controls import CongestionControl, RateBasedControl
     from tailroom.scenario.types import Scenario
     from tailroom.simulation.engine_run import run
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from tailroom.studies.size_study.answer import Size
     from tailroom.studies.size_study.study import size
     from tailroom.studies.sweep_study.plan import Until
-    from tailroom.studies.sweep_study.study import SweepProgress, SweepResult, sweep
+    from tailroom.studies.sweep_study.study import SweepResult, sweep
     from tailroom.studies.warm_up_time import warm_up
     from tailroom.traffic_import.capture import Capture, import_capture
 
@@ -92,12 +93,12 @@ __all__ = [
     "Result",
     "RoundEvent",
     "RunError",
+    "RunProgress",
     "Scenario",
     "ScenarioError",
     "Size",
     "Store",
     "StoreError",
-    "SweepProgress",
     "SweepResult",
     "TailroomError",
     "TargetError",
@@ -120,6 +121,7 @@ __all__ = [
 __version__ = build().partition("+")[0]
 
 _MODULES = {
+    "execution.progress": ("RunProgress",),
     "scenario.custom_controls": ("CongestionControl", "RateBasedControl"),
     "scenario.types": ("Scenario",),
     "simulation.engine_run": ("run",),
@@ -134,7 +136,7 @@ _MODULES = {
     "studies.size_study.answer": ("Size",),
     "studies.size_study.study": ("size",),
     "studies.sweep_study.plan": ("Until",),
-    "studies.sweep_study.study": ("SweepProgress", "SweepResult", "sweep"),
+    "studies.sweep_study.study": ("SweepResult", "sweep"),
     "studies.warm_up_time": ("warm_up",),
     "traffic_import.capture": ("Capture", "import_capture"),
 }

@@ -1,7 +1,6 @@
 """`tailroom compare`: simulation beside every model."""
 
 import json as json_text
-import tempfile
 from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
@@ -13,11 +12,18 @@ from rich.markup import escape
 
 import tailroom
 from tailroom.cli import failures, report
-from tailroom.cli.options import LinkName, ScenarioFile, Seed, Settings, parse_settings
-from tailroom.cli.progress import progress_bar, sweep_bar
-from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.cli.options import (
+    ClusterAddress,
+    LinkName,
+    ScenarioFile,
+    Seed,
+    Settings,
+    Workers,
+    parse_settings,
+)
+from tailroom.cli.progress import progress_bar, runs_bar
+from tailroom.statistics.intervals import Interval
 from tailroom.studies.prediction import Predictions
-from tailroom.studies.repetition import repeat
 
 QUANTITIES = ("utilization", "loss_fraction", "queue_packets_mean", "queue_delay_s_mean")
 """What both a simulated link and a model may have."""
@@ -34,13 +40,16 @@ def compare(  # noqa: PLR0913 - one argument an option
         int | None,
         typer.Option(
             min=2,
-            help="Simulate with so many seeds: their mean with its 95 % confidence interval.",
+            help="Simulate with this number of seeds, and show means with 95 % confidence "
+            "intervals.",
         ),
     ] = None,
     store: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="With --seeds: keep the runs, or take them from there."),
     ] = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
     link: LinkName = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
@@ -50,8 +59,9 @@ def compare(  # noqa: PLR0913 - one argument an option
     """
     with failures.reported():
         settings = parse_settings(set_)
-        if store and seeds is None:
-            raise failures.InputError("--store keeps several runs; give --seeds too")
+        for option, given in (("--store", store), ("--workers", workers), ("--cluster", cluster)):
+            if given and seeds is None:
+                raise failures.InputError(f"{option}: is for several runs; give --seeds too")
         predictions = tailroom.predict(file, link=link, seed=seed, set=settings)
         name = predictions.link.name
         if seeds is None:
@@ -61,7 +71,19 @@ def compare(  # noqa: PLR0913 - one argument an option
             about: dict[str, Any] = {"seed": result.summary["seed"], "simulation": measured}
             intervals = None
         else:
-            intervals = _repeat(file, name, settings, seed, seeds, store)
+            with runs_bar() as several:
+                found = tailroom.choices(
+                    file,
+                    seeds=seeds,
+                    seed=seed,
+                    set=settings,
+                    store=store,
+                    workers=workers,
+                    executor=cluster,
+                    progress=several,
+                )
+            metrics = found.choices[0].metrics
+            intervals = {key: metrics.get(f"links.{name}.{key}") for key in QUANTITIES}
             measured = {key: one.mean if one else None for key, one in intervals.items()}
             said = {key: _as_dict(one) for key, one in intervals.items()}
             about = {"seeds": seeds, "simulation": said}
@@ -69,27 +91,6 @@ def compare(  # noqa: PLR0913 - one argument an option
             print(json_text.dumps({**about, **predictions.as_dict()}, indent=2))
         else:
             _show(predictions, measured, intervals, Console(highlight=False))
-
-
-def _repeat(  # noqa: PLR0913, PLR0917 - what the command line says
-    file: Path,
-    link: str,
-    settings: dict[str, str],
-    seed: int | None,
-    seeds: int,
-    store: Path | None,
-) -> dict[str, Interval | None]:
-    """Each quantity of the link over the runs in which it is defined."""
-    replaced: dict[str, object] = {**settings, **({} if seed is None else {"seed": seed})}
-    with sweep_bar() as progress, tempfile.TemporaryDirectory(prefix="tailroom-") as dropped:
-        runs = repeat(file, store or dropped, seeds=seeds, set=replaced, progress=progress)
-    found: dict[str, Interval | None] = {}
-    for quantity in QUANTITIES:
-        values = [
-            value for value in runs[f"links.{link}.{quantity}"].to_pylist() if value is not None
-        ]
-        found[quantity] = mean_interval(values) if values else None
-    return found
 
 
 def _as_dict(interval: Interval | None) -> dict[str, float | None] | None:

@@ -1,6 +1,7 @@
 """`tailroom evaluate`: a report card for a congestion control."""
 
 import json as json_text
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from tailroom.cli import failures, report
-from tailroom.cli.progress import sweep_bar
+from tailroom.cli.options import ClusterAddress, Workers
+from tailroom.cli.progress import runs_bar
 from tailroom.reports import report_card as evaluation_report
 from tailroom.storage.output_directory import output_directory
 from tailroom.studies.report_card.evaluation import Evaluation, Finding, evaluate
@@ -45,9 +47,8 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Option(metavar="DIR", help="Write report.md, report.html and the picture there."),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
-    ] = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Hold a congestion control against Reno and CUBIC on the criteria of RFC 9743.
@@ -56,28 +57,30 @@ def evaluate_command(  # noqa: PLR0913 - one argument an option
     threshold, and why. Where a 95 % confidence interval contains the threshold, it is undecided.
     """
     with failures.reported():
-        if out is None:
-            _print(_evaluate(control, quick, seeds, store, workers), json=json)
-            return
-        with output_directory(out) as staging:
-            card = _evaluate(control, quick, seeds, store, workers)
-            drawn = evaluation_report.picture(card)
-            (staging / evaluation_report.PICTURE).write_bytes(drawn.png)
-            report_card = evaluation_report.document(card, drawn)
-            (staging / "report.md").write_text(report_card.markdown(), encoding="utf-8")
-            (staging / "report.html").write_text(report_card.html(), encoding="utf-8")
+        with output_directory(out) if out else nullcontext() as staging:
+            with runs_bar() as progress:
+                card = evaluate(
+                    control,
+                    store=store,
+                    quick=quick,
+                    seeds=seeds,
+                    workers=workers,
+                    executor=cluster,
+                    progress=progress,
+                )
+            if staging:
+                _write(card, staging)
         _print(card, json=json)
-        if not json:
+        if out and not json:
             print(f"The report is {out / 'report.html'}, also as report.md")
 
 
-def _evaluate(
-    control: str, quick: bool, seeds: int | None, store: Path | None, workers: int | None
-) -> Evaluation:
-    with sweep_bar() as progress:
-        return evaluate(
-            control, store=store, quick=quick, seeds=seeds, workers=workers, progress=progress
-        )
+def _write(card: Evaluation, directory: Path) -> None:
+    drawn = evaluation_report.picture(card)
+    (directory / evaluation_report.PICTURE).write_bytes(drawn.png)
+    report_card = evaluation_report.document(card, drawn)
+    (directory / "report.md").write_text(report_card.markdown(), encoding="utf-8")
+    (directory / "report.html").write_text(report_card.html(), encoding="utf-8")
 
 
 def _print(card: Evaluation, *, json: bool) -> None:

@@ -51,12 +51,22 @@ LinkName = Annotated[
     ),
 ]
 
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Maximum number of runs at a time; if left out, as many as there are cores, or as the "
+        "cluster takes.",
+    ),
+]
+
 ClusterAddress = Annotated[
     str | None,
     typer.Option(
         "--cluster",
         metavar="ADDRESS",
-        help="Run on the Dask cluster with its scheduler there, e.g. tcp://192.0.2.1:8786.",
+        help="Perform the runs on the Dask cluster whose scheduler has this address, e.g. "
+        "tcp://192.0.2.1:8786.",
     ),
 ]
 

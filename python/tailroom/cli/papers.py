@@ -10,8 +10,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from tailroom.cli import failures, report
-from tailroom.cli.options import ClusterAddress
-from tailroom.cli.progress import sweep_bar
+from tailroom.cli.options import ClusterAddress, Workers
+from tailroom.cli.progress import runs_bar
 
 if TYPE_CHECKING:
     from tailroom.reproduction import Paper, Reproduction
@@ -58,9 +58,7 @@ def run_paper(  # noqa: PLR0913 - one argument an option
             "papers/NAME-quick if left out. One that was interrupted goes on.",
         ),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
-    ] = None,
+    workers: Workers = None,
     cluster: ClusterAddress = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print claims and verdicts as JSON.")
@@ -75,14 +73,14 @@ def run_paper(  # noqa: PLR0913 - one argument an option
             parts = reproduction.parts_of(paper, figure or [])
         form = reproduction.Form.QUICK if quick else reproduction.Form.FULL
         place = out or Path("papers") / (f"{name}-quick" if quick else name)
-        with sweep_bar() as progress:
+        with runs_bar() as progress:
             done = reproduction.reproduce(
                 paper,
                 place,
                 parts=parts,
                 form=form,
                 workers=workers,
-                cluster=cluster,
+                executor=cluster,
                 progress=progress,
             )
         if json:

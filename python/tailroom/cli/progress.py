@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Column
 
 if TYPE_CHECKING:
+    from tailroom.execution.progress import RunProgress
     from tailroom.studies.size_study.answer import SizeProgress
-    from tailroom.studies.sweep_study.study import SweepProgress
 
 SHOW_AFTER_S = 1.0
 FIRST_ANSWER_AFTER_S = 10.0
@@ -26,7 +26,7 @@ WIDTH_FOR_BAR = 100
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
-    """Gives the function that `tailroom.run` reports to, or nothing if nobody would see it."""
+    """Gives the function that `tailroom.run` reports to, or `None` without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -55,8 +55,8 @@ def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
 
 
 @contextmanager
-def sweep_bar() -> Iterator[Callable[[SweepProgress], None] | None]:
-    """Gives the function that `tailroom.sweep` reports to, or nothing if nobody would see it."""
+def runs_bar() -> Iterator[Callable[[RunProgress], None] | None]:
+    """Gives the function that a study of many runs reports to, or `None` without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -69,10 +69,10 @@ def sweep_bar() -> Iterator[Callable[[SweepProgress], None] | None]:
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task("sweep", total=1, rate="")
+    task = bar.add_task("runs", total=1, rate="")
     begun = time.monotonic()
 
-    def report(state: SweepProgress) -> None:
+    def report(state: RunProgress) -> None:
         spent_s = time.monotonic() - begun
         if spent_s > SHOW_AFTER_S:
             bar.start()
@@ -83,15 +83,6 @@ def sweep_bar() -> Iterator[Callable[[SweepProgress], None] | None]:
         yield report
     finally:
         bar.stop()
-
-
-@contextmanager
-def runs_bar() -> Iterator[Callable[[int, int], None] | None]:
-    """Gives the function that a phase check reports to, or nothing if nobody would see it."""
-    from tailroom.studies.sweep_study.study import SweepProgress  # noqa: PLC0415 - it loads SciPy
-
-    with sweep_bar() as report:
-        yield report and (lambda done, planned: report(SweepProgress(done, 0, planned)))
 
 
 @contextmanager

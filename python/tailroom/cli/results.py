@@ -19,7 +19,7 @@ from tailroom.cli.table_excerpt import print_excerpt
 from tailroom.storage.store import Store
 from tailroom.studies.sweep_study.query import query
 from tailroom.studies.sweep_study.study import SweepResult
-from tailroom.studies.sweep_study.tables import all_runs, means, runs_of, without_texts
+from tailroom.studies.sweep_study.tables import all_runs, means, runs_of
 
 LONGEST_TEXT = 200
 """Characters of a text that are printed as CSV; whole scenarios have thousands."""
@@ -72,10 +72,13 @@ def results(  # noqa: PLR0913 - one argument an option
         if sql:
             table: pa.Table | None = query(store, sql)
         elif metric:
-            table = means(store, chosen_sweep(store, sweep), metric)
+            table = means(store.columns(), chosen_sweep(store, sweep), metric)
         elif out:
-            table = runs_of(store, chosen_sweep(store, sweep)) if sweep else all_runs(store)
-            table = table if texts else without_texts(table)
+            table = (
+                runs_of(store, chosen_sweep(store, sweep), texts=texts)
+                if sweep
+                else all_runs(store, texts=texts)
+            )
         else:
             table = None
         if table is None:

@@ -11,8 +11,16 @@ from rich.console import Console
 
 import tailroom
 from tailroom.cli import failures, phases, report
-from tailroom.cli.options import ScenarioFiles, Seed, Settings, parse_axes, parse_settings
-from tailroom.cli.progress import progress_bar, runs_bar, sweep_bar
+from tailroom.cli.options import (
+    ClusterAddress,
+    ScenarioFiles,
+    Seed,
+    Settings,
+    Workers,
+    parse_axes,
+    parse_settings,
+)
+from tailroom.cli.progress import progress_bar, runs_bar
 from tailroom.scenario.axis import Axis
 from tailroom.storage import result_directory as result_files
 from tailroom.storage.output_directory import output_directory
@@ -69,9 +77,8 @@ def run(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Option(metavar="DIR", help="Keep the runs of several choices in this store."),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
-    ] = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
 ) -> None:
     """Simulate a scenario and print what happened.
 
@@ -80,6 +87,7 @@ def run(  # noqa: PLR0913 - one argument an option
     """
     with failures.reported():
         overrides = parse_settings(set_)
+        where = _Where(workers, cluster)
         if len(files) > 1 or vary or metric or seeds > 1:
             if phase_check:
                 raise failures.InputError(
@@ -87,15 +95,25 @@ def run(  # noqa: PLR0913 - one argument an option
                     "give one FILE"
                 )
             wanted = _Wanted(files, parse_axes("--vary", vary), tuple(metric or ()), seeds, seed)
-            _run_choices(wanted, overrides, store, workers, json=json, out=out)
+            _run_choices(wanted, overrides, store, where, json=json, out=out)
             return
-        if store or workers:
-            option = "--store" if store else "--workers"
-            raise failures.InputError(
-                f"{option}: is for several runs; leave it out, or add --vary, --seeds or another "
-                "FILE"
-            )
-        _run_one(files[0], overrides, seed, json=json, out=out, phase_check=phase_check)
+        options = {"--store": store, "--workers": workers, "--cluster": cluster}
+        for option, given in options.items():
+            if given and not (phase_check and option != "--store"):
+                raise failures.InputError(
+                    f"{option}: is for several runs; leave it out, or add --vary, --seeds or "
+                    "another FILE"
+                )
+        checked = where if phase_check else None
+        _run_one(files[0], overrides, seed, json=json, out=out, phase_check=checked)
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Where several runs are performed."""
+
+    workers: int | None
+    cluster: str | None
 
 
 @dataclass(frozen=True)
@@ -113,7 +131,7 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
     wanted: _Wanted,
     overrides: dict[str, str],
     store: Path | None,
-    workers: int | None,
+    where: _Where,
     *,
     json: bool,
     out: Path | None,
@@ -123,7 +141,7 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
     from tailroom.cli import choices  # noqa: PLC0415
     from tailroom.studies.choice_study import answer as choice_answer  # noqa: PLC0415
 
-    with output_directory(out) if out else nullcontext() as staging, sweep_bar() as progress:
+    with output_directory(out) if out else nullcontext() as staging, runs_bar() as progress:
         found = tailroom.choices(
             wanted.files,
             wanted.vary,
@@ -132,7 +150,8 @@ def _run_choices(  # noqa: PLR0913 - one argument an option
             seed=wanted.seed,
             set=overrides,
             store=store,
-            workers=workers,
+            workers=where.workers,
+            executor=where.cluster,
             progress=progress,
         )
         if staging:
@@ -152,9 +171,9 @@ def _run_one(  # noqa: PLR0913 - one argument an option
     *,
     json: bool,
     out: Path | None,
-    phase_check: bool,
+    phase_check: _Where | None,
 ) -> None:
-    """Simulates one scenario with one seed."""
+    """Simulates one scenario with one seed, and checks phases where `phase_check` says."""
     with output_directory(out) if out else nullcontext() as staging:
         with progress_bar() as progress:
             result = tailroom.run(
@@ -166,7 +185,14 @@ def _run_one(  # noqa: PLR0913 - one argument an option
             )
         if phase_check:
             with runs_bar() as repeated:
-                spreads = tailroom.phase_check(file, seed=seed, set=overrides, progress=repeated)
+                spreads = tailroom.phase_check(
+                    file,
+                    seed=seed,
+                    set=overrides,
+                    workers=phase_check.workers,
+                    executor=phase_check.cluster,
+                    progress=repeated,
+                )
             result.summary["phase_check"] = phases.as_dicts(spreads)
         if staging:
             result_files.write(result, staging)

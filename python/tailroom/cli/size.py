@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tailroom import ScenarioError
 from tailroom.cli import failures
-from tailroom.cli.options import ClusterAddress, LinkName, Settings, parse_settings
+from tailroom.cli.options import ClusterAddress, LinkName, Settings, Workers, parse_settings
 from tailroom.cli.progress import size_bar
 from tailroom.cli.size_report import as_dict, show
 from tailroom.scenario.dumbbell import read_flows
@@ -75,9 +75,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Option(metavar="DIR", help="Keep the runs, so that asking again takes no time."),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
-    ] = None,
+    workers: Workers = None,
     cluster: ClusterAddress = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     out: Annotated[
@@ -116,7 +114,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
                 at_most=at_most,
                 precision=precision,
                 workers=workers,
-                cluster=cluster,
+                executor=cluster,
                 progress=progress,
             )
         if out:

@@ -8,8 +8,15 @@ import typer
 from rich.console import Console
 
 from tailroom.cli import failures
-from tailroom.cli.options import ClusterAddress, ScenarioFile, Settings, parse_axes, parse_settings
-from tailroom.cli.progress import sweep_bar
+from tailroom.cli.options import (
+    ClusterAddress,
+    ScenarioFile,
+    Settings,
+    Workers,
+    parse_axes,
+    parse_settings,
+)
+from tailroom.cli.progress import runs_bar
 from tailroom.cli.sweep_table import show
 from tailroom.scenario.source import ScenarioText
 from tailroom.simulation.metrics import full_names
@@ -68,9 +75,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
             "packet's transmission time, and show what that changes.",
         ),
     ] = False,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; all cores if left out.")
-    ] = None,
+    workers: Workers = None,
     cluster: ClusterAddress = None,
     metric: Annotated[
         list[str] | None,
@@ -94,7 +99,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         settings = parse_settings(set_)
         if metric:
             full_names(ScenarioText.of(file, settings), metric)
-        with sweep_bar() as progress:
+        with runs_bar() as progress:
             result = sweep(
                 file,
                 store,
@@ -106,7 +111,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
                 series=series,
                 phase_check=phase_check or None,
                 workers=workers,
-                cluster=cluster,
+                executor=cluster,
                 most_runs=10**9 if yes else MOST_RUNS,
                 progress=progress,
             )
@@ -115,7 +120,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
 
 def _show_known(result: SweepResult) -> str:
     """Shows the points of an interrupted sweep that have runs."""
-    done = sum(map(len, result.rows_by_point))
+    done = sum(result.run_counts)
     if done:
         show(result, Console(highlight=False), only_finished=True)
     return (

@@ -42,7 +42,7 @@ def show(
         MetricError: There is no such metric.
     """
     _show_points(result, console, metrics, only_finished)
-    finished = sum(map(len, result.rows_by_point))
+    finished = sum(result.run_counts)
     console.print(
         f"{finished:,} runs of {len(result.record.points):,} points are in the store "
         f"{escape(str(result.store.directory))}"
@@ -59,8 +59,8 @@ def show(
 def _show_points(
     result: SweepResult, console: Console, metrics: Sequence[str], only_finished: bool
 ) -> None:
-    rows = result.rows_by_point
-    shown = [place for place in range(len(rows)) if rows[place] or not only_finished]
+    finished = result.run_counts
+    shown = [place for place, count in enumerate(finished) if count or not only_finished]
     known = result.metrics
     blocks = _chosen(metrics, known) if metrics else _blocks(result, known)
     names = [*dict.fromkeys(metric for block in blocks.values() for metric in block.values())]
@@ -68,7 +68,7 @@ def _show_points(
     by_point = result.phase_spreads(names)
     spreads = [{one.metric: one for one in point} for point in by_point]
     who = _settings(result, shown)
-    counts = [len(rows[place]) for place in shown]
+    counts = [finished[place] for place in shown]
     if len(set(counts)) > 1:
         who.append(Column("runs", [str(count) for count in counts]))
     for title, block in blocks.items():

@@ -1,1 +1,1 @@
-"""Who performs the runs of a study: threads, processes, a cluster."""
+"""Performs the runs of a study: in threads, processes, any executor, or on a Dask cluster."""

@@ -1,4 +1,4 @@
-"""Runs on a Dask cluster: they go out to its workers, and their results come back to the store."""
+"""Performs runs on the workers of a Dask cluster."""
 
 import asyncio
 import dataclasses
@@ -6,15 +6,15 @@ import gc
 import logging
 import pickle
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from tailroom import _engine
 from tailroom.errors import ClusterError, RunError, ScenarioError
-from tailroom.execution.runner import Task, run_task
+from tailroom.execution.task import Task, run_task
 from tailroom.scenario.custom_controls import beside
 from tailroom.scenario.source import ScenarioText, own_controls
 from tailroom.storage.store import Run
@@ -22,29 +22,26 @@ from tailroom.storage.store import Run
 if TYPE_CHECKING:
     from distributed import Client
 
-ClusterLike: TypeAlias = "str | Client"
-"""A connection to a Dask cluster, or the address of its scheduler."""
-
 CONNECT_TIMEOUT_S = 10.0
-"""For the scheduler to answer, and for the first worker to be there."""
+"""Time for the scheduler to answer, and for the first worker to join."""
 FEWEST_AT_A_TIME = 64
-"""A cluster that grows with its work sees at least so many runs waiting."""
+"""Minimum number of runs that are submitted, so that a cluster that grows with its work grows."""
 REFRESH_S = 5.0
-"""After this time the size of the cluster is asked for again."""
+"""Time after which the number of the cluster's threads is read again."""
 SAME_TAILROOM = "install the same tailroom on every machine"
 SAME_FILES = "files that a scenario names must be at the same path on every machine"
 
 
 @contextmanager
-def connected(cluster: "ClusterLike | None") -> "Iterator[Cluster | None]":
-    """Connects to a cluster, and lets go of it unless the caller has brought the connection.
+def connected(cluster: "str | Client") -> "Iterator[Cluster]":
+    """Yields a cluster: connects to the scheduler at an address, or uses the given client.
+
+    A connection made here is closed in the end; a client stays open.
 
     Raises:
-        ClusterError: Dask is not installed, the scheduler does not answer, or a worker is unfit.
+        ClusterError: Dask is not installed, the scheduler does not answer, or a worker cannot
+            perform runs.
     """
-    if cluster is None:
-        yield None
-        return
     try:
         import distributed  # noqa: PLC0415 - an extra, and it takes half a second
     except ImportError as error:
@@ -54,8 +51,8 @@ def connected(cluster: "ClusterLike | None") -> "Iterator[Cluster | None]":
     if isinstance(cluster, distributed.Client):
         yield Cluster(cluster)
         return
-    # A client that could not connect closes itself when it is collected as garbage. If that happens
-    # while another one starts, each waits for the other's lock, for ever.
+    # A client that could not connect closes itself when it is garbage-collected. If that happens
+    # while another client starts, each waits for the other's lock forever.
     gc.collect()
     try:
         client = distributed.Client(cluster, timeout=CONNECT_TIMEOUT_S, set_as_default=False)
@@ -66,7 +63,7 @@ def connected(cluster: "ClusterLike | None") -> "Iterator[Cluster | None]":
         ) from None
     log = logging.getLogger("distributed.client")
     level = log.level
-    log.setLevel(logging.CRITICAL)  # we say what is wrong, in one line
+    log.setLevel(logging.CRITICAL)  # the error below says it in one line
     try:
         with client:
             yield Cluster(client)
@@ -75,13 +72,13 @@ def connected(cluster: "ClusterLike | None") -> "Iterator[Cluster | None]":
 
 
 class Cluster:
-    """The workers of a Dask cluster that have been found fit."""
+    """The workers of a Dask cluster, which have tailroom with the same engine."""
 
     def __init__(self, client: "Client") -> None:
-        """Looks at the workers.
+        """Checks the workers.
 
         Raises:
-            ClusterError: There are none, or one has another engine than this machine.
+            ClusterError: There are no workers, or a worker has another engine than this machine.
         """
         self._client = client
         self._name = client.scheduler.address if client.scheduler else "cluster"
@@ -127,7 +124,7 @@ class Cluster:
 
     @property
     def at_a_time(self) -> int:
-        """How many runs to have out: more than there are threads, so that none waits for us."""
+        """Maximum number of submitted runs: more than there are threads, which never idle then."""
         if time.monotonic() - self._asked_at >= REFRESH_S:
             with self._lost_if_silent():
                 self._threads = sum(self._client.nthreads().values())
@@ -135,15 +132,20 @@ class Cluster:
         return max(4 * self._threads, FEWEST_AT_A_TIME)
 
     def submit(self, task: Task) -> Future[Run]:
-        """Has a run done somewhere.
+        """Starts a run on one of the workers.
 
         Raises:
-            ClusterError: A control of the user's own cannot be sent.
+            ClusterError: A control written in Python cannot be sent.
         """
         loop: Any = self._client.loop
         return asyncio.run_coroutine_threadsafe(
             self._outcome(task, _packed(task)), loop.asyncio_loop
         )
+
+    def cancel(self, running: Collection[Future[Run]]) -> None:
+        """Stops these runs; workers notice within a second."""
+        for future in running:
+            future.cancel()
 
     async def _outcome(self, task: Task, packed: bytes) -> Run:
         from distributed import CancelledError, KilledWorker  # noqa: PLC0415 - it is there by now
@@ -170,11 +172,11 @@ def _first_line(error: BaseException) -> str:
     return (str(error) or type(error).__name__).partition("\n")[0]
 
 
-# Functions inside of functions travel as a whole: the scheduler reads them, and needs no tailroom.
+# A nested function is pickled with its code, so the scheduler can load it without tailroom.
 
 
 def _remote_run() -> Callable[[str, bytes], Run]:
-    """What does a run on a worker."""
+    """The function that performs a run on a worker."""
 
     def tailroom_run(build: str, packed: bytes) -> Run:
         from tailroom.execution.dask_cluster import run_sent  # noqa: PLC0415 - the worker's
@@ -185,7 +187,7 @@ def _remote_run() -> Callable[[str, bytes], Run]:
 
 
 def _worker_build() -> Callable[[], tuple[str, str]]:
-    """What says which engine a worker has, or why none."""
+    """The function that returns the build of a worker's engine, and why there is none."""
 
     def ask() -> tuple[str, str]:
         try:
@@ -206,7 +208,7 @@ def _check_build(worker: str, build: str, wanted: str) -> None:
 
 
 def _packed(task: Task) -> bytes:
-    """A run with the controls of the user's own, code included, which no worker has."""
+    """Pickles a task with the code of the controls written in Python, which no worker has."""
     import cloudpickle  # noqa: PLC0415 - comes with Dask
 
     names = own_controls(task.source.resolve(seed=None))
@@ -218,7 +220,7 @@ def _packed(task: Task) -> bytes:
     with _by_value(source):
         try:
             packed: bytes = cloudpickle.dumps(dataclasses.replace(task, source=source))
-        except Exception as error:  # whatever an object of the user's may raise
+        except Exception as error:  # any exception of a user's object
             raise ClusterError(
                 f"{task.source.place}: {', '.join(names)} cannot be sent to another machine: "
                 f"{type(error).__name__}: {error}"
@@ -228,7 +230,7 @@ def _packed(task: Task) -> bytes:
 
 @contextmanager
 def _by_value(source: ScenarioText) -> Iterator[None]:
-    """Has the code of the user's modules travel, not only their names."""
+    """Pickles functions and classes of the user's modules by value, not by name."""
     import cloudpickle  # noqa: PLC0415 - comes with Dask
 
     modules: list[ModuleType] = []
@@ -245,14 +247,14 @@ def _by_value(source: ScenarioText) -> Iterator[None]:
 
 
 def run_sent(build: str, packed: bytes) -> Run:
-    """Does a run on a worker."""
+    """Performs a run on this worker."""
     from distributed import get_worker  # noqa: PLC0415 - it is there if we come here
 
     worker = get_worker()
     _check_build(worker.address, _engine.build(), build)
     try:
         task: Task = pickle.loads(packed)
-    except Exception as error:  # whatever the user's modules may raise
+    except Exception as error:  # any exception of a user's module
         raise ClusterError(
             f"worker {worker.address} cannot load the controls: {type(error).__name__}: {error}; "
             "install there what their module imports"
@@ -262,7 +264,7 @@ def run_sent(build: str, packed: bytes) -> Run:
 
 
 def _check_files(worker: str, task: Task) -> None:
-    """Refuses to run another scenario than the one that the sweep has read."""
+    """Refuses a scenario whose files differ from those where the study began."""
     try:
         found = task.source.hash()
     except (ScenarioError, OSError) as error:
@@ -275,7 +277,7 @@ def _check_files(worker: str, task: Task) -> None:
 
 
 class _Dropped:
-    """Whether nobody waits any more for the run that this thread does."""
+    """Whether the run of this thread has been cancelled."""
 
     def __init__(self, worker: Any) -> None:
         self._tasks = worker.state.tasks

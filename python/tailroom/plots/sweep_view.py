@@ -11,7 +11,7 @@ import pyarrow as pa
 from tailroom.errors import MetricError
 from tailroom.scenario.axis import Axis, key_words, value_words
 from tailroom.simulation.metrics import find_metric
-from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.statistics.intervals import Interval
 
 if TYPE_CHECKING:
     from tailroom.studies.sweep_study.study import SweepResult
@@ -58,9 +58,7 @@ class SweepView:
         self.axes = {key: Axis(key, tuple(values)) for key, values in result.record.axes.items()}
         self.points = [point["settings"] for point in result.record.points]
         self._found: dict[str, list[Interval | None]] = {}
-        self._runs = runs = result.runs
-        keys = runs["key"].to_pylist() if "key" in runs.column_names else []
-        self._row = {key: row for row, key in enumerate(keys)}
+        runs = result.runs
         self.metrics: list[str] = [
             name
             for name, kind in zip(runs.column_names, runs.schema.types, strict=True)
@@ -140,7 +138,7 @@ class SweepView:
     def means(self, metric: str, places: Sequence[int]) -> Means:
         """A metric at these points, by its full name."""
         if metric not in self._found:
-            self._found[metric] = self._intervals(metric)
+            self._found[metric] = self.result.intervals(metric)
         found = [self._found[metric][place] for place in places]
         widths = [one.half_width if one and isfinite(one.half_width) else nan for one in found]
         return Means([one.mean if one else nan for one in found], widths)
@@ -179,19 +177,9 @@ class SweepView:
 
     def scenario(self, place: int) -> str | None:
         """The scenario of a point as TOML; `None` if no run of it is finished."""
-        rows = self._rows(place)
-        return str(self._runs["scenario"][rows[0]]) if rows else None
-
-    def _rows(self, place: int) -> list[int]:
-        """Rows of the finished runs of a point."""
-        keys = self.result.record.points[place]["runs"]
-        return [self._row[key] for key in keys if key in self._row]
-
-    def _intervals(self, metric: str) -> list[Interval | None]:
-        column = self._runs[metric].to_pylist()
-        by_point = [[column[row] for row in self._rows(place)] for place in range(len(self.points))]
-        known = [[value for value in values if value is not None] for values in by_point]
-        return [mean_interval(values) if values else None for values in known]
+        finished = self.result.index.present(self.result.record.points[place]["runs"])
+        row = self.result.store.read(finished[0]) if finished else None
+        return None if row is None else str(row["scenario"][0])
 
     def _order(self, key: str) -> dict[str, float]:
         axis = self.axes[key]

@@ -1,9 +1,10 @@
-"""Reproducing a paper: its runs into a store, then numbers, pictures and verdicts from there."""
+"""Reproduces a paper: runs into a store, then numbers, pictures and verdicts from the store."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 
-from tailroom.execution.dask_cluster import ClusterLike, connected
+from tailroom.execution.executors import ExecutorLike, performer
+from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.reproduction import output
 from tailroom.reproduction.done import PartDone, Reproduction
@@ -12,7 +13,6 @@ from tailroom.reproduction.found import Found, RunFound, StudyFound
 from tailroom.reproduction.paper import Paper, Part
 from tailroom.reproduction.runs import Planned, plan_parts, run_missing
 from tailroom.storage.store import Store
-from tailroom.studies.sweep_study.study import SweepProgress
 
 
 def reproduce(  # noqa: PLR0913 - each says one thing about it
@@ -22,39 +22,39 @@ def reproduce(  # noqa: PLR0913 - each says one thing about it
     parts: Sequence[Part] = (),
     form: Form = Form.FULL,
     workers: int | None = None,
-    cluster: "ClusterLike | None" = None,
-    progress: Callable[[SweepProgress], object] | None = None,
+    executor: "ExecutorLike | None" = None,
+    progress: Callable[[RunProgress], object] | None = None,
 ) -> Reproduction:
     """Reproduces a paper into a directory: store, data, pictures and a report with verdicts.
 
-    Runs that the directory's store holds already are not run again, so that one which was
-    interrupted goes on where it was.
+    Runs that the directory's store holds already are not repeated, so an interrupted reproduction
+    continues where it stopped.
 
     Args:
         paper: For example one that `tailroom.reproduction.load` returns.
-        out: Directory for everything; new, empty, or of the same paper and form.
+        out: Output directory: new, empty, or of the same paper and form.
         parts: Only these figures, tables and questions; all if left out.
         form: How thoroughly.
-        workers: Runs at a time; as many as there are cores if left out, or as the cluster takes.
-        cluster: Runs them there, as `tailroom.sweep` does.
-        progress: Called after each run, with how far it is.
+        workers: Maximum number of runs at a time; as many as there are cores if left out, or as
+            the executor takes.
+        executor: Where the runs are performed, as in `tailroom.sweep`.
+        progress: Called after each run.
 
     Raises:
         OutputDirectoryError: The directory holds something else, or cannot be written.
         StoreError: The store in it cannot be written.
-        ClusterError: The cluster does not answer, or cannot do the runs.
-        RunError: Runs failed; the others are done and kept.
-        NotWrittenError: Store or report cannot be written, e.g. as the disk is full.
+        ClusterError: The cluster does not answer, or it or the executor cannot perform the runs.
+        RunError: Runs failed; the others are kept.
+        NotWrittenError: Store or report cannot be written, for example on a full disk.
         KeyboardInterrupt: Ctrl-C; what is finished is kept.
     """
     chosen = tuple(parts) or paper.parts
     planned = plan_parts(chosen, form)
     points = [point for one in planned for point in one.points]
-    with connected(cluster) as connection:
+    in_processes = any(point.controls for point in points)
+    with performer(executor, workers=workers, in_processes=in_processes) as place:
         directory, store = output.open_directory(out, paper, form)
-        typical = points[0].source
-        with Runner(typical, store, workers=workers, cluster=connection) as runner:
-            run_missing(planned, store, runner, progress or (lambda _: None))
+        run_missing(planned, Runner(store, place), progress)
     runs = _read(store, {key for point in points for key in point.keys})
     done = tuple(_judged(part, form, planned, runs) for part in chosen)
     reproduction = Reproduction(paper, form, done, directory, len(runs))
@@ -63,7 +63,7 @@ def reproduce(  # noqa: PLR0913 - each says one thing about it
 
 
 def _read(store: Store, keys: set[str]) -> dict[str, RunFound]:
-    """All runs from the store, which is what verdicts rest on; each is read once."""
+    """Reads every run from the store once; verdicts follow from these rows."""
     rows = ((key, store.read(key)) for key in keys)
     return {key: RunFound(store, key, row) for key, row in rows if row is not None}
 

@@ -3,17 +3,17 @@
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from tailroom.errors import RunError
-from tailroom.execution.runner import Point, Runner, Task
+from tailroom.execution.point import Point
+from tailroom.execution.progress import RunProgress
+from tailroom.execution.runner import Runner
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study, check_names
 from tailroom.scenario.shipped import SCENARIOS
 from tailroom.scenario.source import ScenarioText
-from tailroom.storage.store import Run, Store, SweepRecord
+from tailroom.storage.store import SweepRecord
 from tailroom.studies.sweep_study.plan import Plan, plan
-from tailroom.studies.sweep_study.study import SweepProgress
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Planned:
 
 
 def plan_parts(parts: Sequence[Part], form: Form) -> list[Planned]:
-    """Every study of these parts, its points numbered throughout.
+    """Plans every study of these parts.
 
     Raises:
         ValueError: Studies of a part have the same name, or one that no file can have.
@@ -51,11 +51,7 @@ def plan_parts(parts: Sequence[Part], form: Form) -> list[Planned]:
         check_names(f"part {part.name}", [study.name for study in studies])
         for study in studies:
             what = plan(_source(study), grid=study.grid, together=study.together, seeds=study.seeds)
-            before = sum(len(one.points) for one in planned)
-            points = [
-                Point.of(what.source, index, settings)
-                for index, settings in enumerate(what.points(), before)
-            ]
+            points = [Point.of(what.source, one, keep=study.keep) for one in what.points()]
             planned.append(Planned(part, study, what, points))
     return planned
 
@@ -69,43 +65,17 @@ def _source(study: Study) -> ScenarioText:
 
 def run_missing(
     planned: Sequence[Planned],
-    store: Store,
     runner: Runner,
-    report: Callable[[SweepProgress], object],
+    progress: Callable[[RunProgress], object] | None = None,
 ) -> None:
-    """Does what the store does not hold; a run that several studies need is done once.
+    """Performs the runs that the store lacks; a run that several studies need is performed once.
 
     Raises:
-        RunError: Runs failed; the others are done and kept.
+        RunError: Runs failed; the others are kept.
     """
-    waiting: dict[str, Task] = {}
-    for one in planned:
-        for point in one.points:
-            for task in point.missing(store, one.study.seeds, keep=one.study.keep):
-                before = waiting.get(task.key, task)
-                keep = tuple(dict.fromkeys(before.keep + task.keep))
-                waiting[task.key] = replace(before, keep=keep)
-    needed = len({key for one in planned for point in one.points for key in point.keys})
-    found = needed - len(waiting)
-    failures: list[str] = []
-    finished = 0
-
-    def taken(task: Task, ended: Run | RunError) -> list[Task]:
-        nonlocal finished
-        finished += 1
-        if isinstance(ended, RunError):
-            failures.append(f"{task.source.place}, seed {task.seed}: {ended}")
-        report(SweepProgress(found + finished, found, needed))
-        return []
-
-    report(SweepProgress(found, found, needed))
+    seeds = {point: one.study.seeds for one in planned for point in one.points}
     try:
-        runner.run(waiting.values(), taken)
+        runner.complete(list(seeds), lambda point: seeds[point], keep_going=True, progress=progress)
     finally:
         for one in planned:
-            store.record(one.record)
-    if failures:
-        raise RunError(
-            f"{len(failures)} of {needed} runs failed, the others are kept; the first: "
-            f"{failures[0]}"
-        )
+            runner.store.record(one.record)

@@ -1,9 +1,10 @@
-"""The store of results: a directory of Parquet files, one a run, none of them ever half-written.
+"""The store of results: a directory of Parquet files, one per run, none of them half-written.
 
     STORE/tailroom-store.json      says that it is a store, and in which format
     STORE/runs/KEY.parquet         one row: scenario, seed, engine, every metric, the whole summary
     STORE/TABLE/KEY.parquet        a table of that run, such as `link_series`, if it was asked for
     STORE/sweeps/ID.json           which points a sweep has, and which runs belong to each
+    STORE/index.arrow              copies of the rows, as `run_index` describes
 
 A key is a hash of all that a run depends on, so a finished run is found again from any sweep, and
 two sweeps that work on one store at a time only ever write the same content under the same name. A
@@ -17,6 +18,7 @@ import json
 import os
 import time
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -30,6 +32,8 @@ from tailroom.errors import NotWrittenError, RunError, StoreError
 from tailroom.scenario.named_values import NamedValues
 from tailroom.simulation.metrics import metrics_of
 from tailroom.simulation.result import Result
+from tailroom.storage.run_index import FILE as INDEX_FILE
+from tailroom.storage.run_index import RunIndex, Signature, without_texts
 
 FORMAT = 1
 MARKER = "tailroom-store.json"
@@ -37,7 +41,13 @@ PARTIAL = ".partial"
 DIGEST = b"tailroom_digest"
 """Key of the digest in a file's metadata."""
 ABANDONED_AFTER_S = 3600.0
-"""A file that has been in the making for longer belonged to a process that was killed."""
+"""Age after which an unfinished file counts as left by a process that was killed."""
+
+WORTH_INDEXING = 100
+"""The index file is rewritten if it lacks at least this number of runs."""
+MOST_RECENT = 500
+"""Rows are moved into the index in batches of this size: a table of one row takes about 100 kB of
+memory."""
 
 _counter = itertools.count()
 
@@ -50,7 +60,7 @@ class Run:
     row: pa.Table
     """One row."""
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
-    """Those of the result's tables that were asked for, by name."""
+    """The tables of the result that the study keeps, by name."""
 
 
 @dataclass
@@ -67,27 +77,27 @@ class SweepRecord:
     """Each with `settings` (key to value), `runs` (keys of its runs) and, if phases were checked,
     `shifted_runs` (keys of its runs with shifted RTTs)."""
     until: dict[str, Any] | None = None
-    """What the points are repeated for: the fields of `Until`."""
+    """The fields of `Until`, if a precision decides the number of runs."""
 
 
 def run_key(scenario_hash: str, engine_build: str, seed: int, controls: str = "") -> str:
-    """Names all that a run's result depends on.
+    """Hashes everything that the result of a run depends on.
 
     Args:
         scenario_hash: Of the scenario and the contents of its files.
         engine_build: Names the engine to the byte.
         seed: Of the run.
-        controls: Tells apart controls of the user's own that have the same name and file.
+        controls: Fingerprint of the controls written in Python.
     """
     parts = json.dumps([scenario_hash, engine_build, seed, controls])
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def as_run(key: str, engine_build: str, result: Result, *, keep: Collection[str]) -> Run:
-    """What the store keeps of a result: a row, and those of its tables that are asked for.
+    """Makes the row of a result, and selects the tables that the study keeps.
 
     Raises:
-        RunError: The scenario does not record one of them.
+        RunError: The scenario does not record one of the tables.
     """
     summary = result.summary
     row = {
@@ -125,25 +135,30 @@ class Store:
         """Opens a store that exists.
 
         Raises:
-            StoreError: It is none, or one of a newer version.
+            StoreError: The directory is not a store, or a newer version wrote it.
         """
         self.directory = Path(directory).absolute()
         self.damaged: list[Path] = []
         """Files that could not be read; their runs count as not finished."""
+        self._index: RunIndex | None = None
+        self._unwritten = 0
+        """Number of runs that the index has and its file lacks."""
+        self._recent: dict[str, tuple[Signature, pa.Table]] = {}
+        """Rows that were read or written since the index was made, with their files."""
         _check(self.directory)
 
     @classmethod
     def create(cls, directory: str | PathLike[str]) -> "Store":
-        """Opens a store, or makes one where there is nothing or an empty directory.
+        """Opens a store, or creates one if the directory is empty or does not exist.
 
         Raises:
-            StoreError: Something else is there, or it cannot be written.
+            StoreError: The directory holds something else, or cannot be written.
         """
         path = Path(directory).absolute()
         try:
             if _is_free(path):
                 path.mkdir(parents=True, exist_ok=True)
-                # The marker first: whoever finds it may complete what a killed process began.
+                # The marker first: with it, another process may complete what a killed one began.
                 write_whole(path / MARKER, json.dumps({"format": FORMAT}).encode())
             store = cls(path)
             for part in ("runs", "sweeps"):
@@ -156,56 +171,146 @@ class Store:
         return store
 
     def add(self, run: Run) -> None:
-        """Keeps a finished run; nothing of it is there if this raises.
+        """Writes a finished run. If this raises, the run does not count as finished.
 
         Raises:
-            NotWrittenError: It cannot be written, e.g. as the disk is full.
+            NotWrittenError: A file cannot be written, for example on a full disk.
         """
         for name, table in run.tables.items():
             (self.directory / name).mkdir(exist_ok=True)
             _write_table(self._file(name, run.key), table)
         # The row last: a run counts as finished when its row is there.
-        _write_table(self._file("runs", run.key), run.row)
+        path = self._file("runs", run.key)
+        _write_table(path, run.row)
+        self._remember(run.key, _signature(path), run.row)
 
-    def read(self, key: str, *, keep: Collection[str] = ()) -> pa.Table | None:
-        """The row of a finished run; `None` if it is not there or damaged.
+    def find(self, key: str, *, keep: Collection[str] = ()) -> pa.Table | None:
+        """The row of a finished run without its texts; `None` if its file is missing or damaged.
+
+        The row comes from the index if the run's file has not changed since it was indexed.
 
         Args:
             key: The run.
-            keep: It counts as finished only if these tables of it are there too.
+            keep: The run counts as finished only if it has these tables too.
         """
-        row = self._read(self._file("runs", key))
+        index = self._known
+        if key not in index or _signature(self._file("runs", key)) != index.signatures[key]:
+            row = self.read(key, keep=keep)
+            return None if row is None else without_texts(row)
+        if any(self.table(key, name) is None for name in keep):
+            return None
+        return index.row(key)
+
+    def columns(self) -> RunIndex:
+        """The rows of all finished runs without their texts, as columns.
+
+        Reads the files that the index lacks, and rewrites the index file if they are many. A store
+        that cannot be written gives the same answer.
+        """
+        files = self._files_of_runs()
+        known, read = self._known.signatures, set()
+        for key in sorted(key for key, file in files.items() if known.get(key) != file):
+            if key not in self._recent or self._recent[key][0] != files[key]:
+                self._recent.pop(key, None)
+                if self.read(key) is not None:
+                    read.add(key)
+        self._merge_recent()
+        index = self._known
+        # A run that was read just now may have been written since the directory was listed.
+        kept = [
+            key for key, file in index.signatures.items() if files.get(key) == file or key in read
+        ]
+        if len(kept) < len(index.signatures):
+            self._index = index = index.updated(kept, {})
+        if self._unwritten >= WORTH_INDEXING:
+            with suppress(NotWrittenError):
+                write_whole(self.directory / INDEX_FILE, index.to_bytes())
+            self._unwritten = 0
+        return index
+
+    def _files_of_runs(self) -> dict[str, Signature]:
+        """The file of each run, by key."""
+        files = {}
+        with suppress(FileNotFoundError):
+            for entry in os.scandir(self.directory / "runs"):
+                if entry.name.endswith(".parquet"):
+                    stat = entry.stat()
+                    key = entry.name.removesuffix(".parquet")
+                    files[key] = (stat.st_size, stat.st_mtime_ns)
+        return files
+
+    @property
+    def _known(self) -> RunIndex:
+        """The index of this object, at first that of the index file."""
+        if self._index is None:
+            try:
+                self._index = RunIndex.from_bytes((self.directory / INDEX_FILE).read_bytes())
+            except OSError:
+                self._index = RunIndex()
+        return self._index
+
+    def _remember(self, key: str, signature: Signature | None, row: pa.Table) -> None:
+        if signature and self._known.signatures.get(key) != signature:
+            self._recent[key] = (signature, without_texts(row))
+        if len(self._recent) >= MOST_RECENT:
+            self._merge_recent()
+
+    def _merge_recent(self) -> None:
+        """Moves the recent rows into the index."""
+        if not self._recent:
+            return
+        index = self._known
+        kept = [key for key in index.signatures if key not in self._recent]
+        self._index = index.updated(kept, self._recent)
+        self._unwritten += len(self._recent)
+        self._recent = {}
+
+    def read(self, key: str, *, keep: Collection[str] = ()) -> pa.Table | None:
+        """The row of a finished run, from its file; `None` if the file is missing or damaged.
+
+        Args:
+            key: The run.
+            keep: The run counts as finished only if it has these tables too.
+        """
+        path = self._file("runs", key)
+        signature = _signature(path)  # before the content, which may be replaced meanwhile
+        row = self._read(path)
         if row is None:
             return None
         if row["key"].to_pylist() != [key]:
-            self._note_damage(self._file("runs", key))
+            self._note_damage(path)
             return None
+        self._remember(key, signature, row)
         if any(self.table(key, name) is None for name in keep):
             return None
         return row
 
     def table(self, key: str, name: str) -> pa.Table | None:
-        """A table of a run, such as `link_series`; `None` if it was not asked for."""
+        """A table of a run, such as `link_series`; `None` if the store does not have it."""
         return self._read(self._file(name, key))
 
     def runs(self, keys: Iterable[str] | None = None) -> pa.Table:
-        """The rows of these runs, of all if left out; a metric that a run lacks is null."""
+        """One row per finished run, from the files; a metric that a run lacks is null.
+
+        Args:
+            keys: The runs; all runs of the store if left out.
+        """
         if keys is None:
             keys = sorted(file.stem for file in (self.directory / "runs").glob("*.parquet"))
         rows = [row for row in map(self.read, keys) if row is not None]
         return pa.concat_tables(rows, promote_options="default") if rows else pa.table({"key": []})
 
     def record(self, sweep: SweepRecord) -> None:
-        """Writes down which runs belong to a sweep, in place of what was written before.
+        """Writes which runs belong to a sweep, in place of an earlier record of that sweep.
 
         Raises:
-            NotWrittenError: It cannot be written.
+            NotWrittenError: The record cannot be written.
         """
         text = json.dumps(vars(sweep), indent=1)
         write_whole(self.directory / "sweeps" / f"{sweep.id}.json", text.encode())
 
     def sweeps(self) -> list[SweepRecord]:
-        """Every sweep that worked on this store, by id."""
+        """The records of all sweeps of this store, by id."""
         records = []
         for path in sorted((self.directory / "sweeps").glob("*.json")):
             try:
@@ -220,13 +325,13 @@ class Store:
 
     def _read(self, path: Path) -> pa.Table | None:
         try:
-            table = pq.read_table(path, page_checksum_verification=True, partitioning=None)
+            table = pq.ParquetFile(path, page_checksum_verification=True).read(use_threads=False)
             if (table.schema.metadata or {}).get(DIGEST) == _digest(table):
                 return table.replace_schema_metadata(None)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, pa.ArrowException):
-            pass  # a flipped bit may show as any of these
+        except (OSError, TypeError, ValueError, pa.ArrowException):
+            pass  # a flipped bit may cause any of these
         self._note_damage(path)
         return None
 
@@ -235,17 +340,25 @@ class Store:
             self.damaged.append(path)
 
     def _clean_up(self) -> None:
-        """Removes what killed processes have left."""
+        """Removes unfinished files of killed processes."""
         for path in self.directory.rglob(f".*{PARTIAL}"):
             try:
                 if time.time() - path.stat().st_mtime > ABANDONED_AFTER_S:
                     path.unlink(missing_ok=True)
             except OSError:
-                continue  # another process removes it, or we may not: it does no harm
+                continue  # another process removed it, or this one may not; it does no harm
+
+
+def _signature(path: Path) -> Signature | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_size, stat.st_mtime_ns
 
 
 def _is_free(path: Path) -> bool:
-    """Whether there is nothing yet, or no more than a killed process left of an empty store."""
+    """Whether the directory is missing, empty, or holds only the unfinished marker of a store."""
     if not path.exists():
         return True
     return path.is_dir() and all(one.name.startswith(f".{MARKER}") for one in path.iterdir())
@@ -278,7 +391,7 @@ def _check(directory: Path) -> None:
 
 
 def _digest(table: pa.Table) -> bytes:
-    """A hash of names and values."""
+    """A hash of the names and values of columns."""
     sha = hashlib.sha256()
     for name, column in zip(table.column_names, table.columns, strict=True):
         is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
@@ -293,21 +406,35 @@ def _digest(table: pa.Table) -> bytes:
 def _write_table(path: Path, table: pa.Table) -> None:
     table = table.replace_schema_metadata({DIGEST: _digest(table)})
 
-    # By way of memory: Parquet's writer does not close its file when the disk is full.
+    # Through memory: Parquet's writer does not close its file when the disk is full.
     memory = pa.BufferOutputStream()
     pq.write_table(
-        table, memory, compression="zstd", write_page_checksum=True, write_statistics=False
+        table, memory, write_page_checksum=True, write_statistics=False, **_encoding(table)
     )
     write_whole(path, memory.getvalue())
 
 
+def _encoding(table: pa.Table) -> dict[str, Any]:
+    """How Parquet encodes a table.
+
+    In a table of one row, dictionaries and compressed numbers are larger than the numbers, and
+    reading and writing them takes three times as long.
+    """
+    if table.num_rows > 1:
+        return {"compression": "zstd"}
+    compression = {
+        one.name: "zstd" if pa.types.is_string(one.type) else "none" for one in table.schema
+    }
+    return {"use_dictionary": False, "compression": compression}
+
+
 def write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
-    """Writes a file beside its place, and renames it there when it is whole.
+    """Writes a temporary file in the same directory, and renames it when it is complete.
 
     Raises:
-        NotWrittenError: It cannot be written.
+        NotWrittenError: The file cannot be written.
     """
-    # A number more than the process's keeps threads and machines that share the store apart.
+    # Threads, and machines that share the store, may have the same process id.
     unique = f"{os.getpid()}-{next(_counter)}-{time.time_ns()}"
     partial = path.with_name(f".{path.name}.{unique}{PARTIAL}")
     try:

@@ -9,25 +9,25 @@ the network.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import sqrt
 from os import PathLike
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
 import scipy
 from numpy.typing import NDArray
 
-from tailroom.errors import RunError, ScenarioError
-from tailroom.execution.runner import Point, Runner, Task
+from tailroom.errors import ScenarioError
+from tailroom.execution.executors import ExecutorLike
+from tailroom.execution.point import Point
+from tailroom.execution.progress import RunProgress
+from tailroom.execution.runner import Runner
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioText
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
-from tailroom.storage.store import Run, Store
 
 KEY = "phase_shift"
 """The scenario's key that shifts RTTs."""
@@ -118,7 +118,7 @@ def shifted_points(point: Point, count: int) -> list[Point]:
     """A point for each of the shifts 1 to `count`, for one run each: shift k has the k-th seed."""
     return [
         replace(
-            Point.of(point.source, point.index, {KEY: shift}),
+            Point.of(point.source, {KEY: shift}, keep=point.keep),
             settings={**point.settings, KEY: shift},
             first_seed=point.first_seed + shift - 1,
         )
@@ -172,7 +172,8 @@ def phase_check(  # noqa: PLR0913 - each says one thing about the runs
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Mapping[str, str | ControlFactory] | None = None,
     workers: int | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    executor: "ExecutorLike | None" = None,
+    progress: Callable[[RunProgress], object] | None = None,
 ) -> list[PhaseSpread]:
     """Runs a scenario with several seeds, and as often with shifted RTTs, and compares the two.
 
@@ -184,21 +185,23 @@ def phase_check(  # noqa: PLR0913 - each says one thing about the runs
         seed: The first seed; the scenario's if left out.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
-        workers: Runs at a time; as many as there are cores if left out.
-        progress: Called after each run with the number that are done and their number in all.
+        workers: Maximum number of runs at a time; as many as there are cores if left out.
+        executor: Where the runs are performed, as in `tailroom.sweep`.
+        progress: Called after each run, with how far the check is.
 
     Raises:
         ScenarioError: The scenario is wrong, or `runs` is below 2.
         MetricError: There is no such metric.
+        ClusterError: The cluster or executor cannot perform the runs.
         RunError: A run failed.
     """
     if runs < 2:
         raise ScenarioError(f"phase check: {runs} runs; give at least 2 to see a spread")
     source = ScenarioText.of(scenario, set or {}, congestion)
-    point = Point.of(source, 0, {} if seed is None else {"seed": seed})
-    with ExitStack() as stack:
-        place = stack.enter_context(TemporaryDirectory(prefix="tailroom-"))
-        runner = stack.enter_context(Runner(source, Store.create(place), workers=workers))
+    point = Point.of(source, {} if seed is None else {"seed": seed})
+    with Runner.opened(
+        None, in_processes=bool(point.controls), workers=workers, executor=executor
+    ) as runner:
         shifted = run_shifted(runner, point, runs, progress)
     return compare_rows(point.finished, shifted, metrics)
 
@@ -207,26 +210,13 @@ def run_shifted(
     runner: Runner,
     point: Point,
     runs: int,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Callable[[RunProgress], object] | None = None,
 ) -> list[pa.Table]:
     """Completes a point to `runs` seeds, and returns one row for each of as many shifts.
 
     Raises:
         RunError: A run failed.
     """
-    points = [point, *shifted_points(point, runs)]
-    tasks = []
-    for place, one in enumerate(points):
-        missing = one.missing(runner.store, runs if place == 0 else 1)
-        tasks += [replace(task, point=place) for task in missing]
-
-    def taken(task: Task, ended: Run | RunError) -> list[Task]:
-        if isinstance(ended, RunError):
-            raise ended
-        points[task.point].take(task, ended)
-        if progress:
-            progress(sum(len(one.rows) for one in points), 2 * runs)
-        return []
-
-    runner.run(tasks, taken)
-    return [row for one in points[1:] for row in one.finished]
+    shifted = shifted_points(point, runs)
+    runner.complete([point, *shifted], lambda one: runs if one is point else 1, progress=progress)
+    return [row for one in shifted for row in one.finished]

@@ -2,34 +2,31 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import product
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
-from tailroom.errors import RunError, ScenarioError
-from tailroom.execution.runner import Point, Runner, Task
+from tailroom.errors import ScenarioError
+from tailroom.execution.executors import ExecutorLike
+from tailroom.execution.point import Point
+from tailroom.execution.progress import RunProgress
+from tailroom.execution.runner import Runner
 from tailroom.scenario.axis import Axis, axis, headings, value_words
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import ScenarioText
 from tailroom.scenario.types import Scenario
-from tailroom.simulation.metrics import find_metric, full_names
-from tailroom.storage.store import Run, Store
+from tailroom.simulation.metrics import find_metric, full_names, names_of
+from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.storage.store import Store
 from tailroom.studies.choice_study.answer import Choice, Choices, without_numbers
 from tailroom.studies.choice_study.metrics import default_metrics
-from tailroom.studies.sweep_study.study import MOST_RUNS, SweepProgress
-from tailroom.studies.sweep_study.tables import interval_of, known_metrics
-
-if TYPE_CHECKING:
-    pass
+from tailroom.studies.sweep_study.study import MOST_RUNS
 
 SCENARIO_HEADING = "scenario"
-"""Of the column that names the scenarios where there are several."""
+"""Heading of the column that names the scenarios if there are several."""
 
 AnyScenario = str | PathLike[str] | Scenario
 
@@ -45,9 +42,10 @@ def choices(  # noqa: PLR0913 - each says one thing about the runs
     congestion: Mapping[str, str | ControlFactory] | None = None,
     store: str | PathLike[str] | None = None,
     workers: int | None = None,
-    progress: Callable[[SweepProgress], object] | None = None,
+    executor: "ExecutorLike | None" = None,
+    progress: Callable[[RunProgress], object] | None = None,
 ) -> Choices:
-    """Sets side by side what a scenario does with each of several values, or what several do.
+    """Compares a scenario with other values of some keys, or several scenarios, side by side.
 
     A word for a queue, as in `{"links.down.queue": ["codel", "pie"]}`, replaces the discipline and
     keeps the `limit` that the scenario gives; write a table to give parameters of its own.
@@ -56,20 +54,23 @@ def choices(  # noqa: PLR0913 - each says one thing about the runs
         scenarios: A scenario as `tailroom.run` takes it, or several.
         vary: Keys with their values (a list, a range, or an `Axis`, as `tailroom.sweep` takes
             them). Every combination is a choice, with each of the scenarios.
-        metrics: Those to show, in full or in short; the usual ones if left out.
-        seeds: Runs of each choice, with the scenario's seed, the next one, and so on.
+        metrics: Names of the metrics to show, in full or in short; if left out, the usual metrics.
+        seeds: Runs per choice, with consecutive seeds from the scenario's.
         seed: The first seed, instead of the scenario's.
         set: Replaces values of all scenarios, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
-        store: Keep the runs in this store, and take from there those that it holds.
-        workers: Runs at a time; as many as there are cores if left out.
+        store: Directory of the store that keeps the runs; runs that it holds are not repeated.
+        workers: Maximum number of runs at a time; as many as there are cores if left out, or as
+            the executor takes.
+        executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called after each run.
 
     Raises:
         ScenarioError: A scenario, a key or a value is wrong.
         MetricError: There is no such metric.
-        StoreError: The directory is no store.
-        ControlError: A control of your own raised an exception.
+        StoreError: The directory is not a store.
+        ClusterError: The cluster does not answer, or it or the executor cannot perform the runs.
+        ControlError: A control written in Python raised an exception.
         RunError: A run failed.
         KeyboardInterrupt: Ctrl-C; the runs stop at once.
     """
@@ -85,9 +86,16 @@ def choices(  # noqa: PLR0913 - each says one thing about the runs
         )
     for name in metrics:
         _check_metric(name, planned.points)
-    _run(planned.points, seeds, store, workers, progress or (lambda _: None))
-    found = [_choice(*pair) for pair in zip(planned.points, planned.words, strict=True)]
-    known = known_metrics([point.finished for point in planned.points])
+    with Runner.opened(
+        store,
+        in_processes=any(point.controls for point in planned.points),
+        workers=workers,
+        executor=executor,
+    ) as runner:
+        runner.complete(planned.points, seeds, progress=progress)
+        pairs = zip(planned.points, planned.words, strict=True)
+        found = [_choice(point, words, runner.store) for point, words in pairs]
+    known = list(dict.fromkeys(name for one in planned.points for name in _metrics(one)))
     asked = [find_metric(name, known) for name in metrics]
     links = _links_that_matter([*planned.keys, *asked], known)
     shown = asked or default_metrics([one.metrics for one in found], known, links)
@@ -103,14 +111,14 @@ def choices(  # noqa: PLR0913 - each says one thing about the runs
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is to run."""
+    """The runs of a comparison."""
 
     points: list[Point]
     words: list[tuple[str, ...]]
-    """Of each point."""
+    """The words in the columns of each point."""
     headings: tuple[str, ...]
     keys: tuple[str, ...]
-    """Those that vary."""
+    """The keys that vary."""
     notes: list[str]
 
 
@@ -123,12 +131,12 @@ def _plan(sources: Sequence[ScenarioText], vary: Mapping[str, object]) -> _Plan:
     words = []
     notes: dict[str, list[str]] = {}
     for source, name in zip(sources, names, strict=True):
-        source.resolve(seed=None)  # what is wrong with the scenario itself is said first
+        source.resolve(seed=None)  # errors of the scenario itself come first
         spelled, kept = spell_out(source, axes)
         for note in kept:
             notes.setdefault(str(note), []).append(name)
         for settings in _combinations(spelled):
-            point = Point.of(source, len(points), settings)
+            point = Point.of(source, settings)
             points.append(point)
             of_values = [value_words(settings[one.key], one.values) for one in spelled]
             words.append((*([name] if len(sources) > 1 else []), *of_values))
@@ -169,7 +177,7 @@ def _names(sources: Sequence[ScenarioText]) -> list[str]:
 
 
 def _check_metric(name: str, points: Sequence[Point]) -> None:
-    """Refuses a metric that no choice has, before anything runs."""
+    """Refuses a metric that no choice has, before any run."""
     scenarios = {point.source.text: point.source for point in points}
     *others, last = scenarios.values()
     for source in others:
@@ -181,44 +189,21 @@ def _check_metric(name: str, points: Sequence[Point]) -> None:
     full_names(last, [name])
 
 
-def _run(
-    points: Sequence[Point],
-    seeds: int,
-    store: str | PathLike[str] | None,
-    workers: int | None,
-    progress: Callable[[SweepProgress], object],
-) -> None:
-    """Completes every point.
-
-    Raises:
-        RunError: A run failed.
-    """
-    # Runs with controls of the user's own need processes of their own.
-    typical = next((point.source for point in points if point.controls), points[0].source)
-    with ExitStack() as stack:
-        place = store or stack.enter_context(TemporaryDirectory(prefix="tailroom-"))
-        kept = Store.create(place)
-
-        def report() -> None:
-            done = sum(len(point.rows) for point in points)
-            found = sum(point.found for point in points)
-            progress(SweepProgress(done, found, len(points) * seeds))
-
-        def taken(task: Task, ended: Run | RunError) -> list[Task]:
-            if isinstance(ended, RunError):
-                raise RunError(f"{points[task.point].name}, seed {task.seed}: {ended}")
-            points[task.point].take(task, ended)
-            report()
-            return []
-
-        runner = stack.enter_context(Runner(typical, kept, workers=workers))
-        runner.run([task for point in points for task in point.missing(kept, seeds)], taken)
+def _metrics(point: Point) -> list[str]:
+    """The metrics that runs of a point have, in the order in which the store keeps them."""
+    return list(dict.fromkeys(name for row in point.finished for name in names_of(row)))
 
 
-def _choice(point: Point, words: tuple[str, ...]) -> Choice:
-    rows = point.finished
-    known = known_metrics([rows])
-    intervals = {name: interval_of(rows, name) for name in known}
+def _interval(point: Point, metric: str) -> Interval | None:
+    """Mean and interval of a metric over the runs that define it; `None` if there are none."""
+    values = [row[metric][0].as_py() for row in point.finished if metric in row.column_names]
+    defined = [value for value in values if value is not None]
+    return mean_interval(defined) if defined else None
+
+
+def _choice(point: Point, words: tuple[str, ...], store: Store) -> Choice:
+    intervals = {name: _interval(point, name) for name in _metrics(point)}
+    rows = [row for key in point.keys if (row := store.read(key)) is not None]
     summaries = [json.loads(row["summary"][0].as_py()) for row in rows]
     texts = [text for summary in summaries for text in summary["warnings"]]
     by_kind = {without_numbers(text): text for text in reversed(texts)}

@@ -3,10 +3,8 @@
 import hashlib
 import itertools
 import json
-import tempfile
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import isfinite
 from os import PathLike
@@ -14,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from tailroom.errors import RunError, ScenarioError
-from tailroom.execution.dask_cluster import ClusterLike, connected
-from tailroom.execution.runner import Point, Runner, Task
+from tailroom.errors import ScenarioError
+from tailroom.execution.executors import ExecutorLike
+from tailroom.execution.point import Point
+from tailroom.execution.progress import RunProgress
+from tailroom.execution.runner import Runner
 from tailroom.scenario.axis import Axis, value_words
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioText
 from tailroom.statistics.intervals import Interval, mean_interval
-from tailroom.storage.store import Run, Store, SweepRecord
+from tailroom.storage.store import Store, SweepRecord
 from tailroom.studies.report_card.criteria import (
     CRITERIA,
     EXPERIMENTS,
@@ -30,17 +30,16 @@ from tailroom.studies.report_card.criteria import (
     Experiment,
 )
 from tailroom.studies.report_card.verdict import SEVERITY, Judgement, Verdict, how_much_worse, judge
-from tailroom.studies.sweep_study.study import SweepProgress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SEEDS, QUICK_SEEDS = 8, 3
 QUICK_TIMES = {"duration": "30 s", "measure_from": "10 s"}
-"""Of the runs of a quick card."""
+"""Simulated times of the runs of a quick card."""
 
 Control = str | Mapping[str, object] | ControlFactory
-"""A name, a table with a kind and its parameters, or something that makes a control."""
+"""A name, a table with a kind and its parameters, or a callable that returns a control."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +51,20 @@ class Compared:
     values: Mapping[str, Interval | None]
     """The quantity by control; `None` where it is not defined in any run."""
     worst_reference: Interval | None
-    """That of the references with the less good mean."""
+    """The quantity of the reference with the worse mean."""
     worse: float
-    """The difference or ratio to it, larger for worse values."""
+    """Difference or ratio to that reference; larger is worse."""
     judgement: Judgement
 
     @property
     def verdict(self) -> Verdict:
-        """What the intervals say."""
+        """The verdict that the confidence intervals allow."""
         return self.judgement.verdict
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What becomes of a criterion over all points of its experiment."""
+    """The verdict on a criterion over all points of its experiment."""
 
     criterion: Criterion
     experiment: Experiment
@@ -73,19 +72,19 @@ class Finding:
 
     @property
     def judgement(self) -> Judgement:
-        """That of the worst point, as far as the intervals of the points tell."""
+        """The judgement of the worst point, as far as the intervals of the points allow."""
         best = max((one.judgement.best for one in self.points), key=SEVERITY.index)
         worst = max((one.judgement.worst for one in self.points), key=SEVERITY.index)
         return Judgement(best, worst)
 
     @property
     def verdict(self) -> Verdict:
-        """What the intervals say."""
+        """The verdict that the confidence intervals allow."""
         return self.judgement.verdict
 
     @property
     def decisive(self) -> Compared:
-        """The worst of the points that make the verdict."""
+        """The worst of the points that decide the verdict."""
         decisive = [
             one
             for one in self.points
@@ -95,7 +94,7 @@ class Finding:
 
     @property
     def over(self) -> Axis | None:
-        """The key that the points differ in, if it is a single one with numbers."""
+        """The key in which the points differ, if it is a single key with numbers."""
         varying = [key for key in self.experiment.axes if len(self._values(key)) > 1]
         only = Axis(varying[0], tuple(self._values(varying[0]))) if len(varying) == 1 else None
         return only if only and only.numbers is not None else None
@@ -116,19 +115,19 @@ class Evaluation:
     references: tuple[str, ...]
     findings: tuple[Finding, ...]
     runs: pa.Table
-    """One row a run: experiment, control, settings (as JSON), seed, and every metric."""
+    """One row per run: experiment, control, settings (as JSON), seed, and every metric."""
     quick: bool
     store: Store | None
-    """Where the runs are, if they were to be kept."""
+    """The store with the runs, if the caller gave one."""
 
     @property
     def controls(self) -> tuple[str, ...]:
-        """The control, then the references that it is not itself."""
+        """The control, then the references other than itself."""
         return tuple(dict.fromkeys((self.control, *self.references)))
 
     @property
     def table(self) -> pa.Table:
-        """One row a criterion, point and control: mean, half-width (95 %), runs, verdict."""
+        """One row per criterion, point and control: mean, half-width (95 %), runs, verdict."""
         rows = [
             {
                 "criterion": found.criterion.name,
@@ -159,11 +158,11 @@ class Evaluation:
         raise KeyError(name)
 
     def count(self, verdict: Verdict) -> int:
-        """How many criteria end so."""
+        """Number of criteria with this verdict."""
         return sum(one.verdict == verdict for one in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """As `tailroom evaluate --json` prints it."""
+        """The object that `tailroom evaluate --json` prints."""
         return {
             "control": self.control,
             "references": list(self.references),
@@ -172,7 +171,7 @@ class Evaluation:
         }
 
     def plot(self) -> "Figure":
-        """Draws one page: a panel a criterion, the control beside the references."""
+        """Draws one page: one panel per criterion, the control beside the references."""
         from tailroom.plots import report_card  # noqa: PLC0415 - matplotlib takes a second
 
         return report_card.draw(self)
@@ -185,25 +184,27 @@ def evaluate(  # noqa: PLR0913 - each says one thing about the question
     quick: bool = False,
     seeds: int | None = None,
     workers: int | None = None,
-    cluster: "ClusterLike | None" = None,
-    progress: Callable[[SweepProgress], object] | None = None,
+    executor: "ExecutorLike | None" = None,
+    progress: Callable[[RunProgress], object] | None = None,
 ) -> Evaluation:
-    """Holds a congestion control against Reno and CUBIC on the criteria of RFC 9743.
+    """Compares a congestion control with Reno and CUBIC on the criteria of RFC 9743.
 
     Args:
         control: A name as in a scenario (also "module:Class"), a table with a kind and its
             parameters, or a class of your own.
-        store: Keeps the runs there, so that asking again takes no time; else they are dropped.
+        store: Directory of the store for the runs, so that a second call takes no time; they are
+            dropped if it is left out.
         quick: Fewer points, seeds and seconds: a first look.
-        seeds: Runs of each point; 8 if left out, 3 of a quick card.
-        workers: Runs at a time; as many as there are cores if left out.
-        cluster: Runs them on a Dask cluster, as in `tailroom.sweep`.
-        progress: Called after each run, with how far the card is.
+        seeds: Runs per point; if left out, 8, or 3 for a quick card.
+        workers: Maximum number of runs at a time; as many as there are cores if left out, or as
+            the executor takes.
+        executor: Where the runs are performed, as in `tailroom.sweep`.
+        progress: Called after each run.
 
     Raises:
-        ScenarioError: There is no such control, or it does what none may do.
-        StoreError: The directory is no store.
-        ClusterError: The cluster does not answer, or cannot do the runs.
+        ScenarioError: There is no such control, or its parameters are wrong.
+        StoreError: The directory is not a store.
+        ClusterError: The cluster does not answer, or it or the executor cannot perform the runs.
         ControlError: The control raised an exception.
         RunError: A run failed.
     """
@@ -213,14 +214,15 @@ def evaluate(  # noqa: PLR0913 - each says one thing about the question
     controls.update({one: one for one in REFERENCES if one != name})
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
     parts = list(_parts(controls, quick=quick))
-    with ExitStack() as stack:
-        connection = stack.enter_context(connected(cluster))
-        place = store or stack.enter_context(tempfile.TemporaryDirectory(prefix="tailroom-"))
-        kept = Store.create(place)
-        runner = stack.enter_context(
-            Runner(parts[0].points[0].source, kept, workers=workers, cluster=connection)
-        )
-        _run(parts, kept, runner, count, progress or (lambda _: None))
+    points = [point for part in parts for point in part.points]
+    with Runner.opened(
+        store,
+        in_processes=any(point.controls for point in points),
+        workers=workers,
+        executor=executor,
+    ) as runner:
+        runner.complete(points, count, progress=progress)
+        kept = runner.store
         for experiment in EXPERIMENTS:
             kept.record(_record(experiment, [one for one in parts if one.experiment is experiment]))
     return Evaluation(
@@ -243,7 +245,7 @@ class _Part:
 
 
 def _read(control: Control) -> Control:
-    """A table that the command line gave as text."""
+    """Parses a table that the command line gave as text."""
     if not isinstance(control, str) or not control.lstrip().startswith("{"):
         return control
     try:
@@ -256,7 +258,7 @@ def _read(control: Control) -> Control:
 
 
 def _name(control: Control) -> str:
-    """What the card calls it; with parameters, so that it is not taken for a reference."""
+    """The name on the card; with parameters, which tell it from a reference."""
     if isinstance(control, str):
         return control.rpartition(":")[2]
     if isinstance(control, Mapping):
@@ -268,14 +270,13 @@ def _name(control: Control) -> str:
 
 
 def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
-    """Every experiment with every control; their points are numbered throughout."""
-    numbers = itertools.count()
+    """Every experiment with every control."""
     parts = []
     for experiment in EXPERIMENTS:
         for name, control in controls.items():
             source = _source(experiment, control, quick=quick)
             settings = _settings(experiment, quick=quick)
-            points = [Point.of(source, next(numbers), one) for one in settings]
+            points = [Point.of(source, one) for one in settings]
             parts.append(_Part(experiment, name, points))
     return parts
 
@@ -297,33 +298,6 @@ def _source(experiment: Experiment, control: Control, *, quick: bool) -> Scenari
 def _settings(experiment: Experiment, *, quick: bool) -> list[dict[str, object]]:
     axes = {**experiment.axes, **(experiment.quick if quick else {})}
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
-
-
-def _run(
-    parts: Sequence[_Part],
-    store: Store,
-    runner: Runner,
-    count: int,
-    report: Callable[[SweepProgress], object],
-) -> None:
-    """Does what the store does not hold yet, all experiments side by side."""
-    points = [point for part in parts for point in part.points]
-
-    def told() -> None:
-        done = sum(len(point.rows) for point in points)
-        found = sum(point.found for point in points)
-        report(SweepProgress(done, found, count * len(points)))
-
-    def taken(task: Task, ended: Run | RunError) -> list[Task]:
-        if isinstance(ended, RunError):
-            raise ended
-        points[task.point].take(task, ended)
-        told()
-        return []
-
-    waiting = [task for point in points for task in point.missing(store, count)]
-    told()
-    runner.run(waiting, taken)
 
 
 def _record(experiment: Experiment, parts: Sequence[_Part]) -> SweepRecord:
@@ -377,7 +351,7 @@ def _value(criterion: Criterion, point: Point) -> Interval | None:
 def _worst(
     criterion: Criterion, values: Mapping[str, Interval | None]
 ) -> tuple[str, Interval | None]:
-    """The reference with the less good mean, with its name."""
+    """Name and interval of the reference with the worse mean."""
     defined = [(name, one) for name, one in values.items() if one is not None]
     if not defined:
         return "", None
@@ -386,7 +360,7 @@ def _worst(
 
 
 def _label(settings: Mapping[str, object], among: Sequence[Mapping[str, object]]) -> str:
-    """The values that tell a point from the others; all of them if it is the only one."""
+    """The settings that distinguish a point from the others; all settings of a single point."""
     varying = [key for key in settings if len(_distinct([one[key] for one in among])) > 1]
     words = []
     for key in varying or settings:
@@ -444,7 +418,7 @@ def _as_dict(found: Finding) -> dict[str, Any]:
 
 
 def _verdict(judgement: Judgement) -> dict[str, Any]:
-    """The verdict, and which ones it may be if it is undecided."""
+    """The verdict, and the possible verdicts if it is undecided."""
     possible = {"possible": [str(judgement.best), str(judgement.worst)]}
     return {"verdict": str(judgement.verdict), **({} if judgement.is_decided else possible)}
 

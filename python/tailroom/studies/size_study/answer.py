@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from tailroom.execution.runner import repeats_itself
+from tailroom.execution.point import repeats_itself
 from tailroom.models import Bottleneck
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.storage.store import Store

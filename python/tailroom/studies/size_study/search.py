@@ -7,7 +7,7 @@ from math import exp, inf, log, sqrt
 
 import numpy as np
 
-from tailroom.execution.runner import Point
+from tailroom.execution.point import Point
 from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
 from tailroom.studies.size_study.targets import Goal
 

@@ -3,19 +3,22 @@
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from math import inf
 from os import PathLike
 from pathlib import Path
 
 from tailroom import models
-from tailroom.errors import Interrupted, RunError, TargetError
-from tailroom.execution.dask_cluster import ClusterLike, connected
-from tailroom.execution.runner import Point, Runner, Task
+from tailroom.errors import Interrupted, TargetError
+from tailroom.execution.executors import ExecutorLike
+from tailroom.execution.point import Point
+from tailroom.execution.progress import RunProgress
+from tailroom.execution.runner import Runner
 from tailroom.models import Bottleneck, Target
 from tailroom.scenario.custom_controls import ControlFactory
+from tailroom.scenario.source import own_controls
 from tailroom.scenario.types import Scenario
-from tailroom.storage.store import Run, Store
+from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
@@ -62,7 +65,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     at_most: int = 32,
     precision: float = PRECISION,
     workers: int | None = None,
-    cluster: "ClusterLike | None" = None,
+    executor: "ExecutorLike | None" = None,
     progress: Callable[[SizeProgress], object] | None = None,
 ) -> Size:
     """Finds the smallest buffer of a link that meets every target with 95 % confidence.
@@ -89,8 +92,9 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         set: Replaces values of the scenario, as `tailroom.run` does.
         at_most: Seeds of one buffer; a target that is still open then counts as not met.
         precision: Relative tolerance of the answer; the search also ends at a gap of one packet.
-        workers: Runs at a time; as many as there are cores if left out, or as the cluster takes.
-        cluster: Runs them there, as in `tailroom.sweep`.
+        workers: Maximum number of runs at a time; as many as there are cores if left out, or as
+            the executor takes.
+        executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called after each run.
 
     Raises:
@@ -98,7 +102,8 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         TargetError: A target is malformed or impossible, two contradict one another, they name
             several links, or the buffer makes no difference to the link.
         MetricError: There is no such metric.
-        ClusterError: The cluster does not answer (the store is untouched), or cannot do the runs.
+        ClusterError: The cluster does not answer (the store is untouched), or it or the executor
+            cannot perform the runs.
         RunError: A run failed.
         Interrupted: Ctrl-C; its `known` is a `Size` as far as it goes, with the store of the
             finished runs.
@@ -108,13 +113,16 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     asked = asked_scenario(scenario, Numbers(rate, rtt, flows, control, duration, host))
     question = read_question(asked, targets, link, set or {}, by_group)
     predictions = _predict(question.link, question.goals)
-    with ExitStack() as stack:
-        connection = stack.enter_context(connected(cluster))
-        place = stack.enter_context(_place(store))
-        kept = Store.create(place)
-        runner = stack.enter_context(
-            Runner(question.source, kept, workers=workers, cluster=connection)
-        )
+    with (
+        _place(store) as place,
+        Runner.opened(
+            place,
+            in_processes=bool(own_controls(question.source.resolve(seed=None))),
+            workers=workers,
+            executor=executor,
+        ) as runner,
+    ):
+        kept = runner.store
         work = _Work(question, runner, at_most, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
 
@@ -202,61 +210,42 @@ class _Work:
     def look(self, limits: Sequence[int]) -> list[Tried]:
         """Simulates buffers until each goal's verdict is clear, all of them side by side."""
         key = f"links.{self.question.link.name}.queue.limit"
-        points = [
-            Point.of(self.question.source, place, {key: f"{limit} packets"})
-            for place, limit in enumerate(limits)
-        ]
-        verdicts = [Verdicts(self.question.goals, self.at_most) for _ in points]
+        points = [Point.of(self.question.source, {key: f"{limit} packets"}) for limit in limits]
+        verdicts = {point: Verdicts(self.question.goals, self.at_most) for point in points}
+        limit_of = dict(zip(points, limits, strict=True))
 
-        def more(point: Point) -> list[Task]:
-            missing: list[Task] = []
-            while not missing and point.is_settled:
-                judged, limit = verdicts[point.index], limits[point.index]
-                if point.keys and not judged.look(point.values):
-                    self.tried[limit] = Tried(limit, point, judged.given)
-                    break
-                count = next_look(len(point.keys), self.at_most)
-                missing = point.missing(self.runner.store, count)
-            return missing
+        def needed(point: Point) -> int:
+            judged, limit = verdicts[point], limit_of[point]
+            if point.keys and not judged.look(point.values):
+                self.tried[limit] = Tried(limit, point, judged.given)
+                return len(point.keys)
+            return next_look(len(point.keys), self.at_most)
 
-        self._run(points, more)
+        self._complete(points, needed)
         return [self.tried[limit] for limit in limits]
 
     def confirm(self, tried: Tried) -> Tried:
         """Adds runs to the buffer that may be the answer, and judges all of them."""
         point = tried.point
-        wanted = min(CONFIRMING_RUNS, self.at_most)
-
-        def more(point: Point) -> list[Task]:
-            return point.missing(self.runner.store, wanted) if len(point.keys) < wanted else []
-
-        point.index = 0
-        self._run([point], more)
+        self._complete([point], min(CONFIRMING_RUNS, self.at_most))
         goals = self.question.goals
         verdicts = {goal: confirmed(goal, point.values(goal.metric)) for goal in goals}
         self.tried[tried.limit] = Tried(tried.limit, point, verdicts)
         return self.tried[tried.limit]
 
-    def _run(self, points: Sequence[Point], more: Callable[[Point], list[Task]]) -> None:
-        """Does the runs that `more` asks for, at the beginning and after each run of a point."""
+    def _complete(self, points: Sequence[Point], needed: int | Callable[[Point], int]) -> None:
+        self.runner.complete(points, needed, progress=self._counted())
 
-        def wanted(point: Point) -> list[Task]:
-            tasks = more(point)
-            self.waiting += len(tasks)
-            return tasks
+    def _counted(self) -> Callable[[RunProgress], None]:
+        """What counts the runs of one look, and reports them with those before."""
+        before = self.runs
 
-        def taken(task: Task, ended: Run | RunError) -> list[Task]:
-            if isinstance(ended, RunError):
-                raise ended
-            points[task.point].take(task, ended)
-            self.runs += 1
-            self.waiting -= 1
-            tasks = wanted(points[task.point])
+        def report(state: RunProgress) -> None:
+            self.runs = before + state.done - state.found
+            self.waiting = state.planned - state.done
             self._report()
-            return tasks
 
-        self.runner.run([task for point in points for task in wanted(point)], taken)
-        self._report()
+        return report
 
     def check_phases(self) -> tuple[PhaseSpread, ...]:
         """Repeats the answer with RTTs shifted by fractions of a packet time."""
@@ -266,12 +255,7 @@ class _Work:
         point = self.search.tried[packets].point
         shifts = min(len(point.keys), MOST_SHIFTS)
 
-        def count(done: int, planned: int) -> None:
-            self.runs += 1
-            self.waiting = planned - done
-            self._report()
-
-        shifted = run_shifted(self.runner, point, shifts, count)
+        shifted = run_shifted(self.runner, point, shifts, self._counted())
         goals = [goal.metric for goal in self.question.goals]
         metrics = [*goals, *(f"links.{self.question.link.name}.{name}" for name in SHOWN_METRICS)]
         return tuple(compare_rows(point.finished, shifted, metrics))

@@ -1,10 +1,16 @@
 """SQL queries on a store, answered by DuckDB."""
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 
 from tailroom.errors import QueryError
+from tailroom.storage.run_index import TEXTS
 from tailroom.storage.store import Store
 from tailroom.studies.sweep_study.tables import all_runs, runs_of
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 
 def query(store: Store, sql: str) -> pa.Table:
@@ -15,6 +21,8 @@ def query(store: Store, sql: str) -> pa.Table:
     with dots or dashes need double quotes:
     `SELECT avg("links.bottleneck.utilization") FROM "figure-3-1a2b3c4d" GROUP BY ...`.
 
+    The files of the runs are read only if the query uses the column `scenario` or `summary`.
+
     Raises:
         QueryError: The SQL is wrong, or DuckDB is not installed.
     """
@@ -22,14 +30,49 @@ def query(store: Store, sql: str) -> pa.Table:
         import duckdb  # noqa: PLC0415 - it takes a while to load, and few commands need it
     except ModuleNotFoundError:
         raise QueryError("SQL needs DuckDB; `pip install 'tailroom[sql]'` installs it") from None
+    tables = {"runs": all_runs(store, texts=False)}
+    tables |= {record.id: runs_of(store, record, texts=False) for record in store.sweeps()}
     with duckdb.connect() as connection:
         # A query may read the store and nothing else on this machine.
         connection.execute("SET enable_external_access = false")
-        connection.register("runs", all_runs(store))
-        for record in store.sweeps():
-            connection.register(record.id, runs_of(store, record))
+        for name, table in tables.items():
+            connection.register(name, _with_texts(table, {}))
         try:
+            if _reads_texts(connection, sql):
+                texts = _texts_by_run(store)
+                for name, table in tables.items():
+                    connection.register(name, _with_texts(table, texts))
             answer = connection.sql(sql)
             return pa.table({}) if answer is None else answer.to_arrow_table()
         except duckdb.Error as error:
             raise QueryError(f"SQL: {error}") from None
+
+
+def _texts_by_run(store: Store) -> dict[str, tuple[str, ...]]:
+    """The texts of each run, in the order of `TEXTS`."""
+    whole = store.runs().select(["key", *TEXTS])
+    return {key: tuple(texts) for key, *texts in zip(*whole.to_pydict().values(), strict=True)}
+
+
+def _with_texts(table: pa.Table, texts: dict[str, tuple[str, ...]]) -> pa.Table:
+    """Adds the texts of the runs; null where there are none."""
+    if not table.num_rows:
+        return table
+    found = [texts.get(key, (None,) * len(TEXTS)) for key in table["key"].to_pylist()]
+    for name, column in zip(TEXTS, zip(*found, strict=True), strict=True):
+        table = table.append_column(name, pa.array(column, pa.string()))
+    return table
+
+
+def _reads_texts(connection: "DuckDBPyConnection", sql: str) -> bool:
+    """Whether a query may read the texts, by DuckDB's plan for it."""
+    import duckdb  # noqa: PLC0415 - as above
+
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        return True
+    try:
+        plan = str(connection.execute(f"EXPLAIN (FORMAT JSON) {sql}").fetchall())
+    except duckdb.Error:
+        return False  # the query itself fails in the same way
+    return any(name in plan for name in TEXTS)

@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from tailroom.errors import Interrupted, RunError, ScenarioError
-from tailroom.execution.dask_cluster import ClusterLike, connected
-from tailroom.execution.runner import Point, Runner, Task, repeats_itself
+from tailroom.errors import Interrupted, ScenarioError
+from tailroom.execution.executors import ExecutorLike
+from tailroom.execution.point import Point, repeats_itself
+from tailroom.execution.progress import RunProgress
+from tailroom.execution.runner import Runner
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioText
 from tailroom.scenario.types import Scenario
-from tailroom.simulation.metrics import find_metric, full_names
+from tailroom.simulation.metrics import full_names
 from tailroom.statistics.intervals import Interval
-from tailroom.storage.store import Run, Store, SweepRecord
+from tailroom.storage.run_index import RunIndex
+from tailroom.storage.store import Store, SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
 from tailroom.studies.sweep_study.plan import Plan, Until, plan, runs_needed
 from tailroom.studies.sweep_study.tables import (
-    interval_of,
-    known_metrics,
+    intervals,
     means,
-    rows_by_point,
+    metrics_of_sweep,
     runs_of,
 )
 from tailroom.studies.warm_up_time import last_warm_up
@@ -36,42 +38,43 @@ SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
 
 LINK_SERIES = "link_series"
 MOST_RUNS = 10_000
-"""More runs in one sweep need to be asked for."""
-
-
-@dataclass(frozen=True)
-class SweepProgress:
-    """How far a sweep is."""
-
-    done: int
-    """Runs that are finished, those found in the store included."""
-    found: int
-    """Runs that the store held already."""
-    planned: int
-    """Runs that are needed, as far as is known."""
+"""A sweep of more runs must be allowed explicitly."""
 
 
 @dataclass(frozen=True)
 class SweepResult:
-    """What a sweep has found; the store holds more."""
+    """The results of a sweep."""
 
     store: Store
     record: SweepRecord
 
-    @property
+    @cached_property
+    def index(self) -> RunIndex:
+        """The finished runs as columns, read once."""
+        return self.store.columns()
+
+    @cached_property
     def runs(self) -> pa.Table:
-        """One row a run: its settings (a column each, by key), seed, and every metric."""
-        return runs_of(self.store, self.record)
+        """One row per run: its settings (one column per key), seed, and every metric.
+
+        `result.store.runs()` has each run's whole scenario (TOML) and summary (JSON) too.
+        """
+        return runs_of(self.store, self.record, texts=False)
 
     @cached_property
     def rows_by_point(self) -> list[list[pa.Table]]:
-        """The rows of the finished runs of each point, as the store keeps them."""
-        return rows_by_point(self.store, self.record)
+        """The rows of the finished runs of each point, without scenario and summary."""
+        return [self._rows(point["runs"]) for point in self.record.points]
 
-    @property
+    @cached_property
+    def run_counts(self) -> list[int]:
+        """Number of finished runs of each point."""
+        return [len(self.index.present(point["runs"])) for point in self.record.points]
+
+    @cached_property
     def metrics(self) -> list[str]:
-        """Full names of the metrics that its runs have."""
-        return known_metrics(self.rows_by_point)
+        """Full names of the metrics that the runs have."""
+        return metrics_of_sweep(self.index, self.record)
 
     def intervals(self, metric: str) -> list[Interval | None]:
         """Mean and 95 % interval of a metric at each point; `None` where it is not defined.
@@ -79,19 +82,20 @@ class SweepResult:
         Raises:
             MetricError: There is no such metric.
         """
-        known = self.metrics
-        name = find_metric(metric, known) if known else metric
-        return [interval_of(rows, name) for rows in self.rows_by_point]
+        return intervals(self.index, self.record, metric)
 
-    @property
+    @cached_property
     def repeats_itself(self) -> bool:
         """Whether seeds make no difference: the scenario draws nothing at random."""
-        repeated = [rows for rows in self.rows_by_point if len(rows) > 1]
-        return bool(repeated) and all(map(repeats_itself, repeated))
+        finished = (self.index.present(point["runs"]) for point in self.record.points)
+        repeated = [keys for keys in finished if len(keys) > 1]
+        return bool(repeated) and all(
+            repeats_itself(map(self.index.row, keys)) for keys in repeated
+        )
 
     @property
     def imprecise(self) -> list[dict[str, object]]:
-        """Settings of the points that were given up before their interval was narrow enough."""
+        """Settings of the points whose interval is still too wide after `at_most` runs."""
         until = self.record.until
         if until is None:
             return []
@@ -102,21 +106,24 @@ class SweepResult:
             if interval is None or interval.half_width > until["half_width"]
         ]
 
-    @property
+    @cached_property
     def unsettled(self) -> list[tuple[dict[str, object], float | None]]:
-        """Points that are measured before their warm-up ends, with the second at which it does.
+        """Points whose measured time begins before the warm-up ends, with the end in seconds.
 
-        By `tailroom.warm_up` for the mean over the point's runs, at the link that settles last;
-        `None` if that is not in the first half. Empty if the series were not kept.
+        The end is that of `tailroom.warm_up` for the mean over the point's runs, at the link that
+        settles last; `None` if it is not in the first half of the run. Empty if the store has no
+        series.
         """
         found = []
-        for point, rows in zip(self.record.points, self.rows_by_point, strict=True):
+        for point in self.record.points:
             tables = [self.store.table(key, LINK_SERIES) for key in point["runs"]]
             series = [one for one in tables if one is not None]
-            if rows and series:
-                summary = json.loads(rows[0]["summary"][0].as_py())
+            finished = self.index.present(point["runs"])
+            row = self.store.read(finished[0]) if finished and series else None
+            if row is not None:
+                summary = json.loads(row["summary"][0].as_py())
                 ends_s = last_warm_up(series)
-                # Less than a tenth of the run too early may be chance.
+                # A difference below a tenth of the run may be chance.
                 late_s = summary["measured_from_s"] + 0.1 * summary["measured_to_s"]
                 if ends_s is None or ends_s > late_s:
                     found.append((point["settings"], ends_s))
@@ -133,22 +140,22 @@ class SweepResult:
             MetricError: There is no such metric.
         """
         return [
-            compare_rows(rows, self._rows(shifted), metrics)
+            compare_rows(self._rows(point["runs"]), self._rows(shifted), metrics)
             if (shifted := point.get("shifted_runs"))
             else []
-            for point, rows in zip(self.record.points, self.rows_by_point, strict=True)
+            for point in self.record.points
         ]
 
     def _rows(self, keys: Sequence[str]) -> list[pa.Table]:
-        return [row for row in map(self.store.read, keys) if row is not None]
+        return [self.index.row(key) for key in self.index.present(keys)]
 
     def means(self, metric: str) -> pa.Table:
-        """One row a point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
+        """One row per point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
 
         Raises:
             MetricError: There is no such metric.
         """
-        return means(self.store, self.record, metric)
+        return means(self.index, self.record, metric)
 
     def plot(  # noqa: PLR0913 - each says one thing about a figure
         self,
@@ -194,41 +201,44 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     series: bool = False,
     phase_check: bool | None = None,
     workers: int | None = None,
-    cluster: "ClusterLike | None" = None,
+    executor: "ExecutorLike | None" = None,
     most_runs: int = MOST_RUNS,
-    progress: Callable[["SweepProgress"], object] | None = None,
+    progress: Callable[[RunProgress], object] | None = None,
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, several times each, and keeps every run.
 
-    A run that the store holds already, from whichever sweep, is not run again. The numbers are
-    those of single runs, whatever the number of workers.
+    A run that the store holds already, from any sweep, is not repeated. The numbers are those of
+    single runs, whatever the number of workers.
 
     Args:
         scenario: Path of a scenario file with a `[sweep]`, or without one if `grid` is given.
-        store: Directory of the store; it is made if it is not there.
+        store: Directory of the store; it is created if it does not exist.
         grid: Keys with their values (a list, a range, or an `Axis`); every combination is a point.
         together: Keys whose values go together, row by row.
-        seeds: Runs of each point, with the scenario's seed, the next one, and so on.
-        until: Instead, as many as make a metric precise.
+        seeds: Runs per point, with consecutive seeds from the scenario's.
+        until: Instead of `seeds`: repeat each point until a metric is precise.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, as `tailroom.run` takes them.
-        series: Keep the time series of the links too.
+        series: Keep the time series of the links.
         phase_check: Repeat each point with RTTs shifted by fractions of a packet time, as often as
             with seeds; as the scenario's `[sweep]` says if left out.
-        workers: Runs at a time; as many as there are cores if left out, or as the cluster takes.
-        cluster: Runs them there: the address of a Dask scheduler (`"tcp://HOST:PORT"`), or a
-            `dask.distributed.Client`, which stays open.
+        workers: Maximum number of runs at a time; as many as there are cores if left out, or as
+            the executor takes.
+        executor: Where the runs are performed: the address of a Dask scheduler
+            (`"tcp://HOST:PORT"`), a `distributed.Client`, or any `concurrent.futures.Executor`.
+            The latter two stay open. The cores of this machine if left out.
         most_runs: Refuse a sweep of more runs than this.
         progress: Called after each run, with how far the sweep is.
 
     Raises:
         ScenarioError: The scenario, a key or a value is wrong; the store is untouched.
-        StoreError: The directory is no store.
-        ClusterError: The cluster does not answer (the store is untouched), or cannot do the runs.
+        StoreError: The directory is not a store.
+        ClusterError: The cluster does not answer (the store is untouched), or it or the executor
+            cannot perform the runs.
         MetricError: The metric of `until` is not among the results; the store is untouched.
-        ControlError: A control of your own raised an exception.
-        RunError: A run failed; the others are done and kept.
-        NotWrittenError: The store cannot be written, e.g. as the disk is full.
+        ControlError: A control written in Python raised an exception.
+        RunError: A run failed; the others are kept.
+        NotWrittenError: The store cannot be written, for example on a full disk.
         Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the result so far; what is
             finished is kept.
     """
@@ -247,42 +257,39 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
             f"{source.place}: sweep: {what.fewest_runs:,} runs, more than {most_runs:,}; "
             "take fewer values or seeds, or allow more (--yes, most_runs)"
         )
-    points = [Point.of(source, index, one) for index, one in enumerate(what.points())]
+    keep = (LINK_SERIES,) if what.series else ()
+    points = [Point.of(source, one, keep=keep) for one in what.points()]
     shifted = [shifted_points(point, what.shifts) for point in points]
     if what.until:
         full_names(points[0].source, [what.until.metric])
-    # A control of the user's own may be among the values of a key only.
-    typical = next((point.source for point in points if point.controls), source)
-    with connected(cluster) as connection:
-        work = _Work(what, points, shifted, Store.create(store), progress or (lambda _: None))
+    with Runner.opened(
+        store,
+        # Controls written in Python may be values of a key.
+        in_processes=any(point.controls for point in points),
+        workers=workers,
+        executor=executor,
+    ) as runner:
+        work = _Work(what, points, shifted, runner.store)
         try:
-            with Runner(typical, work.store, workers=workers, cluster=connection) as runner:
-                work.run(runner)
+            work.run(runner, progress)
         except KeyboardInterrupt:
             raise Interrupted(SweepResult(work.store, work.record)) from None
     return SweepResult(work.store, work.record)
 
 
 class _Work:
-    """The runs of a sweep, in whatever order they finish."""
+    """The points of a sweep, and the record of their runs."""
 
     def __init__(
-        self,
-        what: Plan,
-        points: list[Point],
-        shifted: list[list[Point]],
-        store: Store,
-        report: Callable[[SweepProgress], object],
+        self, what: Plan, points: list[Point], shifted: list[list[Point]], store: Store
     ) -> None:
         self.what = what
         self.points = points
         self.shifted = shifted
-        """Of each point, the same with shifted RTTs, one run each."""
-        self.all = [*points, *(one for some in shifted for one in some)]
-        for place, point in enumerate(self.all):
-            point.index = place
+        """For each point, the points with shifted RTTs, of one run each."""
+        self.all_points = [*points, *(one for some in shifted for one in some)]
+        self._is_shifted = frozenset(self.all_points[len(points) :])
         self.store = store
-        self.report = report
         self.record = SweepRecord(
             id=what.id,
             title=what.title,
@@ -291,55 +298,28 @@ class _Work:
             until=vars(what.until) if what.until else None,
         )
 
-    def run(self, runner: Runner) -> None:
-        """Does all that is not in the store yet."""
-        first = self.what.first_runs
-        waiting = [task for point in self.points for task in self._missing(point, first)]
-        shifted = self.all[len(self.points) :]
-        waiting += [task for point in shifted for task in self._missing(point, 1)]
-        self._write_down()
+    def run(self, runner: Runner, progress: Callable[[RunProgress], object] | None) -> None:
+        """Performs the runs that the store lacks."""
+        for point in self.all_points:
+            point.extend(self._needed(point))
+        self._write_record()
         try:
-            runner.run(waiting, self._take)
+            runner.complete(self.all_points, self._needed, keep_going=True, progress=progress)
         finally:
-            self._write_down()
-        failures = [failure for point in self.all for failure in point.failures]
-        if failures:
-            needed = sum(len(point.keys) for point in self.all)
-            raise RunError(
-                f"{len(failures)} of {needed} runs failed, the others are kept; "
-                f"the first: {failures[0]}"
-            )
+            self._write_record()
 
-    def _missing(self, point: Point, count: int) -> list[Task]:
-        """The runs that a point needs and the store does not hold."""
-        keep = (LINK_SERIES,) if self.what.series else ()
-        missing = point.missing(self.store, count, keep=keep)
-        self._report()
-        return missing or self._next(point)
-
-    def _next(self, point: Point) -> list[Task]:
-        """More runs of a point that is settled but not precise enough."""
+    def _needed(self, point: Point) -> int:
+        """Number of runs of a point: more if it is not precise enough yet."""
+        if point in self._is_shifted:
+            return 1
+        if not point.keys:
+            return self.what.first_runs
         until = self.what.until
-        is_shifted = point.index >= len(self.points)
-        if until is None or is_shifted or not point.rows or not point.is_settled:
-            return []
-        needed = runs_needed(point.values(until.metric), until)
-        return self._missing(point, needed) if needed > len(point.keys) else []
+        if until is None or not point.rows:
+            return len(point.keys)
+        return runs_needed(point.values(until.metric), until)
 
-    def _take(self, task: Task, ended: Run | RunError) -> list[Task]:
-        """Takes in a run; returns those that are needed in addition."""
-        point = self.all[task.point]
-        point.take(task, ended)
-        self._report()
-        return self._next(point)
-
-    def _report(self) -> None:
-        done = sum(len(point.rows) for point in self.all)
-        found = sum(point.found for point in self.all)
-        planned = sum(len(point.keys) for point in self.all)
-        self.report(SweepProgress(done, found, planned))
-
-    def _write_down(self) -> None:
+    def _write_record(self) -> None:
         self.record.points = [
             {"settings": point.settings, "runs": point.keys, **_shifted_runs(shifted)}
             for point, shifted in zip(self.points, self.shifted, strict=True)

@@ -1,46 +1,59 @@
-"""What a sweep has found, as tables: a row a run, or a row a point."""
+"""What a sweep has found, as tables: one row per run, or one row per point."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import isfinite
 
 import pyarrow as pa
 
 from tailroom.scenario.axis import value_words
-from tailroom.simulation.metrics import find_metric, names_of
+from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval, mean_interval
+from tailroom.storage.run_index import TEXTS, RunIndex
 from tailroom.storage.store import Store, SweepRecord
 
 _Write = Callable[[object, Sequence[object]], str]
 """Writes a value as text, given all values of its key."""
 
-TEXTS = ("scenario", "summary")
-"""Columns of stored runs that hold a whole scenario (TOML) and a whole summary (JSON)."""
 IDENTITY = ("title", "wall_s", "key", "scenario_hash", "engine_build", *TEXTS)
-"""Columns of stored runs that are of interest after all others."""
+"""Columns of stored runs that come after all others."""
 SHIFT = "phase_shift"
 """Column of the runs with shifted RTTs: the number of the shift."""
 
 
-def runs_of(store: Store, record: SweepRecord) -> pa.Table:
-    """One row a finished run: settings as columns named by key, then what the store holds of it.
+def runs_of(store: Store, record: SweepRecord, *, texts: bool = True) -> pa.Table:
+    """One row per finished run: settings as columns named by key, then what the store holds of it.
 
     Tables, such as a queue, are in words: their kind, and what tells them apart.
+
+    Args:
+        store: The store.
+        record: The sweep.
+        texts: Whether to include the columns `scenario` (TOML) and `summary` (JSON), for which the
+            file of each run is read.
     """
     places = [(point["settings"], key) for point in record.points for key in point["runs"]]
-    rows = {key: store.read(key) for _, key in places}
-    return table_of_runs(
-        list(record.axes),
-        [(settings, row) for settings, key in places if (row := rows[key]) is not None],
-        in_words=True,
-    )
+    if texts:
+        rows = {key: store.read(key) for key in dict.fromkeys(key for _, key in places)}
+        finished = [(one, row) for one, key in places if (row := rows[key]) is not None]
+        return table_of_runs(list(record.axes), finished, in_words=True)
+    index = store.columns()
+    there = [(one, key) for one, key in places if key in index]
+    if not there:
+        return table_of_runs(list(record.axes), [])
+    table = index.rows([key for _, key in there])
+    return _with_settings(table, list(record.axes), [one for one, _ in there], value_words)
 
 
-def all_runs(store: Store) -> pa.Table:
-    """One row a finished run of the store, with a column for each key that any sweep varies.
+def all_runs(store: Store, *, texts: bool = True) -> pa.Table:
+    """One row per finished run of the store, with a column for each key that any sweep varies.
 
     A key that no sweep of a run varies is null. Runs with shifted RTTs have a `phase_shift`.
+
+    Args:
+        store: The store.
+        texts: As for `runs_of`.
     """
     settings: dict[str, dict[str, object]] = {}
     records = store.sweeps()
@@ -52,14 +65,13 @@ def all_runs(store: Store) -> pa.Table:
             for key, shift in zip(point.get("shifted_runs", []), shifts, strict=True):
                 settings.setdefault(key, {}).update({**point["settings"], **shift})
     keys = list(dict.fromkeys(key for one in settings.values() for key in one))
-    table = store.runs()
+    if texts:
+        table = store.runs()
+    else:
+        index = store.columns()
+        table = index.rows(sorted(index.signatures))
     found = [settings.get(run, {}) for run in table["key"].to_pylist()]
     return _with_settings(table, keys, found, value_words)
-
-
-def without_texts(table: pa.Table) -> pa.Table:
-    """Stored runs without the columns of `TEXTS`."""
-    return table.drop_columns([name for name in TEXTS if name in table.column_names])
 
 
 def table_of_runs(
@@ -68,10 +80,10 @@ def table_of_runs(
     *,
     in_words: bool = False,
 ) -> pa.Table:
-    """One row a run, of its settings and its row in the store; a column a key comes first.
+    """One row per run: a column for each key, then the row of the run in the store.
 
     Args:
-        keys: Of the settings.
+        keys: The keys of the settings.
         finished: Settings and row of each run.
         in_words: Write tables, such as a queue, in the words that tell them apart, not as JSON.
     """
@@ -95,8 +107,8 @@ def _with_settings(
     return table
 
 
-def means(store: Store, record: SweepRecord, metric: str) -> pa.Table:
-    """One row a point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
+def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
+    """One row per point: its settings, then `mean`, `half_width` (95 %) and `runs` of a metric.
 
     The half-width of a single run is null.
 
@@ -104,7 +116,7 @@ def means(store: Store, record: SweepRecord, metric: str) -> pa.Table:
         MetricError: There is no such metric.
     """
     points = [point["settings"] for point in record.points]
-    found = intervals(store, record, metric)
+    found = intervals(index, record, metric)
     columns = {key: _column([settings[key] for settings in points]) for key in record.axes}
     return pa.table(
         {
@@ -116,37 +128,21 @@ def means(store: Store, record: SweepRecord, metric: str) -> pa.Table:
     )
 
 
-def intervals(store: Store, record: SweepRecord, metric: str) -> list[Interval | None]:
-    """Mean and interval of a metric at each point; `None` where no run is finished.
+def intervals(index: RunIndex, record: SweepRecord, metric: str) -> list[Interval | None]:
+    """Mean and interval of a metric at each point; `None` where no finished run defines it.
 
     Raises:
         MetricError: There is no such metric.
     """
-    by_point = rows_by_point(store, record)
-    known = known_metrics(by_point)
+    known = metrics_of_sweep(index, record)
     name = find_metric(metric, known) if known else metric
-    return [interval_of(rows, name) for rows in by_point]
+    found = (index.values(name, point["runs"]) for point in record.points)
+    return [mean_interval(values) if values else None for values in found]
 
 
-def rows_by_point(store: Store, record: SweepRecord) -> list[list[pa.Table]]:
-    """The rows of the finished runs of each point."""
-    return [
-        [row for key in point["runs"] if (row := store.read(key)) is not None]
-        for point in record.points
-    ]
-
-
-def known_metrics(by_point: Iterable[Iterable[pa.Table]]) -> list[str]:
-    """The metrics that runs have, in the order in which the store keeps them."""
-    rows = (row for some in by_point for row in some)
-    return list(dict.fromkeys(name for row in rows for name in names_of(row)))
-
-
-def interval_of(rows: Sequence[pa.Table], name: str) -> Interval | None:
-    """Mean and interval of a metric, by its full name, over runs; `None` where it is undefined."""
-    values = [row[name][0].as_py() for row in rows if name in row.column_names]
-    numbers = [value for value in values if value is not None]
-    return mean_interval(numbers) if numbers else None
+def metrics_of_sweep(index: RunIndex, record: SweepRecord) -> list[str]:
+    """Full names of the metrics that the finished runs of a sweep have."""
+    return index.metrics(key for point in record.points for key in point["runs"])
 
 
 def _width(interval: Interval | None) -> float | None:

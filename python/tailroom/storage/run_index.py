@@ -1,0 +1,172 @@
+"""The columns of a store's runs without reading every file.
+
+    STORE/index.arrow       every run's row without the scenario and the summary
+
+The files of the runs remain the truth. An entry of the index counts only if its run's file has the
+size and the time of change that the file had when it was read, so an index that is old, or was
+written by another process, costs time and nothing else. The first line of the file is a digest of
+the rest.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pyarrow as pa
+
+from tailroom.simulation.metrics import names_of
+
+FILE = "index.arrow"
+TEXTS = ("scenario", "summary")
+"""Columns of a run's row that the index leaves out: a whole scenario (TOML) and summary (JSON)."""
+MAGIC = b"tailroom-index-1 "
+SIZE, CHANGED = "index.file_size", "index.file_changed_ns"
+"""Columns of the index: size in bytes of the run's file, and when its content last changed."""
+RECENT_NS = 2_000_000_000
+"""File systems round times of change, at most to 2 s (FAT). A file that changed within that time
+before it was indexed may have changed again since, without another time of change."""
+
+Signature = tuple[int, int]
+"""Size in bytes and time of change in ns of a run's file."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunIndex:
+    """Finished runs by key, as columns without the texts."""
+
+    tables: tuple[pa.Table, ...] = ()
+    """One table for all runs that have the same columns, one row per run."""
+    _lists: dict[tuple[int, str], list[float | None]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[int, int]]:
+        """Table and row of each run."""
+        return {
+            key: (number, row)
+            for number, table in enumerate(self.tables)
+            for row, key in enumerate(table["key"].to_pylist())
+        }
+
+    @cached_property
+    def signatures(self) -> dict[str, Signature]:
+        """The file of each run when it was read."""
+        return {
+            key: (size, changed)
+            for table in self.tables
+            for key, size, changed in zip(
+                *(table[name].to_pylist() for name in ("key", SIZE, CHANGED)), strict=True
+            )
+        }
+
+    def __contains__(self, key: str) -> bool:
+        """Whether the run is finished."""
+        return key in self._places
+
+    def present(self, keys: Iterable[str]) -> list[str]:
+        """Those of the runs that are finished."""
+        return [key for key in keys if key in self._places]
+
+    def metrics(self, keys: Iterable[str]) -> list[str]:
+        """Full names of the metrics that these runs have, in the order of their columns."""
+        tables = dict.fromkeys(self._places[key][0] for key in keys if key in self._places)
+        return list(dict.fromkeys(name for one in tables for name in names_of(self.tables[one])))
+
+    def values(self, metric: str, keys: Iterable[str]) -> list[float]:
+        """Values of a metric, by its full name, in those of the runs that define it."""
+        found = (self._value(metric, key) for key in keys)
+        return [value for value in found if value is not None]
+
+    def _value(self, metric: str, key: str) -> float | None:
+        if key not in self._places:
+            return None
+        number, row = self._places[key]
+        column = self._lists.get((number, metric))
+        if column is None:
+            table = self.tables[number]
+            has_it = metric in table.column_names
+            column = table[metric].to_pylist() if has_it else [None] * table.num_rows
+            self._lists[number, metric] = column
+        return column[row]
+
+    def row(self, key: str) -> pa.Table:
+        """The row of a finished run, without the texts.
+
+        Raises:
+            KeyError: The run is not finished.
+        """
+        number, row = self._places[key]
+        return self._bare[number].slice(row, 1)
+
+    def rows(self, keys: Sequence[str]) -> pa.Table:
+        """One row for each of these runs that is finished; a metric that a run lacks is null."""
+        places = [self._places[key] for key in keys if key in self._places]
+        used = list(dict.fromkeys(number for number, _ in places))
+        if not used:
+            return pa.table({"key": pa.array([], pa.string())})
+        starts, start = {}, 0
+        for number in used:
+            starts[number] = start
+            start += self.tables[number].num_rows
+        together = pa.concat_tables(
+            [self._bare[number] for number in used], promote_options="default"
+        )
+        return together.take(pa.array([starts[number] + row for number, row in places]))
+
+    @cached_property
+    def _bare(self) -> list[pa.Table]:
+        """The tables with the columns of runs only."""
+        return [table.drop_columns([SIZE, CHANGED]) for table in self.tables]
+
+    def updated(
+        self, kept: Iterable[str], added: Mapping[str, tuple[Signature, pa.Table]]
+    ) -> "RunIndex":
+        """The index with only the runs `kept` and the rows `added`."""
+        groups: dict[tuple[str, ...], list[pa.Table]] = {}
+        wanted = set(kept)
+        for table in self.tables:
+            mask = [key in wanted for key in table["key"].to_pylist()]
+            left = table if all(mask) else table.filter(pa.array(mask, pa.bool_()))
+            if left.num_rows:
+                groups.setdefault(tuple(left.column_names), []).append(left)
+        for (size, changed), row in added.values():
+            bare = without_texts(row)
+            signed = bare.append_column(SIZE, pa.array([size], pa.int64())).append_column(
+                CHANGED, pa.array([changed], pa.int64())
+            )
+            groups.setdefault(tuple(signed.column_names), []).append(signed)
+        return RunIndex(tuple(pa.concat_tables(some).combine_chunks() for some in groups.values()))
+
+    def to_bytes(self) -> bytes:
+        """The content of the index file, without runs whose files have changed just now."""
+        latest = time.time_ns() - RECENT_NS
+        sink = pa.BufferOutputStream()
+        for table in self.tables:
+            old = table.filter(pa.array([one < latest for one in table[CHANGED].to_pylist()]))
+            with pa.ipc.new_stream(sink, table.schema) as stream:
+                stream.write_table(old)
+        content: bytes = sink.getvalue().to_pybytes()
+        return MAGIC + _digest(content) + b"\n" + content
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "RunIndex":
+        """Reads the content of an index file; an empty index if it is damaged."""
+        head, newline, rest = content.partition(b"\n")
+        if not newline or head != MAGIC + _digest(rest):
+            return cls()
+        reader = pa.BufferReader(rest)
+        tables = []
+        while reader.tell() < reader.size():
+            with pa.ipc.open_stream(reader) as stream:
+                tables.append(stream.read_all())
+        return cls(tuple(table for table in tables if table.num_rows))
+
+
+def without_texts(table: pa.Table) -> pa.Table:
+    """Rows of runs without the columns of `TEXTS`."""
+    return table.drop_columns([name for name in TEXTS if name in table.column_names])
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()

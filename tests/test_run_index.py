@@ -1,0 +1,223 @@
+"""The index of a store: it answers what the files of the runs answer, whatever happens to it."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import tailroom as tr
+from tailroom.storage import run_index, store
+from tailroom.storage.run_index import RunIndex, without_texts
+from tailroom.studies.sweep_study.query import query
+from tailroom.studies.sweep_study.tables import all_runs
+from tests.conftest import SMALL, Tailroom
+from tests.killed_sweeps import GRID, write_scenario
+
+TWO_LINKS = SMALL + (
+    '[links.second]\nrate = "9 Mbit/s"\ndelay = "1 ms"\n'
+    'queue = { kind = "drop_tail", limit = "9 packets" }\n'
+    '[flows.other]\npath = ["bottleneck", "second"]\nrtt = "30 ms"\ncongestion = "cubic"\n'
+)
+
+
+@pytest.fixture(autouse=True)
+def indexed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small stores get an index too, without waiting for their files to age."""
+    monkeypatch.setattr(store, "WORTH_INDEXING", 1)
+    monkeypatch.setattr(run_index, "RECENT_NS", -1)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A store with runs of two scenarios that have other columns, and an index."""
+    place = tmp_path / "store"
+    other = tmp_path / "two.toml"
+    other.write_text(TWO_LINKS, encoding="utf-8")
+    tr.sweep(write_scenario(tmp_path), place, grid=GRID, seeds=2)
+    tr.sweep(other, place, seeds=2)
+    tr.Store(place).columns()
+    assert (place / run_index.FILE).exists()
+    return place
+
+
+def from_files(place: Path) -> pa.Table:
+    return without_texts(tr.Store(place).runs())
+
+
+def from_index(place: Path) -> pa.Table:
+    index = tr.Store(place).columns()
+    return index.rows(sorted(index.signatures))
+
+
+def means(place: Path) -> list[tuple[str, list[dict[str, object]]]]:
+    opened = tr.Store(place)
+    return [
+        (one.id, tr.SweepResult(opened, one).means("bottleneck.utilization").to_pylist())
+        for one in opened.sweeps()
+    ]
+
+
+def test_the_index_has_what_the_files_have(place: Path) -> None:
+    rows = from_index(place)
+    assert rows.num_rows == 10
+    assert rows.equals(from_files(place))
+    opened = tr.Store(place)
+    index = opened.columns()
+    for key in index.signatures:
+        row = opened.read(key)
+        assert row is not None
+        assert index.row(key).equals(without_texts(row))
+
+
+def test_with_an_index_no_file_of_a_run_is_read(
+    place: Path, monkeypatch: pytest.MonkeyPatch, tailroom: Tailroom, tmp_path: Path
+) -> None:
+    before = means(place)
+
+    def refused(_: tr.Store, path: Path) -> None:
+        assert path.parent.name != "runs", "a run's file was read"
+
+    monkeypatch.setattr(tr.Store, "_read", refused)
+    assert means(place) == before
+    sweep = tr.Store(place).sweeps()[0].id
+    for more in ((), ("--sweep", sweep), ("--sweep", sweep, "--metric", "utilization")):
+        assert tailroom("results", place, *more).status == 0
+    assert tailroom("results", place, "--out", tmp_path / "runs.csv").status == 0
+    # And a sweep goes on without reading what it finds.
+    told: list[tr.RunProgress] = []
+    tr.sweep(tmp_path / "random.toml", place, grid=GRID, seeds=2, progress=told.append)
+    assert told == [tr.RunProgress(8, 8, 8)]
+
+
+def test_a_damaged_index_is_written_anew(place: Path) -> None:
+    file = place / run_index.FILE
+    whole = file.read_bytes()
+    right = means(place)
+    for damaged in (b"", whole[:-1], whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:], b"x"):
+        file.write_bytes(damaged)
+        assert means(place) == right
+        assert RunIndex.from_bytes(file.read_bytes()).signatures.keys() == {
+            one.stem for one in (place / "runs").iterdir()
+        }
+
+
+def test_a_run_that_is_damaged_later_is_named_and_left_out(place: Path, tailroom: Tailroom) -> None:
+    sweep = next(one for one in tr.Store(place).sweeps() if one.id.startswith("two"))
+    key = sweep.points[0]["runs"][0]
+    file = place / "runs" / f"{key}.parquet"
+    os.truncate(file, 1000)
+    shown = tailroom("results", place, "--sweep", "two", "--metric", "bottleneck.utilization")
+    assert shown.status == 0
+    assert shown.output.splitlines()[1].endswith(",1"), "one of two runs is left"
+    assert f"warning: {file} is damaged and was left out" in shown.errors
+    # It is named each time, until its run is performed again.
+    assert (
+        str(file) in tailroom("results", place, "--sweep", "two", "--metric", "jain_index").errors
+    )
+
+
+def test_a_run_that_is_written_anew_counts_as_it_is(place: Path) -> None:
+    opened = tr.Store(place)
+    key = next(iter(opened.columns().signatures))
+    row = opened.read(key)
+    assert row is not None
+    name = "links.bottleneck.utilization"
+    changed = row.set_column(row.column_names.index(name), name, pa.array([0.125]))
+    opened.add(store.Run(key, changed))
+    for seen in (opened, tr.Store(place)):
+        assert seen.columns().values(name, [key]) == [0.125]
+        assert seen.find(key) is not None
+
+
+def test_a_run_that_is_removed_is_gone(place: Path) -> None:
+    opened = tr.Store(place)
+    key = next(iter(opened.columns().signatures))
+    (place / "runs" / f"{key}.parquet").unlink()
+    for seen in (opened, tr.Store(place)):
+        assert key not in seen.columns()
+        assert seen.find(key) is None
+
+
+def test_an_index_that_another_process_wrote_before_costs_nothing_but_time(place: Path) -> None:
+    """Of two processes that write the index, the one that knows less may be the last."""
+    old = (place / run_index.FILE).read_bytes()
+    tr.sweep(place.parent / "random.toml", place, grid=GRID, seeds=4)
+    tr.Store(place).columns()
+    (place / run_index.FILE).write_bytes(old)
+    assert from_index(place).equals(from_files(place))
+    assert from_index(place).num_rows == 18
+
+
+def test_a_store_that_cannot_be_written_answers_all_the_same(place: Path) -> None:
+    right = means(place)
+    file = place / run_index.FILE
+    file.unlink()
+    file.mkdir()  # neither readable nor replaceable, whoever asks
+    (file / "in the way").touch()
+    assert means(place) == right
+    assert not list(place.glob("*.partial"))
+
+
+def test_a_run_that_may_still_change_within_the_clocks_step_is_not_trusted(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = tr.Store(place).columns()
+    monkeypatch.setattr(run_index, "RECENT_NS", 3_600_000_000_000)
+    assert RunIndex.from_bytes(index.to_bytes()).signatures == {}
+    monkeypatch.setattr(run_index, "RECENT_NS", -1)
+    assert RunIndex.from_bytes(index.to_bytes()).signatures == index.signatures
+
+
+def test_a_small_store_has_no_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tailroom: Tailroom
+) -> None:
+    monkeypatch.setattr(store, "WORTH_INDEXING", 100)
+    tr.sweep(write_scenario(tmp_path), tmp_path / "store", grid=GRID, seeds=1)
+    assert tailroom("results", tmp_path / "store").status == 0
+    assert not (tmp_path / "store" / run_index.FILE).exists()
+
+
+QUERIES = {
+    'SELECT count(*), avg("links.bottleneck.utilization") FROM runs': False,
+    "SELECT key FROM runs ORDER BY seed, key": False,
+    "SELECT * FROM runs ORDER BY key": True,
+    "FROM runs ORDER BY key": True,
+    "SELECT json_extract(summary, '$.title') AS title FROM runs ORDER BY key": True,
+    "SELECT count(*) FROM runs WHERE scenario LIKE '%second%'": True,
+    "SELECT r FROM runs AS r ORDER BY key": True,
+    "SELECT 1; SELECT min(length(summary)) > 1000 FROM runs": True,
+    "WITH chosen AS (SELECT * FROM runs) SELECT count(scenario) FROM chosen": True,
+}
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_a_query_reads_the_files_of_runs_only_for_their_texts(
+    place: Path, monkeypatch: pytest.MonkeyPatch, sql: str
+) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="needs the extra: tailroom[sql]")
+    read: list[str] = []
+    real = tr.Store.read
+
+    def noted(self: tr.Store, key: str, **options: Any) -> pa.Table | None:
+        read.append(key)
+        return real(self, key, **options)
+
+    monkeypatch.setattr(tr.Store, "read", noted)
+    answer = query(tr.Store(place), sql)
+    assert len(read) == (10 if QUERIES[sql] else 0)
+    with duckdb.connect() as connection:
+        connection.register("runs", all_runs(tr.Store(place)))
+        assert answer.to_pylist() == connection.sql(sql).to_arrow_table().to_pylist()
+
+
+def test_wrong_sql_is_refused_without_reading_runs(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb", reason="needs the extra: tailroom[sql]")
+    monkeypatch.setattr(tr.Store, "read", lambda *_: pytest.fail("a file was read"))
+    with pytest.raises(tr.QueryError, match=r"SQL: .*nothing"):
+        query(tr.Store(place), "SELECT nothing FROM runs")
+    with pytest.raises(tr.QueryError, match=r"SQL: .*syntax"):
+        query(tr.Store(place), "SELEC 1")
