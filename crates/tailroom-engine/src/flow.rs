@@ -153,7 +153,7 @@ fn send_queue(group: &GroupSpec, request: &FlowRequest) -> SendQueue {
     }
 }
 
-/// The private_path of a flow of `group` that a source asks for, its random delays included.
+/// The private path of a flow of `group` that a source requests, including its random delays.
 fn private_path(network: &Network, group: &GroupSpec, request: &FlowRequest) -> PrivatePath {
     PrivatePath::new(&network.shared_path(group), request.rtt, request.access_rate)
         .with_send_jitter(group.send_jitter, request.seed)
