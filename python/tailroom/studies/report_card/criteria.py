@@ -6,9 +6,14 @@ be better in any way, and worse by so much. A threshold decides only where the 9
 interval lies on one side of it; otherwise the verdict is undecided.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
+
+from tailroom.scenario.axis import axis, values_by_key
+from tailroom.scenario.shipped import SCENARIOS
 
 REFERENCES = ("reno", "cubic")
 """The standards that RFC 9743 names (RFC 5681, RFC 9438)."""
@@ -24,22 +29,49 @@ JOINS_AT_S = 20
 LONGEST_S = 60
 
 
+SCENARIOS_OF_CARD = SCENARIOS / "rfc-9743"
+"""The scenarios of the experiments, each with the grid of its points in `[sweep.grid]`."""
+TITLE_PREFIX = "Report card: "
+"""Of the titles of these scenarios."""
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """A scenario at the points of a grid."""
+    """A shipped scenario at the points of its grid."""
 
     name: str
-    shows: str
-    """What it is, in a few words."""
-    scenario: Mapping[str, Any]
-    axes: Mapping[str, tuple[object, ...]]
-    """Keys with their values."""
+    """Of its file in `scenarios/rfc-9743`."""
     quick: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    """Values that suffice for a first look."""
+    """Values, among those of the grid, that suffice for a quick card."""
     groups: tuple[str, ...] = ("tested",)
     """Groups of flows that get the control."""
     is_long: bool = False
-    """Whether a quick card needs its whole length too."""
+    """Whether a quick card needs the whole duration too."""
+
+    @cached_property
+    def _written(self) -> dict[str, Any]:
+        return tomllib.loads((SCENARIOS_OF_CARD / f"{self.name}.toml").read_text(encoding="utf-8"))
+
+    @property
+    def title(self) -> str:
+        """The title of the scenario."""
+        return str(self._written["title"])
+
+    @property
+    def shows(self) -> str:
+        """What the experiment is, in a few words."""
+        return self.title.removeprefix(TITLE_PREFIX)
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario without its sweep."""
+        return {key: value for key, value in self._written.items() if key != "sweep"}
+
+    @property
+    def axes(self) -> dict[str, tuple[object, ...]]:
+        """Keys with their values, in the order of the file."""
+        grid = values_by_key(self._written["sweep"]["grid"])
+        return {key: axis(key, values).values for key, values in grid.items()}
 
 
 @dataclass(frozen=True)
@@ -68,134 +100,17 @@ class Criterion:
     """Where the thresholds come from."""
 
 
-def _scenario(flows: Mapping[str, Any], **link: Any) -> dict[str, Any]:
-    """One link of 40 Mbit/s: 133 packets of 1500 B are its bandwidth-delay product at 40 ms."""
-    return {
-        "title": "Report card",
-        "duration": f"{LONGEST_S} s",
-        "measure_from": "20 s",
-        "links": {
-            "bottleneck": {
-                "rate": "40 Mbit/s",
-                "delay": "2 ms",
-                "queue": {"kind": "drop_tail", "limit": "1 bdp"},
-                **link,
-            }
-        },
-        "flows": flows,
-    }
-
-
-def _long(count: int, *, rtt: str = "40 ms", start: tuple[str, str] = ("0 s", "4 s")) -> Any:
-    """Permanent flows that do not start together: in step they would lose together."""
-    return {
-        "count": count,
-        "path": ["bottleneck"],
-        "congestion": "reno",
-        "rtt": rtt,
-        "start": {"uniform": list(start)},
-    }
-
-
 EXPERIMENTS = (
-    Experiment(
-        "buffers",
-        "2 flows, drop-tail buffers from 0.05 to 2 bdp",
-        _scenario({"tested": _long(2)}),
-        {LIMIT: tuple(f"{one} bdp" for one in (0.05, 0.1, 0.2, 0.5, 1, 2))},
-        {LIMIT: ("0.1 bdp", "0.5 bdp", "2 bdp")},
-    ),
-    Experiment(
-        "heavy_loss",
-        "1 flow, a path that loses every tenth to every second packet",
-        _scenario({"tested": _long(1)}),
-        {f"{LINK}.loss": tuple({"kind": "bernoulli", "probability": p} for p in (0.1, 0.3, 0.5))},
-        {f"{LINK}.loss": ({"kind": "bernoulli", "probability": 0.3},)},
-    ),
-    Experiment(
-        "alike",
-        "2 and 10 flows of the control, buffer 1 bdp",
-        _scenario({"tested": _long(2)}),
-        {"flows.tested.count": (2, 10)},
-    ),
-    Experiment(
-        "two_rtts",
-        "2 flows with an RTT of 40 ms beside 2 with 160 ms, buffer 1 bdp",
-        _scenario({"near": _long(2), "far": _long(2, rtt="160 ms")}),
-        {LIMIT: ("0.5 bdp", "1 bdp")},
-        {LIMIT: ("1 bdp",)},
-        groups=("near", "far"),
-    ),
-    Experiment(
-        "joining",
-        "a flow joins another that has had the link for 20 s, buffer 1 bdp",
-        _scenario(
-            {
-                "first": _long(1, start=("0 s", "1 s")),
-                "second": _long(1, start=(f"{JOINS_AT_S} s", f"{JOINS_AT_S + 1} s")),
-            }
-        ),
-        {LIMIT: ("0.2 bdp", "1 bdp")},
-        {LIMIT: ("1 bdp",)},
-        groups=("first", "second"),
-        is_long=True,
-    ),
-    Experiment(
-        "mixed",
-        "2 flows beside 2 of Reno, and beside 2 of CUBIC",
-        _scenario({"tested": _long(2), "other": _long(2)}),
-        {"flows.other.congestion": REFERENCES, LIMIT: ("0.2 bdp", "1 bdp", "2 bdp")},
-        {"flows.other.congestion": REFERENCES, LIMIT: ("1 bdp",)},
-    ),
-    Experiment(
-        "beside",
-        "2 flows beside short CUBIC flows of 50 kB (load 0.1) and a call of 100 kbit/s",
-        _scenario(
-            {
-                "tested": _long(2),
-                "short": {
-                    "path": ["bottleneck"],
-                    "congestion": "cubic",
-                    "rtt": "40 ms",
-                    "source": {"kind": "finite_flows", "load": 0.1, "size": "50 kB"},
-                },
-                "call": {
-                    "path": ["bottleneck"],
-                    "packet_size": "200 B",
-                    "source": {"kind": "cbr", "rate": "100 kbit/s"},
-                },
-            }
-        ),
-        {LIMIT: ("0.2 bdp", "1 bdp", "2 bdp")},
-        {LIMIT: ("1 bdp",)},
-    ),
-    Experiment(
-        "paths",
-        "1 flow, 10 and 100 Mbit/s, RTTs of 10 and 160 ms, buffer 1 bdp",
-        _scenario({"tested": _long(1)}),
-        {
-            f"{LINK}.rate": ("10 Mbit/s", "100 Mbit/s"),
-            "flows.tested.rtt": ("10 ms", "160 ms"),
-        },
-        {f"{LINK}.rate": ("10 Mbit/s",)},
-    ),
-    Experiment(
-        "wireless",
-        "1 flow, packets lost at random, buffer 1 bdp",
-        _scenario({"tested": _long(1)}),
-        {
-            f"{LINK}.loss": tuple(
-                {"kind": "bernoulli", "probability": p} for p in (1e-4, 1e-3, 1e-2)
-            )
-        },
-        {f"{LINK}.loss": ({"kind": "bernoulli", "probability": 1e-3},)},
-    ),
-    Experiment(
-        "managed",
-        "4 flows under CoDel, PIE and FQ-CoDel",
-        _scenario({"tested": _long(4)}),
-        {f"{LINK}.queue": tuple({"kind": kind} for kind in ("codel", "pie", "fq_codel"))},
-    ),
+    Experiment("buffers", {LIMIT: ("0.1 bdp", "0.5 bdp", "2 bdp")}),
+    Experiment("heavy_loss", {f"{LINK}.loss": ({"kind": "bernoulli", "probability": 0.3},)}),
+    Experiment("alike"),
+    Experiment("two_rtts", {LIMIT: ("1 bdp",)}, groups=("near", "far")),
+    Experiment("joining", {LIMIT: ("1 bdp",)}, groups=("first", "second"), is_long=True),
+    Experiment("mixed", {LIMIT: ("1 bdp",)}),
+    Experiment("beside", {LIMIT: ("1 bdp",)}),
+    Experiment("paths", {f"{LINK}.rate": ("10 Mbit/s",)}),
+    Experiment("wireless", {f"{LINK}.loss": ({"kind": "bernoulli", "probability": 1e-3},)}),
+    Experiment("managed"),
 )
 
 
