@@ -10,10 +10,11 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from tailroom.scenario.axis import axis, values_by_key
 from tailroom.scenario.shipped import SCENARIOS
+from tailroom.simulation.metric_catalogue import Better, metric_of
 
 REFERENCES = ("reno", "cubic")
 """The standards that RFC 9743 names (RFC 5681, RFC 9438)."""
@@ -87,7 +88,7 @@ class Criterion:
     """What is measured, with its unit."""
     measure: Measure
     """From a run's metrics to the quantity in that unit."""
-    better: Literal["higher", "lower"]
+    better: Better
     by: Literal["ratio", "difference"]
     """How the control is compared to the worst reference."""
     caution: float
@@ -98,6 +99,8 @@ class Criterion:
     """A value this good passes whatever the references do."""
     reason: str
     """Where the thresholds come from."""
+    metric: str = ""
+    """The metric that the quantity is; empty if it is computed from metrics."""
 
 
 EXPERIMENTS = (
@@ -122,6 +125,25 @@ def _of(metric: str, scale: float = 1.0) -> Measure:
     return measure
 
 
+class _Measured(TypedDict):
+    """What the catalogue of metrics says of a criterion."""
+
+    metric: str
+    quantity: str
+    measure: Measure
+    better: Better
+
+
+def _catalogued(metric: str, label: str = "") -> _Measured:
+    """A metric in the unit of its axis, under the label of its axis unless another is given."""
+    known = metric_of(metric)
+    if known.better is None:
+        raise ValueError(f"{metric}: the catalogue does not say which values are better")
+    quantity = f"{label or known.label}{known.unit.on_axis}"
+    measure = _of(metric, known.unit.scale)
+    return {"metric": metric, "quantity": quantity, "measure": measure, "better": known.better}
+
+
 def _ratio_of_rtts(run: Metrics) -> float | None:
     """The larger goodput over the smaller one: either may starve the other."""
     near, far = run["groups.near.goodput_bps"], run["groups.far.goodput_bps"]
@@ -136,7 +158,8 @@ def _convergence_s(run: Metrics) -> float | None:
     return LONGEST_S - JOINS_AT_S if found is None else found
 
 
-_UTILIZATION = _of(f"{LINK}.utilization", 100)
+UTILIZATION = f"{LINK}.utilization"
+FAIRNESS = "flows.jain_index"
 _HALF = "ours: a tenth less is within what a choice of constants does, a quarter less is not"
 
 CRITERIA = (
@@ -159,9 +182,7 @@ CRITERIA = (
         title="Protection against bufferbloat",
         section="5.1.2",
         experiment="buffers",
-        quantity="mean queueing delay (ms)",
-        measure=_of(f"{LINK}.queue_delay_s_mean", 1e3),
-        better="lower",
+        **_catalogued(f"{LINK}.queue_delay_s_mean"),
         by="ratio",
         caution=1.25,
         failure=1.75,
@@ -174,9 +195,7 @@ CRITERIA = (
         title="Protection against high loss",
         section="5.1.3",
         experiment="buffers",
-        quantity="loss (%)",
-        measure=_of(f"{LINK}.loss_fraction", 100),
-        better="lower",
+        **_catalogued(f"{LINK}.loss_fraction"),
         by="ratio",
         caution=3.0,
         failure=10.0,
@@ -189,8 +208,9 @@ CRITERIA = (
         title="Fairness among its own flows",
         section="5.1.4",
         experiment="alike",
-        quantity="Jain's index",
-        measure=_of("flows.jain_index"),
+        metric=FAIRNESS,
+        quantity=metric_of(FAIRNESS).unit.axis,
+        measure=_of(FAIRNESS),
         better="higher",
         by="difference",
         caution=0.05,
@@ -217,9 +237,7 @@ CRITERIA = (
         title="Short flows beside it",
         section="5.1.5, 5.2.3",
         experiment="beside",
-        quantity="completion time (ms)",
-        measure=_of("groups.short.all_sizes.completion_time_s_mean", 1e3),
-        better="lower",
+        **_catalogued("groups.short.all_sizes.completion_time_s_mean", "completion time"),
         by="ratio",
         caution=1.25,
         failure=2.0,
@@ -259,9 +277,7 @@ CRITERIA = (
         title="A call beside it",
         section="5.2.2",
         experiment="beside",
-        quantity="p99 queueing delay (ms)",
-        measure=_of("groups.call.links.bottleneck.queue_delay_s_p99", 1e3),
-        better="lower",
+        **_catalogued("groups.call.links.bottleneck.queue_delay_s_p99"),
         by="ratio",
         caution=1.25,
         failure=2.0,
@@ -273,9 +289,7 @@ CRITERIA = (
         title="Tail-drop queues of any size",
         section="6.1",
         experiment="buffers",
-        quantity="utilization (%)",
-        measure=_UTILIZATION,
-        better="higher",
+        **_catalogued(UTILIZATION),
         by="ratio",
         caution=0.9,
         failure=0.75,
@@ -287,9 +301,7 @@ CRITERIA = (
         title="Rates and delays",
         section="6, 6.3",
         experiment="paths",
-        quantity="utilization (%)",
-        measure=_UTILIZATION,
-        better="higher",
+        **_catalogued(UTILIZATION),
         by="ratio",
         caution=0.9,
         failure=0.75,
@@ -301,9 +313,7 @@ CRITERIA = (
         title="Losses that are no congestion",
         section="6.4",
         experiment="wireless",
-        quantity="utilization (%)",
-        measure=_UTILIZATION,
-        better="higher",
+        **_catalogued(UTILIZATION),
         by="ratio",
         caution=0.8,
         failure=0.5,
@@ -315,9 +325,7 @@ CRITERIA = (
         title="Utilization under AQM",
         section="7.1",
         experiment="managed",
-        quantity="utilization (%)",
-        measure=_UTILIZATION,
-        better="higher",
+        **_catalogued(UTILIZATION),
         by="ratio",
         caution=0.9,
         failure=0.75,
@@ -329,9 +337,7 @@ CRITERIA = (
         title="Delay under AQM",
         section="7.1",
         experiment="managed",
-        quantity="p99 queueing delay (ms)",
-        measure=_of(f"{LINK}.queue_delay_s_p99", 1e3),
-        better="lower",
+        **_catalogued(f"{LINK}.queue_delay_s_p99"),
         by="ratio",
         caution=1.5,
         failure=3.0,
