@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import tailroom as tr
 from tailroom.scenario.types import DropTailQueue, Flows, Link, PoissonSource
-from tailroom.statistics.intervals import batch_means, mean_interval
+from tailroom.statistics.intervals import mean_interval
 from tailroom.studies.sweep_study.plan import Until, runs_needed
 
 Draw = Callable[[int], NDArray[np.float64]]
@@ -64,15 +64,6 @@ def sequential(values: Draw, until: Until, repetitions: int) -> tuple[float, flo
         held += interval.low <= 0.0 <= interval.high
         taken += runs
     return held / repetitions, taken / repetitions
-
-
-def batched(
-    draw: np.random.Generator, repetitions: int, batches: int = 20, length: int = 1000
-) -> float:
-    """The share of intervals by batch means inside one long run that hold the mean."""
-    values = autoregressive(draw, repetitions, batches * length)
-    held = [mean_interval(batch_means(one, batches)) for one in values]
-    return float(np.mean([one.low <= 0.0 <= one.high for one in held]))
 
 
 PLACES = 5

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tailroom as tr
-from tailroom.statistics.intervals import batch_means, mean_interval
+from tailroom.statistics.intervals import mean_interval
 from tailroom.studies.sweep_study.plan import Until, runs_needed
 from tailroom.studies.warm_up_time import truncation
 from tests import coverage_of_intervals as coverage
@@ -31,13 +31,6 @@ def test_one_value_says_nothing_of_its_spread_and_equal_ones_have_none() -> None
     assert (mean_interval([0.1] * 7).mean, mean_interval([0.1] * 7).half_width) == (0.1, 0.0)
     with pytest.raises(ValueError, match="no values"):
         mean_interval([])
-
-
-def test_batch_means_leave_out_the_beginning() -> None:
-    assert batch_means([100, 1, 2, 3, 4, 5, 6], 3).tolist() == [1.5, 3.5, 5.5]
-    for values, batches in (([1.0, 2.0], 1), ([1.0, 2.0], 3)):
-        with pytest.raises(ValueError, match="give"):
-            batch_means(values, batches)
 
 
 def test_the_autoregressive_process_spreads_as_it_should() -> None:
@@ -72,11 +65,6 @@ def test_repeating_until_an_interval_is_narrow_covers(width: float) -> None:
     # At least 10, and (t / width)^2, where t is 1.96 for many runs and 2.26 for ten, and steps of
     # whole runs lie above that.
     assert max(10.0, 0.95 * (1.96 / width) ** 2) <= taken <= max(11.5, 1.1 * (2.26 / width) ** 2)
-
-
-def test_batch_means_of_one_run_cover() -> None:
-    # 400 intervals: a standard deviation of 1.1 %.
-    assert 0.92 <= coverage.batched(np.random.default_rng(5), 400) <= 0.98
 
 
 def test_the_number_of_runs_needed() -> None:

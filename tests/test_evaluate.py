@@ -12,9 +12,18 @@ import pytest
 import tailroom as tr
 from tailroom.execution.progress import RunProgress
 from tailroom.reports import report_card as evaluation_report
+from tailroom.scenario.shipped import shipped_scenarios
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Store
-from tailroom.studies.report_card.criteria import CRITERIA, EXPERIMENTS, LIMIT, Criterion
+from tailroom.studies.report_card.criteria import (
+    CRITERIA,
+    EXPERIMENTS,
+    JOINS_AT_S,
+    LIMIT,
+    LONGEST_S,
+    RATE_BPS,
+    Criterion,
+)
 from tailroom.studies.report_card.evaluation import Compared, Finding
 from tailroom.studies.report_card.verdict import Judgement, Verdict, how_much_worse, judge
 from tests.conftest import Tailroom
@@ -272,6 +281,19 @@ def test_criteria_name_sections_of_the_rfc_and_experiments() -> None:
         assert set(experiment.quick) <= set(experiment.axes)
         for key, values in experiment.quick.items():
             assert all(value in experiment.axes[key] for value in values)
+
+
+def test_experiments_are_shipped_scenarios_with_the_times_that_the_criteria_name() -> None:
+    """Every file in rfc-9743 is an experiment, under the name that `tailroom list` shows."""
+    files = [name for name in shipped_scenarios() if name.startswith("rfc-9743/")]
+    assert files == sorted(f"rfc-9743/{one.name}" for one in EXPERIMENTS)
+    for experiment in EXPERIMENTS:
+        written = experiment.scenario
+        assert written["duration"] == f"{LONGEST_S} s"
+        assert written["links"]["bottleneck"]["rate"] == f"{RATE_BPS / 1e6:g} Mbit/s"
+        assert set(experiment.groups) <= set(written["flows"])
+    joins = next(one for one in EXPERIMENTS if one.name == "joining").scenario["flows"]["second"]
+    assert joins["start"]["uniform"][0] == f"{JOINS_AT_S} s"
 
 
 def test_the_page_has_a_panel_a_criterion(card: Card) -> None:

@@ -24,7 +24,6 @@ def main(show: Callable[[str], object] = print) -> int:
         "10 runs, autoregressive": (coverage.fixed(process, 10, REPETITIONS), 0.93),
         "30 runs, autoregressive": (coverage.fixed(process, 30, REPETITIONS), 0.93),
         "10 runs, loss of M/M/1/K": (coverage.fixed(queue, 10, REPETITIONS // 5, mean=lost), 0.93),
-        "20 batches of a run, autoregressive": (coverage.batched(draw, REPETITIONS // 10), 0.93),
     }
     for width in (0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0):
         held, taken = coverage.sequential(process, Until("any", width * spread), REPETITIONS // 2)

@@ -140,8 +140,8 @@ def _cells(values: Values, simulated_utilization: float | None) -> tuple[str, ..
     unknown = utilization is None or simulated_utilization is None
     error = None if unknown else (utilization or 0) - (simulated_utilization or 0)
     return (
-        report.percent(utilization),
+        report.shown("utilization", utilization),
         report.number(error, "{:+.4f}") if error else "",
-        report.fraction(values["loss_fraction"]),
-        report.milliseconds(values["queue_delay_s_mean"]),
+        report.of(values, "loss_fraction"),
+        report.of(values, "queue_delay_s_mean"),
     )

@@ -16,6 +16,11 @@ from tailroom.models import MODELS, Bottleneck, Prediction, Target, models_named
 from tailroom.scenario.axis import parse_axis
 from tailroom.studies.prediction import Answer, Curves, Predictions, predict, predict_over
 
+PREDICTED = ("utilization", "loss_fraction", "queue_delay_s_mean")
+"""Metrics that models predict."""
+CURVES = ("utilization", "loss_fraction")
+"""Those of which curves are printed."""
+
 
 def model(  # noqa: PLR0913 - one argument an option
     file: ScenarioFile,
@@ -142,9 +147,7 @@ def _table(answers: list[Answer], link: Bottleneck) -> Table:
         failing = len(answer.failing)
         table.add_row(
             answer.model.name,
-            report.percent(said.utilization),
-            report.fraction(said.loss_fraction),
-            report.milliseconds(said.queue_delay_s_mean),
+            *(report.shown(name, getattr(said, name)) for name in PREDICTED),
             _needed(said, link),
             f"[red]{failing} of {len(answer.assumptions)}[/red]" if failing else "-",
         )
@@ -179,12 +182,12 @@ def _show_curves(curves: Curves, console: Console) -> None:
     """Tables of each quantity, one row a value, one column a model."""
     key, values = curves.axis.key, [str(value) for value in curves.axis.values]
     room = console.width - max(map(len, [key, *values]))
-    for quantity, layout in (("utilization", report.percent), ("loss_fraction", report.fraction)):
+    for quantity in CURVES:
         for names in _side_by_side(curves.who_say(quantity), room):
             table = report.table_of(quantity.replace("_", " "), key, *names)
             columns = [curves.values(name, quantity) for name in names]
             for value, *said in zip(values, *columns, strict=True):
-                table.add_row(escape(value), *(layout(one) for one in said))
+                table.add_row(escape(value), *(report.shown(quantity, one) for one in said))
             console.print(table)
 
 

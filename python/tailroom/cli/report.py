@@ -1,5 +1,6 @@
 """A result as tables for people."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
@@ -7,6 +8,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from tailroom.cli.table import NumberTable
+from tailroom.simulation import metric_units
+from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.result import Result
 
 SEEDS_CHANGE_NOTHING = (
@@ -68,11 +71,10 @@ def _links(result: Result) -> Table:
     for name, link in result.links.items():
         table.add_row(
             escape(name),
-            percent(link["utilization"]),
+            of(link, "utilization"),
             loss_and_marks(link),
-            f"{milliseconds(link['queue_delay_s_mean'])}\n"
-            f"{milliseconds(link['queue_delay_s_p99'])}",
-            packets(link["queue_packets_mean"]),
+            f"{of(link, 'queue_delay_s_mean')}\n{of(link, 'queue_delay_s_p99')}",
+            of(link, "queue_packets_mean"),
             limit(link),
         )
     return table
@@ -102,10 +104,10 @@ def _sharing(result: Result) -> Table:
         table.add_row(
             escape(name),
             link["regime"],
-            number(link["offered_load"], "{:.3f}"),
-            f"{packets(link['flows_in_progress_mean'])} / {count(link['flows_in_progress_p99'])}",
-            f"{packets(link['bottlenecked_flows_mean'])} / {count(link['bottlenecked_flows_p99'])}",
-            percent(link["bottlenecked_time_fraction"]),
+            of(link, "offered_load"),
+            f"{of(link, 'flows_in_progress_mean')} / {of(link, 'flows_in_progress_p99')}",
+            f"{of(link, 'bottlenecked_flows_mean')} / {of(link, 'bottlenecked_flows_p99')}",
+            of(link, "bottlenecked_time_fraction"),
         )
     return table
 
@@ -127,13 +129,11 @@ def _sizes(result: Result) -> Table:
             table.add_row(
                 whose,
                 size(sizes["from_bytes"]),
-                count(sizes["completed_flows"]),
-                count(sizes["unfinished_flows"]),
-                fraction(sizes["loss_fraction"]),
-                f"{milliseconds(sizes['completion_time_s_mean'])}\n"
-                f"{milliseconds(sizes['completion_time_s_p99'])}",
-                f"{number(sizes['slowdown_mean'], '{:.2f}')} / "
-                f"{number(sizes['slowdown_p99'], '{:.2f}')}",
+                of(sizes, "completed_flows"),
+                of(sizes, "unfinished_flows"),
+                of(sizes, "loss_fraction"),
+                f"{of(sizes, 'completion_time_s_mean')}\n{of(sizes, 'completion_time_s_p99')}",
+                f"{of(sizes, 'slowdown_mean')} / {of(sizes, 'slowdown_p99')}",
             )
             whose = ""
     return table
@@ -154,13 +154,13 @@ def _groups(groups: dict[str, Any]) -> Table:
     for name, group in groups.items():
         table.add_row(
             escape(name),
-            count(group["flows"]),
-            rate(group["goodput_bps"]),
-            fraction(group["loss_fraction"]),
-            milliseconds(group["rtt_s_mean"]),
+            of(group, "flows"),
+            of(group, "goodput_bps"),
+            of(group, "loss_fraction"),
+            of(group, "rtt_s_mean"),
             mean_and_p99(group, "queue_delay_s"),
-            number(group["jain_index"] if group["flows"] > 1 else None, "{:.3f}"),
-            count(group["congestion_events"]),
+            shown("jain_index", group["jain_index"] if group["flows"] > 1 else None),
+            of(group, "congestion_events"),
         )
     return table
 
@@ -179,11 +179,11 @@ def _unacknowledged(groups: dict[str, Any]) -> Table:
     for name, group in groups.items():
         table.add_row(
             escape(name),
-            count(group["flows"]),
-            rate(group["throughput_bps"]),
-            fraction(group["loss_fraction"]),
+            of(group, "flows"),
+            of(group, "throughput_bps"),
+            of(group, "loss_fraction"),
             mean_and_p99(group, "one_way_delay_s"),
-            delay(group["jitter_s_mean"]),
+            of(group, "jitter_s_mean"),
             mean_and_p99(group, "queue_delay_s"),
         )
     return table
@@ -197,12 +197,12 @@ def _flows(result: Result) -> Table:
         is_controlled = flow["congestion"] is not None
         table.add_row(
             escape(flow["name"]),
-            rate(flow["goodput_bps"]),
-            fraction(flow["loss_fraction"]),
-            milliseconds(flow["rtt_s_mean"]),
-            packets(flow["cwnd_packets_mean"]),
-            count(flow["congestion_events"] if is_controlled else None),
-            count(flow["timeouts"] if is_controlled else None),
+            of(flow, "goodput_bps"),
+            of(flow, "loss_fraction"),
+            of(flow, "rtt_s_mean"),
+            of(flow, "cwnd_packets_mean"),
+            shown("congestion_events", flow["congestion_events"] if is_controlled else None),
+            shown("timeouts", flow["timeouts"] if is_controlled else None),
         )
     return table
 
@@ -221,59 +221,42 @@ def number(value: float | None, layout: str) -> str:
     return "-" if value is None else layout.format(value)
 
 
+def of(values: Mapping[str, Any], metric: str) -> str:
+    """Writes a metric of a link, a group or a flow."""
+    return shown(metric, values[metric])
+
+
+def shown(metric: str, value: float | None) -> str:
+    """Writes a value of a metric with its unit, or a dash for one that is not defined."""
+    return "-" if value is None else metric_of(metric).unit.brief(value)
+
+
 def count(value: float | None) -> str:
     """Writes a whole number."""
-    return number(value, "{:,.0f}")
+    return "-" if value is None else metric_units.count(value)
 
 
-def percent(value: float | None) -> str:
-    """Writes a fraction as a percentage."""
-    return number(value, "{:.2%}")
+def packets(value: float | None) -> str:
+    """Writes a number of packets that need not be whole."""
+    return "-" if value is None else metric_units.packets(value)
 
 
-def fraction(value: float | None) -> str:
-    """Writes a small fraction so that 1e-5 keeps its digits."""
-    return number(value, "{:.2e}") if value else number(value, "{:.0f}")
+def rate(value_bps: float) -> str:
+    """Writes a rate with the prefix that suits it."""
+    return metric_units.rate(value_bps)
 
 
 def loss_and_marks(link: dict[str, Any]) -> str:
     """Writes the share of arrivals that was dropped and, where there are any, marked."""
-    loss, marks = fraction(link["loss_fraction"]), link["marks_packets"]
-    return f"{loss}\nmarks {fraction(marks / link['arrivals_packets'])}" if marks else loss
-
-
-def packets(value: float | None) -> str:
-    """Writes a mean number of packets."""
-    return number(value, "{:,.1f}")
-
-
-def milliseconds(value_s: float | None) -> str:
-    """Writes seconds as milliseconds, to a tenth below a second."""
-    if value_s is None:
-        return "-"
-    return f"{1e3 * value_s:,.1f} ms" if value_s < 1 else f"{1e3 * value_s:,.0f} ms"
-
-
-def delay(value_s: float | None) -> str:
-    """Writes seconds as milliseconds, or as microseconds below a tenth of one."""
-    if value_s is None or value_s == 0 or value_s >= 1e-4:
-        return milliseconds(value_s)
-    return f"{1e6 * value_s:.1f} us"
+    loss, marks = shown("loss_fraction", link["loss_fraction"]), link["marks_packets"]
+    if not marks:
+        return loss
+    return f"{loss}\nmarks {shown('marked_fraction', marks / link['arrivals_packets'])}"
 
 
 def mean_and_p99(group: dict[str, Any], quantity: str) -> str:
     """Writes mean and 99th percentile of a delay, one below the other."""
-    return f"{delay(group[f'{quantity}_mean'])}\n{delay(group[f'{quantity}_p99'])}"
-
-
-def rate(value_bps: float | None) -> str:
-    """Writes a rate with the prefix that suits it."""
-    if value_bps is None:
-        return "-"
-    for size, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
-        if value_bps >= size:
-            return f"{value_bps / size:,.2f} {unit}"
-    return f"{value_bps:.0f} bit/s"
+    return f"{of(group, f'{quantity}_mean')}\n{of(group, f'{quantity}_p99')}"
 
 
 def size(value_bytes: float) -> str:

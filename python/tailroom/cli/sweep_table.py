@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from tailroom.cli import report
 from tailroom.cli.blocks import Column, print_block
+from tailroom.cli.metric_cells import in_lines
 from tailroom.scenario.axis import headings, setting_words, value_words
 from tailroom.simulation.metrics import ALL_FLOWS, find_metric
 from tailroom.statistics.intervals import Interval
@@ -74,7 +75,7 @@ def _show_points(
     for title, block in blocks.items():
         columns = [
             Column(
-                _wrapped(heading),
+                in_lines(heading, WIDEST_HEADING),
                 [
                     _cell(means[metric][place]) + _shifted_cell(spreads[place].get(metric))
                     for place in shown
@@ -180,16 +181,6 @@ def _list_points(lines: list[str], console: Console) -> None:
         console.print(f"  {escape(line)}", soft_wrap=True)
     if len(lines) > MOST_NAMED:
         console.print(f"  and {len(lines) - MOST_NAMED:,} more")
-
-
-def _wrapped(name: str) -> str:
-    """The name of a metric in lines that keep its column narrow."""
-    lines = [""]
-    for word in name.replace("_", "_\0").replace(".", ".\0").split("\0"):
-        if lines[-1] and len(lines[-1]) + len(word) > WIDEST_HEADING:
-            lines.append("")
-        lines[-1] += word
-    return "\n".join(lines)
 
 
 WIDEST_HEADING = 13

@@ -1,6 +1,7 @@
 """Window laws against M/M/1/K: the fixed point of Barman, Smaragdakis and Matta 2004."""
 
 from collections.abc import Callable
+from functools import partial
 
 from tailroom.models.assumptions import drop_tail, one_packet_size
 from tailroom.models.bottleneck import Bottleneck
@@ -84,3 +85,11 @@ MODEL = Model(
     assumptions=assumptions,
     predict=predict,
 )
+MODEL_MD1K = Model(
+    name="drop_tail_fixed_point_md1k",
+    title="Window laws against M/D/1/K",
+    source="Barman, Smaragdakis and Matta 2004, with packets of one size",
+    assumptions=partial(assumptions, chain="md1k"),
+    predict=partial(predict, chain="md1k"),
+)
+"""Packets of one size in place of exponential ones."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import floor, log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import counted, one_bottleneck, steady_link
@@ -19,9 +18,8 @@ from tailroom.models.queue_chains import Stationary
 from tailroom.models.required import LARGEST_LIMIT, smallest_limit
 from tailroom.models.root import root_between
 from tailroom.models.window_laws import law_of
-from tailroom.models.window_laws.window_law import WindowLaw
+from tailroom.models.window_laws.window_law import Floats, WindowLaw
 
-Floats = NDArray[np.float64]
 Queue = Callable[[float], Stationary]
 """Long-run means at a load, given by its logarithm."""
 Laws = Mapping[str, Callable[[FlowClass], WindowLaw]]

@@ -13,8 +13,7 @@ import numpy as np
 
 from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.window_laws.durations import seconds
-from tailroom.models.window_laws.window_law import Floats
+from tailroom.models.window_laws.window_law import Floats, seconds
 
 
 class FluidQueue(Protocol):

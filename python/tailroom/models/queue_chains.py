@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tailroom.models import poisson
+from tailroom.models.window_laws.window_law import Floats
 
-Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 AnyComplex = TypeVar("AnyComplex", float, Complex)
 
@@ -35,11 +35,6 @@ class Stationary:
     wait: float
     """Mean waiting time of a customer who is accepted, in mean service times. In M/M/1/K it is the
     number that such a customer finds."""
-
-    @property
-    def in_system(self) -> float:
-        """Customers that wait or are served."""
-        return self.waiting + self.utilization
 
 
 def mm1k(log_load: float, places: int) -> Stationary:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import exp, expm1, inf, log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tailroom.errors import NotApplicableError
 from tailroom.models.bottleneck import Bottleneck
@@ -22,8 +21,7 @@ from tailroom.models.fixed_point import solve as solve_queue
 from tailroom.models.model import Assumption, Model, Prediction, Target, assume
 from tailroom.models.queue_chains import ThinnedChain
 from tailroom.models.root import root_between
-
-Floats = NDArray[np.float64]
+from tailroom.models.window_laws.window_law import Floats
 
 HALF_TARGET_DELAY_S = 2.5e-3
 LEAST_MIN_THRESHOLD = 5.0

@@ -1,6 +1,6 @@
 """Synchronised flows: what a buffer makes of windows that grow, fall together and grow again."""
 
-from math import cbrt, exp, inf, log, sqrt
+from math import exp, inf, log, sqrt
 
 import scipy
 
@@ -154,19 +154,6 @@ def mimd_buffer(utilization: float, decrease: float) -> float:
     if k != 0:
         peak = -float(scipy.special.lambertw(-k * peak).real) / k
     return max(0.0, peak - 1)
-
-
-def cubic_utilization(buffer_bdp: float, beta: float) -> float:
-    """Mean utilization of CUBIC on its cubic, where Reno is nowhere faster.
-
-    The window is P (1 - (1 - beta) z^3) from z = 1 at the loss to z = 0 at the next, in equal
-    steps of time.
-    """
-    peak = 1 + buffer_bdp
-    if beta * peak >= 1:
-        return 1.0
-    full = cbrt((1 - 1 / peak) / (1 - beta))
-    return full + peak * (1 - full - (1 - beta) * (1 - full**4) / 4)
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain_ticks
+from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,9 +65,9 @@ def draw(found: "Choices") -> Figure:
 def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
     delays: list[float] = []
     for one, look in zip(found.choices, style.marked_line_styles(), strict=False):
-        share, share_width = _number(one, f"links.{link}.{GOT}", 100)
-        delay, delay_width = _number(one, f"links.{link}.{PAID}", 1e3)
-        largest, _ = _number(one, f"links.{link}.{PAID_AT_MOST}", 1e3)
+        share, share_width = _number(one, f"links.{link}.{GOT}")
+        delay, delay_width = _number(one, f"links.{link}.{PAID}")
+        largest, _ = _number(one, f"links.{link}.{PAID_AT_MOST}")
         if not (isfinite(share) and isfinite(delay)):
             continue
         if isfinite(largest):
@@ -94,7 +95,7 @@ def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
     if len(found.links) > 1 or _waiting_groups(found):
         panel.set_title(f"link {link}", fontsize="medium")
     panel.set_xlabel("queueing delay (ms)")
-    panel.set_ylabel(style.KNOWN[GOT].label)
+    panel.set_ylabel(axis_label(GOT))
 
 
 def _waiting_groups(found: "Choices") -> list[str]:
@@ -116,7 +117,7 @@ def _draw_groups(panel: "Axes", found: "Choices", groups: list[str]) -> None:
         zip(found.choices, style.marked_line_styles(), strict=False)
     ):
         for place, group in enumerate(groups):
-            delay, width = _number(one, f"groups.{group}.{PAID_AT_MOST}", 1e3)
+            delay, width = _number(one, f"groups.{group}.{PAID_AT_MOST}")
             if isfinite(delay):
                 at = place + number * step - 0.3
                 panel.errorbar(
@@ -128,7 +129,7 @@ def _draw_groups(panel: "Axes", found: "Choices", groups: list[str]) -> None:
     panel.set_yticks(range(len(groups)), groups)
     panel.set_ylim(len(groups) - 0.5, -0.5)
     panel.set_title("whose packets wait", fontsize="medium")
-    panel.set_xlabel("p99 queueing delay (ms)")
+    panel.set_xlabel(axis_label(PAID_AT_MOST))
 
 
 def _delay_axis(panel: "Axes", delays: list[float]) -> None:
@@ -141,10 +142,11 @@ def _delay_axis(panel: "Axes", delays: list[float]) -> None:
     panel.grid(visible=True, color="0.92")
 
 
-def _number(one: "Choice", metric: str, scale: float) -> tuple[float, float]:
+def _number(one: "Choice", metric: str) -> tuple[float, float]:
     """Mean and half-width of a metric in the unit of the picture; NaN where it is not defined."""
     interval = one.metrics.get(metric)
     if interval is None:
         return nan, 0.0
     width = interval.half_width if isfinite(interval.half_width) else 0.0
+    scale = axis_scale(metric)
     return scale * interval.mean, scale * width

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain
 from tailroom.plots.sweep_view import Line, SweepView
+from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +41,7 @@ def draw(
             f"the other keys have {len(lines)} combinations, more than the {MOST_PANELS} panels of "
             "a page; choose other keys, or sweep fewer"
         )
-    label, scale = style.quantity(name)
+    label, scale = axis_label(name), axis_scale(name)
     cells = [_cells(view, line, across, up, name) * scale for line in lines]
     norm = _norm(np.concatenate([one.ravel() for one in cells]))
     columns = min(3, len(lines))

@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tailroom.plots import style
+from tailroom.simulation.metric_catalogue import Metric, metric_of
+from tailroom.simulation.metric_units import INDEX
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +23,6 @@ FEWEST_OF_LINE = 3
 COLOURS = {"pass": "#006D4E", "caution": "#A35F00", "undecided": "#3F5E96", "fail": "#B00020"}
 """Of verdicts, which are written too."""
 HATCHES = ("", "///", "...")
-LARGEST = 100.0
-"""Panels of per cent are not drawn beyond by their intervals."""
 
 
 def draw(evaluation: "Evaluation") -> Figure:
@@ -71,7 +71,7 @@ def _draw_finding(panel: "Axes", found: "Finding", looks: dict[str, dict[str, An
             panel.set_xlabel(f"buffer ({found.over.unit})", fontsize="small")
     else:
         _draw_bars(panel, found, looks)
-    _bound(panel, criterion.quantity)
+    _bound(panel, metric_of(criterion.metric) if criterion.metric else None)
 
 
 def _draw_lines(
@@ -83,7 +83,9 @@ def _draw_lines(
         panel.errorbar(over, mean, yerr=half, capsize=2, elinewidth=0.8, **look)
         drawn += mean
     style.scale_over(panel, over)
-    style.scale_up(panel, drawn)
+    metric = found.criterion.metric
+    if not metric or metric_of(metric).is_logarithmic:
+        style.scale_up(panel, drawn)
 
 
 def _draw_bars(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]) -> None:
@@ -116,12 +118,13 @@ def _numbers(values: "list[Interval | None]") -> tuple[list[float], list[float]]
     return means, halves
 
 
-def _bound(panel: "Axes", quantity: str) -> None:
-    """Leaves out what no mean can reach."""
+def _bound(panel: "Axes", metric: Metric | None) -> None:
+    """Leaves out what no mean can reach; an index is drawn over its whole range."""
     low, high = panel.get_ylim()
-    if quantity.startswith("utilization") and high > LARGEST:
-        panel.set_ylim(top=1.02 * LARGEST)
-    if quantity.startswith("Jain"):
-        panel.set_ylim(0, 1.02)
+    most = metric.highest * metric.unit.scale if metric and metric.highest else None
+    if most is not None and high > most:
+        panel.set_ylim(top=1.02 * most)
+    if most is not None and metric and metric.unit is INDEX:
+        panel.set_ylim(0, 1.02 * most)
     elif low < 0:
         panel.set_ylim(bottom=0)

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from tailroom.errors import MetricError
 from tailroom.plots import style
 from tailroom.plots.log_axis import plain
+from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ def _answer(size: "Size") -> str:
 
 
 def _draw_goal(panel: "Axes", size: "Size", goal: "Goal") -> None:
-    label, scale = style.quantity(goal.metric)
+    label, scale = axis_label(goal.metric), axis_scale(goal.metric)
     intervals = [one.interval(goal.metric) for one in size.tried]
     limits = [one.limit for one in size.tried]
     bars = [[scale * one.half_width for one in intervals]] * 2
@@ -83,9 +84,11 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
     except MetricError:
         panel.set_visible(False)
         return []
-    points = [(1e3 * delay, 100 * share) for delay, share in zip(delays, shares, strict=True)]
+    across, up = map(axis_scale, TRADE_OFF)
+    points = [(across * delay, up * share) for delay, share in zip(delays, shares, strict=True)]
     panel.plot(*np.transpose(points), "ko-", markersize=3, linewidth=1)
     panel.margins(0.06)
-    panel.set_xlabel("mean queueing delay (ms); the numbers are queue limits in packets")
-    panel.set_ylabel("utilization (%)")
+    paid, got = map(axis_label, TRADE_OFF)
+    panel.set_xlabel(f"{paid}; the numbers are queue limits in packets")
+    panel.set_ylabel(got)
     return points

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
 from math import isfinite, log10
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tailroom.plots.log_axis import label_logarithmic, plain, plain_ticks
 
@@ -36,47 +36,6 @@ GEOMETRIC_RATIO = 8
 """Chosen values that span less are drawn on a linear scale, however they are spread."""
 TICK_GAP = 0.09
 """Labels nearer than this part of an axis would touch."""
-
-
-class Quantity(NamedTuple):
-    """How a metric is shown."""
-
-    label: str
-    """With the unit."""
-    scale: float
-    """The metric times this is in the label's unit."""
-
-
-KNOWN = {
-    "utilization": Quantity("utilization (%)", 100.0),
-    "loss_fraction": Quantity("loss (%)", 100.0),
-    "queue_delay_s_mean": Quantity("mean queueing delay (ms)", 1e3),
-    "queue_delay_s_p99": Quantity("p99 queueing delay (ms)", 1e3),
-    "jain_index": Quantity("fairness (Jain's index)", 1.0),
-}
-UNITS = {"s": ("ms", 1e3), "bps": ("Mbit/s", 1e-6), "packets": ("packets", 1.0)}
-"""Of the last word of a metric's name but for the statistic, with what it is shown in."""
-STATISTICS = {"mean": "mean", "p01": "p01", "p50": "median", "p99": "p99", "max": "largest"}
-
-
-def quantity(metric: str) -> Quantity:
-    """The label and unit of a metric, whose name ends in its unit: `queue_delay_s_p99`."""
-    name = metric.rpartition(".")[2]
-    owner = f" of {metric.split('.')[1]}" if metric.startswith("groups.") else ""
-    if name in KNOWN and not owner:
-        return KNOWN[name]
-    words = name.split("_")
-    statistic = STATISTICS.get(words[-1], "") if len(words) > 1 else ""
-    if statistic:
-        words.pop()
-    unit, scale = "", 1.0
-    if words[-1] == "fraction":
-        words.pop()
-        unit, scale = " (%)", 100.0
-    elif words[-1] in UNITS and len(words) > 1:
-        name, scale = UNITS[words.pop()]
-        unit = f" ({name})"
-    return Quantity(" ".join([statistic, *words]).strip() + owner + unit, scale)
 
 
 def failing_words(failing: int, said: int) -> str:

@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 
 from tailroom.plots import style
 from tailroom.plots.sweep_view import Line, SweepView
+from tailroom.simulation.metric_catalogue import axis_label, axis_scale, metric_of
 from tailroom.studies.prediction import predict
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 OF_LINK = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 OF_FLOWS = "flows.jain_index"
 """What is drawn unless metrics are named."""
-LARGEST = {"utilization": 100.0, "loss_fraction": 100.0, "jain_index": 1.0}
-"""Bounds that no mean passes, though its interval may."""
 
 
 def draw(
@@ -85,7 +84,7 @@ class _Page:
 
     def draw(self, panel: "Axes", metric: str) -> None:
         """One metric in its panel."""
-        label, scale = style.quantity(metric)
+        scale = axis_scale(metric)
         values: list[float] = []
         for number, line in enumerate(self.lines):
             means = self.view.means(metric, line.places)
@@ -100,9 +99,10 @@ class _Page:
                     if self.said.fails(name, line, metric):
                         look.update(style.FAILING_LINE)
                     panel.plot(over, np.multiply(scale, predicted), **look)
-        panel.set_ylabel(label)
+        panel.set_ylabel(axis_label(metric))
         panel.grid(visible=True, color="0.92")
-        style.scale_up(panel, np.multiply(scale, values).tolist())
+        if metric_of(metric).is_logarithmic:
+            style.scale_up(panel, np.multiply(scale, values).tolist())
         _bound(panel, metric, min(values, default=0.0))
         numbers = self.view.axes[self.key].numbers
         if numbers is None:
@@ -167,7 +167,8 @@ class _Page:
 
 def _bound(panel: "Axes", metric: str, least: float) -> None:
     """Leaves out the parts of the bands that no mean can reach."""
-    most = LARGEST.get(metric.rpartition(".")[2])
+    known = metric_of(metric)
+    most = None if known.highest is None else known.unit.scale * known.highest
     low, high = panel.get_ylim()
     if most is not None and high > most:
         panel.set_ylim(top=most + 0.03 * (most - max(low, 0)))

@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic, plain
 from tailroom.plots.sweep_view import SweepView
+from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
 PAID, GOT = "queue_delay_s_mean", "utilization"
 
@@ -30,15 +31,16 @@ def draw(view: SweepView, *, x: str | None = None) -> Figure:
     points: list[tuple[float, float]] = []
     texts: list[str] = []
     handles = []
+    across, up = axis_scale(PAID), axis_scale(GOT)
     for line, look in zip(shown, style.marked_line_styles(), strict=False):
         paid, got = (view.means(view.of_link(name), line.places) for name in (PAID, GOT))
-        delay, share = np.multiply(1e3, paid.mean), np.multiply(100, got.mean)
+        delay, share = np.multiply(across, paid.mean), np.multiply(up, got.mean)
         panel.plot(delay, share, **look)
         panel.errorbar(
             delay,
             share,
-            xerr=np.nan_to_num(np.multiply(1e3, paid.half_width)),
-            yerr=np.nan_to_num(np.multiply(100, got.half_width)),
+            xerr=np.nan_to_num(np.multiply(across, paid.half_width)),
+            yerr=np.nan_to_num(np.multiply(up, got.half_width)),
             fmt="none",
             ecolor=look["color"],
             elinewidth=0.7,
@@ -56,8 +58,8 @@ def draw(view: SweepView, *, x: str | None = None) -> Figure:
         panel.set_xscale("log")
         label_logarithmic(panel.xaxis)
     panel.margins(0.06)
-    panel.set_xlabel(f"{style.KNOWN[PAID].label}; the labels: {view.axis_label(key)}")
-    panel.set_ylabel(style.KNOWN[GOT].label)
+    panel.set_xlabel(f"{axis_label(PAID)}; the labels: {view.axis_label(key)}")
+    panel.set_ylabel(axis_label(GOT))
     panel.grid(visible=True, color="0.92")
     handles.append(Line2D([], [], color="0.3", marker="|", linewidth=0.7, label="95 % confidence"))
     style.figure_legend(figure, handles)

@@ -63,6 +63,22 @@ def axis(key: str, values: object) -> Axis:
     return Axis(key, tuple(read))
 
 
+def values_by_key(table: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
+    """The values of a `[sweep.grid]` by dotted key, in the order of the file.
+
+    An unquoted dotted key in TOML makes tables within tables; a table with `from`, `to` or `points`
+    is a range of values, and stays one.
+    """
+    values: dict[str, object] = {}
+    for key, value in table.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and not {"from", "to", "points"} & set(value):
+            values.update(values_by_key(value, f"{name}."))
+        else:
+            values[name] = value
+    return values
+
+
 def parse_axis(text: str) -> Axis:
     """Reads KEY=VALUES from the command line: a TOML list or table, or values between commas.
 

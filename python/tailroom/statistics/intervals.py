@@ -1,4 +1,4 @@
-"""Confidence intervals of means over independent runs, and inside one long run."""
+"""Confidence intervals of means over independent runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,11 +6,9 @@ from math import inf, sqrt
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 CONFIDENCE = 0.95
-BATCHES = 20
-"""Of a run: more than 30 gain little, and each is shorter (Schmeiser 1982)."""
 
 
 @dataclass(frozen=True)
@@ -56,27 +54,3 @@ def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFI
     # scipy.stats takes half a second to load; this is its quantile of Student's t.
     quantile = float(scipy.special.stdtrit(count - 1, 0.5 + confidence / 2))
     return Interval(float(array[0] + np.mean(apart)), quantile * error, count)
-
-
-def batch_means(values: Sequence[float] | ArrayLike, batches: int = BATCHES) -> NDArray[np.float64]:
-    """Means over equally long stretches of one long run, for `mean_interval` of the whole.
-
-    Neighbouring values depend on one another, means over long stretches hardly do. Leave out the
-    warm-up first; what does not fill a stretch is left out at the beginning.
-
-    Args:
-        values: Of one run, equally spaced in time.
-        batches: How many; each ought to be many times longer than the values remember.
-
-    Raises:
-        ValueError: There are fewer than two batches, or fewer values than batches.
-    """
-    array = np.asarray(values, dtype=float)
-    if batches < 2:
-        raise ValueError(f"{batches} batches; give at least 2")
-    length = array.size // batches
-    if length == 0:
-        raise ValueError(f"{array.size} values for {batches} batches; give more values")
-    used = array[array.size - batches * length :]
-    means: NDArray[np.float64] = used.reshape(batches, length).mean(axis=1)
-    return means

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tailroom.models.bursts.places import between
-from tailroom.models.bursts.queue import Lattice, Loop, hit, packing, survival
+from tailroom.models.bursts.queue import Lattice, Loop, between, hit, packing, survival
 from tailroom.models.window_laws.window_law import Floats
 
 LENGTHS = 32

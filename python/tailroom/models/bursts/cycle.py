@@ -6,8 +6,7 @@ import numpy as np
 
 from tailroom.models.bursts.burst import Bursts
 from tailroom.models.bursts.growth import Growth
-from tailroom.models.bursts.places import between
-from tailroom.models.bursts.queue import Loop
+from tailroom.models.bursts.queue import Loop, between
 from tailroom.models.bursts.ring import Pass, Ring, ring
 from tailroom.models.window_laws.window_law import Floats
 

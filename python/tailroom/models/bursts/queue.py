@@ -9,6 +9,7 @@ from math import exp, expm1, log1p
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from tailroom.models.root import root_between
 from tailroom.models.window_laws.window_law import Floats
@@ -160,3 +161,9 @@ def survival(
     found = np.exp(np.multiply.outer(slots, values)) @ (weights * ends)
     kept: Floats = np.clip(found, 1e-300, 1.0)
     return kept
+
+
+def between(places: Floats, entries: int) -> tuple[NDArray[np.intp], Floats]:
+    """Number of the entry before each place in [0, entries - 1], and the way to the next one."""
+    low = np.minimum(places.astype(np.intp), entries - 2)
+    return low, places - low

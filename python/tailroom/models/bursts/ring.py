@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from tailroom.models.bursts.places import between
-from tailroom.models.bursts.queue import Lattice, Loop, decay, flow_variance, hit
+from tailroom.models.bursts.queue import Lattice, Loop, between, decay, flow_variance, hit
 from tailroom.models.window_laws.window_law import Floats
 
 HALVINGS = 12

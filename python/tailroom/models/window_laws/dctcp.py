@@ -28,8 +28,3 @@ def mean_window(p: Numbers) -> Floats:
     left = p**2 * (1 - p / 4)
     peak: Floats = (1 + np.sqrt(1 - left)) / left
     return peak * (1 - p / 4)
-
-
-def marked_share(window: Numbers) -> Floats:
-    """Alpha at a threshold window W, the inverse of Eq. 6 to first order: sqrt(2 / W)."""
-    return np.sqrt(2 / np.asarray(window, dtype=float))

@@ -132,40 +132,6 @@ def mean_over_peak(b: Numbers, constants: Constants = DEFAULTS) -> Floats:
     return power_integral(left, 1.0, q) / power_integral(left, 1.0, q - 1)
 
 
-def window_after(
-    t_s: Numbers, peak: Numbers, rtt_s: Numbers, constants: Constants = DEFAULTS
-) -> Floats:
-    """w(t), t seconds after a loss at window `peak`: Barman's integral of Eq. 2, corrected.
-
-    Like all of theirs with the bound (2 - b)/b at b_h in place of b(w), which slows the growth;
-    above `low_window`.
-    """
-    x = constants.exponent - 1
-    start = (1 - constants.decrease(peak)) * np.asarray(peak, dtype=float) / constants.low_window
-    grown = np.asarray(t_s, dtype=float) / (_slowness(constants) * np.asarray(rtt_s, dtype=float))
-    grown = grown * constants.low_window
-    if abs(x) < _SMALLEST_POWER:
-        relative: Floats = start * np.exp(grown)
-    else:
-        relative = (start**x + x * grown) ** (1 / x)
-    return constants.low_window * relative
-
-
-def cycle_seconds(peak: Numbers, rtt_s: Numbers, constants: Constants = DEFAULTS) -> Floats:
-    """T_d: time between two losses at window `peak` (Barman et al. 2004, t_2), in seconds."""
-    high = np.asarray(peak, dtype=float) / constants.low_window
-    low = (1 - constants.decrease(peak)) * high
-    rounds = power_integral(low, high, constants.exponent - 1) / constants.low_window
-    return _slowness(constants) * np.asarray(rtt_s, dtype=float) * rounds
-
-
-def cycle_packets(peak: Numbers, constants: Constants = DEFAULTS) -> Floats:
-    """N_d: packets between two losses at window `peak`; the printed first lines lack 1/R."""
-    high = np.asarray(peak, dtype=float) / constants.low_window
-    low = (1 - constants.decrease(peak)) * high
-    return _slowness(constants) * power_integral(low, high, constants.exponent)
-
-
 _SMALLEST_POWER = 1e-9
 
 
@@ -175,12 +141,6 @@ def power_integral(low: Numbers, high: Numbers, power: float) -> Floats:
     if abs(power) < _SMALLEST_POWER:
         return logarithm
     return np.asarray(low, dtype=float) ** power * np.expm1(power * logarithm) / power
-
-
-def _slowness(constants: Constants) -> float:
-    """(2 - b_h) / (2 b_h p_l)."""
-    b = constants.high_decrease
-    return (2 - b) / (2 * b * constants.low_p)
 
 
 @lru_cache(maxsize=64)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tailroom.models.bottleneck import FlowClass
-from tailroom.models.window_laws.durations import seconds
-from tailroom.models.window_laws.window_law import Epoch, Floats, Numbers, WindowLaw
+from tailroom.models.window_laws.window_law import Epoch, Floats, Numbers, WindowLaw, seconds
 
 LEAST_BACKOFF = 0.5  # Leith, Shorten 2004 sec. 3: beta in [0.5, 0.8]
 LARGEST_BACKOFF = 0.8

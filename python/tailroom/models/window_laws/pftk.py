@@ -52,17 +52,6 @@ def rate_pps(
     return rate
 
 
-def approximate_rate_pps(
-    p: Numbers, rtt_s: Numbers, rto_s: Numbers, packets_per_ack: int = 1, max_window: float = inf
-) -> Floats:
-    """The approximation, Eq. 33 of Padhye et al. 1998; arguments as of `rate_pps`."""
-    p, rtt, b = np.asarray(p, dtype=float), np.asarray(rtt_s, dtype=float), packets_per_ack
-    waiting = np.asarray(rto_s, dtype=float) * np.minimum(1, 3 * np.sqrt(3 * b * p / 8))
-    free = 1 / (rtt * np.sqrt(2 * b * p / 3) + waiting * p * (1 + 32 * p**2))
-    rate: Floats = np.minimum(max_window / rtt, free)
-    return rate
-
-
 def mean_window_at_loss(p: Numbers, packets_per_ack: int = 1) -> Floats:
     """E[W], the mean window at a loss, unbounded (Eq. 13 of Padhye et al. 1998)."""
     p, b = np.asarray(p, dtype=float), packets_per_ack

@@ -11,10 +11,6 @@ PERIODIC = sqrt(3 / 2)
 """Mean window times sqrt(p) when every 1/p-th packet is lost (Mathis et al. 1997, Eq. 3)."""
 
 
-RANDOM = 1.3098
-"""The same when each packet is lost with probability p (Ott, Kemperman, Mathis 1996)."""
-
-
 def law(_flows: FlowClass) -> WindowLaw:
     """Reno with periodic losses."""
     return WindowLaw(
@@ -28,8 +24,3 @@ def law(_flows: FlowClass) -> WindowLaw:
 def window(p: Numbers, _rtt_s: Numbers) -> Floats:
     """Mean window in packets at loss probability p, with periodic losses."""
     return np.maximum(1.0, PERIODIC / np.sqrt(p))
-
-
-def window_random(p: Numbers, _rtt_s: Numbers) -> Floats:
-    """Mean window in packets at loss probability p, with independent losses, p much below 1."""
-    return np.maximum(1.0, RANDOM / np.sqrt(p))

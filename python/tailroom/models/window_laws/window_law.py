@@ -63,3 +63,12 @@ class WindowLaw:
     """Whether p is the share of packets marked; a queue that drops has then no use for `window`."""
     kinks: tuple[float, ...] = ()
     """Windows at which `increase` or its derivative jumps."""
+
+
+_SECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def seconds(text: str) -> float:
+    """A checked scenario's duration, such as "750 us", in seconds."""
+    number, _, unit = text.strip().partition(" ")
+    return float(number.replace("_", "")) * _SECONDS[unit.strip()]

@@ -6,9 +6,15 @@ be better in any way, and worse by so much. A threshold decides only where the 9
 interval lies on one side of it; otherwise the verdict is undecided.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, TypedDict
+
+from tailroom.scenario.axis import axis, values_by_key
+from tailroom.scenario.shipped import SCENARIOS
+from tailroom.simulation.metric_catalogue import Better, metric_of
 
 REFERENCES = ("reno", "cubic")
 """The standards that RFC 9743 names (RFC 5681, RFC 9438)."""
@@ -24,22 +30,49 @@ JOINS_AT_S = 20
 LONGEST_S = 60
 
 
+SCENARIOS_OF_CARD = SCENARIOS / "rfc-9743"
+"""The scenarios of the experiments, each with the grid of its points in `[sweep.grid]`."""
+TITLE_PREFIX = "Report card: "
+"""Of the titles of these scenarios."""
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """A scenario at the points of a grid."""
+    """A shipped scenario at the points of its grid."""
 
     name: str
-    shows: str
-    """What it is, in a few words."""
-    scenario: Mapping[str, Any]
-    axes: Mapping[str, tuple[object, ...]]
-    """Keys with their values."""
+    """Of its file in `scenarios/rfc-9743`."""
     quick: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    """Values that suffice for a first look."""
+    """Values, among those of the grid, that suffice for a quick card."""
     groups: tuple[str, ...] = ("tested",)
     """Groups of flows that get the control."""
     is_long: bool = False
-    """Whether a quick card needs its whole length too."""
+    """Whether a quick card needs the whole duration too."""
+
+    @cached_property
+    def _written(self) -> dict[str, Any]:
+        return tomllib.loads((SCENARIOS_OF_CARD / f"{self.name}.toml").read_text(encoding="utf-8"))
+
+    @property
+    def title(self) -> str:
+        """The title of the scenario."""
+        return str(self._written["title"])
+
+    @property
+    def shows(self) -> str:
+        """What the experiment is, in a few words."""
+        return self.title.removeprefix(TITLE_PREFIX)
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario without its sweep."""
+        return {key: value for key, value in self._written.items() if key != "sweep"}
+
+    @property
+    def axes(self) -> dict[str, tuple[object, ...]]:
+        """Keys with their values, in the order of the file."""
+        grid = values_by_key(self._written["sweep"]["grid"])
+        return {key: axis(key, values).values for key, values in grid.items()}
 
 
 @dataclass(frozen=True)
@@ -55,7 +88,7 @@ class Criterion:
     """What is measured, with its unit."""
     measure: Measure
     """From a run's metrics to the quantity in that unit."""
-    better: Literal["higher", "lower"]
+    better: Better
     by: Literal["ratio", "difference"]
     """How the control is compared to the worst reference."""
     caution: float
@@ -66,136 +99,21 @@ class Criterion:
     """A value this good passes whatever the references do."""
     reason: str
     """Where the thresholds come from."""
-
-
-def _scenario(flows: Mapping[str, Any], **link: Any) -> dict[str, Any]:
-    """One link of 40 Mbit/s: 133 packets of 1500 B are its bandwidth-delay product at 40 ms."""
-    return {
-        "title": "Report card",
-        "duration": f"{LONGEST_S} s",
-        "measure_from": "20 s",
-        "links": {
-            "bottleneck": {
-                "rate": "40 Mbit/s",
-                "delay": "2 ms",
-                "queue": {"kind": "drop_tail", "limit": "1 bdp"},
-                **link,
-            }
-        },
-        "flows": flows,
-    }
-
-
-def _long(count: int, *, rtt: str = "40 ms", start: tuple[str, str] = ("0 s", "4 s")) -> Any:
-    """Permanent flows that do not start together: in step they would lose together."""
-    return {
-        "count": count,
-        "path": ["bottleneck"],
-        "congestion": "reno",
-        "rtt": rtt,
-        "start": {"uniform": list(start)},
-    }
+    metric: str = ""
+    """The metric that the quantity is; empty if it is computed from metrics."""
 
 
 EXPERIMENTS = (
-    Experiment(
-        "buffers",
-        "2 flows, drop-tail buffers from 0.05 to 2 bdp",
-        _scenario({"tested": _long(2)}),
-        {LIMIT: tuple(f"{one} bdp" for one in (0.05, 0.1, 0.2, 0.5, 1, 2))},
-        {LIMIT: ("0.1 bdp", "0.5 bdp", "2 bdp")},
-    ),
-    Experiment(
-        "heavy_loss",
-        "1 flow, a path that loses every tenth to every second packet",
-        _scenario({"tested": _long(1)}),
-        {f"{LINK}.loss": tuple({"kind": "bernoulli", "probability": p} for p in (0.1, 0.3, 0.5))},
-        {f"{LINK}.loss": ({"kind": "bernoulli", "probability": 0.3},)},
-    ),
-    Experiment(
-        "alike",
-        "2 and 10 flows of the control, buffer 1 bdp",
-        _scenario({"tested": _long(2)}),
-        {"flows.tested.count": (2, 10)},
-    ),
-    Experiment(
-        "two_rtts",
-        "2 flows with an RTT of 40 ms beside 2 with 160 ms, buffer 1 bdp",
-        _scenario({"near": _long(2), "far": _long(2, rtt="160 ms")}),
-        {LIMIT: ("0.5 bdp", "1 bdp")},
-        {LIMIT: ("1 bdp",)},
-        groups=("near", "far"),
-    ),
-    Experiment(
-        "joining",
-        "a flow joins another that has had the link for 20 s, buffer 1 bdp",
-        _scenario(
-            {
-                "first": _long(1, start=("0 s", "1 s")),
-                "second": _long(1, start=(f"{JOINS_AT_S} s", f"{JOINS_AT_S + 1} s")),
-            }
-        ),
-        {LIMIT: ("0.2 bdp", "1 bdp")},
-        {LIMIT: ("1 bdp",)},
-        groups=("first", "second"),
-        is_long=True,
-    ),
-    Experiment(
-        "mixed",
-        "2 flows beside 2 of Reno, and beside 2 of CUBIC",
-        _scenario({"tested": _long(2), "other": _long(2)}),
-        {"flows.other.congestion": REFERENCES, LIMIT: ("0.2 bdp", "1 bdp", "2 bdp")},
-        {"flows.other.congestion": REFERENCES, LIMIT: ("1 bdp",)},
-    ),
-    Experiment(
-        "beside",
-        "2 flows beside short CUBIC flows of 50 kB (load 0.1) and a call of 100 kbit/s",
-        _scenario(
-            {
-                "tested": _long(2),
-                "short": {
-                    "path": ["bottleneck"],
-                    "congestion": "cubic",
-                    "rtt": "40 ms",
-                    "source": {"kind": "finite_flows", "load": 0.1, "size": "50 kB"},
-                },
-                "call": {
-                    "path": ["bottleneck"],
-                    "packet_size": "200 B",
-                    "source": {"kind": "cbr", "rate": "100 kbit/s"},
-                },
-            }
-        ),
-        {LIMIT: ("0.2 bdp", "1 bdp", "2 bdp")},
-        {LIMIT: ("1 bdp",)},
-    ),
-    Experiment(
-        "paths",
-        "1 flow, 10 and 100 Mbit/s, RTTs of 10 and 160 ms, buffer 1 bdp",
-        _scenario({"tested": _long(1)}),
-        {
-            f"{LINK}.rate": ("10 Mbit/s", "100 Mbit/s"),
-            "flows.tested.rtt": ("10 ms", "160 ms"),
-        },
-        {f"{LINK}.rate": ("10 Mbit/s",)},
-    ),
-    Experiment(
-        "wireless",
-        "1 flow, packets lost at random, buffer 1 bdp",
-        _scenario({"tested": _long(1)}),
-        {
-            f"{LINK}.loss": tuple(
-                {"kind": "bernoulli", "probability": p} for p in (1e-4, 1e-3, 1e-2)
-            )
-        },
-        {f"{LINK}.loss": ({"kind": "bernoulli", "probability": 1e-3},)},
-    ),
-    Experiment(
-        "managed",
-        "4 flows under CoDel, PIE and FQ-CoDel",
-        _scenario({"tested": _long(4)}),
-        {f"{LINK}.queue": tuple({"kind": kind} for kind in ("codel", "pie", "fq_codel"))},
-    ),
+    Experiment("buffers", {LIMIT: ("0.1 bdp", "0.5 bdp", "2 bdp")}),
+    Experiment("heavy_loss", {f"{LINK}.loss": ({"kind": "bernoulli", "probability": 0.3},)}),
+    Experiment("alike"),
+    Experiment("two_rtts", {LIMIT: ("1 bdp",)}, groups=("near", "far")),
+    Experiment("joining", {LIMIT: ("1 bdp",)}, groups=("first", "second"), is_long=True),
+    Experiment("mixed", {LIMIT: ("1 bdp",)}),
+    Experiment("beside", {LIMIT: ("1 bdp",)}),
+    Experiment("paths", {f"{LINK}.rate": ("10 Mbit/s",)}),
+    Experiment("wireless", {f"{LINK}.loss": ({"kind": "bernoulli", "probability": 1e-3},)}),
+    Experiment("managed"),
 )
 
 
@@ -205,6 +123,25 @@ def _of(metric: str, scale: float = 1.0) -> Measure:
         return None if value is None else scale * value
 
     return measure
+
+
+class _Measured(TypedDict):
+    """What the catalogue of metrics says of a criterion."""
+
+    metric: str
+    quantity: str
+    measure: Measure
+    better: Better
+
+
+def _catalogued(metric: str, label: str = "") -> _Measured:
+    """A metric in the unit of its axis, under the label of its axis unless another is given."""
+    known = metric_of(metric)
+    if known.better is None:
+        raise ValueError(f"{metric}: the catalogue does not say which values are better")
+    quantity = f"{label or known.label}{known.unit.on_axis}"
+    measure = _of(metric, known.unit.scale)
+    return {"metric": metric, "quantity": quantity, "measure": measure, "better": known.better}
 
 
 def _ratio_of_rtts(run: Metrics) -> float | None:
@@ -221,7 +158,8 @@ def _convergence_s(run: Metrics) -> float | None:
     return LONGEST_S - JOINS_AT_S if found is None else found
 
 
-_UTILIZATION = _of(f"{LINK}.utilization", 100)
+UTILIZATION = f"{LINK}.utilization"
+FAIRNESS = "flows.jain_index"
 _HALF = "ours: a tenth less is within what a choice of constants does, a quarter less is not"
 
 CRITERIA = (
@@ -244,9 +182,7 @@ CRITERIA = (
         title="Protection against bufferbloat",
         section="5.1.2",
         experiment="buffers",
-        quantity="mean queueing delay (ms)",
-        measure=_of(f"{LINK}.queue_delay_s_mean", 1e3),
-        better="lower",
+        **_catalogued(f"{LINK}.queue_delay_s_mean"),
         by="ratio",
         caution=1.25,
         failure=1.75,
@@ -259,9 +195,7 @@ CRITERIA = (
         title="Protection against high loss",
         section="5.1.3",
         experiment="buffers",
-        quantity="loss (%)",
-        measure=_of(f"{LINK}.loss_fraction", 100),
-        better="lower",
+        **_catalogued(f"{LINK}.loss_fraction"),
         by="ratio",
         caution=3.0,
         failure=10.0,
@@ -274,8 +208,9 @@ CRITERIA = (
         title="Fairness among its own flows",
         section="5.1.4",
         experiment="alike",
-        quantity="Jain's index",
-        measure=_of("flows.jain_index"),
+        metric=FAIRNESS,
+        quantity=metric_of(FAIRNESS).unit.axis,
+        measure=_of(FAIRNESS),
         better="higher",
         by="difference",
         caution=0.05,
@@ -302,9 +237,7 @@ CRITERIA = (
         title="Short flows beside it",
         section="5.1.5, 5.2.3",
         experiment="beside",
-        quantity="completion time (ms)",
-        measure=_of("groups.short.all_sizes.completion_time_s_mean", 1e3),
-        better="lower",
+        **_catalogued("groups.short.all_sizes.completion_time_s_mean", "completion time"),
         by="ratio",
         caution=1.25,
         failure=2.0,
@@ -344,9 +277,7 @@ CRITERIA = (
         title="A call beside it",
         section="5.2.2",
         experiment="beside",
-        quantity="p99 queueing delay (ms)",
-        measure=_of("groups.call.links.bottleneck.queue_delay_s_p99", 1e3),
-        better="lower",
+        **_catalogued("groups.call.links.bottleneck.queue_delay_s_p99"),
         by="ratio",
         caution=1.25,
         failure=2.0,
@@ -358,9 +289,7 @@ CRITERIA = (
         title="Tail-drop queues of any size",
         section="6.1",
         experiment="buffers",
-        quantity="utilization (%)",
-        measure=_UTILIZATION,
-        better="higher",
+        **_catalogued(UTILIZATION),
         by="ratio",
         caution=0.9,
         failure=0.75,
@@ -372,9 +301,7 @@ CRITERIA = (
         title="Rates and delays",
         section="6, 6.3",
         experiment="paths",
-        quantity="utilization (%)",
-        measure=_UTILIZATION,
-        better="higher",
+        **_catalogued(UTILIZATION),
         by="ratio",
         caution=0.9,
         failure=0.75,
@@ -386,9 +313,7 @@ CRITERIA = (
         title="Losses that are no congestion",
         section="6.4",
         experiment="wireless",
-        quantity="utilization (%)",
-        measure=_UTILIZATION,
-        better="higher",
+        **_catalogued(UTILIZATION),
         by="ratio",
         caution=0.8,
         failure=0.5,
@@ -400,9 +325,7 @@ CRITERIA = (
         title="Utilization under AQM",
         section="7.1",
         experiment="managed",
-        quantity="utilization (%)",
-        measure=_UTILIZATION,
-        better="higher",
+        **_catalogued(UTILIZATION),
         by="ratio",
         caution=0.9,
         failure=0.75,
@@ -414,9 +337,7 @@ CRITERIA = (
         title="Delay under AQM",
         section="7.1",
         experiment="managed",
-        quantity="p99 queueing delay (ms)",
-        measure=_of(f"{LINK}.queue_delay_s_p99", 1e3),
-        better="lower",
+        **_catalogued(f"{LINK}.queue_delay_s_p99"),
         by="ratio",
         caution=1.5,
         failure=3.0,

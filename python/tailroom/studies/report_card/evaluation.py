@@ -312,7 +312,7 @@ def _record(experiment: Experiment, parts: Sequence[_Part]) -> SweepRecord:
     text = json.dumps([parts[0].points[0].source.text, axes], default=str)
     return SweepRecord(
         id=f"evaluate-{experiment.name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}",
-        title=f"Report card: {experiment.shows}",
+        title=experiment.title,
         scenario="scenario",
         axes=axes,
         points=points,

@@ -3,10 +3,11 @@
 import re
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Literal
 
 from tailroom import _engine
 from tailroom.errors import ScenarioError, TargetError
+from tailroom.simulation.metric_catalogue import metric_of
+from tailroom.simulation.metric_units import INDEX, Quantity
 from tailroom.statistics.intervals import Interval
 
 _FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S.*?)\s*")
@@ -15,21 +16,6 @@ _HOW = (
     'write METRIC >= VALUE or METRIC <= VALUE, for example "utilization >= 98%" or '
     '"queue_delay_s_p99 <= 5 ms"'
 )
-
-Unit = Literal["fraction", "packets", "duration", "rate", "size", "number"]
-"""What a metric counts; `duration`, `rate` and `size` as the engine calls these quantities."""
-
-_UNIT_OF_WORD: dict[str, Unit] = {
-    "utilization": "fraction",
-    "fraction": "fraction",
-    "jain": "fraction",
-    "share": "fraction",
-    "synchronization": "fraction",
-    "packets": "packets",
-    "bps": "rate",
-    "bytes": "size",
-    "s": "duration",
-}
 
 
 @dataclass(frozen=True)
@@ -76,18 +62,12 @@ def parse_goal(text: str) -> Goal:
     if not match or not number:
         raise TargetError(f"{text}: not a target; {_HOW}")
     metric = match[1]
-    bound = _in_own_unit(text, unit_of(metric), match[3], float(number[1]), number[2])
+    bound = _in_own_unit(text, metric_of(metric).unit.counts, match[3], float(number[1]), number[2])
     _check_possible(text, metric, bound)
     return Goal(metric, match[2] == ">=", bound, match[3])
 
 
-def unit_of(metric: str) -> Unit:
-    """What a metric counts, by the words of its name: `queue_delay_s_p99` counts seconds."""
-    words = metric.rpartition(".")[2].split("_")
-    return next((_UNIT_OF_WORD[word] for word in words if word in _UNIT_OF_WORD), "number")
-
-
-def _in_own_unit(text: str, unit: Unit, value: str, number: float, given: str) -> float:
+def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: str) -> float:
     """The value in the metric's own unit."""
     if not isfinite(number):
         raise TargetError(f"{text}: the value must be finite; {_HOW}")
@@ -112,14 +92,16 @@ def _check_possible(text: str, metric: str, bound: float) -> None:
     """Refuses bounds outside of the metric's range: all buffers meet them, or none does."""
     if bound < 0:
         raise TargetError(f"{text}: no metric is negative; give 0 or more")
-    if unit_of(metric) == "fraction" and bound > 1:
+    known = metric_of(metric)
+    if known.highest is not None and bound > known.highest:
         name = metric.rpartition(".")[2]
-        raise TargetError(f"{text}: {name} is a fraction from 0 to 1; {_meant(name, bound)}")
+        remedy = _meant(bound, may_be_percent=known.unit is not INDEX)
+        raise TargetError(f"{text}: {name} is a fraction from 0 to {known.highest:g}; {remedy}")
 
 
-def _meant(name: str, bound: float) -> str:
+def _meant(bound: float, *, may_be_percent: bool) -> str:
     """What to write instead of a fraction above 1: most often a percentage was meant."""
-    if 2 <= bound <= 100 and "jain" not in name:
+    if 2 <= bound <= 100 and may_be_percent:
         return f"write {bound:g}% or {bound / 100:g}"
     return "write a value in this range, for example 0.9"
 

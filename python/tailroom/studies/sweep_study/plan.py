@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, prod
 from pathlib import Path
-from typing import Any
 
 from numpy.typing import ArrayLike
 
 from tailroom.errors import ScenarioError
-from tailroom.scenario.axis import Axis, axis
+from tailroom.scenario.axis import Axis, axis, values_by_key
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.source import ScenarioText
@@ -129,8 +128,8 @@ def plan(  # noqa: PLR0913 - each says one thing about a sweep
     resolved = tomllib.loads(source.resolve(seed=None))
     with source.named_in_errors():
         written = tomllib.loads(source.text).get("sweep", {})
-        grids = _axes({**_leaves(written.get("grid", {})), **(grid or {})})
-        rows = _axes({**_leaves(written.get("together", {})), **(together or {})})
+        grids = _axes({**values_by_key(written.get("grid", {})), **(grid or {})})
+        rows = _axes({**values_by_key(written.get("together", {})), **(together or {})})
         keys = [one.key for one in (*grids, *rows)]
         grids, rows = (spell_out(source, some, keys)[0] for some in (grids, rows))
         _check_axes(grids, rows)
@@ -163,18 +162,6 @@ def _check_repeats(seeds: int, until: Until | None) -> None:
         raise ScenarioError(
             f"sweep.until: half_width = {until.half_width}; give a number that is not negative"
         )
-
-
-def _leaves(table: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
-    """Values by dotted key; an unquoted dotted key in TOML makes tables within tables."""
-    leaves: dict[str, object] = {}
-    for key, value in table.items():
-        name = f"{prefix}{key}"
-        if isinstance(value, Mapping) and not {"from", "to", "points"} & set(value):
-            leaves.update(_leaves(value, f"{name}."))
-        else:
-            leaves[name] = value
-    return leaves
 
 
 def _axes(values: Mapping[str, object]) -> tuple[Axis, ...]:
