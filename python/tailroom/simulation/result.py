@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+MOST_SHOWN = 4
+"""Links, and groups, that the representation of a result has a line for."""
+
 PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
 
 
@@ -27,6 +30,23 @@ class Result(ResultTables):
     """The object that `tailroom run --json` prints; units are in the last word of each name."""
     scenario: str
     """The scenario as TOML with every default filled in."""
+
+    def __repr__(self) -> str:
+        """Title and seed, then a line per link and per group."""
+        summary = self.summary
+        lines = [
+            f"{summary['title']}; seed {summary['seed']}, statistics from "
+            f"{summary['measured_from_s']:g} s to {summary['measured_to_s']:g} s"
+        ]
+        lines += _some([_link_line(name, link) for name, link in self.links.items()])
+        lines += _some([_group_line(name, group) for name, group in self.groups.items()])
+        return "<Result: " + "\n  ".join(lines) + ">"
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import result_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return result_html(self)
 
     @property
     def links(self) -> dict[str, dict[str, Any]]:
@@ -131,6 +151,30 @@ class Result(ResultTables):
             if column not in ("time_s", "link", "flow")
         ]
         return f"there is no series {quantity!r}; choose one of {', '.join(known)}"
+
+
+def _link_line(name: str, link: dict[str, Any]) -> str:
+    delays = [link["queue_delay_s_mean"], link["queue_delay_s_p99"]]
+    mean, p99 = ("-" if one is None else f"{1e3 * one:.3g} ms" for one in delays)
+    loss = link["loss_fraction"]
+    return (
+        f"link {name}: utilization {100 * link['utilization']:.4g} %, "
+        f"loss {'-' if loss is None else f'{100 * loss:.3g} %'}, "
+        f"queueing delay {mean} (p99 {p99})"
+    )
+
+
+def _group_line(name: str, group: dict[str, Any]) -> str:
+    control = f" {group['congestion']}" if group["congestion"] else ""
+    goodput = group["goodput_bps"]
+    written = "-" if goodput is None else f"{1e-6 * goodput:.4g} Mbit/s"
+    return f"group {name}: {group['flows']:,}{control}, goodput {written}"
+
+
+def _some(lines: list[str]) -> list[str]:
+    """The first lines, and how many are left out."""
+    left = len(lines) - MOST_SHOWN
+    return [*lines[:MOST_SHOWN], *([f"... and {left:,} more"] if left > 0 else [])]
 
 
 def _quantity(column: str) -> str:

@@ -44,6 +44,26 @@ class Predictions:
     target: Target
     answers: tuple[Answer, ...]
 
+    def __repr__(self) -> str:
+        """How many models apply, and the buffers that they require."""
+        applying = [one for one in self.answers if one.prediction]
+        required = [
+            f"{one.model.name} {_required(one.prediction.required_packets)}"
+            for one in applying
+            if one.prediction and one.prediction.required_packets is not None
+        ]
+        wanted = f"\n  required packets: {', '.join(required)}" if required else ""
+        return (
+            f"<Predictions for link {self.link.name}: "
+            f"{len(applying)} of {len(self.answers)} models apply{wanted}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import predictions_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return predictions_html(self)
+
     def __getitem__(self, name: str) -> Prediction:
         """The prediction of the model of this name.
 
@@ -128,6 +148,16 @@ class Curves:
     points: tuple[Predictions, ...]
     """One for each value of the axis."""
 
+    def __repr__(self) -> str:
+        """The key and the number of its values."""
+        return f"<Curves over {self.axis.key}: predictions at {len(self.points)} values>"
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import curves_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return curves_html(self)
+
     def who_say(self, quantity: str) -> list[str]:
         """Names of the models that predict this quantity at any of the points."""
         return list(dict.fromkeys(name for one in self.points for name in one.who_say(quantity)))
@@ -196,6 +226,10 @@ def _as_dict(answer: Answer, link: Bottleneck) -> dict[str, Any]:
             for one in answer.assumptions
         ],
     }
+
+
+def _required(packets: float) -> str:
+    return "no finite buffer" if isinf(packets) else f"{packets:,.0f}"
 
 
 def _finite(value: float) -> float | None:

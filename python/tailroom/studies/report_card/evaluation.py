@@ -121,6 +121,23 @@ class Evaluation:
     store: Store | None
     """Where the runs are, if they were to be kept."""
 
+    def __repr__(self) -> str:
+        """The number of criteria by verdict."""
+        return f"<Evaluation: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import evaluation_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return evaluation_html(self)
+
+    @property
+    def sentence(self) -> str:
+        """The control, its references, and the number of criteria by verdict."""
+        counts = ", ".join(f"{self.count(one)} {one}" for one in Verdict)
+        form = "quick card" if self.quick else "card"
+        return f"{self.control} against {', '.join(self.controls[1:])} ({form}): {counts}"
+
     @property
     def controls(self) -> tuple[str, ...]:
         """The control, then the references that it is not itself."""

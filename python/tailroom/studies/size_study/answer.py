@@ -48,6 +48,33 @@ class Size:
     store: Store | None
     """Where the runs are, if they were to be kept, or if Ctrl-C ended the search."""
 
+    def __repr__(self) -> str:
+        """The answer in a sentence."""
+        return f"<Size: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import size_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return size_html(self)
+
+    @property
+    def sentence(self) -> str:
+        """The answer with its units, the targets, and the number of buffers that were tried."""
+        targets = " and ".join(map(str, self.goals))
+        tried = f"{len(self.tried)} buffers were simulated"
+        packets, link = self.limit_packets, self.link
+        if packets is None:
+            return f"no buffer of link {link.name} that was tried meets {targets}; {tried}"
+        bdp = f", {packets / link.bdp_packets:.3g} bdp" if link.bdp_packets else ""
+        size = f"{packets * link.packet_bytes:,.0f} bytes"
+        too_few = self.too_small_packets
+        known = f"{too_few:,} {'is' if too_few == 1 else 'are'} too few; " if too_few else ""
+        return (
+            f"link {link.name} needs {packets:,} packets ({size}, "
+            f"{1e3 * packets / link.capacity_pps:.3g} ms{bdp}) for {targets}; {known}{tried}"
+        )
+
     @property
     def chosen(self) -> Tried | None:
         """The answer's own runs."""
