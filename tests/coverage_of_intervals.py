@@ -1,7 +1,8 @@
 """How often confidence intervals hold means that are known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +106,7 @@ def losses(draw: np.random.Generator) -> Draw:
     def values(count: int) -> NDArray[np.float64]:
         found = []
         for _ in range(-(-count // QUEUES)):
-            links = tr.run(scenario, seed=int(draw.integers(2**40))).links
+            links: Mapping[str, Any] = tr.run(scenario, seed=int(draw.integers(2**40))).links
             assert all(links[name]["drops_packets"] >= 100 for name in names)
             found.append([links[name]["loss_fraction"] for name in names])
         return np.concatenate(found)[:count]

@@ -198,9 +198,8 @@ def test_files_of_the_same_name_are_told_apart(small: Path, tmp_path: Path) -> N
 
 def test_seeds_give_means_with_intervals(random: Path) -> None:
     metric = "links.bottleneck.queue_delay_s_mean"
-    values = [
-        tr.run(random, seed=seed).links["bottleneck"]["queue_delay_s_mean"] for seed in (4, 5, 6)
-    ]
+    links: list[Any] = [tr.run(random, seed=seed).links["bottleneck"] for seed in (4, 5, 6)]
+    values = [link["queue_delay_s_mean"] for link in links]
     one = tr.choices(random, {QUEUE: ["drop_tail"]}, seeds=3, seed=4).choices[0]
     assert one.metrics[metric].mean == pytest.approx(statistics.mean(values))
     # Student's t with 2 degrees of freedom: 4.303 at 97.5 %.

@@ -1,10 +1,11 @@
 """The fixed point of window laws and DropTail against high precision, limits and simulation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import exp, inf, log, sqrt
 from pathlib import Path
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -456,7 +457,9 @@ def test_the_simulator_agrees_where_every_assumption_holds(
     at = read_bottleneck(ScenarioText.of(file, {}))
     assert all(one.holds for one in MODELS[model].assumptions(at))
     expected = MODELS[model].predict(at, Target())
-    runs = [tr.run(file, seed=seed).links["bottleneck"] for seed in (1, 2, 3, 4)]
+    runs: Sequence[Mapping[str, Any]] = [
+        tr.run(file, seed=seed).links["bottleneck"] for seed in (1, 2, 3, 4)
+    ]
 
     def mean(key: str) -> float:
         return float(np.mean([one[key] for one in runs]))

@@ -1,9 +1,11 @@
 """The fixed point of window laws and RED against balance equations, DropTail and simulation."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import exp, expm1, inf, sqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -314,7 +316,9 @@ def test_the_simulator_agrees_where_every_assumption_holds(tmp_path: Path) -> No
     at = read_bottleneck(ScenarioText.of(file, {}))
     assert all(one.holds for one in MODEL.assumptions(at))
     expected = MODEL.predict(at, Target())
-    runs = [tr.run(file, seed=seed).links["bottleneck"] for seed in (1, 2, 3)]
+    runs: Sequence[Mapping[str, Any]] = [
+        tr.run(file, seed=seed).links["bottleneck"] for seed in (1, 2, 3)
+    ]
 
     def mean(key: str) -> float:
         return float(np.mean([one[key] for one in runs]))

@@ -6,7 +6,7 @@ docs/models/buffer-rules.md has the figures.
 """
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,10 +75,9 @@ def drop_tail(packets: float) -> str:
     return f'{{ kind = "drop_tail", limit = "{round(packets)} packets" }}'
 
 
-def link_of(result: tr.Result) -> dict[str, Any]:
+def link_of(result: tr.Result) -> Mapping[str, Any]:
     """What happened on the link."""
-    found: dict[str, Any] = result.links["link"]
-    return found
+    return result.links["link"]
 
 
 def decrease(show: Show) -> bool:

@@ -48,7 +48,7 @@ Show = Callable[[str], None]
 def simulated(scenario: Path, settings: Mapping[str, Any], seeds: int) -> dict[str, float]:
     """Means over seeds of what the models predict."""
     keys = ("utilization", "loss_fraction", "queue_delay_s_mean")
-    links = [
+    links: list[Any] = [
         tr.run(scenario, seed=seed, set=settings).links["bottleneck"]
         for seed in range(1, seeds + 1)
     ]

@@ -6,8 +6,9 @@ beside.
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import tailroom as tr
 from tailroom.models import Model, Target, residual_sawtooth, sawtooth
@@ -18,12 +19,12 @@ CONTROLS = ("reno", "scalable", "highspeed", "cubic", "bic", "htcp", "fhstcp")
 STARTS = 'start = { uniform = ["0 s", "10 s"] }\n'
 
 
-def simulated(text: str) -> dict[str, float]:
+def simulated(text: str) -> Mapping[str, Any]:
     """The link of one run."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "scenario.toml"
         file.write_text(text, encoding="utf-8")
-        return dict(tr.run(file).links["link"])
+        return tr.run(file).links["link"]
 
 
 def beside(text: str, model: Model) -> str:

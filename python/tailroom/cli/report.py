@@ -1,5 +1,6 @@
 """A result as tables for people."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
@@ -207,7 +208,7 @@ def _flows(result: Result) -> Table:
     return table
 
 
-def _speed(summary: dict[str, Any]) -> str:
+def _speed(summary: Mapping[str, Any]) -> str:
     timing = summary["timing"]
     wall_s = timing["wall_s"]
     line = f"{timing['packet_hops']:,} packet-hops in {wall_s:.2f} s"
@@ -236,7 +237,7 @@ def fraction(value: float | None) -> str:
     return number(value, "{:.2e}") if value else number(value, "{:.0f}")
 
 
-def loss_and_marks(link: dict[str, Any]) -> str:
+def loss_and_marks(link: Mapping[str, Any]) -> str:
     """Writes the share of arrivals that was dropped and, where there are any, marked."""
     loss, marks = fraction(link["loss_fraction"]), link["marks_packets"]
     return f"{loss}\nmarks {fraction(marks / link['arrivals_packets'])}" if marks else loss
@@ -284,7 +285,7 @@ def size(value_bytes: float) -> str:
     return f"{value_bytes:.0f} B"
 
 
-def limit(link: dict[str, Any]) -> str:
+def limit(link: Mapping[str, Any]) -> str:
     """Writes a buffer limit in packets, bytes, milliseconds at the link's rate, and bdp."""
     held = link["limit_packets"]
     is_whole = held is None or held == round(held)

@@ -7,9 +7,9 @@ escaped. The classes of results call these functions in `_repr_html_`.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tailroom.plots import FIGURES, draw, required_buffers
 from tailroom.plots.style import quantity
@@ -38,7 +38,7 @@ SWEEP_METRICS = LINK_METRICS
 
 def result_html(result: Result) -> str:
     """Links and groups of a run, its warnings, and the first figure for which it has data."""
-    summary = result.summary
+    summary: Mapping[str, Any] = result.summary
     blocks: list[Block] = [
         Paragraph(
             f"{summary['title']} (seed {summary['seed']}; statistics from "

@@ -5,7 +5,7 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tailroom import _engine
 from tailroom.scenario.custom_controls import ControlFactory
@@ -17,6 +17,8 @@ from tailroom.simulation.result import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tailroom.simulation.result_types import Summary
 
 MOST_SERIES_ROWS = 5_000_000
 """Series that nobody asked for stay below this many rows, some 200 MB."""
@@ -84,7 +86,7 @@ def simulate(
         name: None if columns is None else _later(name, columns, summary)
         for name, columns in answer["tables"].items()
     }
-    return Result(summary=summary, scenario=resolved, **tables)
+    return Result(summary=cast("Summary", summary), scenario=resolved, **tables)
 
 
 def _later(name: str, columns: _engine.Columns, summary: NamedValues) -> Callable[[], "pa.Table"]:

@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from tailroom.simulation.result_types import (
+        FlowSummary,
+        GroupSummary,
+        LinkSummary,
+        Summary,
+    )
+
 MOST_SHOWN = 4
 """Links, and groups, that the representation of a result has a line for."""
 
@@ -26,7 +33,7 @@ class Result(ResultTables):
     table that the scenario does not ask for is `None`.
     """
 
-    summary: dict[str, Any]
+    summary: Summary
     """The object that `tailroom run --json` prints; units are in the last word of each name."""
     scenario: str
     """The scenario as TOML with every default filled in."""
@@ -49,19 +56,17 @@ class Result(ResultTables):
         return result_html(self)
 
     @property
-    def links(self) -> dict[str, dict[str, Any]]:
-        """Statistics of each link, by name."""
-        links: dict[str, dict[str, Any]] = self.summary["links"]
-        return links
+    def links(self) -> dict[str, LinkSummary]:
+        """Statistics of each link, by name, in the order of the scenario."""
+        return self.summary["links"]
 
     @property
-    def flows(self) -> list[dict[str, Any]]:
-        """Statistics of each flow, in the order of the scenario."""
-        flows: list[dict[str, Any]] = self.summary["flows"]
-        return flows
+    def flows(self) -> list[FlowSummary]:
+        """Statistics of each permanent flow, in the order of the scenario."""
+        return self.summary["flows"]
 
     @property
-    def groups(self) -> dict[str, dict[str, Any]]:
+    def groups(self) -> dict[str, GroupSummary]:
         """Statistics of each group of flows, by name.
 
         Among them, in seconds: `queue_delay_s_mean` and `queue_delay_s_p99`, what packets wait at
@@ -69,8 +74,7 @@ class Result(ResultTables):
         `jitter_s_mean` (RFC 3550, section 6.4.1) of sources without congestion control. `None`
         where there is nothing to measure.
         """
-        groups: dict[str, dict[str, Any]] = self.summary["groups"]
-        return groups
+        return self.summary["groups"]
 
     def series(
         self, quantity: str, *, link: str | None = None, flow: str | None = None
@@ -153,7 +157,7 @@ class Result(ResultTables):
         return f"there is no series {quantity!r}; choose one of {', '.join(known)}"
 
 
-def _link_line(name: str, link: dict[str, Any]) -> str:
+def _link_line(name: str, link: LinkSummary) -> str:
     delays = [link["queue_delay_s_mean"], link["queue_delay_s_p99"]]
     mean, p99 = ("-" if one is None else f"{1e3 * one:.3g} ms" for one in delays)
     loss = link["loss_fraction"]
@@ -164,7 +168,7 @@ def _link_line(name: str, link: dict[str, Any]) -> str:
     )
 
 
-def _group_line(name: str, group: dict[str, Any]) -> str:
+def _group_line(name: str, group: GroupSummary) -> str:
     control = f" {group['congestion']}" if group["congestion"] else ""
     goodput = group["goodput_bps"]
     written = "-" if goodput is None else f"{1e-6 * goodput:.4g} Mbit/s"
