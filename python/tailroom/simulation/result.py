@@ -6,9 +6,12 @@ from dataclasses import dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
+from tailroom.simulation import frames
 from tailroom.simulation.result_tables import ResultTables
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
     from matplotlib.figure import Figure
 
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 4
 """Links, and groups, that the representation of a result has a line for."""
+
+STATISTICS = ("links", "flows", "groups")
+"""Parts of the summary that are tables."""
 
 PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
 
@@ -75,6 +81,63 @@ class Result(ResultTables):
         where there is nothing to measure.
         """
         return self.summary["groups"]
+
+    def table(self, name: str) -> pa.Table:
+        """A table by its name.
+
+        Args:
+            name: `links`, `flows` or `groups`: the statistics, with one row per link, permanent
+                flow or group and one column per number or text, and the name in the column
+                `name`; or a table of the run, such as `link_series` or `flow_log`.
+
+        Raises:
+            ValueError: There is no such table, or it was not recorded.
+        """
+        if name in STATISTICS:
+            return self._statistics(name)
+        tables = [one.name for one in fields(ResultTables)]
+        if name not in tables:
+            known = ", ".join([*STATISTICS, *tables])
+            raise ValueError(f"there is no table {name!r}; choose one of {known}")
+        table: pa.Table | None = getattr(self, name)
+        if table is None:
+            recorded = [one for one in tables if getattr(self, one) is not None]
+            raise ValueError(
+                f"the table {name!r} was not recorded (docs/reference/results.md says what records "
+                f"it); choose one of {', '.join([*STATISTICS, *recorded])}"
+            )
+        return table
+
+    def to_pandas(self, table: str = "flows") -> pd.DataFrame:
+        """A table as a pandas data frame; arguments and errors are those of `table`.
+
+        Raises:
+            MissingLibraryError: pandas is not installed (`pip install 'tailroom[frames]'`).
+        """
+        return frames.to_pandas(self.table(table))
+
+    def to_polars(self, table: str = "flows") -> pl.DataFrame:
+        """A table as a polars data frame; arguments and errors are those of `table`.
+
+        Raises:
+            MissingLibraryError: polars is not installed (`pip install 'tailroom[frames]'`).
+        """
+        return frames.to_polars(self.table(table))
+
+    def _statistics(self, name: str) -> pa.Table:
+        import pyarrow as pa  # noqa: PLC0415 - it loads NumPy
+
+        summary: dict[str, Any] = {**self.summary}
+        if name == "flows":
+            rows = summary[name]
+        else:
+            rows = [{"name": owner, **values} for owner, values in summary[name].items()]
+        columns = [
+            key
+            for key in (rows[0] if rows else ())
+            if not any(isinstance(row[key], dict | list) for row in rows)
+        ]
+        return pa.table({key: [row[key] for row in rows] for key in columns})
 
     def series(
         self, quantity: str, *, link: str | None = None, flow: str | None = None

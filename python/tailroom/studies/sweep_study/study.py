@@ -15,6 +15,7 @@ from tailroom.execution.runner import Point, Runner, Task, repeats_itself
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioText
 from tailroom.scenario.types import Scenario
+from tailroom.simulation import frames
 from tailroom.simulation.metrics import find_metric, full_names
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Run, Store, SweepRecord
@@ -30,6 +31,8 @@ from tailroom.studies.sweep_study.tables import (
 from tailroom.studies.warm_up_time import last_warm_up
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     from matplotlib.figure import Figure
 
 SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
@@ -165,6 +168,30 @@ class SweepResult:
             MetricError: There is no such metric.
         """
         return means(self.store, self.record, metric)
+
+    def to_pandas(self, metric: str | None = None) -> "pd.DataFrame":
+        """The means of a metric, one row per point, or all runs, as a pandas data frame.
+
+        Args:
+            metric: Columns are those of `means(metric)`; those of `runs` if left out.
+
+        Raises:
+            MetricError: There is no such metric.
+            MissingLibraryError: pandas is not installed (`pip install 'tailroom[frames]'`).
+        """
+        return frames.to_pandas(self.runs if metric is None else self.means(metric))
+
+    def to_polars(self, metric: str | None = None) -> "pl.DataFrame":
+        """The means of a metric, one row per point, or all runs, as a polars data frame.
+
+        Args:
+            metric: Columns are those of `means(metric)`; those of `runs` if left out.
+
+        Raises:
+            MetricError: There is no such metric.
+            MissingLibraryError: polars is not installed (`pip install 'tailroom[frames]'`).
+        """
+        return frames.to_polars(self.runs if metric is None else self.means(metric))
 
     def plot(  # noqa: PLR0913 - each says one thing about a figure
         self,
