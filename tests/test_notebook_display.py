@@ -54,7 +54,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return {
         "Result": tr.run("first", set=short, series_samples=50),
         "SweepResult": tr.sweep("first", place / "store", grid=grid, seeds=2, set=short),
-        "Size": tr.size("first", ["utilization >= 50%"], set=short, at_most=4),
+        "Size": tr.size("first", ["utilization >= 50%"], set=short, max_seeds=4),
         "Predictions": tr.predict("first"),
         "Choices": tr.choices("first", {LIMIT: ["10 packets", "40 packets"]}, set=short),
         "Curves": tr.predict_over("first", Axis(LIMIT, ("10 packets", "100 packets"))),

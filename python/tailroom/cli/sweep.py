@@ -107,7 +107,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
                 phase_check=phase_check or None,
                 workers=workers,
                 cluster=cluster,
-                most_runs=10**9 if yes else MOST_RUNS,
+                max_runs=10**9 if yes else MOST_RUNS,
                 progress=progress,
             )
         show(result, Console(highlight=False), metrics=metric or ())

@@ -18,6 +18,7 @@ from tailroom.scenario.types import Scenario
 from tailroom.storage.store import Run, Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
+from tailroom.studies.renamed_arguments import renamed_arguments
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import Numbers, Question, asked_scenario, read_question
 from tailroom.studies.size_study.search import (
@@ -46,6 +47,7 @@ RUNS_PER_LOOK = 14
 """Typical number of runs of a buffer near an edge; a guess for the progress bar."""
 
 
+@renamed_arguments(at_most="max_seeds")
 def size(  # noqa: PLR0913 - each says one thing about the question
     scenario: str | PathLike[str] | Scenario | None = None,
     targets: Sequence[str | Goal] = (),
@@ -59,7 +61,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     link: str | None = None,
     store: str | PathLike[str] | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    at_most: int = 32,
+    max_seeds: int = 32,
     precision: float = PRECISION,
     workers: int | None = None,
     cluster: "ClusterLike | None" = None,
@@ -68,7 +70,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     """Finds the smallest buffer of a link that meets every target with 95 % confidence.
 
     The models say where to look. Buffers are simulated with as many seeds as it takes to tell
-    whether a target is met (at most `at_most`; `studies/size_study/stopping.py` has the rule),
+    whether a target is met (at most `max_seeds`; `studies/size_study/stopping.py` has the rule),
     first over the whole bracket, then around the edge, then at about half and twice the answer.
 
     Args:
@@ -87,7 +89,8 @@ def size(  # noqa: PLR0913 - each says one thing about the question
             slowest that carries flows.
         store: Keeps the runs there, so that asking again takes no time; else they are dropped.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        at_most: Seeds of one buffer; a target that is still open then counts as not met.
+        max_seeds: Maximum number of seeds per buffer, at least 4; a target that is still open
+            then counts as not met.
         precision: Relative tolerance of the answer; the search also ends at a gap of one packet.
         workers: Runs at a time; as many as there are cores if left out, or as the cluster takes.
         cluster: Runs them there, as in `tailroom.sweep`.
@@ -115,7 +118,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         runner = stack.enter_context(
             Runner(question.source, kept, workers=workers, cluster=connection)
         )
-        work = _Work(question, runner, at_most, precision, progress)
+        work = _Work(question, runner, max_seeds, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
 
         try:

@@ -20,6 +20,7 @@ from tailroom.simulation.metrics import find_metric, full_names
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Run, Store, SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
+from tailroom.studies.renamed_arguments import renamed_arguments
 from tailroom.studies.sweep_study.plan import Plan, Until, plan, runs_needed
 from tailroom.studies.sweep_study.tables import (
     interval_of,
@@ -224,6 +225,7 @@ class SweepResult:
         return plots.draw_sweep(self, kind, x=x, y=y, metrics=metrics, models=models, link=link)
 
 
+@renamed_arguments(most_runs="max_runs")
 def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     scenario: str | PathLike[str] | Scenario,
     store: str | PathLike[str],
@@ -238,7 +240,7 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     phase_check: bool | None = None,
     workers: int | None = None,
     cluster: "ClusterLike | None" = None,
-    most_runs: int = MOST_RUNS,
+    max_runs: int = MOST_RUNS,
     progress: Callable[["SweepProgress"], object] | None = None,
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, several times each, and keeps every run.
@@ -261,7 +263,7 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         workers: Runs at a time; as many as there are cores if left out, or as the cluster takes.
         cluster: Runs them there: the address of a Dask scheduler (`"tcp://HOST:PORT"`), or a
             `dask.distributed.Client`, which stays open.
-        most_runs: Refuse a sweep of more runs than this.
+        max_runs: Refuse a sweep of more runs than this.
         progress: Called after each run, with how far the sweep is.
 
     Raises:
@@ -285,10 +287,10 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         series=series,
         phase_check=phase_check,
     )
-    if what.fewest_runs > most_runs:
+    if what.fewest_runs > max_runs:
         raise ScenarioError(
-            f"{source.place}: sweep: {what.fewest_runs:,} runs, more than {most_runs:,}; "
-            "take fewer values or seeds, or allow more (--yes, most_runs)"
+            f"{source.place}: sweep: {what.fewest_runs:,} runs, more than {max_runs:,}; "
+            "take fewer values or seeds, or allow more (--yes; in Python: max_runs)"
         )
     points = [Point.of(source, index, one) for index, one in enumerate(what.points())]
     shifted = [shifted_points(point, what.shifts) for point in points]
