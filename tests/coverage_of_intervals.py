@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import tailroom as tr
 from tailroom.scenario.types import DropTailQueue, Flows, Link, PoissonSource
 from tailroom.statistics.intervals import batch_means, mean_interval
-from tailroom.studies.sweep_study.plan import Until, runs_needed
+from tailroom.studies.sweep_study.plan import Precision, runs_needed
 
 Draw = Callable[[int], NDArray[np.float64]]
 """Values of so many independent runs."""
@@ -53,7 +53,7 @@ def fixed(values: Draw, runs: int, repetitions: int, mean: float = 0.0) -> float
     return float(np.mean([one.low <= mean <= one.high for one in held]))
 
 
-def sequential(values: Draw, until: Until, repetitions: int) -> tuple[float, float]:
+def sequential(values: Draw, until: Precision, repetitions: int) -> tuple[float, float]:
     """The same where runs are added as a sweep adds them; and how many it takes on average."""
     held, taken = 0, 0
     for _ in range(repetitions):

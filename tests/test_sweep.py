@@ -452,7 +452,7 @@ def test_an_exception_in_progress_stops_the_sweep_and_keeps_what_is_done(
 
 
 def test_points_are_repeated_until_their_interval_is_narrow(scenario: Path, store: Path) -> None:
-    until = tr.Until("utilization", 0.004, at_least=4, at_most=60)
+    until = tr.Precision("utilization", 0.004, at_least=4, at_most=60)
     told = Told()
     result = tr.sweep(scenario, store, grid=GRID, until=until, progress=told)
     means = result.means("utilization").to_pylist()

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from tailroom.studies.report_card.evaluation import Evaluation, evaluate
     from tailroom.studies.size_study.answer import Size
     from tailroom.studies.size_study.study import size
-    from tailroom.studies.sweep_study.plan import Until
+    from tailroom.studies.sweep_study.plan import Precision
     from tailroom.studies.sweep_study.study import SweepProgress, SweepResult, sweep
     from tailroom.studies.warm_up_time import warm_up
     from tailroom.traffic_import.capture import Capture, import_capture
@@ -86,6 +86,7 @@ __all__ = [
     "OutputDirectoryError",
     "PaperError",
     "PhaseSpread",
+    "Precision",
     "Predictions",
     "QueryError",
     "RateBasedControl",
@@ -103,7 +104,6 @@ __all__ = [
     "SweepResult",
     "TailroomError",
     "TargetError",
-    "Until",
     "WrongInputError",
     "__version__",
     "choices",
@@ -135,7 +135,7 @@ _MODULES = {
     "studies.report_card.evaluation": ("Evaluation", "evaluate"),
     "studies.size_study.answer": ("Size",),
     "studies.size_study.study": ("size",),
-    "studies.sweep_study.plan": ("Until",),
+    "studies.sweep_study.plan": ("Precision",),
     "studies.sweep_study.study": ("SweepProgress", "SweepResult", "sweep"),
     "studies.warm_up_time": ("warm_up",),
     "traffic_import.capture": ("Capture", "import_capture"),

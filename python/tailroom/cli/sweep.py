@@ -13,7 +13,7 @@ from tailroom.cli.progress import sweep_bar
 from tailroom.cli.sweep_table import show
 from tailroom.scenario.source import ScenarioText
 from tailroom.simulation.metrics import full_names
-from tailroom.studies.sweep_study.plan import Until
+from tailroom.studies.sweep_study.plan import Precision
 from tailroom.studies.sweep_study.study import MOST_RUNS, SweepResult, sweep
 
 
@@ -51,7 +51,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
     ] = None,
     at_most: Annotated[
         int, typer.Option(min=2, help="Runs after which --until gives a point up.")
-    ] = Until.at_most,
+    ] = Precision.at_most,
     set_: Settings = None,
     series: Annotated[
         bool,
@@ -124,7 +124,7 @@ def _show_known(result: SweepResult) -> str:
     )
 
 
-def _until(text: str | None, at_most: int) -> Until | None:
+def _until(text: str | None, at_most: int) -> Precision | None:
     if text is None:
         return None
     metric, _, width = text.partition("<")
@@ -136,4 +136,4 @@ def _until(text: str | None, at_most: int) -> Until | None:
         raise failures.InputError(
             f'--until {text}: no METRIC<WIDTH; write for example --until "utilization<0.005"'
         )
-    return Until(metric.strip(), half_width, min(Until.at_least, at_most), at_most)
+    return Precision(metric.strip(), half_width, min(Precision.at_least, at_most), at_most)

@@ -67,7 +67,7 @@ class SweepRecord:
     """Each with `settings` (key to value), `runs` (keys of its runs) and, if phases were checked,
     `shifted_runs` (keys of its runs with shifted RTTs)."""
     until: dict[str, Any] | None = None
-    """What the points are repeated for: the fields of `Until`."""
+    """What the points are repeated for: the fields of `Precision`."""
 
 
 def run_key(scenario_hash: str, engine_build: str, seed: int, controls: str = "") -> str:

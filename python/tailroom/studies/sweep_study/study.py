@@ -21,7 +21,7 @@ from tailroom.statistics.intervals import Interval
 from tailroom.storage.store import Run, Store, SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
 from tailroom.studies.renamed_arguments import renamed_arguments
-from tailroom.studies.sweep_study.plan import Plan, Until, plan, runs_needed
+from tailroom.studies.sweep_study.plan import Plan, Precision, plan, runs_needed
 from tailroom.studies.sweep_study.tables import (
     interval_of,
     known_metrics,
@@ -233,7 +233,7 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     grid: Mapping[str, object] | None = None,
     together: Mapping[str, object] | None = None,
     seeds: int | None = None,
-    until: Until | None = None,
+    until: Precision | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Mapping[str, str | ControlFactory] | None = None,
     series: bool = False,
