@@ -13,7 +13,7 @@ from typing import Any
 
 import tailroom as tr
 from tailroom.models import MODELS, Prediction, Target, read_bottleneck
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 
 Show = Callable[[str], None]
 
@@ -45,7 +45,7 @@ class Case:
 
     def predict(self, model: str) -> Prediction:
         """What a model says."""
-        link = read_bottleneck(ScenarioText(self._text, Path(), "case"))
+        link = read_bottleneck(ScenarioSource(self._text, Path(), "case"))
         return MODELS[model].predict(link, Target())
 
     def run(self, model: str) -> tuple[tr.Result, Prediction]:

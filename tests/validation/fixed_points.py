@@ -12,7 +12,7 @@ from typing import Any
 
 import tailroom as tr
 from tailroom.models import MODELS, Prediction, Target, read_bottleneck
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tests.validation.traffic import SCENARIOS, mean
 
 BARMAN = SCENARIOS.parent / "barman-2004"
@@ -57,7 +57,7 @@ def simulated(scenario: Path, settings: Mapping[str, Any], seeds: int) -> dict[s
 
 def predicted(scenario: Path, settings: Mapping[str, Any], model: str) -> Prediction:
     """What a model says."""
-    link = read_bottleneck(ScenarioText.of(scenario, settings))
+    link = read_bottleneck(ScenarioSource.of(scenario, settings))
     return MODELS[model].predict(link, Target())
 
 

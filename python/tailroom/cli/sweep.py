@@ -11,7 +11,7 @@ from tailroom.cli import failures
 from tailroom.cli.options import ClusterAddress, ScenarioFile, Settings, parse_axes, parse_settings
 from tailroom.cli.progress import sweep_bar
 from tailroom.cli.sweep_table import show
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.metrics import full_names
 from tailroom.studies.sweep_study.plan import Precision
 from tailroom.studies.sweep_study.study import MOST_RUNS, SweepResult, sweep
@@ -93,7 +93,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
     with failures.reported(_show_known):
         settings = parse_settings(set_)
         if metric:
-            full_names(ScenarioText.of(file, settings), metric)
+            full_names(ScenarioSource.of(file, settings), metric)
         with sweep_bar() as progress:
             result = sweep(
                 file,

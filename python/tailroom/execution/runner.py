@@ -25,7 +25,7 @@ import pyarrow as pa
 from tailroom import _engine
 from tailroom.errors import ControlError, RunError, ScenarioError
 from tailroom.scenario.axis import setting_words
-from tailroom.scenario.source import ScenarioText, own_controls
+from tailroom.scenario.source import ScenarioSource, own_controls
 from tailroom.simulation.engine_run import simulate
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.storage.store import Run, Store, as_run, run_key
@@ -72,7 +72,7 @@ class Task:
     """One run of one point; it may go to another process or machine."""
 
     point: int
-    source: ScenarioText
+    source: ScenarioSource
     seed: int
     key: str
     scenario_hash: str
@@ -117,7 +117,7 @@ class Point:
 
     index: int
     settings: dict[str, object]
-    source: ScenarioText = field(repr=False)
+    source: ScenarioSource = field(repr=False)
     scenario_hash: str
     controls: str
     """Tells controls of the user's own apart."""
@@ -131,7 +131,7 @@ class Point:
     failures: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, source: ScenarioText, index: int, settings: dict[str, object]) -> "Point":
+    def of(cls, source: ScenarioSource, index: int, settings: dict[str, object]) -> "Point":
         """Resolves a scenario with some of its values replaced.
 
         Raises:
@@ -241,7 +241,7 @@ class Runner:
 
     def __init__(
         self,
-        source: ScenarioText,
+        source: ScenarioSource,
         store: Store,
         *,
         workers: int | None = None,

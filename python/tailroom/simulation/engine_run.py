@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tailroom import _engine
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.named_values import NamedValues
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.arrow_tables import arrow_table, labels_of
 from tailroom.simulation.result import Result
@@ -59,12 +59,12 @@ def run(  # noqa: PLR0913 - each says one thing about a run
         RunError: The run failed.
         KeyboardInterrupt: Ctrl-C; the run stops at once.
     """
-    source = ScenarioText.of(scenario, set or {}, congestion)
+    source = ScenarioSource.of(scenario, set or {}, congestion)
     return simulate(source, seed=seed, progress=progress, series_samples=series_samples)
 
 
 def simulate(
-    source: ScenarioText,
+    source: ScenarioSource,
     *,
     seed: int | None = None,
     progress: Callable[[float, float], object] | None = None,

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tailroom.errors import RunError, ScenarioError
 from tailroom.execution.runner import Point, Runner, Task
 from tailroom.scenario.custom_controls import ControlFactory
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
@@ -194,7 +194,7 @@ def phase_check(  # noqa: PLR0913 - each says one thing about the runs
     """
     if runs < 2:
         raise ScenarioError(f"phase check: {runs} runs; give at least 2 to see a spread")
-    source = ScenarioText.of(scenario, set or {}, congestion)
+    source = ScenarioSource.of(scenario, set or {}, congestion)
     point = Point.of(source, 0, {} if seed is None else {"seed": seed})
     with ExitStack() as stack:
         place = stack.enter_context(TemporaryDirectory(prefix="tailroom-"))

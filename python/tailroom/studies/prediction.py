@@ -11,7 +11,7 @@ from tailroom.errors import NotApplicableError
 from tailroom.models import Assumption, Bottleneck, Model, Prediction, Target
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import ControlFactory
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def predict(  # noqa: PLR0913 - each says one thing about the question
         ScenarioError: The scenario is wrong, or has no such link.
         ValueError: There is no such model.
     """
-    source = ScenarioText.of(scenario, set or {}, congestion)
+    source = ScenarioSource.of(scenario, set or {}, congestion)
     bottleneck = models.read_bottleneck(source, link, seed)
     target = target or Target()
     chosen = models.models_named(models.MODELS if only is None else only)

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from tailroom.errors import RunError
 from tailroom.execution.runner import Point, Runner, Task
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.storage.store import Run, Store
 from tailroom.studies.sweep_study.study import SweepProgress
@@ -31,7 +31,7 @@ def repeat(
         StoreError: The directory is no store.
         RunError: A run failed.
     """
-    source = ScenarioText.of(scenario, set or {})
+    source = ScenarioSource.of(scenario, set or {})
     point = Point.of(source, 0, {})
     kept = Store.create(store)
 

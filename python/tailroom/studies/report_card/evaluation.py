@@ -19,7 +19,7 @@ from tailroom.execution.dask_cluster import ClusterLike, connected
 from tailroom.execution.runner import Point, Runner, Task
 from tailroom.scenario.axis import Axis, value_words
 from tailroom.scenario.custom_controls import ControlFactory
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.store import Run, Store, SweepRecord
 from tailroom.studies.report_card.criteria import (
@@ -297,7 +297,7 @@ def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
     return parts
 
 
-def _source(experiment: Experiment, control: Control, *, quick: bool) -> ScenarioText:
+def _source(experiment: Experiment, control: Control, *, quick: bool) -> ScenarioSource:
     overrides: dict[str, object] = {}
     if quick and not experiment.is_long:
         overrides.update(QUICK_TIMES)
@@ -308,7 +308,7 @@ def _source(experiment: Experiment, control: Control, *, quick: bool) -> Scenari
         else:
             given[group] = control
     scenario: Any = experiment.scenario
-    return ScenarioText.of(scenario, overrides, given)
+    return ScenarioSource.of(scenario, overrides, given)
 
 
 def _settings(experiment: Experiment, *, quick: bool) -> list[dict[str, object]]:

@@ -16,7 +16,7 @@ from tailroom.errors import ScenarioError
 from tailroom.scenario.axis import Axis, axis
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import mean_interval
 
 
@@ -57,7 +57,7 @@ def runs_needed(values: Sequence[float] | ArrayLike, until: Precision) -> int:
 class Plan:
     """What a sweep is to do: points, and how often each is repeated."""
 
-    source: ScenarioText
+    source: ScenarioSource
     grid: tuple[Axis, ...]
     together: tuple[Axis, ...]
     seeds: int
@@ -112,7 +112,7 @@ class Plan:
 
 
 def plan(  # noqa: PLR0913 - each says one thing about a sweep
-    source: ScenarioText,
+    source: ScenarioSource,
     *,
     grid: Mapping[str, object] | None = None,
     together: Mapping[str, object] | None = None,

@@ -13,7 +13,7 @@ from tailroom.errors import Interrupted, RunError, ScenarioError
 from tailroom.execution.dask_cluster import ClusterLike, connected
 from tailroom.execution.runner import Point, Runner, Task, repeats_itself
 from tailroom.scenario.custom_controls import ControlFactory
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation import frames
 from tailroom.simulation.metrics import find_metric, full_names
@@ -277,7 +277,7 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the result so far; what is
             finished is kept.
     """
-    source = ScenarioText.of(scenario, set or {}, congestion)
+    source = ScenarioSource.of(scenario, set or {}, congestion)
     what = plan(
         source,
         grid=grid,
