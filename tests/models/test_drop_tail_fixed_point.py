@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import tailroom as tr
 from tailroom.errors import NotApplicableError
-from tailroom.models import MODELS, Bottleneck, Target, read_bottleneck
+from tailroom.models import MODELS, Bottleneck, Requirement, read_bottleneck
 from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
 from tailroom.models.drop_tail_fixed_point import MODEL, solve
 from tailroom.models.fixed_point import Demand
@@ -169,9 +169,9 @@ def test_another_law_takes_the_place_of_the_usual_one() -> None:
     assert fluid.load * 125_000 == pytest.approx(expected, rel=1e-9)
     assert fluid.load != solve(BARMAN).load
     model = MODELS["drop_tail_fixed_point_fluid"]
-    assert model.predict(BARMAN, Target()).utilization == fluid.queue.utilization
+    assert model.predict(BARMAN, Requirement()).utilization == fluid.queue.utilization
     with pytest.raises(NotApplicableError, match=r"no permanent HighSpeed flow.*reno"):
-        model.predict(link(flows([0.1]), 100), Target())
+        model.predict(link(flows([0.1]), 100), Requirement())
 
 
 PARAMETERS: dict[str, dict[str, object]] = {
@@ -263,7 +263,7 @@ def test_the_required_limit_is_the_smallest_whose_prediction_meets_the_target(
     at: Bottleneck, utilization: float, loss: float, chain: str
 ) -> None:
     model = MODELS["drop_tail_fixed_point" + ("_md1k" if chain == "md1k" else "")]
-    found = model.predict(at, Target(utilization, loss))
+    found = model.predict(at, Requirement(utilization, loss))
     required, for_loss = found.required_packets, found.details["required_for_loss_packets"]
     assert required is not None
 
@@ -293,7 +293,7 @@ def test_utilization_dips_by_less_than_2e_3_where_the_link_is_overloaded() -> No
 
 
 def test_without_a_bound_the_link_is_full_or_carries_what_windows_allow() -> None:
-    assert MODEL.predict(link(flows([0.1]), 10**9), Target()).utilization == pytest.approx(
+    assert MODEL.predict(link(flows([0.1]), 10**9), Requirement()).utilization == pytest.approx(
         1, abs=1e-6
     )
     bounded = link(flows([0.1], max_window=500.0), 10**9, 10_000)
@@ -362,7 +362,7 @@ def test_identical_flows_are_one_class_and_their_order_does_not_matter() -> None
 def test_shares_are_in_proportion_to_window_over_round_trip() -> None:
     near = replace(flows([0.1])[0], group="near")
     far = replace(flows([0.3], count=2)[0], group="far")
-    found = MODEL.predict(link((near, far), 300, 10_000), Target())
+    found = MODEL.predict(link((near, far), 300, 10_000), Requirement())
     wait_s = found.queue_delay_s_mean
     assert wait_s is not None
     weights = [1 / (0.1 + wait_s), 2 / (0.3 + wait_s)]
@@ -456,7 +456,7 @@ def test_the_simulator_agrees_where_every_assumption_holds(
     file.write_text(SIMULATED.replace("SIZES", sizes))
     at = read_bottleneck(ScenarioSource.of(file, {}))
     assert all(one.holds for one in MODELS[model].assumptions(at))
-    expected = MODELS[model].predict(at, Target())
+    expected = MODELS[model].predict(at, Requirement())
     runs: Sequence[Mapping[str, Any]] = [
         tr.run(file, seed=seed).links["bottleneck"] for seed in (1, 2, 3, 4)
     ]

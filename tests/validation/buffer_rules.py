@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import tailroom as tr
-from tailroom.models import MODELS, Prediction, Target, read_bottleneck
+from tailroom.models import MODELS, Prediction, Requirement, read_bottleneck
 from tailroom.scenario.source import ScenarioSource
 
 Show = Callable[[str], None]
@@ -46,7 +46,7 @@ class Case:
     def predict(self, model: str) -> Prediction:
         """What a model says."""
         link = read_bottleneck(ScenarioSource(self._text, Path(), "case"))
-        return MODELS[model].predict(link, Target())
+        return MODELS[model].predict(link, Requirement())
 
     def run(self, model: str) -> tuple[tr.Result, Prediction]:
         """One run, and what a model says."""

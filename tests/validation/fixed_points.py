@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import tailroom as tr
-from tailroom.models import MODELS, Prediction, Target, read_bottleneck
+from tailroom.models import MODELS, Prediction, Requirement, read_bottleneck
 from tailroom.scenario.source import ScenarioSource
 from tests.validation.traffic import SCENARIOS, mean
 
@@ -58,7 +58,7 @@ def simulated(scenario: Path, settings: Mapping[str, Any], seeds: int) -> dict[s
 def predicted(scenario: Path, settings: Mapping[str, Any], model: str) -> Prediction:
     """What a model says."""
     link = read_bottleneck(ScenarioSource.of(scenario, settings))
-    return MODELS[model].predict(link, Target())
+    return MODELS[model].predict(link, Requirement())
 
 
 def row(found: dict[str, float] | Prediction) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 import tailroom as tr
-from tailroom.models import MODELS, Target, read_bottleneck
+from tailroom.models import MODELS, Requirement, read_bottleneck
 from tailroom.scenario.source import ScenarioSource
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "auge-roberts-2006"
@@ -85,7 +85,7 @@ def sizes(show: Callable[[str], None]) -> bool:
 def overload_loss(settings: Settings) -> float:
     """What the model of the transparent regime says is lost while more flows are there than fit."""
     link = read_bottleneck(ScenarioSource.of(SCENARIOS / "transparent.toml", settings))
-    return MODELS["transparent"].predict(link, Target()).details["overload_loss_fraction"]
+    return MODELS["transparent"].predict(link, Requirement()).details["overload_loss_fraction"]
 
 
 def sharing(show: Callable[[str], None]) -> bool:

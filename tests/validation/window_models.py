@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import tailroom as tr
-from tailroom.models import Model, Target, residual_sawtooth, sawtooth
+from tailroom.models import Model, Requirement, residual_sawtooth, sawtooth
 from tailroom.models.window_laws import law_of
 from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 
@@ -29,7 +29,7 @@ def simulated(text: str) -> Mapping[str, Any]:
 
 def beside(text: str, model: Model) -> str:
     """Utilization, queue and loss of the model / of the simulation."""
-    predicted, link = model.predict(bottleneck(text), Target()), simulated(text)
+    predicted, link = model.predict(bottleneck(text), Requirement()), simulated(text)
     return (
         f"{predicted.utilization:.3f} / {link['utilization']:.3f} | "
         f"{predicted.queue_packets_mean:.1f} / {link['queue_packets_mean']:.1f} | "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom import models
 from tailroom.errors import NotApplicableError
-from tailroom.models import Assumption, Bottleneck, Model, Prediction, Target
+from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requirement
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import ScenarioSource
@@ -41,7 +41,7 @@ class Predictions:
     """What models say of one link of a scenario."""
 
     link: Bottleneck
-    target: Target
+    target: Requirement
     answers: tuple[Answer, ...]
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ def predict(  # noqa: PLR0913 - each says one thing about the question
     scenario: str | PathLike[str] | Scenario,
     *,
     link: str | None = None,
-    target: Target | None = None,
+    target: Requirement | None = None,
     only: Iterable[str] | None = None,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
@@ -134,7 +134,7 @@ def predict(  # noqa: PLR0913 - each says one thing about the question
     """
     source = ScenarioSource.of(scenario, set or {}, congestion)
     bottleneck = models.read_bottleneck(source, link, seed)
-    target = target or Target()
+    target = target or Requirement()
     chosen = models.models_named(models.MODELS if only is None else only)
     answers = tuple(ask(model, bottleneck, target) for model in chosen)
     return Predictions(bottleneck, target, answers)
@@ -191,7 +191,7 @@ def predict_over(
     return Curves(axis, tuple(predict(scenario, set=one, **question) for one in settings))
 
 
-def ask(model: Model, link: Bottleneck, target: Target) -> Answer:
+def ask(model: Model, link: Bottleneck, target: Requirement) -> Answer:
     """Asks one model about a link."""
     try:
         prediction = model.predict(link, target)

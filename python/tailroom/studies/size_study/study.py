@@ -12,7 +12,7 @@ from tailroom import models
 from tailroom.errors import Interrupted, RunError, TargetError
 from tailroom.execution.dask_cluster import ClusterLike, connected
 from tailroom.execution.runner import Point, Runner, Task
-from tailroom.models import Bottleneck, Target
+from tailroom.models import Bottleneck, Requirement
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.types import Scenario
 from tailroom.storage.store import Run, Store
@@ -137,7 +137,7 @@ def _predict(link: Bottleneck, goals: Sequence[Goal]) -> Predictions:
         "utilization": known.get(("utilization", True), 0.0),
         "loss_fraction": known.get(("loss_fraction", False), 0.0),
     }
-    target = Target(**{name: bound for name, bound in named.items() if 0 < bound < 1})
+    target = Requirement(**{name: bound for name, bound in named.items() if 0 < bound < 1})
     answers = tuple(ask(model, link, target) for model in models.MODELS.values())
     return Predictions(link, target, answers)
 
