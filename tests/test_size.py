@@ -10,7 +10,7 @@ import tailroom as tr
 from tailroom.cli.size_report import where_met
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.size_study.search import Tried, feasible_limits
-from tailroom.studies.size_study.targets import Goal, parse_goal
+from tailroom.studies.size_study.targets import Target, parse_goal
 from tests.conftest import Tailroom
 from tests.killed_sweeps import RANDOM_START
 
@@ -152,7 +152,7 @@ def few() -> tr.Scenario:
     return alone("20 Mbit/s", 20, "20 s", "5 s", congestion="reno", **FEW)
 
 
-def names(conflicts: list[tuple[Goal, Goal]]) -> list[tuple[str, str]]:
+def names(conflicts: list[tuple[Target, Target]]) -> list[tuple[str, str]]:
     return [(str(one), str(other)) for one, other in conflicts]
 
 
@@ -195,7 +195,7 @@ def test_goals_that_some_buffers_meet_together(few: tr.Scenario) -> None:
     assert max(one.limit for one in smaller) == found.limit_packets - 1
 
 
-def fabricated(verdicts: list[bool | None]) -> tuple[Goal, tuple[Tried, ...]]:
+def fabricated(verdicts: list[bool | None]) -> tuple[Target, tuple[Tried, ...]]:
     """Buffers of 1, 2, ... packets with these verdicts on one goal."""
     goal = parse_goal(FULL)
     point: Any = None
@@ -239,7 +239,7 @@ def test_a_verdict_needs_the_whole_interval(low: float, high: float, verdict: bo
     # Exact ends: 0.99 +- 0.01 is 0.98 but for rounding.
     assert parse_goal("utilization >= 0.9799999999").verdict(interval) is verdict
     mirrored = Interval(-interval.mean, interval.half_width, 10)
-    below = Goal("utilization", at_least=False, bound=-0.9799999999)
+    below = Target("utilization", at_least=False, bound=-0.9799999999)
     assert below.verdict(mirrored) is verdict
 
 

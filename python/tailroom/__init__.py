@@ -45,6 +45,7 @@ from tailroom.errors import (
 )
 
 if TYPE_CHECKING:
+    from tailroom.models.model import Requirement
     from tailroom.scenario.custom_controls import CongestionControl, RateBasedControl
     from tailroom.scenario.types import Scenario
     from tailroom.simulation.engine_run import run
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from tailroom.studies.report_card.evaluation import Evaluation, evaluate
     from tailroom.studies.size_study.answer import Size
     from tailroom.studies.size_study.study import size
+    from tailroom.studies.size_study.targets import Target
     from tailroom.studies.sweep_study.plan import Precision
     from tailroom.studies.sweep_study.study import SweepProgress, SweepResult, sweep
     from tailroom.studies.warm_up_time import warm_up
@@ -91,6 +93,7 @@ __all__ = [
     "QueryError",
     "RateBasedControl",
     "RateSampleEvent",
+    "Requirement",
     "RestartEvent",
     "Result",
     "RoundEvent",
@@ -103,6 +106,7 @@ __all__ = [
     "SweepProgress",
     "SweepResult",
     "TailroomError",
+    "Target",
     "TargetError",
     "WrongInputError",
     "__version__",
@@ -122,6 +126,7 @@ __all__ = [
 __version__ = build().partition("+")[0]
 
 _MODULES = {
+    "models.model": ("Requirement",),
     "scenario.custom_controls": ("CongestionControl", "RateBasedControl"),
     "scenario.types": ("Scenario",),
     "simulation.engine_run": ("run",),
@@ -135,6 +140,7 @@ _MODULES = {
     "studies.report_card.evaluation": ("Evaluation", "evaluate"),
     "studies.size_study.answer": ("Size",),
     "studies.size_study.study": ("size",),
+    "studies.size_study.targets": ("Target",),
     "studies.sweep_study.plan": ("Precision",),
     "studies.sweep_study.study": ("SweepProgress", "SweepResult", "sweep"),
     "studies.warm_up_time": ("warm_up",),

@@ -12,7 +12,7 @@ from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.search import Feasible, Tried
-from tailroom.studies.size_study.targets import Goal
+from tailroom.studies.size_study.targets import Target
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ class Size:
     link: Bottleneck
     link_chosen: str
     """Why this link: empty where there is no other, or it was named."""
-    goals: tuple[Goal, ...]
+    goals: tuple[Target, ...]
     limit_packets: int | None
     """Smallest limit that meets every goal with 95 % confidence, in packets that wait; `None` if
     none of those tried does."""
@@ -112,7 +112,7 @@ class Size:
         return bool(self.tried) and all(repeats_itself(one.point.finished) for one in self.tried)
 
     @property
-    def conflicts(self) -> list[tuple[Goal, Goal]]:
+    def conflicts(self) -> list[tuple[Target, Target]]:
         """Pairs of goals that are met by some buffers each, and by none together."""
         pairs = [
             (one, other)
@@ -124,7 +124,7 @@ class Size:
         return [(one.goal, other.goal) for one, other in apart]
 
     @property
-    def unseen(self) -> list[tuple[Goal, int]]:
+    def unseen(self) -> list[tuple[Target, int]]:
         """Bounds on loss that the answer's runs are too short to show, with their packets.
 
         None was lost, and by the rule of three (Hanley, Lippman-Hand 1983) up to 3 in so many may

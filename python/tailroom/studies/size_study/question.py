@@ -12,7 +12,7 @@ from tailroom.scenario.dumbbell import HOST, dumbbell
 from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import expected_names, find_metric
-from tailroom.studies.size_study.targets import Goal, check_goals, parse_goal
+from tailroom.studies.size_study.targets import Target, check_goals, parse_goal
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Question:
     """A scenario, targets, and the link whose buffer is sought."""
 
     source: ScenarioSource
-    goals: tuple[Goal, ...]
+    goals: tuple[Target, ...]
     """With metrics that name one thing only."""
     link: Bottleneck
     link_chosen: str
@@ -69,7 +69,7 @@ class Question:
 
 def read_question(
     scenario: str | PathLike[str] | Scenario,
-    targets: Sequence[str | Goal],
+    targets: Sequence[str | Target],
     link: str | None,
     overrides: Mapping[str, object],
     controls: Mapping[str, str | ControlFactory] | None,
@@ -96,7 +96,7 @@ def read_question(
     return Question(source, tuple(goals), models.read_bottleneck(source, sought), why)
 
 
-def _named_in_full(goal: Goal, known: Sequence[str], link: str | None) -> Goal:
+def _named_in_full(goal: Target, known: Sequence[str], link: str | None) -> Target:
     """A target whose metric several links have means the link whose buffer is sought."""
     try:
         find_metric(goal.metric, known)

@@ -35,7 +35,7 @@ from tailroom.studies.size_study.stopping import (
     confirmed,
     next_look,
 )
-from tailroom.studies.size_study.targets import Goal
+from tailroom.studies.size_study.targets import Target
 
 LARGEST_BDP = 16.0
 """Largest limit that is tried, in bandwidth-delay products."""
@@ -50,7 +50,7 @@ RUNS_PER_LOOK = 14
 @renamed_arguments(at_most="max_seeds")
 def size(  # noqa: PLR0913 - each says one thing about the question
     scenario: str | PathLike[str] | Scenario | None = None,
-    targets: Sequence[str | Goal] = (),
+    targets: Sequence[str | Target] = (),
     *,
     rate: str | None = None,
     rtt: str | None = None,
@@ -130,7 +130,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         return work.size(predictions, phases, kept if store else None)
 
 
-def _predict(link: Bottleneck, goals: Sequence[Goal]) -> Predictions:
+def _predict(link: Bottleneck, goals: Sequence[Target]) -> Predictions:
     """Asks every model for the buffer that meets the goals that it knows."""
     known = {(goal.metric.rpartition(".")[2], goal.at_least): goal.bound for goal in goals}
     named = {
