@@ -1,7 +1,8 @@
 """How often confidence intervals hold means that are known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 import tailroom as tr
 from tailroom.scenario.types import DropTailQueue, Flows, Link, PoissonSource
 from tailroom.statistics.intervals import mean_interval
-from tailroom.studies.sweep_study.plan import Until, runs_needed
+from tailroom.studies.sweep_study.plan import Precision, runs_needed
 
 Draw = Callable[[int], NDArray[np.float64]]
 """Values of so many independent runs."""
@@ -52,7 +53,7 @@ def fixed(values: Draw, runs: int, repetitions: int, mean: float = 0.0) -> float
     return float(np.mean([one.low <= mean <= one.high for one in held]))
 
 
-def sequential(values: Draw, until: Until, repetitions: int) -> tuple[float, float]:
+def sequential(values: Draw, until: Precision, repetitions: int) -> tuple[float, float]:
     """The same where runs are added as a sweep adds them; and how many it takes on average."""
     held, taken = 0, 0
     for _ in range(repetitions):
@@ -96,7 +97,7 @@ def losses(draw: np.random.Generator) -> Draw:
     def values(count: int) -> NDArray[np.float64]:
         found = []
         for _ in range(-(-count // QUEUES)):
-            links = tr.run(scenario, seed=int(draw.integers(2**40))).links
+            links: Mapping[str, Any] = tr.run(scenario, seed=int(draw.integers(2**40))).links
             assert all(links[name]["drops_packets"] >= 100 for name in names)
             found.append([links[name]["loss_fraction"] for name in names])
         return np.concatenate(found)[:count]

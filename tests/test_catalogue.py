@@ -11,7 +11,7 @@ import pytest
 import tomli_w
 
 from tailroom import _engine
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tests.conftest import Tailroom
 
 REPOSITORY = Path(__file__).parents[1]
@@ -24,7 +24,7 @@ def test_there_are_shipped_scenarios() -> None:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_shipped_scenario_is_valid(path: Path) -> None:
-    assert ScenarioText.of(path, {}).resolve(seed=None)
+    assert ScenarioSource.of(path, {}).resolve(seed=None)
 
 
 def test_list_shows_every_component(tailroom: Tailroom) -> None:
@@ -61,8 +61,8 @@ def test_a_shipped_scenario_with_defaults_is_the_one_written_out_by_hand(path: P
     if "host" in defaults:
         written["defaults"] = {"host": defaults.pop("host")}
     written["flows"] = {name: {**defaults, **group} for name, group in written["flows"].items()}
-    by_hand = dataclasses.replace(ScenarioText.of(path, {}), text=tomli_w.dumps(written))
-    assert ScenarioText.of(path, {}).hash() == by_hand.hash()
+    by_hand = dataclasses.replace(ScenarioSource.of(path, {}), text=tomli_w.dumps(written))
+    assert ScenarioSource.of(path, {}).hash() == by_hand.hash()
 
 
 def test_schema_is_json_schema(tailroom: Tailroom) -> None:

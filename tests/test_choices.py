@@ -15,7 +15,7 @@ from rich.console import Console
 import tailroom as tr
 from tailroom.cli import choices as shown
 from tailroom.execution import task
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.engine_run import simulate
 from tests.conftest import SMALL, Tailroom
 
@@ -198,9 +198,8 @@ def test_files_of_the_same_name_are_told_apart(small: Path, tmp_path: Path) -> N
 
 def test_seeds_give_means_with_intervals(random: Path) -> None:
     metric = "links.bottleneck.queue_delay_s_mean"
-    values = [
-        tr.run(random, seed=seed).links["bottleneck"]["queue_delay_s_mean"] for seed in (4, 5, 6)
-    ]
+    links: list[Any] = [tr.run(random, seed=seed).links["bottleneck"] for seed in (4, 5, 6)]
+    values = [link["queue_delay_s_mean"] for link in links]
     one = tr.choices(random, {QUEUE: ["drop_tail"]}, seeds=3, seed=4).choices[0]
     assert one.metrics[metric].mean == pytest.approx(statistics.mean(values))
     # Student's t with 2 degrees of freedom: 4.303 at 97.5 %.
@@ -353,7 +352,7 @@ def test_standard_input_is_a_scenario_too(
 def test_a_run_that_fails_is_named(
     tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(source: ScenarioText, **options: Any) -> tr.Result:
+    def failing(source: ScenarioSource, **options: Any) -> tr.Result:
         if "codel" in str(source.overrides):
             raise tr.RunError("the account of packets does not balance")
         return simulate(source, **options)

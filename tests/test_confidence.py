@@ -8,7 +8,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.statistics.intervals import mean_interval
-from tailroom.studies.sweep_study.plan import Until, runs_needed
+from tailroom.studies.sweep_study.plan import Precision, runs_needed
 from tailroom.studies.warm_up_time import truncation
 from tests import coverage_of_intervals as coverage
 from tests.conftest import Tailroom
@@ -57,7 +57,7 @@ def test_ten_runs_cover_the_loss_of_a_queue() -> None:
 @pytest.mark.parametrize("width", [0.25, 0.4, 0.6, 0.8])
 def test_repeating_until_an_interval_is_narrow_covers(width: float) -> None:
     """Widths, in deviations of a run, that take from 60 runs to the least of 10."""
-    until = Until("any", width * coverage.deviation_of_run_means())
+    until = Precision("any", width * coverage.deviation_of_run_means())
     draw = coverage.run_means(np.random.default_rng(4))
     # 600 intervals: a standard deviation of 1.0 %.
     held, taken = coverage.sequential(draw, until, 600)
@@ -70,15 +70,15 @@ def test_repeating_until_an_interval_is_narrow_covers(width: float) -> None:
 def test_the_number_of_runs_needed() -> None:
     # Half-width of +-1 ten times each way: t(9) = 2.262157, s = sqrt(10 / 9), over sqrt(10): 0.754.
     values = [1.0, -1.0] * 5
-    assert runs_needed(values, Until("any", 0.76)) == 10
+    assert runs_needed(values, Precision("any", 0.76)) == 10
     # (0.754 / 0.7)^2 = 1.16 times 10.
-    assert runs_needed(values, Until("any", 0.7)) == 11
-    assert runs_needed(values, Until("any", 0.75)) == 11
+    assert runs_needed(values, Precision("any", 0.7)) == 11
+    assert runs_needed(values, Precision("any", 0.75)) == 11
     # Never more than twice as many at once, nor more than the limit.
-    assert runs_needed(values, Until("any", 0.01)) == 20
-    assert runs_needed(values, Until("any", 0.01, at_most=15)) == 15
-    assert runs_needed(values, Until("any", 0.0, at_most=10)) == 10
-    assert runs_needed([0.0] * 10, Until("any", 0.0)) == 10
+    assert runs_needed(values, Precision("any", 0.01)) == 20
+    assert runs_needed(values, Precision("any", 0.01, at_most=15)) == 15
+    assert runs_needed(values, Precision("any", 0.0, at_most=10)) == 10
+    assert runs_needed([0.0] * 10, Precision("any", 0.0)) == 10
 
 
 def test_the_truncation_of_mser_5_by_hand() -> None:

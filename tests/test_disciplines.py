@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def run(small: Path, kind: str, **replaced: object) -> tr.Result:
 @pytest.mark.parametrize("kind", KINDS)
 def test_drops_have_reasons_and_the_state_is_in_the_series(small: Path, kind: str) -> None:
     result = run(small, kind)
-    link = result.links["bottleneck"]
+    link: Mapping[str, Any] = result.links["bottleneck"]
     assert link["discipline"] == kind
     reasons = [link[f"drops_{reason}_packets"] for reason in ("overflow", "early", "head")]
     assert sum(reasons) == link["drops_packets"]
@@ -62,8 +63,9 @@ def test_marks_take_the_place_of_early_drops(small: Path, kind: str) -> None:
     # A slow start may take Adaptive RED to where it drops even what can be marked.
     early = link["drops_early_packets"] + link["drops_head_packets"]
     assert early < dropped["drops_early_packets"] + dropped["drops_head_packets"]
-    assert result.groups["reno"]["marked_fraction"] > 0
-    assert result.groups["reno"]["congestion_events"] > 0
+    group: Mapping[str, Any] = result.groups["reno"]
+    assert group["marked_fraction"] > 0
+    assert group["congestion_events"] > 0
 
 
 def test_the_terminal_shows_marks_and_state(tailroom: Tailroom, small: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from recorded_scenarios import recorded_scenarios
 from tailroom import _engine
 from tailroom.scenario.shipped import shipped_scenarios
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation import metric_catalogue as catalogue
 from tailroom.simulation.metric_catalogue import (
     CATALOGUE,
@@ -48,7 +48,7 @@ def produced() -> set[str]:
     for name, scenario in recorded_scenarios().items():
         # A trace is a file beside the scenario; it brings no metric of its own.
         if name.startswith(("shipped/", "queue/", "network/")) and "/trace_" not in name:
-            names = expected_names(ScenarioText.of(scenario, {}))
+            names = expected_names(ScenarioSource.of(scenario, {}))
             assert names is not None or name == f"shipped/{TOO_LONG}", name
             found |= {pattern_of(one) for one in names or ()}
     return found

@@ -55,7 +55,7 @@ def test_a_wrong_key_of_a_result_names_the_nearest(two_links: tr.Result) -> None
         (two_links.summary["timing"], "wall", "wall_s"),
     ):
         with pytest.raises(KeyError, match=rf"{wrong}: .* did you mean .*\b{right}\b"):
-            values[wrong]
+            values[wrong]  # type: ignore[literal-required]
     with pytest.raises(KeyError, match="choose one of core, edge"):
         two_links.links["xyzzy"]
 
@@ -63,7 +63,7 @@ def test_a_wrong_key_of_a_result_names_the_nearest(two_links: tr.Result) -> None
 def test_a_saved_result_names_the_nearest_key_too(two_links: tr.Result, tmp_path: Path) -> None:
     two_links.save(tmp_path / "out")
     with pytest.raises(KeyError, match="did you mean utilization"):
-        tr.load(tmp_path / "out").links["core"]["utilisation"]
+        tr.load(tmp_path / "out").links["core"]["utilisation"]  # type: ignore[typeddict-item]
 
 
 def test_a_wrong_key_of_settings_names_the_nearest(small: Path, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_values_by_name_are_plain_dictionaries(two_links: tr.Result) -> None:
     for other in (pickle.loads(pickle.dumps(link)), copy.deepcopy(link)):
         assert other == link
         with pytest.raises(KeyError, match="did you mean utilization"):
-            other["utilisation"]
+            other["utilisation"]  # type: ignore[typeddict-item]
 
 
 NEAREST = {

@@ -144,7 +144,7 @@ def test_a_sweep_without_the_check_has_none(locked: Path, tmp_path: Path) -> Non
 
 
 def test_size_checks_its_answer(tailroom: Tailroom, small: Path) -> None:
-    answer = tr.size(small, ["utilization >= 0.8"], at_most=4)
+    answer = tr.size(small, ["utilization >= 0.8"], max_seeds=4)
     assert answer.chosen is not None
     assert answer.phases[0].metric == "links.bottleneck.utilization"
     assert answer.phases[0].shifts.count == len(answer.chosen.point.keys)

@@ -2,6 +2,7 @@
 
 import functools
 import statistics
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -218,9 +219,10 @@ def test_the_example_fills_the_link_and_shares_it(tailroom: Tailroom) -> None:
     ended = tailroom("run", EXAMPLE)
     assert ended.status == 0
     result = tr.run(EXAMPLE)
-    link = result.links["bottleneck"]
+    link: Mapping[str, Any] = result.links["bottleneck"]
+    group: Mapping[str, Any] = result.groups["mine"]
     assert link["utilization"] > 0.98
     assert link["loss_fraction"] < 1e-3
     # A window of two bandwidth-delay products leaves one of them, 40 ms, to the queue.
     assert link["queue_delay_s_mean"] < 0.045
-    assert result.groups["mine"]["jain_index"] > 0.9
+    assert group["jain_index"] > 0.9

@@ -57,7 +57,7 @@ def test_a_figure_of_size_has_one_unit_for_each_quantity(tmp_path: Path) -> None
     file = tmp_path / "small.toml"
     file.write_text(SMALL, encoding="utf-8")
     goals = ["utilization >= 0.9", "queue_delay_s_mean <= 0.02"]
-    found = tr.size(file, goals, at_most=4, workers=1)
+    found = tr.size(file, goals, max_seeds=4, workers=1)
     panels = found.plot().axes
     assert [one.get_ylabel() for one in panels] == [
         "utilization (%)",

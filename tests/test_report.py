@@ -2,7 +2,9 @@
 
 import io
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -59,7 +61,7 @@ def table(text: str, title: str) -> str:
 
 
 def test_the_delay_that_a_call_sees_stands_in_its_row(result: tr.Result) -> None:
-    call = result.groups["call"]
+    call: Mapping[str, Any] = result.groups["call"]
     found = table(shown(result), "Sources without acknowledgements")
     rows = found.partition("─\n")[2].splitlines()
     means, p99 = (re.findall(r"[\d.]+ ms", row) for row in rows[:2])
@@ -83,7 +85,7 @@ def test_sources_without_acknowledgements_have_no_jain_index_and_no_reductions(
 
 
 def test_every_group_shows_its_queueing_delay(result: tr.Result) -> None:
-    download = result.groups["download"]
+    download: Mapping[str, Any] = result.groups["download"]
     found = table(shown(result), "Groups of flows")
     for key in ("queue_delay_s_mean", "queue_delay_s_p99"):
         assert f"{1e3 * download[key]:.1f} ms" in found

@@ -1,5 +1,6 @@
 """What the engine declares about tables is what a result, its files and its documentation have."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -135,7 +136,7 @@ def test_the_reference_describes_every_statistic(recorded: tr.Result) -> None:
     (link,) = recorded.links.values()
     assert described["Links"] == set(link)
     assert described["Flows"] == set(recorded.flows[0])
-    short = recorded.groups["short"]
+    short: Mapping[str, Any] = recorded.groups["short"]
     assert described["Groups"] == set(short) - {"settings"}
     assert described["Groups at a link"] == set(short["links"]["bottleneck"])
     assert described["Classes of sizes"] == set(short["all_sizes"])

@@ -10,7 +10,7 @@ import tailroom as tr
 from tailroom.cli.size_report import where_met
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.size_study.search import Tried, feasible_limits
-from tailroom.studies.size_study.targets import Goal, parse_goal
+from tailroom.studies.size_study.targets import Target, parse_goal
 from tests.conftest import Tailroom
 from tests.killed_sweeps import RANDOM_START
 
@@ -152,12 +152,12 @@ def few() -> tr.Scenario:
     return alone("20 Mbit/s", 20, "20 s", "5 s", congestion="reno", **FEW)
 
 
-def names(conflicts: list[tuple[Goal, Goal]]) -> list[tuple[str, str]]:
+def names(conflicts: list[tuple[Target, Target]]) -> list[tuple[str, str]]:
     return [(str(one), str(other)) for one, other in conflicts]
 
 
 def test_two_goals_that_no_buffer_meets_conflict(few: tr.Scenario) -> None:
-    found = tr.size(few, [FULL, QUICK], at_most=8)
+    found = tr.size(few, [FULL, QUICK], max_seeds=8)
     assert found.limit_packets is None
     assert found.chosen is None
     assert names(found.conflicts) == [(FULL, QUICK)]
@@ -169,14 +169,14 @@ def test_two_goals_that_no_buffer_meets_conflict(few: tr.Scenario) -> None:
 
 
 def test_three_goals_conflict_in_pairs(few: tr.Scenario) -> None:
-    found = tr.size(few, [FULL, QUICK, SLOW], at_most=8)
+    found = tr.size(few, [FULL, QUICK, SLOW], max_seeds=8)
     assert names(found.conflicts) == [(FULL, QUICK), (QUICK, SLOW)]
     assert found.limit_packets is None
 
 
 def test_a_goal_that_is_met_nowhere_conflicts_with_none(few: tr.Scenario) -> None:
     impossible = "queue_delay_s_mean >= 100 s"
-    found = tr.size(few, [impossible, QUICK], at_most=4)
+    found = tr.size(few, [impossible, QUICK], max_seeds=4)
     assert found.limit_packets is None
     assert found.conflicts == []
     nowhere, quick = found.feasible
@@ -186,7 +186,7 @@ def test_a_goal_that_is_met_nowhere_conflicts_with_none(few: tr.Scenario) -> Non
 
 def test_goals_that_some_buffers_meet_together(few: tr.Scenario) -> None:
     """From below by the utilization, from above by the delay."""
-    found = tr.size(few, ["utilization >= 0.9", "queue_delay_s_p99 <= 0.012"], at_most=8)
+    found = tr.size(few, ["utilization >= 0.9", "queue_delay_s_p99 <= 0.012"], max_seeds=8)
     assert found.limit_packets is not None
     used, delay = found.feasible
     assert used.low <= found.limit_packets <= delay.high < 30
@@ -195,7 +195,7 @@ def test_goals_that_some_buffers_meet_together(few: tr.Scenario) -> None:
     assert max(one.limit for one in smaller) == found.limit_packets - 1
 
 
-def fabricated(verdicts: list[bool | None]) -> tuple[Goal, tuple[Tried, ...]]:
+def fabricated(verdicts: list[bool | None]) -> tuple[Target, tuple[Tried, ...]]:
     """Buffers of 1, 2, ... packets with these verdicts on one goal."""
     goal = parse_goal(FULL)
     point: Any = None
@@ -239,7 +239,7 @@ def test_a_verdict_needs_the_whole_interval(low: float, high: float, verdict: bo
     # Exact ends: 0.99 +- 0.01 is 0.98 but for rounding.
     assert parse_goal("utilization >= 0.9799999999").verdict(interval) is verdict
     mirrored = Interval(-interval.mean, interval.half_width, 10)
-    below = Goal("utilization", at_least=False, bound=-0.9799999999)
+    below = Target("utilization", at_least=False, bound=-0.9799999999)
     assert below.verdict(mirrored) is verdict
 
 
@@ -247,7 +247,7 @@ def test_asking_again_runs_nothing(few: tr.Scenario, tmp_path: Path) -> None:
     told: list[int] = []
     options: dict[str, Any] = {
         "store": tmp_path / "store",
-        "at_most": 8,
+        "max_seeds": 8,
         "progress": lambda state: told.append(state.runs),
     }
     first = tr.size(few, ["utilization >= 0.95"], **options)
@@ -258,12 +258,12 @@ def test_asking_again_runs_nothing(few: tr.Scenario, tmp_path: Path) -> None:
     assert second.limit_packets == first.limit_packets
     assert [one.limit for one in second.tried] == [one.limit for one in first.tried]
     # It is told whatever the number of workers.
-    alone_ = tr.size(few, ["utilization >= 0.95"], at_most=8, workers=1)
+    alone_ = tr.size(few, ["utilization >= 0.95"], max_seeds=8, workers=1)
     assert alone_.limit_packets == first.limit_packets
 
 
 def test_the_answer_holds_in_runs_with_other_seeds(few: tr.Scenario) -> None:
-    found = tr.size(few, ["utilization >= 0.95"], at_most=16)
+    found = tr.size(few, ["utilization >= 0.95"], max_seeds=16)
     key = "links.bottleneck.queue.limit"
     used = [
         tr.run(few, seed=seed, set={key: f"{found.limit_packets} packets"}).links["bottleneck"]

@@ -139,7 +139,7 @@ def test_no_buffer_meets_the_targets_has_a_status_of_its_own(tailroom: Tailroom)
 
 
 def test_the_targets_name_the_link(two_links: Path) -> None:
-    found = tr.size(two_links, ["core.utilization >= 80%"], at_most=4)
+    found = tr.size(two_links, ["core.utilization >= 80%"], max_seeds=4)
     assert found.link.name == "core"
     assert found.link_chosen == ""
     assert (found.limit_packets or 0) >= 1
@@ -173,7 +173,7 @@ def test_one_packet_is_no_answer_for_a_link_without_a_queue(
 
 
 def test_the_named_link_gives_a_bare_target_its_meaning(two_links: Path) -> None:
-    found = tr.size(two_links, ["utilization >= 80%"], link="core", at_most=4)
+    found = tr.size(two_links, ["utilization >= 80%"], link="core", max_seeds=4)
     assert [goal.metric for goal in found.goals] == ["core.utilization"]
 
 
@@ -211,7 +211,7 @@ def test_the_numbers_work_from_python() -> None:
         rtt="20 ms",
         flows={"reno": 2, "cubic": 1},
         duration="5 s",
-        at_most=4,
+        max_seeds=4,
     )
     assert found.link.flow_count == 3
     assert found.limit_packets
@@ -257,7 +257,7 @@ def test_ctrl_c_shows_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
 
 def test_where_a_goal_is_met_reads_as_a_sentence() -> None:
     goal = parse_goal(FULL)
-    answer = tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", at_most=4)
+    answer = tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", max_seeds=4)
     found = {
         (low, high): where_met(Feasible(goal, low, high, is_one_interval=True), answer)
         for low, high in ((0, inf), (1, inf), (5, inf), (0, 45), (5, 45), (0, 1))
@@ -273,7 +273,7 @@ def test_where_a_goal_is_met_reads_as_a_sentence() -> None:
 
 
 def test_an_answer_repr_fits_a_screen() -> None:
-    answer = tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", at_most=4)
+    answer = tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", max_seeds=4)
     assert len(repr(answer.chosen)) < 2000
     assert len(repr(answer)) < 20_000
 

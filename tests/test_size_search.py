@@ -15,7 +15,7 @@ import pytest
 
 from tailroom.studies.size_study.search import Search, Tried, feasible_limits
 from tailroom.studies.size_study.stopping import CONFIRMING_RUNS, Verdicts, confirmed, next_look
-from tailroom.studies.size_study.targets import Goal, parse_goal
+from tailroom.studies.size_study.targets import Target, parse_goal
 
 EDGE = 430
 """The smallest limit whose mean meets the goal."""
@@ -55,7 +55,9 @@ class Found:
     too_small: int
 
 
-def search(goals: Sequence[Goal], seed: int, *, all_runs: bool = False, at_most: int = 32) -> Found:
+def search(
+    goals: Sequence[Target], seed: int, *, all_runs: bool = False, at_most: int = 32
+) -> Found:
     """Searches between 80 and 6,600 packets; `all_runs` stops no buffer early."""
     runs = 0
 

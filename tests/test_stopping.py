@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from tailroom.studies.size_study.stopping import FIRST_RUNS, State, judge, next_look
-from tailroom.studies.size_study.targets import Goal
+from tailroom.studies.size_study.targets import Target
 
 AT_MOST = 32
 TRIALS = 2000
-GOALS = {True: Goal("utilization", at_least=True, bound=0.0), False: Goal("loss", False, 0.0)}
+GOALS = {True: Target("utilization", at_least=True, bound=0.0), False: Target("loss", False, 0.0)}
 
 
-def run_test(values: np.ndarray, goal: Goal) -> tuple[bool | None, int]:
+def run_test(values: np.ndarray, goal: Target) -> tuple[bool | None, int]:
     """The verdict on runs that come one after the other, and how many of them it took."""
     count = next_look(0, AT_MOST)
     while (state := judge(goal, values[:count].tolist(), AT_MOST)).wants_more:

@@ -16,7 +16,7 @@ from tailroom.execution import executors, task
 from tailroom.execution.task import Flag, Task, run_task
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import ControlFactory
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.engine_run import simulate
 from tailroom.simulation.metrics import metrics_of
 from tailroom.storage.store import Run
@@ -194,7 +194,7 @@ together = {{ "flows.reno.count" = [1, 2], flows.reno.pacing = [false, true] }}
     assert len(result.runs) == 8
     again = tr.sweep(scenario, store, grid={LIMIT: ["5 packets"]}, seeds=1)
     assert len(again.runs) == 2
-    read = sweep_plan.plan(ScenarioText.of(scenario, {}), grid={"seed": Axis("a", (1,))})
+    read = sweep_plan.plan(ScenarioSource.of(scenario, {}), grid={"seed": Axis("a", (1,))})
     assert read.axes[-1] == Axis("a", (1,))
 
 
@@ -452,7 +452,7 @@ def test_an_exception_in_progress_stops_the_sweep_and_keeps_what_is_done(
 
 
 def test_points_are_repeated_until_their_interval_is_narrow(scenario: Path, store: Path) -> None:
-    until = tr.Until("utilization", 0.004, at_least=4, at_most=60)
+    until = tr.Precision("utilization", 0.004, at_least=4, at_most=60)
     told = Told()
     result = tr.sweep(scenario, store, grid=GRID, until=until, progress=told)
     means = result.means("utilization").to_pylist()

@@ -363,7 +363,8 @@ def test_compare_gives_the_interval_of_the_simulation(tailroom: Tailroom, small:
     said = json.loads(ended.output)
     assert said["seeds"] == 3
     for metric in ("utilization", "queue_delay_s_mean"):
-        values = [tr.run(small, seed=seed).links["bottleneck"][metric] for seed in (5, 6, 7)]
+        links: list[Any] = [tr.run(small, seed=seed).links["bottleneck"] for seed in (5, 6, 7)]
+        values = [link[metric] for link in links]
         assert said["simulation"][metric]["mean"] == pytest.approx(mean(values))
         half = QUANTILE * stdev(values) / sqrt(3)
         assert said["simulation"][metric]["half_width"] == pytest.approx(half, rel=1e-3)

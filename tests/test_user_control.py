@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -178,7 +178,7 @@ number = 7
 
 def measured(result: tr.Result) -> dict[str, Any]:
     """The summary without what names the control or the machine."""
-    summary = copy.deepcopy(result.summary)
+    summary = copy.deepcopy(cast("dict[str, Any]", result.summary))
     del summary["timing"], summary["scenario_hash"]
     for part in [*summary["flows"], *summary["groups"].values()]:
         del part["congestion"]
@@ -322,7 +322,7 @@ def test_parameters_reach_each_flow(small: Path) -> None:
     for result in (product, made, replaced, plain):
         assert measured(result) == measured(product)
     assert given.flows[0]["congestion"] == name
-    assert made.flows[0]["congestion"].endswith(
+    assert str(made.flows[0]["congestion"]).endswith(
         ":test_parameters_reach_each_flow.<locals>.<lambda>"
     )
 

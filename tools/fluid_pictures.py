@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import tailroom as tr
-from tailroom.models import Target, fluid
+from tailroom.models import Requirement, fluid
 
 REPOSITORY = Path(__file__).parents[1]
 SCENARIO = REPOSITORY / "scenarios" / "red-fluid.toml"
@@ -47,7 +47,7 @@ def main() -> None:
 def _draw(panel: Axes, title: str, changes: dict[str, object]) -> None:
     link = tr.predict(SCENARIO, set=changes).link
     path = fluid.trajectory(link, SHOWN_S[1])
-    said = fluid.predict(link, Target())
+    said = fluid.predict(link, Requirement())
     packets: Any = tr.run(SCENARIO, set=changes, series_samples=1200)
     queue = packets.series("queue", link=link.name)
     panel.plot(queue["time_s"], queue["queue_packets"], color="0.65", lw=0.9, label="simulated")

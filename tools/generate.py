@@ -11,6 +11,7 @@ from pathlib import Path
 
 import reference_tables
 import result_reference
+import result_types
 import scenario_classes
 from scenario_format import Reader
 from tailroom import _engine
@@ -19,17 +20,20 @@ REPOSITORY = Path(__file__).parents[1]
 CLASSES = "python/tailroom/scenario/types.py"
 
 TABLES = "python/tailroom/simulation/result_tables.py"
+SUMMARY = "python/tailroom/simulation/result_types.py"
 
 
 def schema_files() -> dict[str, str]:
-    """The JSON Schema, the classes of a scenario, and the class of a result's tables."""
+    """The JSON Schema, the classes of a scenario, and those of a result."""
     schema = json.loads(_engine.schema())
     classes = scenario_classes.python_source(Reader(schema).read())
+    summary = result_types.types_module(json.loads(_engine.summary_schema()))
     tables = result_reference.tables_module(json.loads(_engine.tables()))
     return {
         "schema/scenario.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n",
         CLASSES: _formatted(classes, CLASSES),
         TABLES: _formatted(tables, TABLES),
+        SUMMARY: _formatted(summary, SUMMARY),
     }
 
 

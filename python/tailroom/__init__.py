@@ -30,6 +30,7 @@ from tailroom.errors import (
     FlowListError,
     Interrupted,
     MetricError,
+    MissingLibraryError,
     NotApplicableError,
     NotWrittenError,
     OutputDirectoryError,
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from tailroom.studies.report_card.evaluation import Evaluation, evaluate
     from tailroom.studies.size_study.answer import Size
     from tailroom.studies.size_study.study import size
-    from tailroom.studies.sweep_study.plan import Until
+    from tailroom.studies.sweep_study.plan import Precision
     from tailroom.studies.sweep_study.study import SweepResult, sweep
     from tailroom.studies.warm_up_time import warm_up
     from tailroom.traffic_import.capture import Capture, import_capture
@@ -80,15 +81,18 @@ __all__ = [
     "Interrupted",
     "LostPacketEvent",
     "MetricError",
+    "MissingLibraryError",
     "NotApplicableError",
     "NotWrittenError",
     "OutputDirectoryError",
     "PaperError",
     "PhaseSpread",
+    "Precision",
     "Predictions",
     "QueryError",
     "RateBasedControl",
     "RateSampleEvent",
+    "Requirement",
     "RestartEvent",
     "Result",
     "RoundEvent",
@@ -101,8 +105,8 @@ __all__ = [
     "StoreError",
     "SweepResult",
     "TailroomError",
+    "Target",
     "TargetError",
-    "Until",
     "WrongInputError",
     "__version__",
     "choices",
@@ -135,7 +139,7 @@ _MODULES = {
     "studies.report_card.evaluation": ("Evaluation", "evaluate"),
     "studies.size_study.answer": ("Size",),
     "studies.size_study.study": ("size",),
-    "studies.sweep_study.plan": ("Until",),
+    "studies.sweep_study.plan": ("Precision",),
     "studies.sweep_study.study": ("SweepResult", "sweep"),
     "studies.warm_up_time": ("warm_up",),
     "traffic_import.capture": ("Capture", "import_capture"),

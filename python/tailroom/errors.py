@@ -52,6 +52,10 @@ class ClusterError(WrongInputError, RuntimeError):
     """The cluster cannot perform the runs; the message names the machine and the reason."""
 
 
+class MissingLibraryError(WrongInputError, ImportError):
+    """An optional library is not installed; the message names the extra that installs it."""
+
+
 class NotWrittenError(TailroomError, OSError):
     """A file of the store cannot be written, for example on a full disk; finished runs are kept."""
 

@@ -12,7 +12,7 @@ from hypothesis import settings
 from tailroom import _engine
 from tailroom.models import Bottleneck, read_bottleneck
 from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=60, database=None)
 """Random examples that are the same in every run."""
@@ -159,4 +159,4 @@ source = {{ kind = "{kind}", rate = "{rate}" }}
 
 def bottleneck(text: str) -> Bottleneck:
     """The link of a scenario."""
-    return read_bottleneck(ScenarioText(text, Path(), "scenario"))
+    return read_bottleneck(ScenarioSource(text, Path(), "scenario"))

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models.bbr_buffer import (
     MODEL,
     in_flight_cap,
@@ -30,7 +30,7 @@ def test_share_is_where_the_window_bound_meets_what_bbr_has_in_flight(
 def test_deep_buffers_leave_half_however_many_flows_there_are() -> None:
     assert loss_based_share(100, 1e9, 1) == pytest.approx(0.5, abs=1e-6)
     shares = [
-        MODEL.predict(link(flows(1, 0.1, "bbr1"), flows(many), limit=9000), Target()).details
+        MODEL.predict(link(flows(1, 0.1, "bbr1"), flows(many), limit=9000), Requirement()).details
         for many in (1, 16)
     ]
     assert shares[0]["bbr_share_fraction"] == pytest.approx(shares[1]["bbr_share_fraction"])
@@ -48,11 +48,11 @@ def test_probing_takes_what_a_full_queue_and_200_ms_last() -> None:
 
 def test_several_flows_alone_fill_one_bandwidth_delay_product() -> None:
     several = link(flows(4, 0.1, "bbr1"), limit=2000)
-    found = MODEL.predict(several, Target())
+    found = MODEL.predict(several, Requirement())
     assert found.queue_packets_mean == pytest.approx(1000)
     assert found.queue_delay_s_mean == pytest.approx(0.1)
     assert found.required_packets == pytest.approx(1500)
-    assert MODEL.predict(several.with_limit(300), Target()).queue_packets_mean == 300
+    assert MODEL.predict(several.with_limit(300), Requirement()).queue_packets_mean == 300
 
 
 def test_so_many_that_they_cannot_empty_the_queue_have_more_in_flight() -> None:
@@ -62,7 +62,7 @@ def test_so_many_that_they_cannot_empty_the_queue_have_more_in_flight() -> None:
 
 
 def test_one_flow_alone_needs_a_quarter() -> None:
-    found = MODEL.predict(link(flows(1, 0.1, "bbr1")), Target())
+    found = MODEL.predict(link(flows(1, 0.1, "bbr1")), Requirement())
     assert found.required_packets == pytest.approx(250)
     assert found.queue_packets_mean is None
 
@@ -79,7 +79,7 @@ def test_share_is_below_half_and_grows_with_the_buffer(
 
 def test_says_nothing_without_bbr() -> None:
     with pytest.raises(NotApplicableError, match="no BBRv1 flow"):
-        MODEL.predict(link(flows(1)), Target())
+        MODEL.predict(link(flows(1)), Requirement())
 
 
 def test_what_it_supposes() -> None:

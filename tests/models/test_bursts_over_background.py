@@ -14,7 +14,7 @@ from scipy.stats import poisson
 
 import tailroom as tr
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target, sawtooth
+from tailroom.models import Requirement, sawtooth
 from tailroom.models import bursts_over_background as model
 from tailroom.models.bursts.cycle import Cycle
 from tailroom.models.bursts.queue import (
@@ -36,7 +36,7 @@ from tests.models.links import (
     uncontrolled,
 )
 
-TARGET = Target()
+TARGET = Requirement()
 Times = NDArray[np.float64]
 
 
@@ -244,7 +244,7 @@ def test_the_required_limit_is_the_first_that_suffices(
     """However large it is: here from 50 to 90,000 packets."""
     stream = uncontrolled(f"{load * rate:g} Mbit/s", "poisson")
     link = bottleneck(scenario(50, long_flows(control), stream, rate=f"{rate} Mbit/s"))
-    need = model.predict(link, Target(utilization=0.95)).required_packets
+    need = model.predict(link, Requirement(utilization=0.95)).required_packets
     assert need is not None
     assert model.at_limit(link, need, model.SEARCH).utilization >= 0.95
     assert model.at_limit(link, need - 1, model.SEARCH).utilization < 0.95
@@ -307,6 +307,6 @@ def test_predicts_for_round_trips_shorter_than_a_packet_and_loads_near_0_and_1(
 ) -> None:
     """The link is never fuller than full, nor emptier than its background leaves it."""
     made = link(flows(), bdp=bdp, limit=20)
-    found = model.predict(replace(made, streams=(stream(load * made.rate_bps),)), Target())
+    found = model.predict(replace(made, streams=(stream(load * made.rate_bps),)), Requirement())
     assert found.utilization is not None
     assert 0.99 * load < found.utilization <= 1

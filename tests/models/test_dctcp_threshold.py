@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import Bottleneck, Target
+from tailroom.models import Bottleneck, Requirement
 from tailroom.models.dctcp_threshold import (
     MODEL,
     THRESHOLD_BDP,
@@ -95,7 +95,7 @@ def test_utilization_and_queue_by_stepping_through_a_cycle(lowest: float, highes
 
 def test_paper_s_figure_12() -> None:
     """K = 40, N = 2, 10 Gbit/s, 100 us: the queue peaks at K + N."""
-    found = MODEL.predict(made(2), Target()).details
+    found = MODEL.predict(made(2), Requirement()).details
     assert found["queue_packets_max"] == pytest.approx(42)
     assert found["amplitude_packets"] == pytest.approx(sqrt(2 * 2 * 165) / 2)
     assert found["period_round_trips"] == pytest.approx(sqrt(2 * 165 / 2) / 2)
@@ -103,8 +103,8 @@ def test_paper_s_figure_12() -> None:
 
 
 def test_low_threshold_costs_utilization() -> None:
-    assert MODEL.predict(made(2, 40), Target()).utilization == 1
-    low = MODEL.predict(made(2, 2), Target()).utilization
+    assert MODEL.predict(made(2, 40), Requirement()).utilization == 1
+    low = MODEL.predict(made(2, 2), Requirement()).utilization
     assert low is not None
     assert 0.9 < low < 1
 
@@ -112,7 +112,7 @@ def test_low_threshold_costs_utilization() -> None:
 @FIXED
 @given(st.integers(1, 1000), st.floats(0, 1e4), st.floats(0, 1e4))
 def test_predictions_are_in_range(count: int, threshold: float, limit: float) -> None:
-    found = MODEL.predict(made(count, threshold, limit), Target())
+    found = MODEL.predict(made(count, threshold, limit), Requirement())
     assert found.utilization is not None
     assert found.queue_packets_mean is not None
     assert 0 < found.utilization <= 1
@@ -122,9 +122,9 @@ def test_predictions_are_in_range(count: int, threshold: float, limit: float) ->
 
 def test_says_nothing_without_a_threshold_or_dctcp() -> None:
     with pytest.raises(NotApplicableError, match="drop_tail has no marking threshold"):
-        MODEL.predict(link(flows(1, 0.1, "dctcp")), Target())
+        MODEL.predict(link(flows(1, 0.1, "dctcp")), Requirement())
     with pytest.raises(NotApplicableError, match="no DCTCP flow"):
-        MODEL.predict(link(flows(1)), Target())
+        MODEL.predict(link(flows(1)), Requirement())
 
 
 def test_what_it_supposes() -> None:

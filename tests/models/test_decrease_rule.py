@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models.decrease_rule import MODEL, minimum_utilization
 from tests.models.links import FIXED, failed, flows, link
 
@@ -29,7 +29,7 @@ CONTROLS: list[tuple[str, dict[str, Any]]] = [
 
 def required(congestion: str, parameters: dict[str, Any], bdp: float = 1000) -> float:
     """The rule, in bandwidth-delay products."""
-    found = MODEL.predict(link(flows(1, 0.1, congestion, parameters), bdp=bdp), Target())
+    found = MODEL.predict(link(flows(1, 0.1, congestion, parameters), bdp=bdp), Requirement())
     assert found.required_packets is not None
     return found.required_packets / bdp
 
@@ -114,7 +114,7 @@ def test_required_limit_is_the_smallest_that_fills_the_link(
 ) -> None:
     for bdp in (30.0, 1000.0, 1e5):
         made = link(flows(2, 0.1, congestion, parameters), bdp=bdp)
-        limit = MODEL.predict(made, Target()).required_packets
+        limit = MODEL.predict(made, Requirement()).required_packets
         assert limit is not None
         assert minimum_utilization(made.with_limit(limit)) == pytest.approx(1, abs=1e-9)
         assert minimum_utilization(made.with_limit(0.95 * limit)) < 1 - 1e-3
@@ -133,10 +133,10 @@ def test_more_buffer_never_costs_utilization(
 
 def test_the_flow_that_needs_most_decides() -> None:
     both = link(flows(1), flows(1, 0.1, "cubic", {"beta": 0.7}), bdp=1000)
-    assert MODEL.predict(both, Target()).required_packets == pytest.approx(1000)
+    assert MODEL.predict(both, Requirement()).required_packets == pytest.approx(1000)
     assert "all flows run one control" in failed(MODEL.assumptions(both))
 
 
 def test_says_nothing_of_controls_that_heed_delay() -> None:
     with pytest.raises(NotApplicableError, match=r"no closed window law for vegas \(group vegas\)"):
-        MODEL.predict(link(flows(1, 0.1, "vegas")), Target())
+        MODEL.predict(link(flows(1, 0.1, "vegas")), Requirement())

@@ -1,10 +1,11 @@
 """The fixed point of window laws and DropTail against high precision, limits and simulation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import exp, inf, log, sqrt
 from pathlib import Path
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -14,13 +15,13 @@ from hypothesis import strategies as st
 
 import tailroom as tr
 from tailroom.errors import NotApplicableError
-from tailroom.models import MODELS, Bottleneck, Target, read_bottleneck
+from tailroom.models import MODELS, Bottleneck, Requirement, read_bottleneck
 from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
 from tailroom.models.drop_tail_fixed_point import MODEL, solve
 from tailroom.models.fixed_point import Demand
 from tailroom.models.queue_chains import Stationary, md1k, mm1k
 from tailroom.models.window_laws import highspeed
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 PACKET_BYTES = 1000
@@ -168,9 +169,9 @@ def test_another_law_takes_the_place_of_the_usual_one() -> None:
     assert fluid.load * 125_000 == pytest.approx(expected, rel=1e-9)
     assert fluid.load != solve(BARMAN).load
     model = MODELS["drop_tail_fixed_point_fluid"]
-    assert model.predict(BARMAN, Target()).utilization == fluid.queue.utilization
+    assert model.predict(BARMAN, Requirement()).utilization == fluid.queue.utilization
     with pytest.raises(NotApplicableError, match=r"no permanent HighSpeed flow.*reno"):
-        model.predict(link(flows([0.1]), 100), Target())
+        model.predict(link(flows([0.1]), 100), Requirement())
 
 
 PARAMETERS: dict[str, dict[str, object]] = {
@@ -262,7 +263,7 @@ def test_the_required_limit_is_the_smallest_whose_prediction_meets_the_target(
     at: Bottleneck, utilization: float, loss: float, chain: str
 ) -> None:
     model = MODELS["drop_tail_fixed_point" + ("_md1k" if chain == "md1k" else "")]
-    found = model.predict(at, Target(utilization, loss))
+    found = model.predict(at, Requirement(utilization, loss))
     required, for_loss = found.required_packets, found.details["required_for_loss_packets"]
     assert required is not None
 
@@ -292,7 +293,7 @@ def test_utilization_dips_by_less_than_2e_3_where_the_link_is_overloaded() -> No
 
 
 def test_without_a_bound_the_link_is_full_or_carries_what_windows_allow() -> None:
-    assert MODEL.predict(link(flows([0.1]), 10**9), Target()).utilization == pytest.approx(
+    assert MODEL.predict(link(flows([0.1]), 10**9), Requirement()).utilization == pytest.approx(
         1, abs=1e-6
     )
     bounded = link(flows([0.1], max_window=500.0), 10**9, 10_000)
@@ -361,7 +362,7 @@ def test_identical_flows_are_one_class_and_their_order_does_not_matter() -> None
 def test_shares_are_in_proportion_to_window_over_round_trip() -> None:
     near = replace(flows([0.1])[0], group="near")
     far = replace(flows([0.3], count=2)[0], group="far")
-    found = MODEL.predict(link((near, far), 300, 10_000), Target())
+    found = MODEL.predict(link((near, far), 300, 10_000), Requirement())
     wait_s = found.queue_delay_s_mean
     assert wait_s is not None
     weights = [1 / (0.1 + wait_s), 2 / (0.3 + wait_s)]
@@ -421,7 +422,7 @@ def test_it_does_not_apply_without_a_law_or_without_traffic() -> None:
 
 
 def test_it_reads_the_shipped_scenario_of_the_paper() -> None:
-    at = read_bottleneck(ScenarioText.of(SCENARIOS / "barman-2004" / "figure-3.toml", {}))
+    at = read_bottleneck(ScenarioSource.of(SCENARIOS / "barman-2004" / "figure-3.toml", {}))
     assert solve(at).load == pytest.approx(solve(BARMAN).load, rel=1e-9)
 
 
@@ -453,10 +454,12 @@ def test_the_simulator_agrees_where_every_assumption_holds(
     """Four runs of 190,000 packets; their means deviate by about 2 % (loss) and 0.5 %."""
     file = tmp_path / "poisson.toml"
     file.write_text(SIMULATED.replace("SIZES", sizes))
-    at = read_bottleneck(ScenarioText.of(file, {}))
+    at = read_bottleneck(ScenarioSource.of(file, {}))
     assert all(one.holds for one in MODELS[model].assumptions(at))
-    expected = MODELS[model].predict(at, Target())
-    runs = [tr.run(file, seed=seed).links["bottleneck"] for seed in (1, 2, 3, 4)]
+    expected = MODELS[model].predict(at, Requirement())
+    runs: Sequence[Mapping[str, Any]] = [
+        tr.run(file, seed=seed).links["bottleneck"] for seed in (1, 2, 3, 4)
+    ]
 
     def mean(key: str) -> float:
         return float(np.mean([one[key] for one in runs]))

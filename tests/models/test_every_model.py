@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tailroom import _engine, models
 from tailroom.errors import NotApplicableError
-from tailroom.models import MODELS, Bottleneck, Target, bursts_over_background
+from tailroom.models import MODELS, Bottleneck, Requirement, bursts_over_background
 from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
 from tailroom.models.required import LEAST_LIMIT
 from tailroom.models.window_laws import LAWS, law_of
@@ -24,7 +24,7 @@ from tailroom.studies.prediction import Predictions, ask
 from tests.models.links import FIXED, PACKET, dynamic, flows, link, stream
 
 DISCIPLINES = ("drop_tail", "red", "adaptive_red", "codel", "fair", "pie", "step_mark")
-TARGET = Target()
+TARGET = Requirement()
 PACKAGE = Path(models.__file__).parent
 ROOT = Path(__file__).parents[2]
 UNITS = (
@@ -151,7 +151,7 @@ def in_range(said: Any, at: Bottleneck) -> Iterator[str]:
             yield f"{name} {value}"
 
 
-TARGETS = st.builds(Target, st.floats(0.01, 0.999), logarithmic(1e-9, 0.9))
+TARGETS = st.builds(Requirement, st.floats(0.01, 0.999), logarithmic(1e-9, 0.9))
 SLOW = "fluid"
 """It takes a second where others take milliseconds."""
 
@@ -159,17 +159,19 @@ SLOW = "fluid"
 @FIXED
 @given(at=links(), target=TARGETS)
 @pytest.mark.parametrize("name", [name for name in MODELS if name != SLOW])
-def test_predicts_in_range_or_says_why_not(name: str, at: Bottleneck, target: Target) -> None:
+def test_predicts_in_range_or_says_why_not(name: str, at: Bottleneck, target: Requirement) -> None:
     check_answer(name, at, target)
 
 
 @settings(FIXED, max_examples=8)
 @given(at=links(), target=TARGETS)
-def test_the_slow_model_predicts_in_range_or_says_why_not(at: Bottleneck, target: Target) -> None:
+def test_the_slow_model_predicts_in_range_or_says_why_not(
+    at: Bottleneck, target: Requirement
+) -> None:
     check_answer(SLOW, at, target)
 
 
-def check_answer(name: str, at: Bottleneck, target: Target) -> None:
+def check_answer(name: str, at: Bottleneck, target: Requirement) -> None:
     """A prediction in range, or a reason with a name in it; as JSON too."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")

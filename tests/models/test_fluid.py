@@ -15,7 +15,7 @@ from scipy.special import lambertw
 
 import tailroom as tr
 from tailroom.errors import NotApplicableError
-from tailroom.models import MODELS, Bottleneck, Target, fluid
+from tailroom.models import MODELS, Bottleneck, Requirement, fluid
 from tailroom.models.bottleneck import FlowClass
 from tailroom.models.fluid_equations import MOST_CLASSES, Equations, merged
 from tailroom.models.fluid_integration import integrate
@@ -209,7 +209,7 @@ def test_trajectory_ends_where_algebra_says() -> None:
     assert path.queue_packets[-1] == pytest.approx(queue, rel=1e-4)
     window = sqrt(2 / (0.05 * (queue - 50) / 500))
     assert path.windows[-1] == pytest.approx([window, window], rel=1e-4)
-    said = MODELS["fluid"].predict(bottleneck(text), Target())
+    said = MODELS["fluid"].predict(bottleneck(text), Requirement())
     assert said.queue_packets_mean == pytest.approx(queue, rel=1e-3)
     assert said.loss_fraction == pytest.approx(0.05 * (queue - 50) / 500, rel=1e-3)
     assert said.utilization == pytest.approx(1.0, abs=1e-6)
@@ -249,7 +249,7 @@ def test_highspeed_balances_its_own_increase_and_decrease() -> None:
 def test_too_many_flows_fill_the_buffer(kind: str) -> None:
     """Windows of one packet need more than link and buffer hold: the rest is lost."""
     said = MODELS["fluid"].predict(
-        bottleneck(scenario(20, long_flows("reno", 5000), kind=kind)), Target()
+        bottleneck(scenario(20, long_flows("reno", 5000), kind=kind)), Requirement()
     )
     assert said.utilization == pytest.approx(1.0, abs=1e-3)
     assert said.loss_fraction is not None
@@ -403,7 +403,7 @@ def test_mean_queue_of_sixty_flows_over_red_is_that_of_the_simulation(tmp_path: 
     under independent losses is less than the fluid's 1.41 / sqrt(p).
     """
     text = red(60, averaging_per_s=0.375, rtt='{ from = "180 ms", to = "220 ms" }')
-    said = MODELS["fluid"].predict(bottleneck(text), Target())
+    said = MODELS["fluid"].predict(bottleneck(text), Requirement())
     path = tmp_path / "red.toml"
     path.write_text(text)
     found = tr.run(path).links["link"]
@@ -447,7 +447,7 @@ def test_other_traffic_takes_its_share() -> None:
 )
 def test_says_why_it_does_not_apply(text: str, why: str) -> None:
     with pytest.raises(NotApplicableError, match=why):
-        MODELS["fluid"].predict(bottleneck(text), Target())
+        MODELS["fluid"].predict(bottleneck(text), Requirement())
 
 
 def test_assumptions_name_what_is_averaged_and_how_few_flows_there_are() -> None:
@@ -485,7 +485,7 @@ def test_predictions_are_in_range(
     classes = tuple(replace(one, count=count, rtt_s=rtt) for one, count, rtt in flows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fluid, "STEPS", 100)
-        said = fluid.predict(replace(link.with_limit(limit), classes=classes), Target())
+        said = fluid.predict(replace(link.with_limit(limit), classes=classes), Requirement())
     most = limit + 1e-5
     ranges = (
         (said.utilization, 1.0),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models.loss_and_delay_bounds import MODEL, harmonic_rtt_s, loss
 from tests.models.links import FIXED, failed, flows, link
 
@@ -18,7 +18,7 @@ def test_harmonic_mean_counts_short_round_trips_most() -> None:
 
 def test_constant_is_that_of_delayed_acks() -> None:
     """The paper's 0.87 n / sqrt(p) - C T: 870 packets for a flow at 1e-6, 1225 with every ACK."""
-    target = Target(loss_fraction=1e-6)
+    target = Requirement(loss_fraction=1e-6)
     delayed = MODEL.predict(link(flows(packets_per_ack=2), bdp=100), target)
     every = MODEL.predict(link(flows(), bdp=100), target)
     assert delayed.required_packets == pytest.approx(870 - 100, rel=0.01)
@@ -63,13 +63,13 @@ def test_synchronised_flows_keep_the_link_busy_with_the_harmonic_product() -> No
 
 def test_required_limit_meets_both_and_says_what_delay_that_is() -> None:
     made = link(flows(60), bdp=1000, limit=300)
-    found = MODEL.predict(made, Target(loss_fraction=1e-3))
+    found = MODEL.predict(made, Requirement(loss_fraction=1e-3))
     limit = found.required_packets
     assert limit == pytest.approx(60 * sqrt(1500) - 1000)
     assert limit is not None
     assert loss(made.with_limit(limit)) == pytest.approx(1e-3)
     assert found.details["required_queue_delay_s_max"] == pytest.approx(0.1 * limit / 1000)
-    few = MODEL.predict(link(flows(2), bdp=1000), Target(loss_fraction=1e-3))
+    few = MODEL.predict(link(flows(2), bdp=1000), Requirement(loss_fraction=1e-3))
     assert few.required_packets == pytest.approx(1000)
 
 
@@ -83,7 +83,7 @@ def test_more_buffer_never_loses_more(count: int, bdp: float, one: float, other:
 
 def test_says_nothing_of_round_trips_without_delay() -> None:
     with pytest.raises(NotApplicableError, match="a round trip takes no time"):
-        MODEL.predict(link(flows(1, 0.0)), Target())
+        MODEL.predict(link(flows(1, 0.0)), Requirement())
 
 
 def test_what_it_supposes() -> None:

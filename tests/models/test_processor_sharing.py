@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models.processor_sharing import MODEL, Sharing
 from tests.models.links import FIXED, dynamic, failed, flows, link, stream
 
@@ -37,7 +37,7 @@ def test_against_the_chain(load: float, room: float) -> None:
 def test_without_peak_rates_the_number_is_geometric() -> None:
     """rho / (1 - rho) flows of C (1 - rho) each."""
     made = link(dynamic=(dynamic(4e7),), bdp=1000)
-    found = MODEL.predict(made, Target())
+    found = MODEL.predict(made, Requirement())
     assert found.utilization == pytest.approx(0.5)
     assert found.details["present_flows_mean"] == pytest.approx(1)
     assert found.details["bottlenecked_time_fraction"] == pytest.approx(0.5)
@@ -91,7 +91,7 @@ def test_sizes_do_not_matter() -> None:
 def test_background_leaves_the_rest() -> None:
     """Streams of 0.4 and elastic flows of 0.3 on 80 Mbit/s: half of what is left."""
     made = link(dynamic=(dynamic(2.4e7),), streams=(stream(3.2e7),), bdp=1000)
-    found = MODEL.predict(made, Target())
+    found = MODEL.predict(made, Requirement())
     assert found.utilization == pytest.approx(0.7)
     assert found.details["residual_rate_bps"] == pytest.approx(4.8e7)
     assert found.details["flow_rate_bps_mean"] == pytest.approx(2.4e7)
@@ -101,7 +101,7 @@ def test_slower_flows_are_background() -> None:
     """0.2 of flows of 1 Mbit/s, and 0.4 without a peak rate on what they leave."""
     slow = dynamic(1.6e7, 1e6)
     made = link(dynamic=(dynamic(3.2e7), slow), bdp=1000, discipline="fair")
-    found = MODEL.predict(made, Target())
+    found = MODEL.predict(made, Requirement())
     assert found.details["residual_load_fraction"] == pytest.approx(0.5)
     assert not failed(
         MODEL.assumptions(link(dynamic=(dynamic(3.2e7, rtt_s=1e-5),), discipline="fair"))
@@ -114,7 +114,7 @@ def test_slower_flows_are_background() -> None:
 
 def test_peak_rate_is_what_flows_get_while_few_are_there() -> None:
     made = link(dynamic=(dynamic(8e6, 8e5),), bdp=1000)
-    found = MODEL.predict(made, Target()).details
+    found = MODEL.predict(made, Requirement()).details
     assert found["flow_rate_bps_mean"] == pytest.approx(8e5, rel=1e-9)
     assert found["bottlenecked_time_fraction"] < 1e-30
 
@@ -132,9 +132,9 @@ def test_predictions_are_in_range(load: float, room: float) -> None:
 
 def test_says_nothing_of_overload_and_of_permanent_flows_alone() -> None:
     with pytest.raises(NotApplicableError, match=r"the offered load is 1\.25"):
-        MODEL.predict(link(dynamic=(dynamic(1e8),), bdp=1000), Target())
+        MODEL.predict(link(dynamic=(dynamic(1e8),), bdp=1000), Requirement())
     with pytest.raises(NotApplicableError, match="no flows come and go"):
-        MODEL.predict(link(flows()), Target())
+        MODEL.predict(link(flows()), Requirement())
 
 
 def test_what_it_supposes() -> None:

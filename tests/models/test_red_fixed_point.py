@@ -1,9 +1,11 @@
 """The fixed point of window laws and RED against balance equations, DropTail and simulation."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import exp, expm1, inf, sqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +15,11 @@ from scipy.optimize import bisect
 
 import tailroom as tr
 from tailroom.errors import NotApplicableError
-from tailroom.models import Bottleneck, Target, read_bottleneck
+from tailroom.models import Bottleneck, Requirement, read_bottleneck
 from tailroom.models import drop_tail_fixed_point as drop_tail
 from tailroom.models.fixed_point import Demand
 from tailroom.models.red_fixed_point import MODEL, Red, chain, parameters, solve
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tests.models.test_drop_tail_fixed_point import BARMAN, RANDOM, SCENARIOS, flows, link, poisson
 from tests.models.test_queue_chains import balanced
 
@@ -168,7 +170,7 @@ def test_at_rest_adaptive_red_is_red_with_that_max_p() -> None:
     found, max_p = solve(at)
     plain, _ = solve(under_red(at, max_p=max_p))
     assert found.load == pytest.approx(plain.load, rel=1e-12)
-    prediction = MODEL.predict(at, Target())
+    prediction = MODEL.predict(at, Requirement())
     assert prediction.details["max_p_fraction"] == max_p
     assert prediction.required_packets is None
 
@@ -221,7 +223,7 @@ def test_there_is_one_fixed_point_in_range_and_a_larger_limit_does_no_harm(
 def test_the_required_limit_is_the_smallest_whose_prediction_meets_the_target(
     at: Bottleneck, utilization: float
 ) -> None:
-    required = MODEL.predict(at, Target(utilization)).required_packets
+    required = MODEL.predict(at, Requirement(utilization)).required_packets
     assert required is not None
 
     def with_limit(packets: float) -> float:
@@ -270,13 +272,13 @@ def test_it_does_not_apply_to_other_buffers_nor_to_endless_ones() -> None:
         solve(BARMAN)
     endless = under_red(BARMAN.with_limit(1e8), (1e7, 5e7))
     with pytest.raises(NotApplicableError, match=r"1e\+08 packets fit"):
-        MODEL.predict(endless, Target())
-    assert MODEL.predict(endless.with_limit(1000.0), Target()).utilization is not None
+        MODEL.predict(endless, Requirement())
+    assert MODEL.predict(endless.with_limit(1000.0), Requirement()).utilization is not None
 
 
 def test_it_reads_the_shipped_scenario_of_the_paper() -> None:
-    at = read_bottleneck(ScenarioText.of(SCENARIOS / "barman-2004" / "figure-7.toml", {}))
-    prediction = MODEL.predict(at, Target())
+    at = read_bottleneck(ScenarioSource.of(SCENARIOS / "barman-2004" / "figure-7.toml", {}))
+    prediction = MODEL.predict(at, Requirement())
     # Far from its target of 562 packets the mean queue leaves max_p at its lowest.
     assert prediction.details["max_p_fraction"] == 8e-5
     assert prediction.utilization == pytest.approx(0.993, abs=1e-3)
@@ -311,10 +313,12 @@ def test_the_simulator_agrees_where_every_assumption_holds(tmp_path: Path) -> No
     """Three runs of 420,000 packets; their means deviate by about 0.7 % (loss) and 0.3 %."""
     file = tmp_path / "red.toml"
     file.write_text(SIMULATED)
-    at = read_bottleneck(ScenarioText.of(file, {}))
+    at = read_bottleneck(ScenarioSource.of(file, {}))
     assert all(one.holds for one in MODEL.assumptions(at))
-    expected = MODEL.predict(at, Target())
-    runs = [tr.run(file, seed=seed).links["bottleneck"] for seed in (1, 2, 3)]
+    expected = MODEL.predict(at, Requirement())
+    runs: Sequence[Mapping[str, Any]] = [
+        tr.run(file, seed=seed).links["bottleneck"] for seed in (1, 2, 3)
+    ]
 
     def mean(key: str) -> float:
         return float(np.mean([one[key] for one in runs]))

@@ -9,11 +9,11 @@ from scipy.integrate import solve_ivp
 
 import tailroom as tr
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target, sawtooth
+from tailroom.models import Requirement, sawtooth
 from tailroom.models import residual_sawtooth as model
 from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 
-TARGET = Target()
+TARGET = Requirement()
 
 
 def reno_beside(load: float, limit: float) -> float:

@@ -1,7 +1,7 @@
 import pytest
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models.rule_of_thumb import MODEL
 from tests.models.links import PACKET, dynamic, failed, flows, link
 
@@ -11,7 +11,7 @@ def test_a_10_gigabit_link_with_250_ms_needs_2_5_gigabit() -> None:
     bdp = 2.5e9 / (8 * PACKET)
     wan = link(flows(rtt_s=0.25), bdp=bdp, rtt_s=0.25)
     assert wan.rate_bps == pytest.approx(10e9)
-    required = MODEL.predict(wan, Target()).required_packets
+    required = MODEL.predict(wan, Requirement()).required_packets
     assert required is not None
     assert required * 8 * PACKET == pytest.approx(2.5e9)
 
@@ -28,4 +28,4 @@ def test_one_reno_flow_is_what_it_supposes() -> None:
 
 def test_says_nothing_of_flows_that_come_and_go() -> None:
     with pytest.raises(NotApplicableError, match="link: no permanent flow"):
-        MODEL.predict(link(dynamic=(dynamic(1e6),)), Target())
+        MODEL.predict(link(dynamic=(dynamic(1e6),)), Requirement())

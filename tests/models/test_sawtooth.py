@@ -12,13 +12,13 @@ from scipy.integrate import solve_ivp
 
 import tailroom as tr
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models import sawtooth as model
 from tailroom.models.sawtooth_cycle import Flows, cycle
 from tailroom.models.window_laws import law_of
 from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 
-TARGET = Target()
+TARGET = Requirement()
 
 
 def flows_of(control: str, parameters: str = "", count: int = 1, bdp: float = 625) -> Flows:

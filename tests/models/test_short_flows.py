@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models.short_flows import (
     MODEL,
     Numbers,
@@ -95,7 +95,7 @@ def test_exponent_by_hand_and_required_limit() -> None:
     """Bursts 2, 4, 4: E[X] = 10/3, E[X^2] = 12; at a load of 0.8 theta = 0.5 * 10 / 36."""
     made = link(dynamic=(dynamic(6.4e7),), bdp=1000, limit=30)
     assert made.dynamic_load == pytest.approx(0.8)
-    found = MODEL.predict(made, Target(loss_fraction=1e-3))
+    found = MODEL.predict(made, Requirement(loss_fraction=1e-3))
     assert found.loss_fraction == pytest.approx(exp(-30 * 5 / 36))
     assert found.required_packets == 50  # ln(1000) * 36 / 5 = 49.7
     assert found.details["required_bound_packets"] > 50
@@ -103,11 +103,11 @@ def test_exponent_by_hand_and_required_limit() -> None:
 
 def test_says_nothing_of_overload_and_permanent_flows() -> None:
     with pytest.raises(NotApplicableError, match=r"the offered load is 1\.25"):
-        MODEL.predict(link(dynamic=(dynamic(1e8),), bdp=1000), Target())
+        MODEL.predict(link(dynamic=(dynamic(1e8),), bdp=1000), Requirement())
     with pytest.raises(NotApplicableError, match="2 permanent flows outlast slow start"):
-        MODEL.predict(link(flows(2), dynamic=(dynamic(1e7),)), Target())
+        MODEL.predict(link(flows(2), dynamic=(dynamic(1e7),)), Requirement())
     with pytest.raises(NotApplicableError, match="no flows come and go"):
-        MODEL.predict(link(streams=(stream(1e7),)), Target())
+        MODEL.predict(link(streams=(stream(1e7),)), Requirement())
 
 
 def test_what_it_supposes() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models.square_root_rule import MODEL, SPREAD, quantile, required, utilization
 from tests.models.links import FIXED, PACKET, failed, flows, link
 
@@ -44,9 +44,9 @@ def test_quantile_is_3_3_deviations_for_a_thousandth() -> None:
 def test_10000_flows_save_99_percent_of_the_buffer() -> None:
     """Appenzeller, Keslassy and McKeown's abstract; its other example is 10 Mbit of 2.5 Gbit."""
     bdp = 2.5e9 / (8 * PACKET)
-    saved = MODEL.predict(link(flows(10_000), bdp=bdp), Target()).details
+    saved = MODEL.predict(link(flows(10_000), bdp=bdp), Requirement()).details
     assert saved["bdp_over_root_n_packets"] / bdp == pytest.approx(0.01)
-    many = MODEL.predict(link(flows(50_000), bdp=bdp), Target()).details
+    many = MODEL.predict(link(flows(50_000), bdp=bdp), Requirement()).details
     bits = 8 * PACKET * many["bdp_over_root_n_packets"]
     assert 10e6 < bits < 12e6
 

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import lambertw
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models.stability import MODEL, fixed_point, margin, window
 from tests.models.links import FIXED, failed, flows, link
 
@@ -73,7 +73,7 @@ def test_border_tends_to_pi_w_over_two() -> None:
 
 def test_largest_stable_limit_is_the_last_one() -> None:
     made = link(flows(200), bdp=4000, limit=19)
-    largest = MODEL.predict(made, Target()).details["largest_stable_packets"]
+    largest = MODEL.predict(made, Requirement()).details["largest_stable_packets"]
     assert margin(20.0, largest + 1) > 1 >= margin(20.0, largest + 2)
     assert "windows settle" not in failed(MODEL.assumptions(made.with_limit(largest)))
     assert "windows settle" in failed(MODEL.assumptions(made.with_limit(largest + 1)))
@@ -93,7 +93,7 @@ def test_more_buffer_never_costs_utilization_nor_loses_more(
 
 def test_required_limit_is_the_smallest_that_reaches_the_target() -> None:
     made = link(flows(200), bdp=4000)
-    target = Target(utilization=0.9)
+    target = Requirement(utilization=0.9)
     limit = MODEL.predict(made, target).required_packets
     assert limit is not None
     for tried, reached in ((limit, True), (limit - 1, False)):
@@ -104,5 +104,5 @@ def test_required_limit_is_the_smallest_that_reaches_the_target() -> None:
 
 def test_says_nothing_where_windows_are_below_two_packets() -> None:
     with pytest.raises(NotApplicableError, match=r"1\.4 packets of the bandwidth-delay product"):
-        MODEL.predict(link(flows(1000), bdp=1400), Target())
-    MODEL.predict(link(flows(1000), bdp=1001 * sqrt(2)), Target())
+        MODEL.predict(link(flows(1000), bdp=1400), Requirement())
+    MODEL.predict(link(flows(1000), bdp=1001 * sqrt(2)), Requirement())

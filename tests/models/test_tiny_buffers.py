@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models.tiny_buffers import MODEL, kept, required
 from tests.models.links import FIXED, failed, flows, link, stream
 
@@ -55,7 +55,7 @@ def test_required_limit_is_the_smallest_that_keeps_the_share(
 def test_prediction_counts_the_packet_in_transmission() -> None:
     """Ten flows of 1 Mbit/s on 80 Mbit/s at 100 ms: windows up to 12.5 packets, a load of 1/8."""
     made = link(flows(10, access_rate_bps=1e6), bdp=1000, limit=5)
-    found = MODEL.predict(made, Target(utilization=0.9))
+    found = MODEL.predict(made, Requirement(utilization=0.9))
     assert found.details["load_fraction"] == pytest.approx(1 / 8)
     assert found.details["window_packets_max"] == pytest.approx(12.5)
     assert found.loss_fraction == pytest.approx(8.0**-6)
@@ -66,9 +66,9 @@ def test_prediction_counts_the_packet_in_transmission() -> None:
 
 def test_says_nothing_of_flows_that_can_fill_the_link() -> None:
     with pytest.raises(NotApplicableError, match="neither access rate nor window limits"):
-        MODEL.predict(link(flows(10)), Target())
+        MODEL.predict(link(flows(10)), Requirement())
     with pytest.raises(NotApplicableError, match=r"the offered load is 1\.25"):
-        MODEL.predict(link(flows(100, access_rate_bps=1e6), bdp=1000), Target())
+        MODEL.predict(link(flows(100, access_rate_bps=1e6), bdp=1000), Requirement())
 
 
 def test_what_it_supposes() -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import poisson
 
 from tailroom.errors import NotApplicableError
-from tailroom.models import Target
+from tailroom.models import Requirement
 from tailroom.models.transparent import MD1, MODEL, Flows, flows_of, mm1_waiting, required
 from tests.models.links import FIXED, dynamic, failed, flows, link, stream
 
@@ -17,11 +17,11 @@ def test_examples_of_auge_and_roberts() -> None:
     """100 packets at 90 %: 1 in 30,000 or fewer. 20 packets at 71 %: 0.001, printed 0.01."""
     nine_tenths = link(streams=(stream(7.2e7),), limit=99)
     assert nine_tenths.stream_load == pytest.approx(0.9)
-    found = MODEL.predict(nine_tenths, Target(loss_fraction=1 / 30_000))
+    found = MODEL.predict(nine_tenths, Requirement(loss_fraction=1 / 30_000))
     assert found.loss_fraction == pytest.approx(2.66e-5, rel=2e-3)
     assert found.required_packets is not None
     assert found.required_packets <= 99
-    short = MODEL.predict(link(streams=(stream(0.71 * 8e7),), limit=19), Target())
+    short = MODEL.predict(link(streams=(stream(0.71 * 8e7),), limit=19), Requirement())
     assert short.loss_fraction == pytest.approx(1.06e-3, rel=2e-3)
 
 
@@ -125,7 +125,7 @@ def test_two_groups_count_as_one_with_their_mean_and_variance() -> None:
 def test_overload_asks_for_more_than_a_buffer() -> None:
     """Room for 100 flows, 90 on average: the normal law says 100.5 is 1.107 deviations, 13.4 %."""
     small = link(dynamic=(dynamic(7.2e7, 8e5),), bdp=1000)
-    found = MODEL.predict(small, Target(loss_fraction=1e-3))
+    found = MODEL.predict(small, Requirement(loss_fraction=1e-3))
     assert found.details["present_flows_mean"] == pytest.approx(90)
     assert found.details["overload_time_fraction"] == pytest.approx(0.134, abs=2e-3)
     assert found.required_packets == inf
@@ -141,7 +141,7 @@ def test_predictions_are_in_range_and_more_buffer_never_loses_more(
 ) -> None:
     low, high = sorted((one, other))
     made = link(dynamic=(dynamic(rate, peak),), bdp=1000)
-    small, large = (MODEL.predict(made.with_limit(x), Target()) for x in (low, high))
+    small, large = (MODEL.predict(made.with_limit(x), Requirement()) for x in (low, high))
     assert small.loss_fraction is not None
     assert large.loss_fraction is not None
     assert 0 <= large.loss_fraction <= small.loss_fraction <= 1
@@ -149,23 +149,23 @@ def test_predictions_are_in_range_and_more_buffer_never_loses_more(
     assert 0 <= large.queue_packets_mean <= high
     assert small.utilization == pytest.approx(rate / made.rate_bps)
     # M/D/1 counts whole packets.
-    whole = MODEL.predict(made.with_limit(floor(low)), Target()).details
+    whole = MODEL.predict(made.with_limit(floor(low)), Requirement()).details
     assert 0 <= small.details["packet_loss_md1_fraction"] <= whole["packet_loss_fraction"]
 
 
 def test_flows_with_a_limited_window_count_with_their_rate() -> None:
     """10 flows of 20 packets in 100 ms on 1000 packets in 100 ms."""
     made = link(flows(10, max_window=20), bdp=1000, limit=9)
-    assert MODEL.predict(made, Target()).loss_fraction == pytest.approx(0.2**10)
+    assert MODEL.predict(made, Requirement()).loss_fraction == pytest.approx(0.2**10)
 
 
 def test_says_nothing_of_flows_that_take_what_they_get() -> None:
     with pytest.raises(NotApplicableError, match="limits the flows of reno"):
-        MODEL.predict(link(flows(), streams=(stream(1e6),)), Target())
+        MODEL.predict(link(flows(), streams=(stream(1e6),)), Requirement())
     with pytest.raises(NotApplicableError, match="dynamic have no peak rate"):
-        MODEL.predict(link(dynamic=(dynamic(1e6),)), Target())
+        MODEL.predict(link(dynamic=(dynamic(1e6),)), Requirement())
     with pytest.raises(NotApplicableError, match=r"the offered load is 1\.25"):
-        MODEL.predict(link(streams=(stream(1e8),), bdp=1000), Target())
+        MODEL.predict(link(streams=(stream(1e8),), bdp=1000), Requirement())
 
 
 def test_what_it_supposes() -> None:

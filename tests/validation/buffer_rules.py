@@ -6,14 +6,14 @@ docs/models/buffer-rules.md has the figures.
 """
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import tailroom as tr
-from tailroom.models import MODELS, Prediction, Target, read_bottleneck
-from tailroom.scenario.source import ScenarioText
+from tailroom.models import MODELS, Prediction, Requirement, read_bottleneck
+from tailroom.scenario.source import ScenarioSource
 
 Show = Callable[[str], None]
 
@@ -45,8 +45,8 @@ class Case:
 
     def predict(self, model: str) -> Prediction:
         """What a model says."""
-        link = read_bottleneck(ScenarioText(self._text, Path(), "case"))
-        return MODELS[model].predict(link, Target())
+        link = read_bottleneck(ScenarioSource(self._text, Path(), "case"))
+        return MODELS[model].predict(link, Requirement())
 
     def run(self, model: str) -> tuple[tr.Result, Prediction]:
         """One run, and what a model says."""
@@ -75,10 +75,9 @@ def drop_tail(packets: float) -> str:
     return f'{{ kind = "drop_tail", limit = "{round(packets)} packets" }}'
 
 
-def link_of(result: tr.Result) -> dict[str, Any]:
+def link_of(result: tr.Result) -> Mapping[str, Any]:
     """What happened on the link."""
-    found: dict[str, Any] = result.links["link"]
-    return found
+    return result.links["link"]
 
 
 def decrease(show: Show) -> bool:

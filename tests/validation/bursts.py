@@ -21,10 +21,10 @@ from scipy.optimize import brentq
 from scipy.stats import poisson
 
 import tailroom as tr
-from tailroom.models import Bottleneck, Target, read_bottleneck, residual_sawtooth
+from tailroom.models import Bottleneck, Requirement, read_bottleneck, residual_sawtooth
 from tailroom.models import bursts_over_background as bursts
 from tailroom.models.window_laws import law_of
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 
 CONTROLS = ("reno", "highspeed", "cubic")
 LOADS = (0.3, 0.5, 0.7, 0.9)
@@ -97,11 +97,11 @@ class Row:
 
 def compare(cell: Cell) -> Row:
     """One cell, mean over seeds."""
-    source = ScenarioText(cell.toml(), Path(), "scenario")
+    source = ScenarioSource(cell.toml(), Path(), "scenario")
     link = read_bottleneck(source)
     simulated = [simulate(cell, seed) for seed in SEEDS]
     found = bursts.at_limit(link, link.limit_packets)
-    smooth = residual_sawtooth.predict(link, Target()).utilization or 0.0
+    smooth = residual_sawtooth.predict(link, Requirement()).utilization or 0.0
     return Row(
         utilization=statistics.fmean(one[0] for one in simulated),
         share=statistics.fmean(one[1] for one in simulated),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tailroom.studies.sweep_study.plan import Until
+from tailroom.studies.sweep_study.plan import Precision
 from tests import coverage_of_intervals as coverage
 
 REPETITIONS = 10_000
@@ -26,7 +26,9 @@ def main(show: Callable[[str], object] = print) -> int:
         "10 runs, loss of M/M/1/K": (coverage.fixed(queue, 10, REPETITIONS // 5, mean=lost), 0.93),
     }
     for width in (0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0):
-        held, taken = coverage.sequential(process, Until("any", width * spread), REPETITIONS // 2)
+        held, taken = coverage.sequential(
+            process, Precision("any", width * spread), REPETITIONS // 2
+        )
         found[f"until +-{width} deviations, {taken:.0f} runs"] = (held, 0.9)
     for what, (held, least) in found.items():
         verdict = "holds" if least <= held <= 0.97 else "FAILS"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import tailroom as tr
-from tailroom.models import MODELS, Prediction, Target, read_bottleneck
-from tailroom.scenario.source import ScenarioText
+from tailroom.models import MODELS, Prediction, Requirement, read_bottleneck
+from tailroom.scenario.source import ScenarioSource
 from tests.validation.traffic import SCENARIOS, mean
 
 BARMAN = SCENARIOS.parent / "barman-2004"
@@ -48,7 +48,7 @@ Show = Callable[[str], None]
 def simulated(scenario: Path, settings: Mapping[str, Any], seeds: int) -> dict[str, float]:
     """Means over seeds of what the models predict."""
     keys = ("utilization", "loss_fraction", "queue_delay_s_mean")
-    links = [
+    links: list[Any] = [
         tr.run(scenario, seed=seed, set=settings).links["bottleneck"]
         for seed in range(1, seeds + 1)
     ]
@@ -57,8 +57,8 @@ def simulated(scenario: Path, settings: Mapping[str, Any], seeds: int) -> dict[s
 
 def predicted(scenario: Path, settings: Mapping[str, Any], model: str) -> Prediction:
     """What a model says."""
-    link = read_bottleneck(ScenarioText.of(scenario, settings))
-    return MODELS[model].predict(link, Target())
+    link = read_bottleneck(ScenarioSource.of(scenario, settings))
+    return MODELS[model].predict(link, Requirement())
 
 
 def row(found: dict[str, float] | Prediction) -> str:

@@ -6,7 +6,7 @@ docs/validation/traffic.md has the figures.
 """
 
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 import tailroom as tr
-from tailroom.models import MODELS, Target, read_bottleneck
-from tailroom.scenario.source import ScenarioText
+from tailroom.models import MODELS, Requirement, read_bottleneck
+from tailroom.scenario.source import ScenarioSource
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "auge-roberts-2006"
 SEEDS = range(1, 6)
@@ -58,7 +58,7 @@ def mean(values: Iterable[float]) -> float:
     return statistics.fmean(values)
 
 
-def links(results: list[tr.Result]) -> list[dict[str, Any]]:
+def links(results: list[tr.Result]) -> Sequence[Mapping[str, Any]]:
     """The bottleneck of each run."""
     return [result.links["bottleneck"] for result in results]
 
@@ -84,8 +84,8 @@ def sizes(show: Callable[[str], None]) -> bool:
 
 def overload_loss(settings: Settings) -> float:
     """What the model of the transparent regime says is lost while more flows are there than fit."""
-    link = read_bottleneck(ScenarioText.of(SCENARIOS / "transparent.toml", settings))
-    return MODELS["transparent"].predict(link, Target()).details["overload_loss_fraction"]
+    link = read_bottleneck(ScenarioSource.of(SCENARIOS / "transparent.toml", settings))
+    return MODELS["transparent"].predict(link, Requirement()).details["overload_loss_fraction"]
 
 
 def sharing(show: Callable[[str], None]) -> bool:
@@ -118,7 +118,8 @@ def variation(result: tr.Result) -> float:
 
 def flow_rate(result: tr.Result) -> float:
     """Mean size on the wire over mean duration, as a share of C (1 - rho)."""
-    link, group = result.links["bottleneck"], result.groups["elastic"]
+    link: Mapping[str, Any] = result.links["bottleneck"]
+    group: Mapping[str, Any] = result.groups["elastic"]
     span = result.summary["measured_to_s"] - result.summary["measured_from_s"]
     bits = link["offered_load"] * link["capacity_bps"] * span / group["flows"]
     duration = group["all_sizes"]["completion_time_s_mean"]

@@ -6,11 +6,12 @@ beside.
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import tailroom as tr
-from tailroom.models import Model, Target, residual_sawtooth, sawtooth
+from tailroom.models import Model, Requirement, residual_sawtooth, sawtooth
 from tailroom.models.window_laws import law_of
 from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 
@@ -18,17 +19,17 @@ CONTROLS = ("reno", "scalable", "highspeed", "cubic", "bic", "htcp", "fhstcp")
 STARTS = 'start = { uniform = ["0 s", "10 s"] }\n'
 
 
-def simulated(text: str) -> dict[str, float]:
+def simulated(text: str) -> Mapping[str, Any]:
     """The link of one run."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "scenario.toml"
         file.write_text(text, encoding="utf-8")
-        return dict(tr.run(file).links["link"])
+        return tr.run(file).links["link"]
 
 
 def beside(text: str, model: Model) -> str:
     """Utilization, queue and loss of the model / of the simulation."""
-    predicted, link = model.predict(bottleneck(text), Target()), simulated(text)
+    predicted, link = model.predict(bottleneck(text), Requirement()), simulated(text)
     return (
         f"{predicted.utilization:.3f} / {link['utilization']:.3f} | "
         f"{predicted.queue_packets_mean:.1f} / {link['queue_packets_mean']:.1f} | "

@@ -67,7 +67,8 @@ def compare(  # noqa: PLR0913 - one argument an option
         if seeds is None:
             with progress_bar() as progress:
                 result = tailroom.run(file, seed=seed, set=settings, progress=progress)
-            measured = {quantity: result.links[name][quantity] for quantity in QUANTITIES}
+            simulated: Mapping[str, Any] = result.links[name]
+            measured = {quantity: simulated[quantity] for quantity in QUANTITIES}
             about: dict[str, Any] = {"seed": result.summary["seed"], "simulation": measured}
             intervals = None
         else:

@@ -3,6 +3,7 @@
 import os
 
 from tailroom.cli.lazy_commands import LazyGroup, Subcommand
+from tailroom.cli.root_options import root_options
 
 app = LazyGroup(
     {
@@ -52,6 +53,7 @@ app = LazyGroup(
         ),
     },
     name="tailroom",
+    params=root_options(),
     help="How much buffer a link needs, and what each choice costs.",
     epilog="Exit status: 0 done, 1 the run failed, 2 the input is wrong, 3 a congestion control of "
     "your own raised an exception, 4 no buffer that size tried meets every target, 130 "

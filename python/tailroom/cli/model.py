@@ -12,7 +12,7 @@ from rich.table import Table
 
 from tailroom.cli import failures, report
 from tailroom.cli.options import LinkName, ScenarioFile, Seed, Settings, parse_settings
-from tailroom.models import MODELS, Bottleneck, Prediction, Target, models_named
+from tailroom.models import MODELS, Bottleneck, Prediction, Requirement, models_named
 from tailroom.scenario.axis import parse_axis
 from tailroom.studies.prediction import Answer, Curves, Predictions, predict, predict_over
 
@@ -30,10 +30,10 @@ def model(  # noqa: PLR0913 - one argument an option
     link: LinkName = None,
     utilization: Annotated[
         float, typer.Option(help="Utilization that required buffers are to reach.")
-    ] = Target.utilization,
+    ] = Requirement.utilization,
     loss: Annotated[
         float, typer.Option(help="Loss fraction that required buffers are to keep.")
-    ] = Target.loss_fraction,
+    ] = Requirement.loss_fraction,
     only: Annotated[
         list[str] | None,
         typer.Option("--model", metavar="NAME", help="Ask this model only. May be repeated."),
@@ -65,7 +65,7 @@ def model(  # noqa: PLR0913 - one argument an option
                 "set": parse_settings(set_),
                 "seed": seed,
                 "link": link,
-                "target": Target(utilization, loss),
+                "target": Requirement(utilization, loss),
                 "only": [one.name for one in models_named(only or MODELS)],
             }
         if over:

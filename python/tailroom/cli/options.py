@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis
     from tailroom.storage.store import Store, SweepRecord
 
+
+def complete_scenario(incomplete: str) -> list[str]:
+    """Names of shipped scenarios and of TOML files that begin so, for the shell."""
+    from tailroom.scenario.shipped import shipped_scenarios  # noqa: PLC0415 - for shells only
+
+    files = [str(path) for path in Path().glob("*.toml")]
+    return [one for one in (*shipped_scenarios(), *files) if one.startswith(incomplete)]
+
+
 ScenarioFile = Annotated[
     Path,
     # Who reads it says why it cannot be read.
@@ -19,6 +28,7 @@ ScenarioFile = Annotated[
         help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
         "for standard input.",
         readable=False,
+        autocompletion=complete_scenario,
     ),
 ]
 
@@ -29,6 +39,7 @@ ScenarioFiles = Annotated[
         help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
         "for standard input; of several, the results are set side by side.",
         readable=False,
+        autocompletion=complete_scenario,
     ),
 ]
 

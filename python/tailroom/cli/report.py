@@ -207,7 +207,7 @@ def _flows(result: Result) -> Table:
     return table
 
 
-def _speed(summary: dict[str, Any]) -> str:
+def _speed(summary: Mapping[str, Any]) -> str:
     timing = summary["timing"]
     wall_s = timing["wall_s"]
     line = f"{timing['packet_hops']:,} packet-hops in {wall_s:.2f} s"
@@ -246,7 +246,7 @@ def rate(value_bps: float) -> str:
     return metric_units.rate(value_bps)
 
 
-def loss_and_marks(link: dict[str, Any]) -> str:
+def loss_and_marks(link: Mapping[str, Any]) -> str:
     """Writes the share of arrivals that was dropped and, where there are any, marked."""
     loss, marks = shown("loss_fraction", link["loss_fraction"]), link["marks_packets"]
     if not marks:
@@ -267,7 +267,7 @@ def size(value_bytes: float) -> str:
     return f"{value_bytes:.0f} B"
 
 
-def limit(link: dict[str, Any]) -> str:
+def limit(link: Mapping[str, Any]) -> str:
     """Writes a buffer limit in packets, bytes, milliseconds at the link's rate, and bdp."""
     held = link["limit_packets"]
     is_whole = held is None or held == round(held)

@@ -111,7 +111,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
                 link=link,
                 store=store,
                 set=parse_settings(set_),
-                at_most=at_most,
+                max_seeds=at_most,
                 precision=precision,
                 workers=workers,
                 executor=cluster,

@@ -18,9 +18,9 @@ from tailroom.cli.options import (
 )
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.sweep_table import show
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.metrics import full_names
-from tailroom.studies.sweep_study.plan import Until
+from tailroom.studies.sweep_study.plan import Precision
 from tailroom.studies.sweep_study.study import MOST_RUNS, SweepResult, sweep
 
 
@@ -58,7 +58,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
     ] = None,
     at_most: Annotated[
         int, typer.Option(min=2, help="Runs after which --until gives a point up.")
-    ] = Until.at_most,
+    ] = Precision.at_most,
     set_: Settings = None,
     series: Annotated[
         bool,
@@ -98,7 +98,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
     with failures.reported(_show_known):
         settings = parse_settings(set_)
         if metric:
-            full_names(ScenarioText.of(file, settings), metric)
+            full_names(ScenarioSource.of(file, settings), metric)
         with runs_bar() as progress:
             result = sweep(
                 file,
@@ -112,7 +112,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
                 phase_check=phase_check or None,
                 workers=workers,
                 executor=cluster,
-                most_runs=10**9 if yes else MOST_RUNS,
+                max_runs=10**9 if yes else MOST_RUNS,
                 progress=progress,
             )
         show(result, Console(highlight=False), metrics=metric or ())
@@ -129,7 +129,7 @@ def _show_known(result: SweepResult) -> str:
     )
 
 
-def _until(text: str | None, at_most: int) -> Until | None:
+def _until(text: str | None, at_most: int) -> Precision | None:
     if text is None:
         return None
     metric, _, width = text.partition("<")
@@ -141,4 +141,4 @@ def _until(text: str | None, at_most: int) -> Until | None:
         raise failures.InputError(
             f'--until {text}: no METRIC<WIDTH; write for example --until "utilization<0.005"'
         )
-    return Until(metric.strip(), half_width, min(Until.at_least, at_most), at_most)
+    return Precision(metric.strip(), half_width, min(Precision.at_least, at_most), at_most)

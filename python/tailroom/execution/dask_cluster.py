@@ -16,7 +16,7 @@ from tailroom import _engine
 from tailroom.errors import ClusterError, RunError, ScenarioError
 from tailroom.execution.task import Task, run_task
 from tailroom.scenario.custom_controls import beside
-from tailroom.scenario.source import ScenarioText, own_controls
+from tailroom.scenario.source import ScenarioSource, own_controls
 from tailroom.storage.store import Run
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def _packed(task: Task) -> bytes:
 
 
 @contextmanager
-def _by_value(source: ScenarioText) -> Iterator[None]:
+def _by_value(source: ScenarioSource) -> Iterator[None]:
     """Pickles functions and classes of the user's modules by value, not by name."""
     import cloudpickle  # noqa: PLC0415 - comes with Dask
 

@@ -10,7 +10,7 @@ from tailroom import _engine
 from tailroom.errors import RunError, ScenarioError
 from tailroom.execution.task import Task
 from tailroom.scenario.axis import setting_words
-from tailroom.scenario.source import ScenarioText, own_controls
+from tailroom.scenario.source import ScenarioSource, own_controls
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.storage.store import run_key
 
@@ -23,7 +23,7 @@ class Point:
     """A scenario with some of its values replaced, and its runs with consecutive seeds."""
 
     settings: dict[str, object]
-    source: ScenarioText = field(repr=False)
+    source: ScenarioSource = field(repr=False)
     scenario_hash: str
     controls: str
     """Fingerprint of the controls written in Python; empty if there are none."""
@@ -39,7 +39,7 @@ class Point:
 
     @classmethod
     def of(
-        cls, source: ScenarioText, settings: dict[str, object], *, keep: Sequence[str] = ()
+        cls, source: ScenarioSource, settings: dict[str, object], *, keep: Sequence[str] = ()
     ) -> "Point":
         """Resolves a scenario with some of its values replaced.
 

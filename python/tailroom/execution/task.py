@@ -5,7 +5,7 @@ from typing import Protocol
 
 from tailroom import _engine
 from tailroom.errors import RunError
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.engine_run import simulate
 from tailroom.storage.store import Run, as_run
 
@@ -28,7 +28,7 @@ class Cancelled(Exception):  # noqa: N818 - it is no error
 class Task:
     """One run; it may travel to another process or machine."""
 
-    source: ScenarioText
+    source: ScenarioSource
     seed: int
     key: str
     """Name of the run in the store."""

@@ -28,7 +28,7 @@ from tailroom.models import (
     transparent,
 )
 from tailroom.models.bottleneck import Bottleneck, crossed_links, read_bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Target
+from tailroom.models.model import Assumption, Model, Prediction, Requirement
 
 MODELS: dict[str, Model] = {
     model.name: model
@@ -76,7 +76,7 @@ __all__ = [
     "Model",
     "NotApplicableError",
     "Prediction",
-    "Target",
+    "Requirement",
     "crossed_links",
     "models_named",
     "read_bottleneck",

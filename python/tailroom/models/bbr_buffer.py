@@ -15,7 +15,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.traffic import need_permanent_flows
 
 CWND_GAIN = 2.0
@@ -64,7 +64,7 @@ def probing_fraction(link: Bottleneck) -> float:
     return min(1.0, (full_s + PROBE_HOLD_S) / PROBE_INTERVAL_S)
 
 
-def predict(link: Bottleneck, _target: Target) -> Prediction:
+def predict(link: Bottleneck, _target: Requirement) -> Prediction:
     """The limit that BBRv1 flows need, their queue if they are alone, else the shares.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tailroom import _engine
 from tailroom.errors import ScenarioError
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Bottleneck:
 
 
 def read_bottleneck(
-    source: ScenarioText, link: str | None = None, seed: int | None = None
+    source: ScenarioSource, link: str | None = None, seed: int | None = None
 ) -> Bottleneck:
     """Reads a link of a scenario.
 
@@ -183,7 +183,7 @@ def read_bottleneck(
     return _at(model_input, link)
 
 
-def crossed_links(source: ScenarioText) -> list[str]:
+def crossed_links(source: ScenarioSource) -> list[str]:
     """Names of the links that carry data packets, in the order of the scenario.
 
     Raises:
@@ -194,7 +194,7 @@ def crossed_links(source: ScenarioText) -> list[str]:
     return [one["name"] for one in model_input["links"] if one["name"] in crossed]
 
 
-def _model_input(source: ScenarioText, seed: int | None) -> dict[str, Any]:
+def _model_input(source: ScenarioSource, seed: int | None) -> dict[str, Any]:
     with source.named_in_errors():
         text = _engine.model_input(
             source.text, source.directory, source.overrides, seed, source.controls.find

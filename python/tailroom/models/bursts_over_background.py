@@ -18,7 +18,7 @@ from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.bursts.cycle import Cycle, Detail, cycle
 from tailroom.models.bursts.growth import growth_of
 from tailroom.models.bursts.queue import Loop
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.required import smallest_limit_near
 
 SEARCH = Detail(peaks=20, windows=24, lengths=40, densities=16, rounds=80)
@@ -32,7 +32,7 @@ LEAST_LOAD = 0.02
 at a load of 0.001 it promises up to 0.07 more than the sawtooth of a flow alone."""
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """Utilization, loss and queue; and the limit for the target utilization.
 
     `details` has the flow's part of the residual capacity, capacity times (1 - load). It may be a

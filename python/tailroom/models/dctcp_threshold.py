@@ -15,7 +15,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.traffic import need_permanent_flows
 
 THRESHOLD_BDP = 1 / 7
@@ -59,7 +59,7 @@ def queue_mean(lowest: float, highest: float, bdp: float) -> float:
     return area / time
 
 
-def predict(link: Bottleneck, _target: Target) -> Prediction:
+def predict(link: Bottleneck, _target: Requirement) -> Prediction:
     """Queue and utilization with the threshold that the link has.
 
     The required limit holds the queue with the threshold of Eq. 13.

@@ -15,7 +15,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck, FlowClass
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.traffic import need_permanent_flows
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Epoch
@@ -95,7 +95,7 @@ def minimum_utilization(link: Bottleneck) -> float:
     return total / link.flow_count
 
 
-def predict(link: Bottleneck, _target: Target) -> Prediction:
+def predict(link: Bottleneck, _target: Requirement) -> Prediction:
     """The limit that fills the link, and the smallest utilization at the limit that it has.
 
     Raises:

@@ -16,7 +16,7 @@ from tailroom.models.fixed_point import (
 )
 from tailroom.models.fixed_point import assumptions as of_every_fixed_point
 from tailroom.models.fixed_point import solve as solve_queue
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.queue_chains import Stationary, md1k, mm1k
 
 CHAINS: dict[str, Callable[[float, int], Stationary]] = {"mm1k": mm1k, "md1k": md1k}
@@ -47,7 +47,7 @@ def _queues(chain: str) -> Callable[[int], Queue]:
 
 
 def predict(
-    link: Bottleneck, target: Target, *, chain: str = "mm1k", laws: Laws | None = None
+    link: Bottleneck, target: Requirement, *, chain: str = "mm1k", laws: Laws | None = None
 ) -> Prediction:
     """What the fixed point says; the required limit is the one for the target utilization.
 

@@ -8,13 +8,13 @@ from functools import partial
 from tailroom.errors import NotApplicableError
 from tailroom.models import drop_tail_fixed_point
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Target
+from tailroom.models.model import Assumption, Model, Prediction, Requirement
 from tailroom.models.window_laws import highspeed
 
 LAWS = {"highspeed": partial(highspeed.law, form="fluid")}
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """As `drop_tail_fixed_point`, with Barman's Eq. 2 integrated by quadrature.
 
     Raises:

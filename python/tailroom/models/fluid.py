@@ -15,7 +15,7 @@ from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.fluid_equations import MOST_CLASSES, Equations, Rest
 from tailroom.models.fluid_integration import Path, integrate
 from tailroom.models.fluid_stability import dominant_root, linearised, margins
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Floats
 
@@ -127,7 +127,7 @@ def _trajectory(equations: Equations, path: Path) -> Trajectory:
     )
 
 
-def predict(link: Bottleneck, _target: Target) -> Prediction:
+def predict(link: Bottleneck, _target: Requirement) -> Prediction:
     """Means over the second half of a trajectory that starts near the fixed point, and margins.
 
     It lasts 8000 steps of an eighth of the shortest round trip.

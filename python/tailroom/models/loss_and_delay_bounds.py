@@ -16,7 +16,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.traffic import need_permanent_flows
 
 
@@ -46,7 +46,7 @@ def loss(link: Bottleneck) -> float:
     return min(1.0, (windows(link) / in_flight) ** 2)
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """The limit for full utilization and the target loss; loss at the limit the link has.
 
     For utilization B >= C T, for loss B >= 0.87 n / sqrt(p) - C T, with T the harmonic mean of the

@@ -7,7 +7,7 @@ from tailroom.models.bottleneck import Bottleneck
 
 
 @dataclass(frozen=True)
-class Target:
+class Requirement:
     """What a required buffer is to achieve."""
 
     utilization: float = 0.98
@@ -70,7 +70,7 @@ class Model:
     """Authors, year, and place in the publication."""
     assumptions: Callable[[Bottleneck], Sequence[Assumption]]
     """What the model supposes, checked. Called only where it applies."""
-    predict: Callable[[Bottleneck, Target], Prediction]
+    predict: Callable[[Bottleneck, Requirement], Prediction]
     """The prediction.
 
     Raises:

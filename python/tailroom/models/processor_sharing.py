@@ -12,7 +12,7 @@ from tailroom.errors import NotApplicableError
 from tailroom.models import poisson
 from tailroom.models.assumptions import one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck, DynamicFlows
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 
 LONG = 10.0
 """Round trips beyond which a flow has time to find its share."""
@@ -96,7 +96,7 @@ def sharing_of(link: Bottleneck) -> tuple[Sharing, float]:
     return Sharing(offered / (1 - background), room), residual
 
 
-def predict(link: Bottleneck, _target: Target) -> Prediction:
+def predict(link: Bottleneck, _target: Requirement) -> Prediction:
     """How many flows are in progress and how fast they are; utilization is the offered load.
 
     Raises:

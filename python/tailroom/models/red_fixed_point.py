@@ -18,7 +18,7 @@ from tailroom.models.fixed_point import (
 )
 from tailroom.models.fixed_point import assumptions as of_every_fixed_point
 from tailroom.models.fixed_point import solve as solve_queue
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.queue_chains import ThinnedChain
 from tailroom.models.root import root_between
 from tailroom.models.window_laws.window_law import Floats
@@ -159,7 +159,7 @@ def adapted(
     return at(max_p), max_p
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """What the fixed point says.
 
     The required limit is that for the target utilization with the thresholds as they are; with

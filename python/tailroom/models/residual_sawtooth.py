@@ -3,7 +3,7 @@
 from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import one_packet_size
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.required import smallest_limit
 from tailroom.models.sawtooth import details, full_limit, sawtooth_assumptions, synchronised
 from tailroom.models.sawtooth_cycle import cycle
@@ -12,7 +12,7 @@ FAIR = ("fair",)
 """Disciplines under which the other traffic takes nothing of the buffer."""
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """The sawtooth over the residual capacity C (1 - load).
 
     Who shares a queue with others shares the buffer: of a queue of Q packets in order of arrival,

@@ -9,11 +9,11 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.traffic import need_permanent_flows
 
 
-def predict(link: Bottleneck, _target: Target) -> Prediction:
+def predict(link: Bottleneck, _target: Requirement) -> Prediction:
     """The limit that fills the link: capacity times mean RTT (Villamizar and Song 1994).
 
     Raises:

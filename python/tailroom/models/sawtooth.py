@@ -15,7 +15,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.required import LEAST_LIMIT, smallest_limit
 from tailroom.models.sawtooth_cycle import Cycle, Flows, cycle
 from tailroom.models.traffic import need_permanent_flows
@@ -25,7 +25,7 @@ SMALLEST_TROUGH = 2.0
 """In packets: a smaller window cannot fall further (RFC 5681 sec. 3.1, Eq. 4)."""
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """Mean utilization, queue and loss of the cycle, and the smallest limit for the utilization.
 
     Raises:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import drop_tail, one_bottleneck, one_packet_size, steady_link
 from tailroom.models.bottleneck import Bottleneck, DynamicFlows
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.root import root_between
 from tailroom.models.traffic import need_load_below_one
 
@@ -92,7 +92,7 @@ def exact_decay(sizes: Numbers, rates: Numbers, load: float) -> float:
     return root_between(excess, 1e-9 * upper, upper, relative=1e-12)
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """Loss at the limit that the link has, and the limit that loses no more than the target.
 
     Raises:

@@ -18,7 +18,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.traffic import need_permanent_flows
 
 SPREAD = 1 / (3 * sqrt(3))
@@ -57,7 +57,7 @@ def quantile(loss_fraction: float, bdp: float, flows: int) -> float:
     return -NormalDist().inv_cdf(loss_fraction / 2) * SPREAD * bdp / sqrt(flows)
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """A lower bound of the utilization, and the limit at which that bound is the target.
 
     Raises:

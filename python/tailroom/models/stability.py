@@ -18,7 +18,7 @@ from tailroom.models.assumptions import (
     unbounded_windows,
 )
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.required import smallest_limit
 from tailroom.models.square_root_rule import MANY
 from tailroom.models.traffic import need_permanent_flows
@@ -47,7 +47,7 @@ def margin(share: float, packets: float) -> float:
     return window(share, packets) * acos(-2 / packets) / sqrt(packets**2 - 4)
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """Utilization and loss where windows settle, and the limit that gives the target utilization.
 
     Raises:

@@ -15,7 +15,7 @@ from tailroom.models.assumptions import (
     steady_link,
 )
 from tailroom.models.bottleneck import Bottleneck, FlowClass
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.required import LEAST_LIMIT
 from tailroom.models.traffic import need_load_below_one, need_permanent_flows, rate_limit_bps
 
@@ -43,7 +43,7 @@ def required(load: float, share: float, window: float) -> float:
     return max(LEAST_LIMIT, ceil(packets) - 1.0)
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """A lower bound of the utilization, and the limit for a share of what flows could send.
 
     Raises:

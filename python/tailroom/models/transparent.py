@@ -18,7 +18,7 @@ from tailroom.models import poisson
 from tailroom.models.assumptions import drop_tail, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.fixed_point import whole_places
-from tailroom.models.model import Assumption, Model, Prediction, Target, assume
+from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.required import LEAST_LIMIT, smallest_limit
 from tailroom.models.root import root_between
 from tailroom.models.traffic import need_load_below_one, permanent_load
@@ -141,7 +141,7 @@ def mm1_waiting(load: float, packets: float) -> float:
     return max(0.0, system - (load - full) / (1 - full))
 
 
-def predict(link: Bottleneck, target: Target) -> Prediction:
+def predict(link: Bottleneck, target: Requirement) -> Prediction:
     """Loss, and the limit for the target loss.
 
     rho^n with room for n packets (Auge and Roberts 2006, sec. IV.A), and on top what is lost while

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tailroom.studies.size_study.answer import Size
-    from tailroom.studies.size_study.targets import Goal
+    from tailroom.studies.size_study.targets import Target
 
 TRADE_OFF = ("queue_delay_s_mean", "utilization")
 """Bought with the one, got of the other."""
@@ -42,7 +42,7 @@ def _answer(size: "Size") -> str:
     return f"{size.limit_packets:,} packets meet every goal"
 
 
-def _draw_goal(panel: "Axes", size: "Size", goal: "Goal") -> None:
+def _draw_goal(panel: "Axes", size: "Size", goal: "Target") -> None:
     label, scale = axis_label(goal.metric), axis_scale(goal.metric)
     intervals = [one.interval(goal.metric) for one in size.tried]
     limits = [one.limit for one in size.tried]

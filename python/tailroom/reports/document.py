@@ -96,8 +96,12 @@ class Document:
 
     def html(self) -> str:
         """One page with the pictures inside."""
-        body = "\n".join(map(_html, self.blocks))
-        return HTML.format(title=escape(self.title), body=body)
+        return HTML.format(title=escape(self.title), body=fragment(self.blocks))
+
+
+def fragment(blocks: Sequence[Block]) -> str:
+    """Blocks as HTML to be placed in another page, without a style sheet."""
+    return "\n".join(map(_html, blocks))
 
 
 def _markdown(block: Block) -> str:

@@ -11,7 +11,7 @@ from tailroom.execution.runner import Runner
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study, check_names
 from tailroom.scenario.shipped import SCENARIOS
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.storage.store import SweepRecord
 from tailroom.studies.sweep_study.plan import Plan, plan
 
@@ -56,11 +56,11 @@ def plan_parts(parts: Sequence[Part], form: Form) -> list[Planned]:
     return planned
 
 
-def _source(study: Study) -> ScenarioText:
+def _source(study: Study) -> ScenarioSource:
     scenario = study.scenario
     if isinstance(scenario, str):
-        return ScenarioText.of(SCENARIOS / scenario, study.set)
-    return ScenarioText.of(scenario, study.set)
+        return ScenarioSource.of(SCENARIOS / scenario, study.set)
+    return ScenarioSource.of(scenario, study.set)
 
 
 def run_missing(

@@ -14,7 +14,7 @@ from typing import Any
 
 from tailroom import _engine
 from tailroom.scenario.axis import Axis, bare_value
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class KeptLimit:
 
 
 def spell_out(
-    source: ScenarioText, axes: Sequence[Axis], varied: Sequence[str] = ()
+    source: ScenarioSource, axes: Sequence[Axis], varied: Sequence[str] = ()
 ) -> tuple[tuple[Axis, ...], list[KeptLimit]]:
     """Writes words for queue disciplines as tables with the scenario's limit.
 
@@ -60,7 +60,7 @@ def spell_out(
     return tuple(spelled), kept
 
 
-def written_value(source: ScenarioText, key: str) -> object | None:
+def written_value(source: ScenarioSource, key: str) -> object | None:
     """What the scenario's text and what replaces parts of it say of a key; `None` if nothing."""
     document: dict[str, Any] = tomllib.loads(source.text)
     for name, text in source.overrides:

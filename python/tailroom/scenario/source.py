@@ -28,7 +28,7 @@ LARGEST_SCENARIO_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
-class ScenarioText:
+class ScenarioSource:
     """What the engine reads, and what it needs to know about where that came from."""
 
     text: str
@@ -48,7 +48,7 @@ class ScenarioText:
         scenario: "str | PathLike[str] | Scenario",
         overrides: Mapping[str, object],
         congestion: Mapping[str, str | ControlFactory] | None = None,
-    ) -> "ScenarioText":
+    ) -> "ScenarioSource":
         """Reads a scenario file, or writes down a scenario that was built in Python.
 
         Args:
@@ -78,7 +78,7 @@ class ScenarioText:
             }
         return dataclasses.replace(source, controls=controls).replacing({**given, **overrides})
 
-    def replacing(self, overrides: Mapping[str, object]) -> "ScenarioText":
+    def replacing(self, overrides: Mapping[str, object]) -> "ScenarioSource":
         """The same scenario with more of its values replaced, by dotted key."""
         texts = tuple((key, _override_text(value)) for key, value in overrides.items())
         return dataclasses.replace(self, overrides=self.overrides + texts)

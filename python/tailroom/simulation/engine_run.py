@@ -5,18 +5,20 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tailroom import _engine
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.named_values import NamedValues
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.arrow_tables import arrow_table, labels_of
 from tailroom.simulation.result import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tailroom.simulation.result_types import Summary
 
 MOST_SERIES_ROWS = 5_000_000
 """Series that nobody asked for stay below this many rows, some 200 MB."""
@@ -57,12 +59,12 @@ def run(  # noqa: PLR0913 - each says one thing about a run
         RunError: The run failed.
         KeyboardInterrupt: Ctrl-C; the run stops at once.
     """
-    source = ScenarioText.of(scenario, set or {}, congestion)
+    source = ScenarioSource.of(scenario, set or {}, congestion)
     return simulate(source, seed=seed, progress=progress, series_samples=series_samples)
 
 
 def simulate(
-    source: ScenarioText,
+    source: ScenarioSource,
     *,
     seed: int | None = None,
     progress: Callable[[float, float], object] | None = None,
@@ -84,7 +86,7 @@ def simulate(
         name: None if columns is None else _later(name, columns, summary)
         for name, columns in answer["tables"].items()
     }
-    return Result(summary=summary, scenario=resolved, **tables)
+    return Result(summary=cast("Summary", summary), scenario=resolved, **tables)
 
 
 def _later(name: str, columns: _engine.Columns, summary: NamedValues) -> Callable[[], "pa.Table"]:

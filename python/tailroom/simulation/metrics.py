@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import MetricError, ScenarioError
 from tailroom.scenario.named_values import near
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.simulation.engine_run import simulate
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def names_of(table: "pa.Table") -> list[str]:
     return [one.name for one in table.schema if one.type == pa.float64() and one.name != "wall_s"]
 
 
-def expected_names(source: ScenarioText) -> list[str] | None:
+def expected_names(source: ScenarioSource) -> list[str] | None:
     """The metrics that runs of a scenario will have, from an instant of it.
 
     `None` if the scenario admits no run that short: then the first run shows them.
@@ -76,7 +76,7 @@ def expected_names(source: ScenarioText) -> list[str] | None:
         return None
 
 
-def full_names(source: ScenarioText, wanted: Iterable[str]) -> dict[str, str]:
+def full_names(source: ScenarioSource, wanted: Iterable[str]) -> dict[str, str]:
     """The full names of metrics, before any run shows them.
 
     Raises:

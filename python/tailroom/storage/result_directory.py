@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
@@ -28,7 +29,7 @@ TABLES = tuple(sorted(table.name for table in fields(ResultTables)))
 """Names of the tables, each a file `NAME.parquet`."""
 
 
-def summary_text(summary: dict[str, Any]) -> str:
+def summary_text(summary: Mapping[str, Any]) -> str:
     """The summary as JSON: the same bytes for the same summary."""
     return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -77,7 +77,7 @@ class SweepRecord:
     """Each with `settings` (key to value), `runs` (keys of its runs) and, if phases were checked,
     `shifted_runs` (keys of its runs with shifted RTTs)."""
     until: dict[str, Any] | None = None
-    """The fields of `Until`, if a precision decides the number of runs."""
+    """The fields of `Precision`, if a precision decides the number of runs."""
 
 
 def run_key(scenario_hash: str, engine_build: str, seed: int, controls: str = "") -> str:

@@ -24,7 +24,7 @@ from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.custom_controls import ControlFactory
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import find_metric, names_of
 from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
@@ -197,7 +197,7 @@ def phase_check(  # noqa: PLR0913 - each says one thing about the runs
     """
     if runs < 2:
         raise ScenarioError(f"phase check: {runs} runs; give at least 2 to see a spread")
-    source = ScenarioText.of(scenario, set or {}, congestion)
+    source = ScenarioSource.of(scenario, set or {}, congestion)
     point = Point.of(source, {} if seed is None else {"seed": seed})
     with Runner.opened(
         None, in_processes=bool(point.controls), workers=workers, executor=executor

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom import models
 from tailroom.errors import NotApplicableError
-from tailroom.models import Assumption, Bottleneck, Model, Prediction, Target
+from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requirement
 from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import ControlFactory
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 
 if TYPE_CHECKING:
@@ -41,8 +41,28 @@ class Predictions:
     """What models say of one link of a scenario."""
 
     link: Bottleneck
-    target: Target
+    target: Requirement
     answers: tuple[Answer, ...]
+
+    def __repr__(self) -> str:
+        """How many models apply, and the buffers that they require."""
+        applying = [one for one in self.answers if one.prediction]
+        required = [
+            f"{one.model.name} {_required(one.prediction.required_packets)}"
+            for one in applying
+            if one.prediction and one.prediction.required_packets is not None
+        ]
+        wanted = f"\n  required packets: {', '.join(required)}" if required else ""
+        return (
+            f"<Predictions for link {self.link.name}: "
+            f"{len(applying)} of {len(self.answers)} models apply{wanted}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import predictions_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return predictions_html(self)
 
     def __getitem__(self, name: str) -> Prediction:
         """The prediction of the model of this name.
@@ -91,7 +111,7 @@ def predict(  # noqa: PLR0913 - each says one thing about the question
     scenario: str | PathLike[str] | Scenario,
     *,
     link: str | None = None,
-    target: Target | None = None,
+    target: Requirement | None = None,
     only: Iterable[str] | None = None,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
@@ -112,9 +132,9 @@ def predict(  # noqa: PLR0913 - each says one thing about the question
         ScenarioError: The scenario is wrong, or has no such link.
         ValueError: There is no such model.
     """
-    source = ScenarioText.of(scenario, set or {}, congestion)
+    source = ScenarioSource.of(scenario, set or {}, congestion)
     bottleneck = models.read_bottleneck(source, link, seed)
-    target = target or Target()
+    target = target or Requirement()
     chosen = models.models_named(models.MODELS if only is None else only)
     answers = tuple(ask(model, bottleneck, target) for model in chosen)
     return Predictions(bottleneck, target, answers)
@@ -127,6 +147,16 @@ class Curves:
     axis: Axis
     points: tuple[Predictions, ...]
     """One for each value of the axis."""
+
+    def __repr__(self) -> str:
+        """The key and the number of its values."""
+        return f"<Curves over {self.axis.key}: predictions at {len(self.points)} values>"
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import curves_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return curves_html(self)
 
     def who_say(self, quantity: str) -> list[str]:
         """Names of the models that predict this quantity at any of the points."""
@@ -161,7 +191,7 @@ def predict_over(
     return Curves(axis, tuple(predict(scenario, set=one, **question) for one in settings))
 
 
-def ask(model: Model, link: Bottleneck, target: Target) -> Answer:
+def ask(model: Model, link: Bottleneck, target: Requirement) -> Answer:
     """Asks one model about a link."""
     try:
         prediction = model.predict(link, target)
@@ -196,6 +226,10 @@ def _as_dict(answer: Answer, link: Bottleneck) -> dict[str, Any]:
             for one in answer.assumptions
         ],
     }
+
+
+def _required(packets: float) -> str:
+    return "no finite buffer" if isinf(packets) else f"{packets:,.0f}"
 
 
 def _finite(value: float) -> float | None:

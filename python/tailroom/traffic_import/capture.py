@@ -56,6 +56,18 @@ class Capture:
     directions: Directions | None
     """How many flows go each way, if they go both ways; a link of a scenario carries one."""
 
+    def __repr__(self) -> str:
+        """Numbers of packets, flows and bytes, and what was left out."""
+        size = sum(self.flows.column("bytes").to_pylist())
+        notes = [f"skipped {skipped_text(self)}"] if self.skipped else []
+        if self.broken:
+            notes.append(f"broken at byte {self.broken[0]:,}: {self.broken[1]}")
+        rest = "".join(f"; {one}" for one in notes)
+        return (
+            f"<Capture: {self.packets:,} packets, {self.flows.num_rows:,} flows "
+            f"with {size:,} bytes{rest}>"
+        )
+
 
 def import_capture(
     path: str | PathLike[str],

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import tailroom as tr
 from tests.validation.two_way import simulator
@@ -61,7 +61,8 @@ class Case:
     def run(self) -> list[tuple[float, float, float]]:
         """Mean and p99 of the delay in ms and the utilization of each link, means of the seeds."""
         scenario = cast(tr.Scenario, tomllib.loads(self.toml()))
-        links = [list(tr.run(scenario, seed=seed).links.values()) for seed in SEEDS]
+        runs = [tr.run(scenario, seed=seed) for seed in SEEDS]
+        links: list[list[Any]] = [list(run.links.values()) for run in runs]
         keys = (("queue_delay_s_mean", 1e3), ("queue_delay_s_p99", 1e3), ("utilization", 1.0))
         found = []
         for place in range(2):

@@ -9,7 +9,7 @@ from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.bursts.cycle import Cycle
 from tailroom.models.bursts_over_background import SEARCH, at_limit
 from tailroom.reproduction.found import RunFound
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 
 
 def share(run: RunFound) -> float:
@@ -36,8 +36,8 @@ def _link(scenario: str) -> Bottleneck:
     return read_bottleneck(_source(scenario))
 
 
-def _source(scenario: str) -> ScenarioText:
-    return ScenarioText(scenario, Path(), "the stored scenario")
+def _source(scenario: str) -> ScenarioSource:
+    return ScenarioSource(scenario, Path(), "the stored scenario")
 
 
 def _share(found: Cycle) -> float:

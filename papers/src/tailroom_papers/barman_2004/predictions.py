@@ -13,7 +13,7 @@ from tailroom.models.drop_tail_fixed_point import solve
 from tailroom.models.drop_tail_fixed_point_fluid import LAWS as FLUID
 from tailroom.reproduction.claim import Check, between
 from tailroom.reproduction.found import PointFound, StudyFound
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.studies.prediction import predict
 from tailroom_papers.barman_2004.settings import LIMIT, Setting
@@ -54,7 +54,7 @@ def loss(point: PointFound, model: str) -> float:
 
 def link_of(point: PointFound) -> Bottleneck:
     """The link of a point as the models read it."""
-    return read_bottleneck(ScenarioText(point.runs[0].scenario, Path(), "the stored scenario"))
+    return read_bottleneck(ScenarioSource(point.runs[0].scenario, Path(), "the stored scenario"))
 
 
 def with_both_corrections(point: PointFound) -> float:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DOTS_PER_INCH = 150
+MOST_SHOWN, MOST_METRICS = 6, 3
+"""Choices, and metrics of each, in the representation as text."""
 _NUMBER = re.compile(r"\d[\d,.]*")
 
 
@@ -66,6 +68,28 @@ class Choices:
     """Full names of the metrics to show."""
     notes: tuple[str, ...]
     """What was kept of the scenario where a word replaces a queue."""
+
+    def __repr__(self) -> str:
+        """A line per choice, with the first metrics."""
+        seeds = f"{len(self.seeds)} {'seed' if len(self.seeds) == 1 else 'seeds'}"
+        lines = [f"{len(self.choices)} choices, {seeds} each"]
+        for one in self.choices[:MOST_SHOWN]:
+            found = [(name, one.metrics[name].mean) for name in self.metrics if name in one.metrics]
+            numbers = [f"{self._shown(name)} {mean:.4g}" for name, mean in found[:MOST_METRICS]]
+            lines.append(f"{one.name}: {', '.join(numbers)}")
+        if (left := len(self.choices) - MOST_SHOWN) > 0:
+            lines.append(f"... and {left} more")
+        return "<Choices: " + "\n  ".join(lines) + ">"
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import choices_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return choices_html(self)
+
+    def _shown(self, metric: str) -> str:
+        """The name of a metric, without its link if there is only one."""
+        return metric.removeprefix(f"links.{self.links[0]}.") if len(self.links) == 1 else metric
 
     @property
     def table(self) -> pa.Table:

@@ -16,7 +16,7 @@ from tailroom.scenario.axis import Axis, axis, headings, value_words
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import find_metric, full_names, names_of
 from tailroom.statistics.intervals import Interval, mean_interval
@@ -78,7 +78,7 @@ def choices(  # noqa: PLR0913 - each says one thing about the runs
         raise ScenarioError(f"seeds = {seeds}; give at least 1")
     many = [scenarios] if isinstance(scenarios, (str, PathLike, Mapping)) else list(scenarios)
     first = {} if seed is None else {"seed": seed}
-    sources = [ScenarioText.of(one, {**(set or {}), **first}, congestion) for one in many]
+    sources = [ScenarioSource.of(one, {**(set or {}), **first}, congestion) for one in many]
     planned = _plan(sources, vary or {})
     if len(planned.points) * seeds > MOST_RUNS:
         raise ScenarioError(
@@ -122,7 +122,7 @@ class _Plan:
     notes: list[str]
 
 
-def _plan(sources: Sequence[ScenarioText], vary: Mapping[str, object]) -> _Plan:
+def _plan(sources: Sequence[ScenarioSource], vary: Mapping[str, object]) -> _Plan:
     """Every scenario with every combination of values; the last key varies fastest."""
     axes = [one if isinstance(one, Axis) else axis(key, one) for key, one in vary.items()]
     _check_values(axes)
@@ -166,7 +166,7 @@ def _check_values(axes: Sequence[Axis]) -> None:
                 raise ScenarioError(f"{one.key}: {value!r} comes twice; keep one of them")
 
 
-def _names(sources: Sequence[ScenarioText]) -> list[str]:
+def _names(sources: Sequence[ScenarioSource]) -> list[str]:
     """Names of the scenarios: of their files without directory and suffix, where these differ."""
     stems = [Path(source.place).stem for source in sources]
     places = [source.place for source in sources]

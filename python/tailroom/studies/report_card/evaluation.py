@@ -19,7 +19,7 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.axis import Axis, value_words
 from tailroom.scenario.custom_controls import ControlFactory
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.storage.store import Store, SweepRecord
 from tailroom.studies.report_card.criteria import (
@@ -119,6 +119,23 @@ class Evaluation:
     quick: bool
     store: Store | None
     """The store with the runs, if the caller gave one."""
+
+    def __repr__(self) -> str:
+        """The number of criteria by verdict."""
+        return f"<Evaluation: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import evaluation_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return evaluation_html(self)
+
+    @property
+    def sentence(self) -> str:
+        """The control, its references, and the number of criteria by verdict."""
+        counts = ", ".join(f"{self.count(one)} {one}" for one in Verdict)
+        form = "quick card" if self.quick else "card"
+        return f"{self.control} against {', '.join(self.controls[1:])} ({form}): {counts}"
 
     @property
     def controls(self) -> tuple[str, ...]:
@@ -281,7 +298,7 @@ def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
     return parts
 
 
-def _source(experiment: Experiment, control: Control, *, quick: bool) -> ScenarioText:
+def _source(experiment: Experiment, control: Control, *, quick: bool) -> ScenarioSource:
     overrides: dict[str, object] = {}
     if quick and not experiment.is_long:
         overrides.update(QUICK_TIMES)
@@ -292,7 +309,7 @@ def _source(experiment: Experiment, control: Control, *, quick: bool) -> Scenari
         else:
             given[group] = control
     scenario: Any = experiment.scenario
-    return ScenarioText.of(scenario, overrides, given)
+    return ScenarioSource.of(scenario, overrides, given)
 
 
 def _settings(experiment: Experiment, *, quick: bool) -> list[dict[str, object]]:

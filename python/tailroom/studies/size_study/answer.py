@@ -12,7 +12,7 @@ from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.search import Feasible, Tried
-from tailroom.studies.size_study.targets import Goal
+from tailroom.studies.size_study.targets import Target
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ class Size:
     link: Bottleneck
     link_chosen: str
     """Why this link: empty where there is no other, or it was named."""
-    goals: tuple[Goal, ...]
+    goals: tuple[Target, ...]
     limit_packets: int | None
     """Smallest limit that meets every goal with 95 % confidence, in packets that wait; `None` if
     none of those tried does."""
@@ -47,6 +47,33 @@ class Size:
     """The answer's metrics with shifted RTTs, the goals' first; empty without an answer."""
     store: Store | None
     """Where the runs are, if they were to be kept, or if Ctrl-C ended the search."""
+
+    def __repr__(self) -> str:
+        """The answer in a sentence."""
+        return f"<Size: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        """A table and a picture, for notebooks."""
+        from tailroom.reports.notebook import size_html  # noqa: PLC0415 - matplotlib takes a second
+
+        return size_html(self)
+
+    @property
+    def sentence(self) -> str:
+        """The answer with its units, the targets, and the number of buffers that were tried."""
+        targets = " and ".join(map(str, self.goals))
+        tried = f"{len(self.tried)} buffers were simulated"
+        packets, link = self.limit_packets, self.link
+        if packets is None:
+            return f"no buffer of link {link.name} that was tried meets {targets}; {tried}"
+        bdp = f", {packets / link.bdp_packets:.3g} bdp" if link.bdp_packets else ""
+        size = f"{packets * link.packet_bytes:,.0f} bytes"
+        too_few = self.too_small_packets
+        known = f"{too_few:,} {'is' if too_few == 1 else 'are'} too few; " if too_few else ""
+        return (
+            f"link {link.name} needs {packets:,} packets ({size}, "
+            f"{1e3 * packets / link.capacity_pps:.3g} ms{bdp}) for {targets}; {known}{tried}"
+        )
 
     @property
     def chosen(self) -> Tried | None:
@@ -85,7 +112,7 @@ class Size:
         return bool(self.tried) and all(repeats_itself(one.point.finished) for one in self.tried)
 
     @property
-    def conflicts(self) -> list[tuple[Goal, Goal]]:
+    def conflicts(self) -> list[tuple[Target, Target]]:
         """Pairs of goals that are met by some buffers each, and by none together."""
         pairs = [
             (one, other)
@@ -97,7 +124,7 @@ class Size:
         return [(one.goal, other.goal) for one, other in apart]
 
     @property
-    def unseen(self) -> list[tuple[Goal, int]]:
+    def unseen(self) -> list[tuple[Target, int]]:
         """Bounds on loss that the answer's runs are too short to show, with their packets.
 
         None was lost, and by the rule of three (Hanley, Lippman-Hand 1983) up to 3 in so many may

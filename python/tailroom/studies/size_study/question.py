@@ -9,10 +9,10 @@ from tailroom.errors import MetricError, ScenarioError, TargetError
 from tailroom.models import Bottleneck
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.dumbbell import HOST, dumbbell
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
 from tailroom.simulation.metrics import expected_names, find_metric
-from tailroom.studies.size_study.targets import Goal, check_goals, parse_goal
+from tailroom.studies.size_study.targets import Target, check_goals, parse_goal
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ def asked_scenario(
 class Question:
     """A scenario, targets, and the link whose buffer is sought."""
 
-    source: ScenarioText
-    goals: tuple[Goal, ...]
+    source: ScenarioSource
+    goals: tuple[Target, ...]
     """With metrics that name one thing only."""
     link: Bottleneck
     link_chosen: str
@@ -69,7 +69,7 @@ class Question:
 
 def read_question(
     scenario: str | PathLike[str] | Scenario,
-    targets: Sequence[str | Goal],
+    targets: Sequence[str | Target],
     link: str | None,
     overrides: Mapping[str, object],
     controls: Mapping[str, str | ControlFactory] | None,
@@ -84,7 +84,7 @@ def read_question(
     """
     goals = [parse_goal(one) if isinstance(one, str) else one for one in targets]
     check_goals(goals)
-    source = ScenarioText.of(scenario, overrides, controls)
+    source = ScenarioSource.of(scenario, overrides, controls)
     if link is not None:
         models.read_bottleneck(source, link)  # There may be no such link.
     known = expected_names(source)
@@ -96,7 +96,7 @@ def read_question(
     return Question(source, tuple(goals), models.read_bottleneck(source, sought), why)
 
 
-def _named_in_full(goal: Goal, known: Sequence[str], link: str | None) -> Goal:
+def _named_in_full(goal: Target, known: Sequence[str], link: str | None) -> Target:
     """A target whose metric several links have means the link whose buffer is sought."""
     try:
         find_metric(goal.metric, known)
@@ -109,7 +109,7 @@ def _named_in_full(goal: Goal, known: Sequence[str], link: str | None) -> Goal:
 
 
 def _sought_link(
-    source: ScenarioText, metrics: Sequence[str], link: str | None
+    source: ScenarioSource, metrics: Sequence[str], link: str | None
 ) -> tuple[str | None, str]:
     """The link whose buffer is sought, and why if somebody else would choose another one."""
     crossed = models.crossed_links(source)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tailroom.execution.point import Point
 from tailroom.statistics.intervals import CONFIDENCE, Interval, mean_interval
-from tailroom.studies.size_study.targets import Goal
+from tailroom.studies.size_study.targets import Target
 
 GRID_POINTS = 7
 """Buffers of the first look, evenly spread on a logarithmic scale."""
@@ -30,18 +30,18 @@ class Tried:
     limit: int
     """In packets that wait."""
     point: Point
-    verdicts: dict[Goal, bool | None] = field(default_factory=dict)
+    verdicts: dict[Target, bool | None] = field(default_factory=dict)
     """Whether each goal is met, with 95 % confidence; `None` if that stays open."""
 
     def interval(self, metric: str, confidence: float = CONFIDENCE) -> Interval:
         """A metric's mean over the runs, with its interval."""
         return mean_interval(self.point.values(metric), confidence)
 
-    def margin(self, goal: Goal) -> float:
+    def margin(self, goal: Target) -> float:
         """How far the mean is on the good side of a goal's bound; negative on the other."""
         return goal.margin(self.interval(goal.metric).mean)
 
-    def spread(self, goal: Goal) -> float:
+    def spread(self, goal: Target) -> float:
         """Standard deviation of a goal's metric over the runs."""
         return float(np.std(self.point.values(goal.metric), ddof=1))
 
@@ -57,7 +57,7 @@ class Tried:
 class Feasible:
     """Where a goal is met: between two limits, as far as buffers were tried."""
 
-    goal: Goal
+    goal: Target
     low: float
     """Smallest limit that meets it, in packets; 0 if the smallest that was tried does, infinite if
     none does."""
@@ -67,7 +67,7 @@ class Feasible:
     """Whether all buffers tried between the two meet it, or may: where not, it is not monotone."""
 
 
-def feasible_limits(goal: Goal, tried: Sequence[Tried]) -> Feasible:
+def feasible_limits(goal: Target, tried: Sequence[Tried]) -> Feasible:
     """Where a goal is met, as far as buffers were tried."""
     met = [one.limit for one in tried if one.verdicts[goal]]
     if not met:
@@ -105,7 +105,7 @@ class Search:
 
     def __init__(
         self,
-        goals: Sequence[Goal],
+        goals: Sequence[Target],
         look: Callable[[Sequence[int]], Iterable[Tried]],
         confirm: Callable[[Tried], Tried],
         *,
@@ -223,7 +223,7 @@ class Search:
             for goal, rise in rises.items()
         )
 
-    def _seek(self, goals: Sequence[Goal]) -> None:
+    def _seek(self, goals: Sequence[Target]) -> None:
         """Looks between neighbours of which each meets what the other misses of these goals.
 
         For all goals together this is where a buffer may meet them all, for one it is its edge.
@@ -235,7 +235,7 @@ class Search:
                 return
             self._look([self._inside(*gap, goals)])
 
-    def _widest_gap(self, goals: Sequence[Goal]) -> tuple[Tried, Tried] | None:
+    def _widest_gap(self, goals: Sequence[Target]) -> tuple[Tried, Tried] | None:
         """The neighbours farthest apart that meet all the goals between them, and not alike."""
         gaps = []
         for small, large in pairwise(self.tried[limit] for limit in sorted(self.tried)):
@@ -255,7 +255,7 @@ class Search:
         ]
         self._look(far)
 
-    def _inside(self, small: Tried, large: Tried, goals: Sequence[Goal]) -> int:
+    def _inside(self, small: Tried, large: Tried, goals: Sequence[Target]) -> int:
         """A limit between two others: where the goals that they do not both meet are met."""
         self._gaps.append((small.limit, large.limit))
         part = 0.5 if self._is_slow() else _meeting_place(small, large, goals)
@@ -275,7 +275,7 @@ class Search:
         )
 
 
-def _meeting_place(small: Tried, large: Tried, goals: Sequence[Goal]) -> float:
+def _meeting_place(small: Tried, large: Tried, goals: Sequence[Target]) -> float:
     """The part of the way, on a logarithmic scale, from which on the goals are met.
 
     Where some goals are met from there on and others up to there, it is the first place that meets
@@ -289,7 +289,7 @@ def _meeting_place(small: Tried, large: Tried, goals: Sequence[Goal]) -> float:
     return first if first <= last else (first + last) / 2
 
 
-def _clears(missing: Tried, meeting: Tried, goal: Goal) -> float:
+def _clears(missing: Tried, meeting: Tried, goal: Target) -> float:
     """The part of the way between two buffers at which the mean clears the bound decidedly."""
     short, beyond = missing.margin(goal), meeting.margin(goal)
     if beyond <= short:

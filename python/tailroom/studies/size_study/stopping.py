@@ -17,7 +17,7 @@ import numpy as np
 import scipy.special
 
 from tailroom.statistics.intervals import CONFIDENCE, mean_interval
-from tailroom.studies.size_study.targets import Goal
+from tailroom.studies.size_study.targets import Target
 
 FIRST_RUNS = 4
 """Runs before anything is concluded."""
@@ -49,7 +49,7 @@ def next_look(count: int, at_most: int) -> int:
     return min(count + step, at_most)
 
 
-def judge(goal: Goal, values: Sequence[float], at_most: int) -> State:
+def judge(goal: Target, values: Sequence[float], at_most: int) -> State:
     """Compares the mean of all runs so far with the bound of a goal.
 
     Args:
@@ -66,7 +66,7 @@ def judge(goal: Goal, values: Sequence[float], at_most: int) -> State:
     return State(None, wants_more=not hopeless)
 
 
-def confirmed(goal: Goal, values: Sequence[float]) -> bool | None:
+def confirmed(goal: Target, values: Sequence[float]) -> bool | None:
     """The verdict on all runs of a buffer that was chosen, with 95 % confidence.
 
     A buffer chosen among several for its good runs owes part of them to chance; further runs, up to
@@ -78,11 +78,11 @@ def confirmed(goal: Goal, values: Sequence[float]) -> bool | None:
 class Verdicts:
     """What the runs of one buffer say about each goal; a verdict that was given stands."""
 
-    def __init__(self, goals: Iterable[Goal], at_most: int) -> None:
+    def __init__(self, goals: Iterable[Target], at_most: int) -> None:
         """Before the first run; `at_most` is the number of runs after which every test ends."""
         self._goals = tuple(goals)
         self._at_most = at_most
-        self._states: dict[Goal, State] = {}
+        self._states: dict[Target, State] = {}
 
     def look(self, values: Callable[[str], Sequence[float]]) -> bool:
         """Judges the goals that are open, and says whether further runs are worth their time.
@@ -96,12 +96,12 @@ class Verdicts:
         return any(state.wants_more for state in self._states.values())
 
     @property
-    def given(self) -> dict[Goal, bool | None]:
+    def given(self) -> dict[Target, bool | None]:
         """Whether each goal is met; `None` where the runs do not decide it."""
         return {goal: state.verdict for goal, state in self._states.items()}
 
 
-def _chance(goal: Goal, values: Sequence[float], at_most: int) -> float:
+def _chance(goal: Target, values: Sequence[float], at_most: int) -> float:
     """Probability that the last comparison decides, if mean and spread stay as they are."""
     array = np.asarray(values, dtype=float)
     spread = float(array.std(ddof=1))

@@ -14,13 +14,14 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
-from tailroom.models import Bottleneck, Target
+from tailroom.models import Bottleneck, Requirement
 from tailroom.scenario.custom_controls import ControlFactory
 from tailroom.scenario.source import own_controls
 from tailroom.scenario.types import Scenario
 from tailroom.storage.store import Store
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
+from tailroom.studies.renamed_arguments import renamed_arguments
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import Numbers, Question, asked_scenario, read_question
 from tailroom.studies.size_study.search import (
@@ -37,7 +38,7 @@ from tailroom.studies.size_study.stopping import (
     confirmed,
     next_look,
 )
-from tailroom.studies.size_study.targets import Goal
+from tailroom.studies.size_study.targets import Target
 
 LARGEST_BDP = 16.0
 """Largest limit that is tried, in bandwidth-delay products."""
@@ -49,9 +50,10 @@ RUNS_PER_LOOK = 14
 """Typical number of runs of a buffer near an edge; a guess for the progress bar."""
 
 
+@renamed_arguments(at_most="max_seeds")
 def size(  # noqa: PLR0913 - each says one thing about the question
     scenario: str | PathLike[str] | Scenario | None = None,
-    targets: Sequence[str | Goal] = (),
+    targets: Sequence[str | Target] = (),
     *,
     rate: str | None = None,
     rtt: str | None = None,
@@ -62,7 +64,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     link: str | None = None,
     store: str | PathLike[str] | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
-    at_most: int = 32,
+    max_seeds: int = 32,
     precision: float = PRECISION,
     workers: int | None = None,
     executor: "ExecutorLike | None" = None,
@@ -71,7 +73,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
     """Finds the smallest buffer of a link that meets every target with 95 % confidence.
 
     The models say where to look. Buffers are simulated with as many seeds as it takes to tell
-    whether a target is met (at most `at_most`; `studies/size_study/stopping.py` has the rule),
+    whether a target is met (at most `max_seeds`; `studies/size_study/stopping.py` has the rule),
     first over the whole bracket, then around the edge, then at about half and twice the answer.
 
     Args:
@@ -90,7 +92,8 @@ def size(  # noqa: PLR0913 - each says one thing about the question
             slowest that carries flows.
         store: Keeps the runs there, so that asking again takes no time; else they are dropped.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        at_most: Seeds of one buffer; a target that is still open then counts as not met.
+        max_seeds: Maximum number of seeds per buffer, at least 4; a target that is still open
+            then counts as not met.
         precision: Relative tolerance of the answer; the search also ends at a gap of one packet.
         workers: Maximum number of runs at a time; as many as there are cores if left out, or as
             the executor takes.
@@ -123,7 +126,7 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         ) as runner,
     ):
         kept = runner.store
-        work = _Work(question, runner, at_most, precision, progress)
+        work = _Work(question, runner, max_seeds, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
 
         try:
@@ -135,14 +138,14 @@ def size(  # noqa: PLR0913 - each says one thing about the question
         return work.size(predictions, phases, kept if store else None)
 
 
-def _predict(link: Bottleneck, goals: Sequence[Goal]) -> Predictions:
+def _predict(link: Bottleneck, goals: Sequence[Target]) -> Predictions:
     """Asks every model for the buffer that meets the goals that it knows."""
     known = {(goal.metric.rpartition(".")[2], goal.at_least): goal.bound for goal in goals}
     named = {
         "utilization": known.get(("utilization", True), 0.0),
         "loss_fraction": known.get(("loss_fraction", False), 0.0),
     }
-    target = Target(**{name: bound for name, bound in named.items() if 0 < bound < 1})
+    target = Requirement(**{name: bound for name, bound in named.items() if 0 < bound < 1})
     answers = tuple(ask(model, link, target) for model in models.MODELS.values())
     return Predictions(link, target, answers)
 
@@ -189,13 +192,13 @@ class _Work:
         self,
         question: Question,
         runner: Runner,
-        at_most: int,
+        max_seeds: int,
         precision: float,
         progress: Callable[[SizeProgress], object] | None,
     ) -> None:
         self.question = question
         self.runner = runner
-        self.at_most = max(at_most, FIRST_RUNS)
+        self.max_seeds = max(max_seeds, FIRST_RUNS)
         largest = int(LARGEST_BDP * max(question.link.bdp_packets, 100))
         self.search = Search(
             question.goals, self.look, self.confirm, precision=precision, largest=largest
@@ -211,7 +214,7 @@ class _Work:
         """Simulates buffers until each goal's verdict is clear, all of them side by side."""
         key = f"links.{self.question.link.name}.queue.limit"
         points = [Point.of(self.question.source, {key: f"{limit} packets"}) for limit in limits]
-        verdicts = {point: Verdicts(self.question.goals, self.at_most) for point in points}
+        verdicts = {point: Verdicts(self.question.goals, self.max_seeds) for point in points}
         limit_of = dict(zip(points, limits, strict=True))
 
         def needed(point: Point) -> int:
@@ -219,7 +222,7 @@ class _Work:
             if point.keys and not judged.look(point.values):
                 self.tried[limit] = Tried(limit, point, judged.given)
                 return len(point.keys)
-            return next_look(len(point.keys), self.at_most)
+            return next_look(len(point.keys), self.max_seeds)
 
         self._complete(points, needed)
         return [self.tried[limit] for limit in limits]
@@ -227,7 +230,7 @@ class _Work:
     def confirm(self, tried: Tried) -> Tried:
         """Adds runs to the buffer that may be the answer, and judges all of them."""
         point = tried.point
-        self._complete([point], min(CONFIRMING_RUNS, self.at_most))
+        self._complete([point], min(CONFIRMING_RUNS, self.max_seeds))
         goals = self.question.goals
         verdicts = {goal: confirmed(goal, point.values(goal.metric)) for goal in goals}
         self.tried[tried.limit] = Tried(tried.limit, point, verdicts)

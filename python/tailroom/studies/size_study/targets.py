@@ -19,7 +19,7 @@ _HOW = (
 
 
 @dataclass(frozen=True)
-class Goal:
+class Target:
     """A bound on a metric."""
 
     metric: str
@@ -48,7 +48,7 @@ class Goal:
         return False if max(margins) < 0 else None
 
 
-def parse_goal(text: str) -> Goal:
+def parse_goal(text: str) -> Target:
     """Reads `utilization >= 0.98`, `utilization >= 98%` or `queue_delay_s_p99 <= 5 ms`.
 
     A number without a unit is in the metric's own: seconds, bit/s, bytes, packets, or a fraction.
@@ -64,7 +64,7 @@ def parse_goal(text: str) -> Goal:
     metric = match[1]
     bound = _in_own_unit(text, metric_of(metric).unit.counts, match[3], float(number[1]), number[2])
     _check_possible(text, metric, bound)
-    return Goal(metric, match[2] == ">=", bound, match[3])
+    return Target(metric, match[2] == ">=", bound, match[3])
 
 
 def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: str) -> float:
@@ -106,7 +106,7 @@ def _meant(bound: float, *, may_be_percent: bool) -> str:
     return "write a value in this range, for example 0.9"
 
 
-def check_goals(goals: list[Goal]) -> None:
+def check_goals(goals: list[Target]) -> None:
     """Refuses none, and those that no buffer can meet together, whatever the traffic.
 
     Raises:

@@ -15,12 +15,12 @@ from tailroom.errors import ScenarioError
 from tailroom.scenario.axis import Axis, axis, values_by_key
 from tailroom.scenario.kept_limits import spell_out
 from tailroom.scenario.named_values import NamedValues
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.statistics.intervals import mean_interval
 
 
 @dataclass(frozen=True)
-class Until:
+class Precision:
     """Repeat a point until the confidence interval of a metric is narrow."""
 
     metric: str
@@ -32,7 +32,7 @@ class Until:
     """Runs after which the point is given up."""
 
 
-def runs_needed(values: Sequence[float] | ArrayLike, until: Until) -> int:
+def runs_needed(values: Sequence[float] | ArrayLike, until: Precision) -> int:
     """How many runs make the interval narrow, judged by the spread of those so far.
 
     An interval that is looked at until it is narrow is narrow too often by chance. What keeps that
@@ -56,11 +56,11 @@ def runs_needed(values: Sequence[float] | ArrayLike, until: Until) -> int:
 class Plan:
     """What a sweep is to do: points, and how often each is repeated."""
 
-    source: ScenarioText
+    source: ScenarioSource
     grid: tuple[Axis, ...]
     together: tuple[Axis, ...]
     seeds: int
-    until: Until | None
+    until: Precision | None
     series: bool
     """Whether the time series of the links are kept."""
     phase_check: bool
@@ -111,12 +111,12 @@ class Plan:
 
 
 def plan(  # noqa: PLR0913 - each says one thing about a sweep
-    source: ScenarioText,
+    source: ScenarioSource,
     *,
     grid: Mapping[str, object] | None = None,
     together: Mapping[str, object] | None = None,
     seeds: int | None = None,
-    until: Until | None = None,
+    until: Precision | None = None,
     series: bool = False,
     phase_check: bool | None = None,
 ) -> Plan:
@@ -136,7 +136,7 @@ def plan(  # noqa: PLR0913 - each says one thing about a sweep
         if until is not None and seeds is not None:
             raise ScenarioError("sweep: seeds and until are given; keep one of them")
         if until is None and seeds is None and "until" in written:
-            until = Until(**written["until"])
+            until = Precision(**written["until"])
         if seeds is None:
             seeds = written.get("seeds", 5)
         if phase_check is None:
@@ -150,7 +150,7 @@ def plan(  # noqa: PLR0913 - each says one thing about a sweep
     return Plan(source, grids, rows, seeds, until, series, phase_check, title)
 
 
-def _check_repeats(seeds: int, until: Until | None) -> None:
+def _check_repeats(seeds: int, until: Precision | None) -> None:
     if seeds < 1:
         raise ScenarioError(f"sweep: seeds = {seeds}; give at least 1")
     if until and not 2 <= until.at_least <= until.at_most:

@@ -15,14 +15,16 @@ from tailroom.execution.point import Point, repeats_itself
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.custom_controls import ControlFactory
-from tailroom.scenario.source import ScenarioText
+from tailroom.scenario.source import ScenarioSource
 from tailroom.scenario.types import Scenario
+from tailroom.simulation import frames
 from tailroom.simulation.metrics import full_names
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.run_index import RunIndex
 from tailroom.storage.store import Store, SweepRecord
 from tailroom.studies.phases import PhaseSpread, compare_rows, shifted_points
-from tailroom.studies.sweep_study.plan import Plan, Until, plan, runs_needed
+from tailroom.studies.renamed_arguments import renamed_arguments
+from tailroom.studies.sweep_study.plan import Plan, Precision, plan, runs_needed
 from tailroom.studies.sweep_study.tables import (
     intervals,
     means,
@@ -32,6 +34,8 @@ from tailroom.studies.sweep_study.tables import (
 from tailroom.studies.warm_up_time import last_warm_up
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     from matplotlib.figure import Figure
 
 SweepPlotKind = Literal["curves", "heatmap", "tradeoff"]
@@ -157,6 +161,30 @@ class SweepResult:
         """
         return means(self.index, self.record, metric)
 
+    def to_pandas(self, metric: str | None = None) -> "pd.DataFrame":
+        """The means of a metric, one row per point, or all runs, as a pandas data frame.
+
+        Args:
+            metric: Columns are those of `means(metric)`; those of `runs` if left out.
+
+        Raises:
+            MetricError: There is no such metric.
+            MissingLibraryError: pandas is not installed (`pip install 'tailroom[frames]'`).
+        """
+        return frames.to_pandas(self.runs if metric is None else self.means(metric))
+
+    def to_polars(self, metric: str | None = None) -> "pl.DataFrame":
+        """The means of a metric, one row per point, or all runs, as a polars data frame.
+
+        Args:
+            metric: Columns are those of `means(metric)`; those of `runs` if left out.
+
+        Raises:
+            MetricError: There is no such metric.
+            MissingLibraryError: polars is not installed (`pip install 'tailroom[frames]'`).
+        """
+        return frames.to_polars(self.runs if metric is None else self.means(metric))
+
     def plot(  # noqa: PLR0913 - each says one thing about a figure
         self,
         kind: SweepPlotKind = "curves",
@@ -188,6 +216,7 @@ class SweepResult:
         return plots.draw_sweep(self, kind, x=x, y=y, metrics=metrics, models=models, link=link)
 
 
+@renamed_arguments(most_runs="max_runs")
 def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     scenario: str | PathLike[str] | Scenario,
     store: str | PathLike[str],
@@ -195,14 +224,14 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
     grid: Mapping[str, object] | None = None,
     together: Mapping[str, object] | None = None,
     seeds: int | None = None,
-    until: Until | None = None,
+    until: Precision | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Mapping[str, str | ControlFactory] | None = None,
     series: bool = False,
     phase_check: bool | None = None,
     workers: int | None = None,
     executor: "ExecutorLike | None" = None,
-    most_runs: int = MOST_RUNS,
+    max_runs: int = MOST_RUNS,
     progress: Callable[[RunProgress], object] | None = None,
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, several times each, and keeps every run.
@@ -227,7 +256,7 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         executor: Where the runs are performed: the address of a Dask scheduler
             (`"tcp://HOST:PORT"`), a `distributed.Client`, or any `concurrent.futures.Executor`.
             The latter two stay open. The cores of this machine if left out.
-        most_runs: Refuse a sweep of more runs than this.
+        max_runs: Refuse a sweep of more runs than this.
         progress: Called after each run, with how far the sweep is.
 
     Raises:
@@ -242,7 +271,7 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the result so far; what is
             finished is kept.
     """
-    source = ScenarioText.of(scenario, set or {}, congestion)
+    source = ScenarioSource.of(scenario, set or {}, congestion)
     what = plan(
         source,
         grid=grid,
@@ -252,10 +281,10 @@ def sweep(  # noqa: PLR0913 - each says one thing about a sweep
         series=series,
         phase_check=phase_check,
     )
-    if what.fewest_runs > most_runs:
+    if what.fewest_runs > max_runs:
         raise ScenarioError(
-            f"{source.place}: sweep: {what.fewest_runs:,} runs, more than {most_runs:,}; "
-            "take fewer values or seeds, or allow more (--yes, most_runs)"
+            f"{source.place}: sweep: {what.fewest_runs:,} runs, more than {max_runs:,}; "
+            "take fewer values or seeds, or allow more (--yes; in Python: max_runs)"
         )
     keep = (LINK_SERIES,) if what.series else ()
     points = [Point.of(source, one, keep=keep) for one in what.points()]

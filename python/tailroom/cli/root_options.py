@@ -1,0 +1,35 @@
+"""Options of `tailroom` itself: its version and the completion of the shell."""
+
+from typing import Annotated, Any
+
+import typer
+from typer.main import get_command
+
+from tailroom import __version__
+
+
+def _print_version(is_given: bool) -> None:
+    if is_given:
+        print(f"tailroom {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version and exit.",
+            callback=_print_version,
+            is_eager=True,
+            expose_value=False,
+        ),
+    ] = False,
+) -> None:
+    """Has the options of the root command."""
+
+
+def root_options() -> list[Any]:
+    """The options, completion for bash, zsh and fish among them, for the group of commands."""
+    app = typer.Typer(callback=_root, rich_markup_mode=None)
+    return list(get_command(app).params)

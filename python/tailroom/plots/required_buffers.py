@@ -1,0 +1,50 @@
+"""The buffers that models require, a line per model."""
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from tailroom.plots import style
+
+if TYPE_CHECKING:
+    from tailroom.studies.prediction import Predictions
+
+
+def draw(predictions: "Predictions") -> Figure:
+    """Draws required queue limits in packets, beside the limit of the scenario.
+
+    Open circles are models with an assumption that the scenario violates.
+
+    Raises:
+        ValueError: No model requires a finite buffer.
+    """
+    required = [
+        (answer.model.name, answer.prediction.required_packets, bool(answer.failing))
+        for answer in predictions.answers
+        if answer.prediction and answer.prediction.required_packets is not None
+    ]
+    finite = sorted((packets, name, fails) for name, packets, fails in required)
+    finite = [one for one in finite if isfinite(one[0])]
+    if not finite:
+        raise ValueError("no model requires a finite buffer, so there is nothing to draw")
+    figure = Figure(figsize=(7, 1.1 + 0.27 * len(finite)), layout="constrained")
+    axes = figure.add_subplot()
+    for is_failing, label in ((False, "assumptions hold"), (True, "an assumption fails")):
+        places = [place for place, one in enumerate(finite) if one[2] == is_failing]
+        if places:
+            fill = "white" if is_failing else style.COLOURS[1]
+            values = [finite[place][0] for place in places]
+            axes.plot(values, places, "o", color=style.COLOURS[1], mfc=fill, label=label)
+    axes.axvline(predictions.link.limit_packets, **style.LIMIT_LINE, label="limit of the scenario")
+    limits = [packets for packets, _, _ in finite] + [predictions.link.limit_packets]
+    if style.spans_decades(limits):
+        axes.set_xscale("log")
+    else:
+        axes.set_xlim(left=0)
+    axes.set_yticks(range(len(finite)), [name for _, name, _ in finite])
+    axes.set_ylim(len(finite) - 0.5, -0.5)
+    axes.set_xlabel("required limit (packets)")
+    axes.grid(axis="x", color="0.9")
+    style.legend_beside(axes)
+    return figure

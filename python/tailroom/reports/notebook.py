@@ -1,0 +1,257 @@
+"""Results as a notebook shows them: a table, and below it the main picture as an inline PNG.
+
+Each function returns a fragment of HTML that needs no style sheet and no other file; all text is
+escaped. The classes of results call these functions in `_repr_html_`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from tailroom.plots import FIGURES, draw, required_buffers
+from tailroom.reports.document import Block, Drawn, Paragraph, Picture, Table, fragment
+from tailroom.scenario.axis import value_words
+from tailroom.simulation.metric_catalogue import axis_label, axis_scale
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tailroom.simulation.result import Result
+    from tailroom.statistics.intervals import Interval
+    from tailroom.studies.choice_study.answer import Choices
+    from tailroom.studies.prediction import Curves, Predictions
+    from tailroom.studies.report_card.evaluation import Evaluation
+    from tailroom.studies.size_study.answer import Size
+    from tailroom.studies.sweep_study.study import SweepResult
+
+DOTS_PER_INCH = 80
+"""Of pictures in a notebook: a figure of 8 inches is 640 pixels wide."""
+MOST_ROWS = 30
+"""Longer tables are cut; the last line says how many rows are left out."""
+LINK_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
+GROUP_METRICS = ("goodput_bps", "loss_fraction", "rtt_s_mean", "jain_index")
+SWEEP_METRICS = LINK_METRICS
+
+
+def result_html(result: Result) -> str:
+    """Links and groups of a run, its warnings, and the first figure for which it has data."""
+    summary: Mapping[str, Any] = result.summary
+    blocks: list[Block] = [
+        Paragraph(
+            f"{summary['title']} (seed {summary['seed']}; statistics from "
+            f"{summary['measured_from_s']:g} s to {summary['measured_to_s']:g} s)"
+        ),
+        _table(
+            ["link", *map(_label, LINK_METRICS)],
+            [
+                [name, *(_value(one, link[one]) for one in LINK_METRICS)]
+                for name, link in summary["links"].items()
+            ],
+        ),
+        _table(
+            ["group", "flows", "congestion control", *map(_label, GROUP_METRICS)],
+            [
+                [
+                    name,
+                    f"{group['flows']:,}",
+                    group["congestion"] or "-",
+                    *(_value(one, group[one]) for one in GROUP_METRICS),
+                ]
+                for name, group in summary["groups"].items()
+            ],
+        ),
+        *(Paragraph(f"Warning: {one}") for one in summary["warnings"]),
+    ]
+    recorded = [
+        kind for kind, figure in FIGURES.items() if getattr(result, figure.shows) is not None
+    ]
+    if recorded:
+        blocks += _picture(lambda: draw(result, recorded[0]), f"{recorded[0]} over time")
+    return fragment(blocks)
+
+
+def sweep_html(result: SweepResult) -> str:
+    """Means with 95 % half-widths at each point, and the curves over the main key."""
+    keys = list(result.record.axes)
+    metrics = [
+        one
+        for one in result.metrics
+        if one.startswith("links.") and one.rpartition(".")[2] in SWEEP_METRICS
+    ][: len(SWEEP_METRICS)]
+    columns = [result.intervals(one) for one in metrics]
+    choices = {key: [point["settings"][key] for point in result.record.points] for key in keys}
+    rows = [
+        [
+            *(value_words(point["settings"][key], choices[key]) for key in keys),
+            f"{len(result.rows_by_point[place])}",
+            *(_interval(name, one[place]) for name, one in zip(metrics, columns, strict=True)),
+        ]
+        for place, point in enumerate(result.record.points)
+    ]
+    headings = [*keys, "runs", *_headings(metrics)]
+    return fragment(
+        [
+            Paragraph(f"{result.record.title}: means with 95 % confidence intervals"),
+            _table(headings, rows),
+            *_picture(result.plot, "metrics over the key that varies"),
+        ]
+    )
+
+
+def size_html(size: Size) -> str:
+    """The answer, every buffer that was simulated, and each target's metric over the buffer."""
+    verdicts = {True: "met", False: "missed", None: "open"}
+    shown = size.shown_metrics
+    rows = [
+        [
+            f"{one.limit:,}" + (" (answer)" if one.limit == size.limit_packets else ""),
+            f"{len(one.point.finished)}",
+            verdicts[one.verdict],
+            *(_interval(name, one.interval(name)) for name in shown),
+        ]
+        for one in size.tried
+    ]
+    headings = ["limit (packets)", "runs", "targets", *_headings(shown)]
+    return fragment(
+        [
+            Paragraph(f"{size.sentence}."),
+            _table(headings, rows),
+            *(_picture(size.plot, "targets over the buffer") if size.tried else []),
+        ]
+    )
+
+
+def predictions_html(predictions: Predictions) -> str:
+    """A row per model that applies, and the buffers that models require."""
+    link = predictions.link
+    metrics = ("utilization", "loss_fraction", "queue_delay_s_mean")
+    rows = [
+        [
+            one.model.name,
+            *(_value(name, getattr(one.prediction, name)) for name in metrics),
+            _packets(one.prediction.required_packets),
+            one.prediction.required_for,
+            "; ".join(failing.statement for failing in one.failing) or "-",
+        ]
+        for one in predictions.answers
+        if one.prediction
+    ]
+    headings = [
+        "model",
+        *map(_label, metrics),
+        "required limit (packets)",
+        "required for",
+        "assumptions that fail",
+    ]
+    silent = sum(one.prediction is None for one in predictions.answers)
+    return fragment(
+        [
+            Paragraph(
+                f"Link {link.name}, {link.discipline}, limit {link.limit_packets:,.0f} packets; "
+                f"{silent} of {len(predictions.answers)} models do not apply"
+            ),
+            _table(headings, rows),
+            *_picture(lambda: required_buffers.draw(predictions), "required buffer by model"),
+        ]
+    )
+
+
+def curves_html(curves: Curves) -> str:
+    """The predictions over a key as curves."""
+    about = f"Predictions at {len(curves.points)} values of {curves.axis.key}"
+    return fragment([Paragraph(about), *_picture(curves.plot, "predictions over the key")])
+
+
+def choices_html(choices: Choices) -> str:
+    """A row per choice, and utilization against queueing delay."""
+    rows = [
+        [*one.words, *(_interval(name, one.metrics.get(name)) for name in choices.metrics)]
+        for one in choices.choices
+    ]
+    headings = [*choices.headings, *_headings(choices.metrics)]
+    seeds = f"{len(choices.seeds)} {'seed' if len(choices.seeds) == 1 else 'seeds'} per choice"
+    warnings = [
+        Paragraph(f"Warning: {text} ({', '.join(names)})") for text, names in choices.warnings
+    ]
+    return fragment(
+        [
+            Paragraph(seeds),
+            _table(headings, rows),
+            *warnings,
+            *_picture(choices.plot, "utilization against queueing delay"),
+        ]
+    )
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """A row per criterion with its verdict, and a panel per criterion."""
+    rows = [
+        [one.criterion.name, one.criterion.section, one.decisive.label or "-", str(one.judgement)]
+        for one in evaluation.findings
+    ]
+    return fragment(
+        [
+            Paragraph(evaluation.sentence),
+            _table(["criterion", "RFC 9743", "decided at", "verdict"], rows),
+            *_picture(evaluation.plot, "each criterion, beside the references"),
+        ]
+    )
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    shown = list(rows[:MOST_ROWS])
+    if len(rows) > MOST_ROWS:
+        more = f"... {len(rows) - MOST_ROWS:,} more rows"
+        shown.append([more, *[""] * (len(headings) - 1)])
+    return Table(list(headings), shown)
+
+
+def _picture(make: Callable[[], Figure], shows: str) -> Iterable[Picture]:
+    """The figure as PNG; nothing if there is nothing to draw."""
+    try:
+        figure = make()
+    except ValueError:
+        return []
+    png = io.BytesIO()
+    figure.savefig(png, format="png", dpi=DOTS_PER_INCH)
+    return [Picture("", Drawn(png.getvalue(), ""), shows)]
+
+
+def _headings(metrics: Sequence[str]) -> list[str]:
+    """Labels with units; metrics of links name their link if there are several links."""
+    links = {one.split(".")[1] for one in metrics if one.startswith("links.")}
+    return [
+        f"{one.split('.')[1]}: {_label(one)}"
+        if len(links) > 1 and one.startswith("links.")
+        else _label(one)
+        for one in metrics
+    ]
+
+
+def _label(metric: str) -> str:
+    return axis_label(metric)
+
+
+def _value(metric: str, value: float | None) -> str:
+    """A value in the unit of the column's heading."""
+    return "-" if value is None else f"{value * axis_scale(metric):.4g}"
+
+
+def _interval(metric: str, interval: Interval | None) -> str:
+    """A mean with the half-width of its interval, in the unit of the column's heading."""
+    if interval is None or not isfinite(interval.mean):
+        return "-"
+    mean = _value(metric, interval.mean)
+    if not isfinite(interval.half_width):
+        return mean
+    width = interval.half_width * axis_scale(metric)
+    return f"{mean} ± {width:.2g}" if width < 99.5 else f"{mean} ± {width:,.0f}"
+
+
+def _packets(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if isfinite(value) else "none suffices"
