@@ -40,7 +40,7 @@ setup: $(UV)
 
 # With link-time optimisation, as in wheels: for what measures speed, and for hours of simulation.
 setup-release: $(UV)
-	$(SYNC) --config-setting build-args=--profile=release
+	$(SYNC) --config-settings-package tailroom:build-args=--profile=release
 
 demo: setup
 	rm -rf out/demo
