@@ -12,7 +12,7 @@ use proptest::test_runner::FileFailurePersistence;
 /// Panics if the variable is no positive integer.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     let factor = std::env::var("TAILROOM_CASES").map_or(1, |text| {
-        let factor = text.parse().ok().filter(|factor| *factor > 0);
+        let factor = text.parse::<u32>().ok().filter(|factor| *factor > 0);
         factor.unwrap_or_else(|| panic!("TAILROOM_CASES={text}: give a positive integer"))
     });
     ProptestConfig {
