@@ -10,12 +10,13 @@ export UV_PYTHON_DOWNLOADS := never
 # Cargo's own commands find the same interpreter as the package's build does.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup demo test lint bench validate docs papers schema clean
+.PHONY: help setup setup-release demo test test-all lint bench validate docs papers schema clean
 
 help:
 	@echo "make setup     build the package and its tools into .venv"
 	@echo "make demo      run the first experiment and draw its pictures into out/demo"
-	@echo "make test      Rust and Python tests"
+	@echo "make test      Rust and Python tests, without those that are marked as slow (4 minutes)"
+	@echo "make test-all  the slow tests, and more random cases of the others (15 minutes)"
 	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
 	@echo "make bench     speed of the engine"
 	@echo "make validate  comparison with published numbers (slow)"
@@ -32,17 +33,30 @@ $(UV):
 
 # --inexact keeps uv itself; the package is rebuilt when a Rust file has changed. Bytecode, as pip
 # writes it too: every command would compile the libraries that it loads, or at least the first.
+SYNC := $(UV) sync --quiet --locked --inexact --compile-bytecode
+
 setup: $(UV)
-	$(UV) sync --quiet --locked --inexact --compile-bytecode
+	$(SYNC)
+
+# With link-time optimisation, as in wheels: for what measures speed, and for hours of simulation.
+setup-release: $(UV)
+	$(SYNC) --config-settings-package tailroom:build-args=--profile=release
 
 demo: setup
 	rm -rf out/demo
 	$(BIN)/tailroom run scenarios/barman-2004/figure-3.toml --out out/demo
 	@echo "Pictures: out/demo/windows_and_queue.png and out/demo/utilization.png"
 
+# A process per core; the tests of a file stay in one process, which holds what they share.
+PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
+
 test: setup
 	cargo test --workspace --locked
-	$(BIN)/pytest
+	$(PYTEST)
+
+test-all: setup
+	TAILROOM_CASES=4 cargo test --workspace --locked -- --include-ignored
+	$(PYTEST) -m slow
 
 # rustfmt gets every file by name: it does not follow modules that the registry macro declares.
 lint: setup
@@ -59,14 +73,14 @@ lint: setup
 	$(BIN)/python tools/generate.py schema docs --check
 	$(BIN)/python tools/expected_controls.py --check
 
-bench: setup
+bench: setup-release
 	cargo bench --package tailroom-engine --locked --bench controls --bench discipline --bench packet_hop
 	$(BIN)/python benchmarks/against_ns2.py
 
-validate: setup
+validate: setup-release
 	$(BIN)/python -m tests.validation
 
-papers: setup
+papers: setup-release
 	$(BIN)/python tools/paper_reports.py
 
 schema: setup

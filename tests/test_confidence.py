@@ -47,6 +47,7 @@ def test_fixed_numbers_of_runs_cover_an_autoregressive_mean(runs: int) -> None:
     assert 0.93 <= found <= 0.97
 
 
+@pytest.mark.slow
 def test_ten_runs_cover_the_loss_of_a_queue() -> None:
     # 400 intervals: a standard deviation of 1.1 %.
     draw = coverage.losses(np.random.default_rng(9))

@@ -11,6 +11,8 @@ import subprocess
 import textwrap
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).parent.parent
 ENGINE = Path("crates/tailroom-engine")
 REGISTRY = ENGINE / "src" / "traffic" / "mod.rs"
@@ -80,6 +82,7 @@ def scratch_engine(root: Path) -> None:
         shutil.copy(REPOSITORY / path, root / path)
 
 
+@pytest.mark.slow
 def test_a_packet_source_and_a_flow_source_are_a_file_and_a_line_each(tmp_path: Path) -> None:
     scratch_engine(tmp_path)
     kinds = [add_source(tmp_path, heading) for heading in SECTIONS]

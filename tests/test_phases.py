@@ -154,6 +154,7 @@ def test_size_checks_its_answer(tailroom: Tailroom, small: Path) -> None:
     assert printed["phase_check"][0]["metric"] == "links.bottleneck.utilization"
 
 
+@pytest.mark.slow
 def test_every_run_of_a_paper_says_which_delay_its_senders_have() -> None:
     """Papers are compared with ns-2 and printed tables, whose senders had none."""
     for name in names():

@@ -93,6 +93,7 @@ def test_reno_alone_needs_six_tenths_of_a_bdp() -> None:
     assert found.conflicts == []
 
 
+@pytest.mark.slow
 def test_scalable_alone_needs_six_hundredths_of_a_bdp() -> None:
     """With a tenth of Kelly's increase, on which the sawtooth's answer does not depend.
 
@@ -312,6 +313,7 @@ def test_what_stays_open_is_explained(tailroom: Tailroom) -> None:
         assert ("larger --at-most" in ended.output) is is_open
 
 
+@pytest.mark.slow
 def test_a_loss_that_the_runs_are_too_short_for_is_said(tailroom: Tailroom) -> None:
     # 4 runs of 3.5 s at 833 packets a second: 1 in 3,900 could go unseen.
     for bound, is_certain in ((1e-3, True), (1e-5, False)):

@@ -52,13 +52,19 @@ def files_of(store: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-def test_sweeps_killed_at_random_moments_lose_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kills", "half_done"), [(5, 0), pytest.param(50, 5, marks=pytest.mark.slow)]
+)
+def test_sweeps_killed_at_random_moments_lose_nothing(
+    tmp_path: Path, kills: int, half_done: int
+) -> None:
     seed = 7
     told: list[str] = []
     try:
-        assert kill_sweeps(tmp_path, 50, seed, told.append) >= 5
+        # Few kills may all come before the first run is kept, or after the last.
+        assert kill_sweeps(tmp_path, kills, seed, told.append) >= half_done
     except AssertionError as error:
-        error.add_note(f"{told}; again: python -m tests.validation.store 50 {seed}")
+        error.add_note(f"{told}; again: python -m tests.validation.store {kills} {seed}")
         raise
 
 

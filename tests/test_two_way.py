@@ -29,6 +29,7 @@ def test_the_layouts_differ_in_ns2_by_more_than_the_seeds() -> None:
     assert max(first) + 0.2 < min(second)
 
 
+@pytest.mark.slow
 def test_a_second_simulator_gives_the_delays_of_codel_with_one_flow_each_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -4,7 +4,6 @@ import copy
 import functools
 import itertools
 import json
-import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ import pytest
 
 import tailroom as tr
 from tests.conftest import SMALL, Tailroom
+from tests.ctrl_c import interrupt, wait_until
 
 Make = Callable[[str], str]
 
@@ -513,13 +513,9 @@ def test_ctrl_c_stops_a_run_with_a_control_in_python(small: Path, module: Make) 
         *("--out", str(small.parent / "out")),
     ]
     with subprocess.Popen([*command, *settings], stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 20
-        while not list(small.parent.glob(".out.*")) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: list(small.parent.glob(".out.*")), process)
         time.sleep(1)
-        assert process.poll() is None, "the run must still be under way"
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = interrupt(process)
     assert process.returncode == 130
     assert errors == "interrupted\n"
 

@@ -46,6 +46,7 @@ from tailroom.errors import (
 
 if TYPE_CHECKING:
     from tailroom.execution.progress import RunProgress
+    from tailroom.models.model import Requirement
     from tailroom.scenario.custom_controls import CongestionControl, RateBasedControl
     from tailroom.scenario.types import Scenario
     from tailroom.simulation.engine_run import run
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from tailroom.studies.report_card.evaluation import Evaluation, evaluate
     from tailroom.studies.size_study.answer import Size
     from tailroom.studies.size_study.study import size
+    from tailroom.studies.size_study.targets import Target
     from tailroom.studies.sweep_study.plan import Precision
     from tailroom.studies.sweep_study.study import SweepResult, sweep
     from tailroom.studies.warm_up_time import warm_up
@@ -126,6 +128,7 @@ __version__ = build().partition("+")[0]
 
 _MODULES = {
     "execution.progress": ("RunProgress",),
+    "models.model": ("Requirement",),
     "scenario.custom_controls": ("CongestionControl", "RateBasedControl"),
     "scenario.types": ("Scenario",),
     "simulation.engine_run": ("run",),
@@ -139,6 +142,7 @@ _MODULES = {
     "studies.report_card.evaluation": ("Evaluation", "evaluate"),
     "studies.size_study.answer": ("Size",),
     "studies.size_study.study": ("size",),
+    "studies.size_study.targets": ("Target",),
     "studies.sweep_study.plan": ("Precision",),
     "studies.sweep_study.study": ("SweepResult", "sweep"),
     "studies.warm_up_time": ("warm_up",),

@@ -20,6 +20,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judgement]:
     return {claim.name: found for part in done.parts for claim, found in part.judged}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "claim",
     [
@@ -38,6 +39,7 @@ def test_what_the_paper_says_holds(judged: dict[str, Judgement], claim: str) -> 
     assert judged[claim].verdict is Verdict.HOLDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "sides"),
     [
@@ -63,6 +65,7 @@ def test_these_sides_hold(judged: dict[str, Judgement], claim: str, sides: tuple
     assert [holds[side] for side in sides] == [True] * len(sides)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "side"),
     [

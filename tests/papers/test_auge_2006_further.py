@@ -23,11 +23,13 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judgement]:
     return {claim.name: found for part in done.parts for claim, found in part.judged}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", ["announced-model", "only-hundreds"])
 def test_what_the_paper_says_holds(judged: dict[str, Judgement], claim: str) -> None:
     assert judged[claim].verdict is Verdict.HOLDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "side", "holds"),
     [

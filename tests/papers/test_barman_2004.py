@@ -40,6 +40,7 @@ def holds(found: Judgement, what: str) -> bool | None:
     return next(check.holds for check in found.checks if check.what.startswith(what))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "claim", "verdict"),
     [
@@ -56,16 +57,19 @@ def test_verdicts_that_no_seed_changes(
     assert judgement(done, part, claim).verdict is verdict
 
 
+@pytest.mark.slow
 def test_utilization_falls_drastically_at_one_percent(done: Reproduction) -> None:
     found = judgement(done, "3", "small-buffers")
     assert holds(found, "utilization at 1 %") is True
     assert holds(found, "loss at 1 %") is True
 
 
+@pytest.mark.slow
 def test_windows_at_one_percent_are_not_those_of_standard_tcp(done: Reproduction) -> None:
     assert holds(judgement(done, "3", "standard-tcp"), "mean window at 1 %") is False
 
 
+@pytest.mark.slow
 def test_a_tenth_is_too_little_where_it_is_a_fiftieth_of_the_product(done: Reproduction) -> None:
     found = judgement(done, "4", "similar-trends")
     assert holds(found, "utilization grows") is True
@@ -73,22 +77,26 @@ def test_a_tenth_is_too_little_where_it_is_a_fiftieth_of_the_product(done: Repro
     assert holds(found, "utilization at 10 %") is False
 
 
+@pytest.mark.slow
 def test_model_is_far_above_the_simulation_with_small_buffers(done: Reproduction) -> None:
     found = judgement(done, "3", "model-is-close")
     assert holds(found, "model minus simulation at 1 %") is False
     assert holds(found, "model minus simulation at 5 %") is False
 
 
+@pytest.mark.slow
 def test_two_flows_with_a_small_buffer_do_not_become_fair(done: Reproduction) -> None:
     found = judgement(done, "rtt-fairness", "convergence")
     assert holds(found, "Jain's index at the end of the run, 500 packets") is False
 
 
+@pytest.mark.slow
 def test_red_with_room_agrees_with_its_model(done: Reproduction) -> None:
     found = judgement(done, "7", "close-agreement")
     assert holds(found, "model minus simulation at 20 %, 0.4 B and B") is True
 
 
+@pytest.mark.slow
 def test_red_without_room_does_not_agree_with_its_model(done: Reproduction) -> None:
     found = judgement(done, "8", "close-agreement")
     assert holds(found, "model minus simulation at 10 %, automatic") is False

@@ -31,17 +31,20 @@ def holds(found: Judgement, what: str) -> bool | None:
     return next(check.holds for check in found.checks if check.what.startswith(what))
 
 
+@pytest.mark.slow
 def test_verdicts_that_no_seed_changes(done: Reproduction) -> None:
     for name in ("other-traffic-constant", "other-controls-fast"):
         assert judgement(done, name).verdict is Verdict.HOLDS
 
 
+@pytest.mark.slow
 def test_short_flows_are_slowed_by_a_large_buffer_only(done: Reproduction) -> None:
     short = judgement(done, "other-traffic-short")
     assert holds(short, "mean completion")
     assert holds(short, "the same, 100 %")
 
 
+@pytest.mark.slow
 def test_every_part_has_a_picture(done: Reproduction) -> None:
     for part in PARTS:
         assert (done.directory / f"{part}.png").stat().st_size > 10_000

@@ -35,11 +35,13 @@ def check(judgement: Judgement, what: str) -> Check:
     return found
 
 
+@pytest.mark.slow
 def test_every_part_has_its_picture_and_data(smoke: Reproduction) -> None:
     assert len(list(smoke.directory.glob("*.png"))) == len(smoke.parts)
     assert len(list((smoke.directory / "data").glob("*.parquet"))) == len(smoke.parts)
 
 
+@pytest.mark.slow
 def test_the_background_gets_less_beside_fhstcp_than_beside_standard_tcp(
     smoke: Reproduction,
 ) -> None:
@@ -47,10 +49,12 @@ def test_the_background_gets_less_beside_fhstcp_than_beside_standard_tcp(
     assert [check(friendly, f"c = {c},").holds for c in (5, 10)] == [False, False]
 
 
+@pytest.mark.slow
 def test_its_loss_rate_is_below_1e_3_at_c_5(smoke: Reproduction) -> None:
     assert check(judged(smoke, "table-1", "loss"), "c = 5").holds is True
 
 
+@pytest.mark.slow
 def test_fhstcp_is_fairer_than_highspeed_and_scalable(smoke: Reproduction) -> None:
     fairer = judged(smoke, "3", "fairer")
     for other in ("HighSpeed", "Scalable"):
@@ -60,11 +64,13 @@ def test_fhstcp_is_fairer_than_highspeed_and_scalable(smoke: Reproduction) -> No
     assert not any(one.holds is False for one in fairer.checks)
 
 
+@pytest.mark.slow
 def test_fhstcp_is_nearer_to_the_inverse_ratio_of_rtts_than_highspeed(smoke: Reproduction) -> None:
     nearer = judged(smoke, "3", "against-rtt")
     assert check(nearer, "HighSpeed TCP less FHSTCP").holds is True
 
 
+@pytest.mark.slow
 def test_blocks_shorten_the_queue_and_lengthen_bursts(smoke: Reproduction) -> None:
     bursts = judged(smoke, "block-pacing", "burstiness")
     assert check(bursts, "queue (packets), p99").holds is True
@@ -74,12 +80,14 @@ def test_blocks_shorten_the_queue_and_lengthen_bursts(smoke: Reproduction) -> No
     assert bursts.verdict is Verdict.IN_PART
 
 
+@pytest.mark.slow
 def test_alone_fhstcp_grows_faster_on_long_paths_but_uses_less(smoke: Reproduction) -> None:
     assert judged(smoke, "keeping-advantages", "response").verdict is Verdict.HOLDS
     used = judged(smoke, "keeping-advantages", "utilization")
     assert check(used, "1 Gbit/s, RTT 200 ms").holds is False
 
 
+@pytest.mark.slow
 def test_the_chosen_path_is_nearest_to_table_1(smoke: Reproduction) -> None:
     choice = judged(smoke, "capacity", "choice")
     assert check(choice, "distance of the chosen path").holds is True

@@ -31,19 +31,23 @@ def holds(found: Judgement, begin: str) -> list[bool | None]:
     return [check.holds for check in found.checks if check.what.startswith(begin)]
 
 
+@pytest.mark.slow
 def test_every_part_is_drawn(done: reproduction.Reproduction) -> None:
     for part in done.parts:
         assert (done.directory / f"{part.part.name}.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_fair_queueing_keeps_the_background_lossless(done: reproduction.Reproduction) -> None:
     assert judgement(done, "background-lossless").verdict is Verdict.HOLDS
 
 
+@pytest.mark.slow
 def test_one_flow_on_the_switch_needs_the_switchs_buffer(done: reproduction.Reproduction) -> None:
     assert judgement(done, "switch").verdict is Verdict.HOLDS
 
 
+@pytest.mark.slow
 def test_twenty_packets_are_too_few_but_for_bbr(done: reproduction.Reproduction) -> None:
     found = judgement(done, "twenty-packets")
     assert holds(found, "Reno, 10 Gbit/s") == [True]
@@ -54,12 +58,14 @@ def test_twenty_packets_are_too_few_but_for_bbr(done: reproduction.Reproduction)
     assert bbr.measured.mean > 0.9
 
 
+@pytest.mark.slow
 def test_a_small_buffer_costs_cubic_more_than_bbr(done: reproduction.Reproduction) -> None:
     found = judgement(done, "fall")
     assert holds(found, "CUBIC") == [True, True]
     assert holds(found, "BBRv3") == [False, False]
 
 
+@pytest.mark.slow
 def test_a_run_of_a_second_is_found_too_short(done: reproduction.Reproduction) -> None:
     """Of the smoke form, whose verdicts are not the paper's."""
     assert judgement(done, "cycles-10g").verdict is Verdict.DOES_NOT_HOLD

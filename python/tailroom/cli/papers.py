@@ -12,6 +12,7 @@ from rich.text import Text
 from tailroom.cli import failures, report
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
+from tailroom.errors import PaperError
 
 if TYPE_CHECKING:
     from tailroom.reproduction import Paper, Reproduction
@@ -31,10 +32,14 @@ def list_papers(context: typer.Context) -> None:
     if context.invoked_subcommand:
         return
     from tailroom import reproduction  # noqa: PLC0415 - what draws takes a second to load
+    from tailroom.reproduction.catalogue import NONE_INSTALLED  # noqa: PLC0415 - as above
 
     with failures.reported():
         console = Console(highlight=False)
-        for name in reproduction.names():
+        names = reproduction.names()
+        if not names:
+            raise PaperError(NONE_INSTALLED)
+        for name in names:
             _show_paper(reproduction.load(name), console)
 
 

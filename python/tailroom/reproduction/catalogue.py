@@ -9,6 +9,7 @@ from tailroom.scenario.named_values import nearest
 
 GROUP = "tailroom.papers"
 """The group of entry points; the name of an entry point is the paper's, its object a `Paper`."""
+NONE_INSTALLED = "no papers are installed; `pip install tailroom-papers` installs some"
 
 
 def names() -> list[str]:
@@ -24,7 +25,7 @@ def load(name: str) -> Paper:
     """
     entries = _entries()
     if not entries:
-        raise PaperError("no papers are installed; `pip install tailroom-papers` installs some")
+        raise PaperError(NONE_INSTALLED)
     if name not in entries:
         raise PaperError(f"{name}: there is no such paper; {nearest(name, entries)}")
     paper: Paper = entries[name].load()

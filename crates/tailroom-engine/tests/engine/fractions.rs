@@ -86,7 +86,7 @@ fn network() -> impl Strategy<Value = Network> {
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(50))]
 
     #[test]
     fn every_fraction_lies_between_0_and_1(network in network()) {

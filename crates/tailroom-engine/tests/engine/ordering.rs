@@ -103,7 +103,7 @@ fn difference(left: &Results, right: &Results) -> Option<String> {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(100))]
 
     #[test]
     fn engine_and_reference_agree_on_random_networks(network in random_networks::network()) {
@@ -119,7 +119,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(15))]
 
     #[test]
     fn the_same_seed_gives_the_same_results_in_any_thread(network in random_networks::network()) {

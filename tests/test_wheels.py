@@ -1,0 +1,105 @@
+"""The wheels work in an environment that has neither Rust nor the repository."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+UV = Path(sys.executable).with_name("uv")
+UNREACHABLE = ("network connectivity is disabled", "error sending request", "dns error")
+"""What uv says where a package is neither in its cache nor to be had."""
+
+Installed = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def uv(*arguments: object, environment: Path) -> None:
+    """Runs uv; a package that cannot be had skips the test."""
+    done = subprocess.run(
+        [UV, *map(str, arguments)],
+        cwd=REPOSITORY,
+        env={**os.environ, "UV_PROJECT_ENVIRONMENT": str(environment)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode and any(words in done.stderr.lower() for words in UNREACHABLE):
+        pytest.skip(f"a package is not in uv's cache, and not to be had: {done.stderr[-200:]}")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the wheels of both distributions, as they are published."""
+    if not UV.exists():
+        pytest.skip("uv is not in this environment; `make setup` installs it")
+    directory = tmp_path_factory.mktemp("wheels")
+    for package in ("tailroom", "tailroom-papers"):
+        uv("build", "--wheel", "--quiet", "--package", package, "--out-dir", directory,
+           environment=directory / "none")  # fmt: skip
+    return directory
+
+
+@pytest.fixture(scope="module")
+def environment(wheels: Path) -> Path:
+    """An environment with the locked dependencies, and the wheel of tailroom."""
+    place = wheels / "environment"
+    uv("sync", "--quiet", "--frozen", "--no-dev", "--no-install-workspace", "--python",
+       sys.executable, environment=place)  # fmt: skip
+    (wheel,) = wheels.glob("tailroom-*.whl")
+    install(wheel, place)
+    return place
+
+
+def install(wheel: Path, environment: Path) -> None:
+    """Installs a wheel, and checks that what it requires is there."""
+    python = environment / "bin" / "python"
+    uv("pip", "install", "--quiet", "--no-deps", "--python", python, wheel, environment=environment)
+    uv("pip", "check", "--quiet", "--python", python, environment=environment)
+
+
+@pytest.fixture
+def installed(environment: Path, tmp_path: Path) -> Installed:
+    """Runs the command that the wheel installs, where no other program is on the path."""
+
+    def call(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [environment / "bin" / "tailroom", *arguments],
+            cwd=tmp_path,
+            env={"PATH": str(environment / "bin"), "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return call
+
+
+@pytest.mark.slow
+def test_the_wheel_runs_and_sizes_without_rust(installed: Installed) -> None:
+    run = installed("run", "first", "--json")
+    assert run.returncode == 0, run.stderr
+    (link,) = json.loads(run.stdout)["links"].values()
+    assert 0 < link["utilization"] <= 1
+    question = ("--rate", "10Mbps", "--rtt", "20ms", "--duration", "5 s", "--at-most", "4")
+    sized = installed("size", *question, "--target", "utilization >= 90%", "--json")
+    assert sized.returncode == 0, sized.stderr
+    assert json.loads(sized.stdout)
+
+
+@pytest.mark.slow
+def test_papers_name_the_package_to_install_and_work_once_it_is(
+    installed: Installed, environment: Path, wheels: Path
+) -> None:
+    without = installed("papers")
+    assert without.returncode == 2
+    assert "pip install tailroom-papers" in without.stderr
+    (wheel,) = wheels.glob("tailroom_papers-*.whl")
+    install(wheel, environment)
+    listed = installed("papers")
+    assert listed.returncode == 0, listed.stderr
+    assert "barman-2004" in listed.stdout
