@@ -180,7 +180,7 @@ def _show_curves(curves: Curves, console: Console) -> None:
     key, values = curves.axis.key, [str(value) for value in curves.axis.values]
     room = console.width - max(map(len, [key, *values]))
     for quantity, layout in (("utilization", report.percent), ("loss_fraction", report.fraction)):
-        for names in _side_by_side(curves.who_say(quantity), room):
+        for names in _side_by_side(curves.models_predicting(quantity), room):
             table = report.table_of(quantity.replace("_", " "), key, *names)
             columns = [curves.values(name, quantity) for name in names]
             for value, *said in zip(values, *columns, strict=True):

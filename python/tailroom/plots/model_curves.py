@@ -25,14 +25,14 @@ SCALE = {"utilization": 100.0, "loss_fraction": 100.0, "queue_delay_s_mean": 1e3
 
 def draw(curves: "Curves") -> Figure:
     """One panel a quantity, one line a model."""
-    quantities = [one for one in PANELS if curves.who_say(one)] or ["utilization"]
+    quantities = [one for one in PANELS if curves.models_predicting(one)] or ["utilization"]
     figure = Figure(figsize=(9, 2.6 * len(quantities) + 0.6), layout="constrained")
     panels = np.atleast_1d(figure.subplots(len(quantities), sharex=True))
     figure.suptitle(f"Models, link {curves.points[0].link.name}")
     names = [answer.model.name for answer in curves.points[0].answers]
     styles = dict(zip(names, style.line_styles(), strict=False))
     for panel, quantity in zip(panels, quantities, strict=True):
-        for name in curves.who_say(quantity):
+        for name in curves.models_predicting(quantity):
             values = curves.values(name, quantity)
             scaled = np.array([np.nan if one is None else SCALE[quantity] * one for one in values])
             _draw_line(panel, curves, name, scaled, styles[name])

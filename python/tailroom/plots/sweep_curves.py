@@ -199,7 +199,7 @@ class _Models:
         if kind != "links" or quantity not in OF_LINK[:3]:
             return [nan] * len(line.places)
         said = [self._ask(place, link) for place in line.places]
-        found = [one.says(name, quantity) if one else None for one in said]
+        found = [one.value(name, quantity) if one else None for one in said]
         if any(one is not None for one in found):
             self.spoken.add(name)
         return [nan if one is None else one for one in found]
