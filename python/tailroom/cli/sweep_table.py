@@ -50,7 +50,7 @@ def show(
     if result.repeats_itself:
         _warn(console, report.SEEDS_CHANGE_NOTHING)
     _show_imprecise(result, console)
-    _show_unsettled(result, console)
+    _show_warm_up_too_short(result, console)
     _show_phases(result, console)
     for path in result.store.damaged:
         _warn(console, f"{path} was damaged; its run was done again")
@@ -134,17 +134,17 @@ def _show_imprecise(result: SweepResult, console: Console) -> None:
     _list_points([_named(result, settings) for settings in imprecise], console)
 
 
-def _show_unsettled(result: SweepResult, console: Console) -> None:
-    unsettled = result.unsettled
-    if not unsettled:
+def _show_warm_up_too_short(result: SweepResult, console: Console) -> None:
+    too_short = result.warm_up_too_short
+    if not too_short:
         return
     _warn(
         console,
-        f"the queue has not settled (MSER-5) at measure_from at {len(unsettled):,} points; raise "
+        f"the queue has not settled (MSER-5) at measure_from at {len(too_short):,} points; raise "
         "measure_from and duration:",
     )
     lines = []
-    for settings, ends_s in unsettled:
+    for settings, ends_s in too_short:
         when = "not in the first half" if ends_s is None else f"at {ends_s:.3g} s"
         lines.append(f"{_named(result, settings)}: settles {when}")
     _list_points(lines, console)

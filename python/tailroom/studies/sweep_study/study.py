@@ -103,7 +103,7 @@ class SweepResult:
         ]
 
     @property
-    def unsettled(self) -> list[tuple[dict[str, object], float | None]]:
+    def warm_up_too_short(self) -> list[tuple[dict[str, object], float | None]]:
         """Points that are measured before their warm-up ends, with the second at which it does.
 
         By `tailroom.warm_up` for the mean over the point's runs, at the link that settles last;
