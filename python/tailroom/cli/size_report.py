@@ -82,7 +82,7 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     if answer.repeats_itself:
         warning = escape(report.SEEDS_CHANGE_NOTHING)
         console.print(f"  [yellow]warning:[/yellow] {warning}", soft_wrap=True)
-    for goal, arrivals in answer.unseen:
+    for goal, arrivals in answer.unresolved_targets:
         console.print(
             f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: no packet was lost, "
             f"but there were only {arrivals:,}; let the runs last longer",
