@@ -18,7 +18,7 @@ from tailroom import _engine, models
 from tailroom.errors import NotApplicableError
 from tailroom.models import MODELS, Bottleneck, Target, bursts_over_background
 from tailroom.models.bottleneck import DynamicFlows, FlowClass, Stream
-from tailroom.models.required import LEAST_LIMIT
+from tailroom.models.smallest_limit import LEAST_LIMIT
 from tailroom.models.window_laws import LAWS, law_of
 from tailroom.studies.prediction import Predictions, ask
 from tests.models.links import FIXED, PACKET, dynamic, flows, link, stream

@@ -19,7 +19,7 @@ from tailroom.models.bursts.cycle import Cycle, Detail, cycle
 from tailroom.models.bursts.growth import growth_of
 from tailroom.models.bursts.queue import Loop
 from tailroom.models.model import Assumption, Model, Prediction, Target, assume
-from tailroom.models.required import smallest_limit_near
+from tailroom.models.smallest_limit import smallest_limit_near
 
 SEARCH = Detail(peaks=20, windows=24, lengths=40, densities=16, rounds=80)
 """For many limits in a row: utilization within 0.005 of the finer one."""

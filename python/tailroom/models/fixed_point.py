@@ -16,8 +16,8 @@ from tailroom.models.assumptions import counted, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.model import Assumption, Prediction, assume
 from tailroom.models.queue_chains import Stationary
-from tailroom.models.required import LARGEST_LIMIT, smallest_limit
 from tailroom.models.root import root_between
+from tailroom.models.smallest_limit import LARGEST_LIMIT, smallest_limit
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import WindowLaw
 

@@ -4,9 +4,9 @@ from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import one_packet_size
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.model import Assumption, Model, Prediction, Target, assume
-from tailroom.models.required import smallest_limit
 from tailroom.models.sawtooth import details, full_limit, sawtooth_assumptions, synchronised
 from tailroom.models.sawtooth_cycle import cycle
+from tailroom.models.smallest_limit import smallest_limit
 
 FAIR = ("fair",)
 """Disciplines under which the other traffic takes nothing of the buffer."""

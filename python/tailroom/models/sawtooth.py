@@ -16,8 +16,8 @@ from tailroom.models.assumptions import (
 )
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.model import Assumption, Model, Prediction, Target, assume
-from tailroom.models.required import LEAST_LIMIT, smallest_limit
 from tailroom.models.sawtooth_cycle import Cycle, Flows, cycle
+from tailroom.models.smallest_limit import LEAST_LIMIT, smallest_limit
 from tailroom.models.traffic import need_permanent_flows
 from tailroom.models.window_laws import law_of
 

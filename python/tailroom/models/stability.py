@@ -19,7 +19,7 @@ from tailroom.models.assumptions import (
 )
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.model import Assumption, Model, Prediction, Target, assume
-from tailroom.models.required import smallest_limit
+from tailroom.models.smallest_limit import smallest_limit
 from tailroom.models.square_root_rule import MANY
 from tailroom.models.traffic import need_permanent_flows
 

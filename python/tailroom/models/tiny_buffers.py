@@ -16,7 +16,7 @@ from tailroom.models.assumptions import (
 )
 from tailroom.models.bottleneck import Bottleneck, FlowClass
 from tailroom.models.model import Assumption, Model, Prediction, Target, assume
-from tailroom.models.required import LEAST_LIMIT
+from tailroom.models.smallest_limit import LEAST_LIMIT
 from tailroom.models.traffic import need_load_below_one, need_permanent_flows, rate_limit_bps
 
 SLOW_ACCESS = 0.01

@@ -19,8 +19,8 @@ from tailroom.models.assumptions import drop_tail, one_bottleneck, steady_link
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.models.fixed_point import whole_places
 from tailroom.models.model import Assumption, Model, Prediction, Target, assume
-from tailroom.models.required import LEAST_LIMIT, smallest_limit
 from tailroom.models.root import root_between
+from tailroom.models.smallest_limit import LEAST_LIMIT, smallest_limit
 from tailroom.models.traffic import need_load_below_one, permanent_load
 
 NEARLY_POISSON = 0.1
