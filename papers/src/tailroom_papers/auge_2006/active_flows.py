@@ -13,7 +13,7 @@ from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.scenario.types import Flows as FlowGroup
 from tailroom.scenario.types import Scenario
-from tailroom_papers.auge_2006 import beside, setup
+from tailroom_papers.auge_2006 import background, setup
 
 if TYPE_CHECKING:
     from tailroom.reproduction.found import Found, PointFound
@@ -141,7 +141,9 @@ def draw(found: "Found") -> Figure:
     looks = style.marked_line_styles()
     for (name, points), look in zip(lines.items(), looks, strict=False):
         numbers = [_number(point) for point in points]
-        beside.draw_line(panel, numbers, points, P99, {**look, "label": f"{name}: p99"}, scale=1.0)
+        background.draw_line(
+            panel, numbers, points, P99, {**look, "label": f"{name}: p99"}, scale=1.0
+        )
         faint = {**look, "linestyle": "none", "markerfacecolor": look["color"]}
         means = [point.mean(MEAN) for point in points]
         panel.plot(numbers, means, **faint, label=f"{name}: mean")

@@ -12,8 +12,8 @@ from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, i
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.scenario.types import Queue
-from tailroom_papers.auge_2006 import beside, setup
-from tailroom_papers.auge_2006.beside import Span
+from tailroom_papers.auge_2006 import background, setup
+from tailroom_papers.auge_2006.background import Span
 from tailroom_papers.auge_2006.comparison import less, more
 from tailroom_papers.auge_2006.residual import (
     background_delay_ms,
@@ -58,12 +58,12 @@ def studies(form: Form) -> Sequence[Study]:
     """A study for each case."""
     span = form.of(Span(30, 50), Span(50, 150), Span(50, 550))
     names = form.of((SHORT, LONG, "CoDel", FAIR), tuple(QUEUES), tuple(QUEUES))
-    grid = {beside.QUEUE: [QUEUES[name] for name in names]}
+    grid = {background.QUEUE: [QUEUES[name] for name in names]}
     cases = form.of((LONE, MIXED), (LONE, MIXED, "4 HighSpeed"), tuple(CASES))
     found = []
     for case in cases:
-        flows = {kind: beside.flow(kind, count) for kind, count in CASES[case].items()}
-        table = beside.scenario(flows, span, f"{case} beside a Poisson background")
+        flows = {kind: background.flow(kind, count) for kind, count in CASES[case].items()}
+        table = background.scenario(flows, span, f"{case} beside a Poisson background")
         found.append(Study(_name(case), table, grid=grid, seeds=form.of(3, 3, 5)))
     return found
 
@@ -85,11 +85,11 @@ def _names(found: "Found") -> list[str]:
 
 
 def _queue(point: "PointFound") -> object:
-    return point.settings[beside.QUEUE]
+    return point.settings[background.QUEUE]
 
 
 def _at(found: "Found", case: str, name: str) -> "PointFound":
-    return found.study(_name(case)).at({beside.QUEUE: QUEUES[name]})
+    return found.study(_name(case)).at({background.QUEUE: QUEUES[name]})
 
 
 def draw(found: "Found") -> Figure:
@@ -125,7 +125,7 @@ def _draw_metric(panel: "Axes", found: "Found", metric: "Metric", scale: float) 
             points = [_at(found, case, name) for name in names]
             xs = [one + 0.13 * (place - 1.5) for one in range(len(names))]
             marks = {**look, "linestyle": "none", "label": case}
-            beside.draw_line(panel, xs, points, metric, marks, scale=scale)
+            background.draw_line(panel, xs, points, metric, marks, scale=scale)
 
 
 def _open_question(found: "Found") -> Judgement:

@@ -13,8 +13,8 @@ from tailroom.reproduction.claim import Claim, Judgement, below, is_true
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.statistics.jackknife import jackknife
-from tailroom_papers.auge_2006 import beside, predicted, setup
-from tailroom_papers.auge_2006.beside import OTHER_WORDS, Span
+from tailroom_papers.auge_2006 import background, predicted, setup
+from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ WANTED = 0.75
 def studies(form: Form) -> Sequence[Study]:
     """Both controls over buffer and load of the background."""
     span = form.of(Span(20, 80), Span(30, 150), Span(50, 650))
-    table = beside.scenario(
-        {"flow": beside.flow("reno")}, span, "A flow beside Poisson backgrounds of any load"
+    table = background.scenario(
+        {"flow": background.flow("reno")}, span, "A flow beside Poisson backgrounds of any load"
     )
     loads = form.of((50,), (30, 50, 70), (30, 50, 70, 90))
     buffers = form.of((20, 200), (20, 50, 100, 625), (10, 20, 50, 100, 200, 625, 1250))
@@ -86,14 +86,14 @@ def draw(found: "Found") -> Figure:
 def _draw_load(panel: "Axes", points: Sequence["PointFound"]) -> None:
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
         mine = [point for point in points if control_of(point) == control]
-        buffers = [beside.buffer_of(point) for point in mine]
+        buffers = [background.buffer_of(point) for point in mine]
         marks = {**look, "linestyle": "none", "label": f"{OTHER_WORDS[control]}, simulation"}
-        beside.draw_line(panel, buffers, mine, residual_share, marks)
+        background.draw_line(panel, buffers, mine, residual_share, marks)
         line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
         shares = [100 * predicted.share(point.runs[0]) for point in mine]
         panel.plot(buffers, shares, label=f"{OTHER_WORDS[control]}, model", **line)
-    beside.buffer_axis(panel)
-    panel.set(ylim=(0, 108), ylabel=beside.SHARE_LABEL)
+    background.buffer_axis(panel)
+    panel.set(ylim=(0, 108), ylabel=background.SHARE_LABEL)
 
 
 def _draw_need(panel: "Axes", found: "Found") -> None:
@@ -130,8 +130,8 @@ def _crossings(found: "Found", control: str) -> dict[float, tuple["Crossing", "C
     crossings: dict[float, tuple[Crossing, Crossing | None]] = {}
     mine = [point for point in found.study("grid").points if control_of(point) == control]
     for load in sorted({load_of(point) for point in mine}):
-        points = sorted((one for one in mine if load_of(one) == load), key=beside.buffer_of)
-        buffers = [beside.buffer_of(point) for point in points]
+        points = sorted((one for one in mine if load_of(one) == load), key=background.buffer_of)
+        buffers = [background.buffer_of(point) for point in points]
         passed = crossing(buffers, [point.mean(residual_share) for point in points])
         said = crossing(buffers, [predicted.share(point.runs[0]) for point in points])
         if passed:
@@ -199,7 +199,7 @@ def _judge(found: "Found") -> Judgement:
         ),
         f"The largest error is {100 * errors[_place(worst)]:+.1f} points "
         f"({OTHER_WORDS[control_of(worst)]}, load {100 * load_of(worst):.0f} %, "
-        f"{beside.buffer_of(worst)} packets). For {100 * WANTED:.0f} % of the residual NewReno "
+        f"{background.buffer_of(worst)} packets). For {100 * WANTED:.0f} % of the residual NewReno "
         f"needs, by the model, {words or 'no buffer that was simulated'} of background.",
     )
 

@@ -11,8 +11,8 @@ from tailroom.reproduction.claim import Check, Claim, Judgement, above, below, s
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.found import PointFound
 from tailroom.reproduction.paper import Part, Study
-from tailroom_papers.auge_2006 import beside, predicted, setup
-from tailroom_papers.auge_2006.beside import OTHER_WORDS, Span
+from tailroom_papers.auge_2006 import background, predicted, setup
+from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _links(control: str, form: Form) -> list[Link]:
 
 def _study(control: str, link: Link, buffers: Sequence[int], form: Form) -> Study:
     title = f"{OTHER_WORDS[control]} beside a Poisson background of half of {link.words}"
-    table = beside.scenario({"flow": beside.flow(control)}, link.span, title)
+    table = background.scenario({"flow": background.flow(control)}, link.span, title)
     # One stream makes the same Poisson packets as 25, and FIFO does not tell flows apart.
     settings = _settings(link.mbps) | {f"flows.{setup.BACKGROUND}.count": 1}
     grid = {LIMIT: [f"{buffer - 1} packets" for buffer in buffers]}
@@ -115,7 +115,7 @@ def draw(found: "Found") -> Figure:
     panels = figure.subplots(1, len(SECONDS), sharey=True)
     for panel, control in zip(panels, SECONDS, strict=True):
         _draw_control(panel, found, control)
-    panels[0].set_ylabel(beside.SHARE_LABEL)
+    panels[0].set_ylabel(background.SHARE_LABEL)
     return figure
 
 
@@ -127,8 +127,8 @@ def _draw_control(panel: "Axes", found: "Found", control: str) -> None:
         line = {key: look[key] for key in ("color", "linestyle", "linewidth")}
         if points:
             marks = {**look, "linestyle": "none", "label": label}
-            xs = [beside.buffer_of(point) for point in points]
-            beside.draw_line(panel, xs, points, residual_share, marks)
+            xs = [background.buffer_of(point) for point in points]
+            background.draw_line(panel, xs, points, residual_share, marks)
         else:
             line["label"] = f"{label}, model only"
         if points or mbps == FASTEST_MBPS:
@@ -137,7 +137,7 @@ def _draw_control(panel: "Axes", found: "Found", control: str) -> None:
             shares = predicted.shares_over(any_run, buffers, _settings(mbps))
             panel.plot(buffers, [100 * one for one in shares], **line)
     panel.axhline(100 * REASONABLE, label="taken as reasonable", **style.LIMIT_LINE)
-    beside.buffer_axis(panel)
+    background.buffer_axis(panel)
     panel.set(title=OTHER_WORDS[control], ylim=(0, 105))
     panel.legend(fontsize="x-small", loc="lower right")
 
@@ -155,7 +155,7 @@ def _mbps(point: PointFound) -> int:
 def _at_buffer(found: "Found", control: str, buffer: int) -> list[PointFound]:
     """By capacity."""
     points = [point for mbps in SECONDS["highspeed"] for point in _points(found, control, mbps)]
-    return [point for point in points if beside.buffer_of(point) == buffer]
+    return [point for point in points if background.buffer_of(point) == buffer]
 
 
 def _checks(found: "Found", control: str, buffer: int) -> list[Check]:

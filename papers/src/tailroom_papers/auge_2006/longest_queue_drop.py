@@ -10,7 +10,7 @@ from tailroom.reproduction.claim import Check, Claim, Judgement
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.scenario.types import AdaptiveRedQueue, Queue, RedQueue
-from tailroom_papers.auge_2006 import beside, setup
+from tailroom_papers.auge_2006 import background, setup
 from tailroom_papers.auge_2006.comparison import less, more
 from tailroom_papers.auge_2006.residual import (
     background_delay_ms,
@@ -85,7 +85,9 @@ def draw(found: "Found") -> Figure:
     for panel, (label, metric) in zip(panels, PANELS.items(), strict=True):
         for (words, _), line in zip(QUEUES.items(), style.marked_line_styles(), strict=False):
             points = [_at(found, words, buffer) for buffer in buffers]
-            beside.draw_line(panel, buffers, points, metric, {**line, "label": words}, scale=1.0)
+            background.draw_line(
+                panel, buffers, points, metric, {**line, "label": words}, scale=1.0
+            )
         style.scale_over(panel, buffers)
         panel.set_ylabel(label)
         panel.grid(visible=True, color="0.92")

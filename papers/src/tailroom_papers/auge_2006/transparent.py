@@ -14,7 +14,7 @@ from tailroom.reproduction.claim import Claim, Judgement, above, below, between,
 from tailroom.reproduction.form import Form
 from tailroom.reproduction.paper import Part, Study
 from tailroom.scenario.types import Scenario
-from tailroom_papers.auge_2006 import beside, setup
+from tailroom_papers.auge_2006 import background, setup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ def _at(found: "Found", load: float, buffer: int) -> "PointFound":
     return next(
         point
         for point in found.study("packets").points
-        if abs(_load(point) - load) < 1e-6 and beside.buffer_of(point) == buffer
+        if abs(_load(point) - load) < 1e-6 and background.buffer_of(point) == buffer
     )
 
 
@@ -109,8 +109,8 @@ def _draw_loss(panel: "Axes", found: "Found") -> None:
         points = [_at(found, load, buffer) for buffer in BUFFERS]
         marks = {**look, "linestyle": "none", "label": f"load {load:g}: simulation"}
         lossy = [point for point in points if point.mean(LOSS) > 0]
-        beside.draw_line(
-            panel, [beside.buffer_of(one) for one in lossy], lossy, LOSS, marks, scale=1.0
+        background.draw_line(
+            panel, [background.buffer_of(one) for one in lossy], lossy, LOSS, marks, scale=1.0
         )
         line = {"color": look["color"], "linewidth": 1.0}
         panel.plot(BUFFERS, [load**n for n in BUFFERS], linestyle="--", **line)
