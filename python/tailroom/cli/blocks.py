@@ -32,19 +32,19 @@ def print_block(
     console: Console, title: str, names: Sequence[Column], columns: Sequence[Column]
 ) -> None:
     """Prints columns beside those that name the rows; again beside the next if they do not fit."""
-    named = sum(min(one.width, WIDEST_NAME) + GAP for one in names)
+    named = sum(min(name.width, WIDEST_NAME) + GAP for name in names)
     for place, some in enumerate(_fitting(columns, console.width - named)):
         shown = [*names, *some]
         table = report.table_of(
             f"{escape(title)}{', continued' if place else ''}",
-            *(escape(one.heading) for one in shown),
+            *(escape(entry.heading) for entry in shown),
         )
         if not title:
             table.title = None
         for number, column in enumerate(table.columns[: len(names)]):
             column.justify, column.no_wrap, column.overflow = "left", False, "fold"
             column.max_width = min(names[number].width, WIDEST_NAME)
-        for row in zip(*(one.cells for one in shown), strict=True):
+        for row in zip(*(entry.cells for entry in shown), strict=True):
             table.add_row(*map(escape, row))
         console.print(table)
 

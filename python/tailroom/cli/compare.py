@@ -62,8 +62,10 @@ def compare(  # noqa: PLR0913 - one argument an option
             intervals = None
         else:
             intervals = _repeat(file, name, settings, seed, seeds, store)
-            measured = {key: one.mean if one else None for key, one in intervals.items()}
-            said = {key: _as_dict(one) for key, one in intervals.items()}
+            measured = {
+                key: interval.mean if interval else None for key, interval in intervals.items()
+            }
+            said = {key: _as_dict(interval) for key, interval in intervals.items()}
             about = {"seeds": seeds, "simulation": said}
         if json:
             print(json_text.dumps({**about, **predictions.as_dict()}, indent=2))
@@ -117,7 +119,9 @@ def _show(
     table.columns[0].no_wrap = True
     table.add_row("simulation", *_cells(simulated, simulated["utilization"]), "")
     if intervals:
-        widths = {key: one.half_width if one else None for key, one in intervals.items()}
+        widths = {
+            key: interval.half_width if interval else None for key, interval in intervals.items()
+        }
         table.add_row("  95 %, +-", *_cells(widths, None), "")
     for answer in predictions.answers:
         said = answer.prediction
@@ -129,7 +133,7 @@ def _show(
             table.add_row(answer.model.name, *cells, verdict)
     console.print(table)
     if intervals:
-        count = max(one.count for one in intervals.values() if one)
+        count = max(value.count for value in intervals.values() if value)
         console.print(f"The simulation is the mean of {count} runs, which the models are off by.")
     console.print("`tailroom model` says what fails, and what buffers the models ask for.")
 

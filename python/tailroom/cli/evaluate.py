@@ -98,7 +98,7 @@ def show(card: Evaluation, console: Console) -> None:
             f"{criterion.title}, {criterion.section}\n"
             f"[dim]{criterion.quantity}; {escape(found.decisive.label)}[/dim]",
             f"[{colour}]{found.verdict}[/{colour}]",
-            *(f"{one.mean:.4g}\n+-{one.half_width:.2g}" if one else "-" for one in values),
+            *(f"{value.mean:.4g}\n+-{value.half_width:.2g}" if value else "-" for value in values),
         )
     console.print(table)
     counts = ", ".join(f"{card.count(verdict)} {verdict}" for verdict in COLOURS)

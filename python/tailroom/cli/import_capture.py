@@ -106,7 +106,7 @@ def _tell_directions(capture: captures.Capture) -> None:
         remedy = f"choose it with --to {side} or --from {side}"
     else:
         directions = capture.flows["direction"].to_pylist()
-        counts = [directions.count(one) for one in ("forward", "reverse")]
+        counts = [directions.count(direction) for direction in ("forward", "reverse")]
         if not all(counts):
             return
         ways = f"{counts[0]:,} forward, {counts[1]:,} reverse, between ends of the same address"

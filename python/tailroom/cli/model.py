@@ -61,7 +61,7 @@ def model(  # noqa: PLR0913 - one argument an option
                 "seed": seed,
                 "link": link,
                 "target": Target(utilization, loss),
-                "only": [one.name for one in models_named(only or MODELS)],
+                "only": [chosen.name for chosen in models_named(only or MODELS)],
             }
         if over:
             curves = predict_over(file, parse_axis(over), **question)
@@ -90,7 +90,7 @@ def _check_picture(out: Path, over: str | None) -> None:
 def show(predictions: Predictions, console: Console) -> None:
     """Prints a row for each model that applies, then what fails, then who does not apply."""
     link = predictions.link
-    applying = [one for one in predictions.answers if one.prediction]
+    applying = [answer for answer in predictions.answers if answer.prediction]
     console.print(
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {link.discipline}, "
         f"limit {report.packets(link.limit_packets)} packets"
@@ -98,18 +98,20 @@ def show(predictions: Predictions, console: Console) -> None:
     )
     console.print(_table(applying, link))
     wanted = [
-        (escape(one.prediction.required_for), one.model.name)
-        for one in applying
-        if one.prediction and one.prediction.required_packets is not None
+        (escape(answer.prediction.required_for), answer.model.name)
+        for answer in applying
+        if answer.prediction and answer.prediction.required_packets is not None
     ]
     _list("Needed limits are for", wanted, console)
     show_failing(applying, console)
-    silent = [one for one in predictions.answers if not one.prediction]
-    others = [(escape(one.why_not), one.model.name) for one in silent]
+    silent = [answer for answer in predictions.answers if not answer.prediction]
+    others = [(escape(answer.why_not), answer.model.name) for answer in silent]
     _list("Models that do not apply", others, console)
     if len(predictions.answers) == 1:
-        details = [one.prediction.details for one in applying if one.prediction]
-        numbers = [(f"{name} = {value:.6g}", "") for one in details for name, value in one.items()]
+        details = [answer.prediction.details for answer in applying if answer.prediction]
+        numbers = [
+            (f"{name} = {value:.6g}", "") for detail in details for name, value in detail.items()
+        ]
         _list("More numbers", numbers, console)
     else:
         console.print("\nMore numbers of one of them: --model NAME")
@@ -119,8 +121,8 @@ def _list(title: str, said: list[tuple[str, str]], console: Console) -> None:
     """Statements (as markup), each once, with the models that make them."""
     if said:
         console.print(f"\n{title}")
-    for statement in dict.fromkeys(one for one, _ in said):
-        names = ", ".join(name for one, name in said if one == statement)
+    for statement in dict.fromkeys(text for text, _ in said):
+        names = ", ".join(name for text, name in said if text == statement)
         console.print(f"  {statement}: [dim]{names}[/dim]" if names else f"  {statement}")
 
 
@@ -168,9 +170,12 @@ def _needed(said: Prediction, link: Bottleneck) -> str:
 def show_failing(answers: list[Answer], console: Console) -> None:
     """Prints the assumptions that fail, each once, with the models that make it."""
     broken = [
-        (f"[red]{escape(one.statement)}[/red]; here {escape(one.found)}", answer.model.name)
+        (
+            f"[red]{escape(assumption.statement)}[/red]; here {escape(assumption.found)}",
+            answer.model.name,
+        )
         for answer in answers
-        for one in answer.failing
+        for assumption in answer.failing
     ]
     _list("Assumptions that fail here", broken, console)
 
@@ -184,7 +189,7 @@ def _show_curves(curves: Curves, console: Console) -> None:
             table = report.table_of(quantity.replace("_", " "), key, *names)
             columns = [curves.values(name, quantity) for name in names]
             for value, *said in zip(values, *columns, strict=True):
-                table.add_row(escape(value), *(layout(one) for one in said))
+                table.add_row(escape(value), *(layout(number) for number in said))
             console.print(table)
 
 
@@ -192,7 +197,7 @@ def _side_by_side(names: list[str], room: int) -> list[list[str]]:
     """Headings of columns, table by table, so that each table is as wide as there is room."""
     tables: list[list[str]] = []
     for name in names:
-        if not tables or sum(len(one) + 2 for one in [*tables[-1], name]) > room:
+        if not tables or sum(len(heading) + 2 for heading in [*tables[-1], name]) > room:
             tables.append([])
         tables[-1].append(name)
     return tables

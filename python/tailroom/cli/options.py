@@ -88,10 +88,10 @@ def parse_axes(option: str, texts: list[str] | None) -> "dict[str, Axis]":
 
 def chosen_sweep(store: "Store", start: str | None) -> "SweepRecord":
     """The sweep whose id begins so; the only one if none is named."""
-    records = [one for one in store.sweeps() if one.id.startswith(start or "")]
+    records = [sweep for sweep in store.sweeps() if sweep.id.startswith(start or "")]
     if len(records) == 1:
         return records[0]
-    known = ", ".join(one.id for one in records or store.sweeps()) or "none"
+    known = ", ".join(sweep.id for sweep in records or store.sweeps()) or "none"
     problem = "are several sweeps" if records else "is no sweep"
     named = f" whose id begins with {start}" if start else ""
     raise failures.InputError(

@@ -172,7 +172,7 @@ def _sweep_files(
     result: SweepResult, kinds: list[Kind], file_format: FileFormat | None, out: Path | None
 ) -> list[Path]:
     """Where each figure goes."""
-    suffixes = [f".{one.value}" for one in FileFormat]
+    suffixes = [f".{choice.value}" for choice in FileFormat]
     if out is not None and out.suffix and not out.is_dir():
         if out.suffix not in suffixes or len(kinds) > 1:
             raise failures.InputError(

@@ -104,7 +104,7 @@ def size_command(  # noqa: PLR0913 - one argument an option
             "duration": duration,
             "host": host,
         }
-        numbers = _numbers(file, {name: one for name, one in given.items() if one is not None})
+        numbers = _numbers(file, {name: text for name, text in given.items() if text is not None})
         with size_bar() as progress, _named_as_options(numbers):
             answer = size(
                 file,
@@ -162,6 +162,6 @@ def _show_known(answer: Size) -> str:
     if answer.tried:
         show(answer, Console(highlight=False, stderr=True), so_far=True)
     store = answer.store.directory if answer.store else ""
-    given = any(one.partition("=")[0] == "--store" for one in sys.argv)
+    given = any(argument.partition("=")[0] == "--store" for argument in sys.argv)
     again = failures.this_command(*(() if given else ("--store", str(store))))
     return f"finished runs are in the store {store}; go on with {again}"

@@ -27,19 +27,19 @@ def as_dict(answer: Size) -> dict[str, Any]:
         "metrics": _metrics(answer.chosen, answer) if answer.chosen else None,
         "feasible": [
             {
-                "goal": str(one.goal),
-                "from_packets": one.low if isfinite(one.low) else None,
-                "to_packets": one.high if isfinite(one.high) else None,
-                "met_somewhere": isfinite(one.low),
-                "is_one_interval": one.is_one_interval,
+                "goal": str(feasible.goal),
+                "from_packets": feasible.low if isfinite(feasible.low) else None,
+                "to_packets": feasible.high if isfinite(feasible.high) else None,
+                "met_somewhere": isfinite(feasible.low),
+                "is_one_interval": feasible.is_one_interval,
             }
-            for one in answer.feasible
+            for feasible in answer.feasible
         ],
-        "conflicts": [[str(one), str(other)] for one, other in answer.conflicts],
-        "choices": [one.limit for one in answer.choices],
+        "conflicts": [[str(goal), str(other)] for goal, other in answer.conflicts],
+        "choices": [choice.limit for choice in answer.choices],
         "tried": [
-            {"limit_packets": one.limit, "runs": len(one.point.keys), **_metrics(one, answer)}
-            for one in answer.tried
+            {"limit_packets": tried.limit, "runs": len(tried.point.keys), **_metrics(tried, answer)}
+            for tried in answer.tried
         ],
         "models": answer.predictions.as_dict()["models"],
         "phase_check": phases.as_dicts(answer.phases),
@@ -63,10 +63,10 @@ def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
     intervals = {name: tried.interval(name) for name in names}
     return {
         name: {
-            "mean": one.mean,
-            "half_width": one.half_width if isfinite(one.half_width) else None,
+            "mean": interval.mean,
+            "half_width": interval.half_width if isfinite(interval.half_width) else None,
         }
-        for name, one in intervals.items()
+        for name, interval in intervals.items()
     }
 
 
@@ -91,7 +91,7 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     if answer.choices:
         console.print(_choices(answer))
     console.print(_tried(answer))
-    if any(one.verdict is None for one in answer.tried):
+    if any(tried.verdict is None for tried in answer.tried):
         console.print(
             "open: the runs do not decide it with 95 % confidence, so the buffer counts as too "
             "small; a larger --at-most allows more runs, a longer duration makes each tell more",
@@ -125,8 +125,8 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
             f"{amounts['bytes']:,.0f} B = {1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
         )
         _show_undecided(answer, console)
-    for one in answer.feasible:
-        console.print(f"  {escape(str(one.goal))}: {where_met(one, answer)}")
+    for feasible in answer.feasible:
+        console.print(f"  {escape(str(feasible.goal))}: {where_met(feasible, answer)}")
     for goal, other in answer.conflicts:
         console.print(f"  [red]{escape(str(goal))} and {escape(str(other))} conflict[/red]")
 
@@ -138,7 +138,7 @@ def _packets(number: float) -> str:
 def _show_undecided(answer: Size, console: Console) -> None:
     """Says from where to where the smallest sufficient buffer may be."""
     small, good = answer.too_small_packets, answer.limit_packets or 0
-    if small and any(small < one.limit < good for one in answer.tried):
+    if small and any(small < tried.limit < good for tried in answer.tried):
         console.print(
             f"  {_packets(small)} {'is' if small == 1 else 'are'} too few (95 % "
             "confidence); between the two the runs do not decide",
@@ -149,12 +149,12 @@ def _show_undecided(answer: Size, console: Console) -> None:
 def _choices(answer: Size) -> Any:
     """The metrics of the answer between those of smaller and larger buffers."""
     table = report.table_of("What each choice costs: mean and 95 % interval", "queue limit")
-    for one in answer.choices:
-        is_answer = one.limit == answer.limit_packets
-        heading = f"{one.limit:,}\npackets"
+    for choice in answer.choices:
+        is_answer = choice.limit == answer.limit_packets
+        heading = f"{choice.limit:,}\npackets"
         table.add_column(f"[bold]{heading}[/bold]" if is_answer else heading, justify="right")
     for metric in answer.shown_metrics:
-        cells = [_cell(answer, metric, one) for one in answer.choices]
+        cells = [_cell(answer, metric, choice) for choice in answer.choices]
         table.add_row(escape(_short(metric, answer)), *cells)
     return table
 
@@ -166,22 +166,22 @@ def _short(metric: str, answer: Size) -> str:
     return words if owner in (f"Link {answer.link.name}", "All flows") else f"{owner}: {words}"
 
 
-def _cell(answer: Size, metric: str, one: Tried) -> str:
+def _cell(answer: Size, metric: str, tried: Tried) -> str:
     """Mean and half-width below one another; without randomness, there is no half-width."""
-    text = cell(metric, one.interval(metric))
+    text = cell(metric, tried.interval(metric))
     return text.partition("\n")[0] if answer.repeats_itself else text
 
 
-def where_met(one: Feasible, answer: Size) -> str:
+def where_met(feasible: Feasible, answer: Size) -> str:
     """Says in words where a goal is met."""
-    if isinf(one.low):
+    if isinf(feasible.low):
         return f"met by no limit from {answer.tried[0].limit:,} to {answer.tried[-1].limit:,}"
-    if isfinite(one.high):
-        low = f"{one.low:,.0f}" if one.low else "the smallest tried"
-        where = f"{low} to {_packets(one.high)}"
+    if isfinite(feasible.high):
+        low = f"{feasible.low:,.0f}" if feasible.low else "the smallest tried"
+        where = f"{low} to {_packets(feasible.high)}"
     else:
-        where = f"{_packets(one.low) if one.low else 'the smallest tried'} upwards"
-    gaps = "" if one.is_one_interval else "; not everywhere between: it is not monotone"
+        where = f"{_packets(feasible.low) if feasible.low else 'the smallest tried'} upwards"
+    gaps = "" if feasible.is_one_interval else "; not everywhere between: it is not monotone"
     return f"met from {where}{gaps}"
 
 
@@ -189,11 +189,11 @@ def _tried(answer: Size) -> Any:
     metrics = list(dict.fromkeys(goal.metric for goal in answer.goals))
     table = report.table_of("Buffers tried", "limit", "runs", *metrics, "verdict")
     words = {True: "meets all", False: "[red]misses[/red]", None: "open"}
-    for one in answer.tried:
-        cells = [_cell(answer, metric, one).replace("\n", " ") for metric in metrics]
-        mark = "[bold]<[/bold]" if one.limit == answer.limit_packets else ""
-        runs = str(len(one.point.keys))
-        table.add_row(f"{one.limit:,} {mark}", runs, *cells, words[one.verdict])
+    for tried in answer.tried:
+        cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
+        mark = "[bold]<[/bold]" if tried.limit == answer.limit_packets else ""
+        runs = str(len(tried.point.keys))
+        table.add_row(f"{tried.limit:,} {mark}", runs, *cells, words[tried.verdict])
     return table
 
 
@@ -205,20 +205,20 @@ def _show_models(answer: Size, console: Console) -> None:
     table.columns[0].no_wrap, table.columns[3].no_wrap = True, False
     bdp = answer.link.bdp_packets
     asked = [
-        one
-        for one in answer.predictions.answers
-        if one.prediction and one.prediction.required_packets is not None
+        model_answer
+        for model_answer in answer.predictions.answers
+        if model_answer.prediction and model_answer.prediction.required_packets is not None
     ]
-    for one in asked:
-        packets = one.prediction.required_packets if one.prediction else None
+    for model_answer in asked:
+        packets = model_answer.prediction.required_packets if model_answer.prediction else None
         none = packets is None or isinf(packets)
-        failing = len(one.failing)
+        failing = len(model_answer.failing)
         table.add_row(
-            one.model.name,
+            model_answer.model.name,
             "none" if none else report.packets(packets),
             "-" if none or not bdp else f"{(packets or 0) / bdp:.4g}",
-            one.prediction.required_for if one.prediction else "",
-            f"[red]{failing} of {len(one.assumptions)}[/red]" if failing else "none",
+            model_answer.prediction.required_for if model_answer.prediction else "",
+            f"[red]{failing} of {len(model_answer.assumptions)}[/red]" if failing else "none",
         )
     console.print(table)
     show_failing(asked, console)

@@ -66,7 +66,7 @@ def _show_points(
     names = [*dict.fromkeys(metric for block in blocks.values() for metric in block.values())]
     means = {metric: result.intervals(metric) for metric in names}
     by_point = result.phase_spreads(names)
-    spreads = [{one.metric: one for one in point} for point in by_point]
+    spreads = [{spread.metric: spread for spread in point} for point in by_point]
     who = _settings(result, shown)
     counts = [len(rows[place]) for place in shown]
     if len(set(counts)) > 1:
@@ -103,7 +103,9 @@ def _chosen(metrics: Sequence[str], known: Sequence[str]) -> dict[str, dict[str,
 
 def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, str]]:
     """Headings with full names of metrics, by the title of their table."""
-    every = list(dict.fromkeys(one.split(".")[1] for one in known if one.startswith("links.")))
+    every = list(
+        dict.fromkeys(metric.split(".")[1] for metric in known if metric.startswith("links."))
+    )
     until = result.record.until
     named = [
         *result.record.axes,
@@ -154,7 +156,7 @@ def _show_phases(result: SweepResult, console: Console) -> None:
     """Names the points whose results depend on microseconds, whichever metric shows it."""
     lines = []
     for point, spreads in zip(result.record.points, result.phase_spreads(), strict=True):
-        found = [one.metric for one in spreads if one.is_phase_dependent]
+        found = [spread.metric for spread in spreads if spread.is_phase_dependent]
         if found:
             lines.append(f"{_named(result, point['settings'])}: {', '.join(found)}")
     if lines:

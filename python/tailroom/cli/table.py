@@ -56,8 +56,8 @@ class NumberTable(Table):
     def _widths(self, console: Console, options: ConsoleOptions) -> list[int] | None:
         """The columns' widths; `None` if the terminal is too narrow for the words in them."""
         ranges = [self._range(console, options, index) for index in range(len(self.columns))]
-        widths = [one.maximum for one in ranges]
-        least = [one.minimum for one in ranges]
+        widths = [measurement.maximum for measurement in ranges]
+        least = [measurement.minimum for measurement in ranges]
         words = self._heading(0).split()
         least[0] = min(widths[0], max(NAME_WIDTH, *map(len, words), 0))
         excess = sum(widths) + GAP * (len(widths) - 1) - options.max_width
@@ -73,7 +73,10 @@ class NumberTable(Table):
         wide = options.update_width(10_000)
         cells = [self._heading(index), *self.columns[index].cells]
         found = [Measurement.get(console, wide, cell) for cell in cells]
-        return Measurement(max(one.minimum for one in found), max(one.maximum for one in found))
+        return Measurement(
+            max(measurement.minimum for measurement in found),
+            max(measurement.maximum for measurement in found),
+        )
 
     def _heading(self, index: int) -> str:
         return str(self.columns[index].header)

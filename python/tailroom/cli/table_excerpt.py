@@ -39,7 +39,7 @@ def _fitting(columns: Sequence[Column], width: int) -> list[Column]:
     """As many columns as fit the width, at least one."""
     shown: list[Column] = []
     for column in columns:
-        if shown and sum(one.width + GAP for one in shown) + column.width > width:
+        if shown and sum(before.width + GAP for before in shown) + column.width > width:
             break
         shown.append(column)
     return shown

@@ -25,7 +25,7 @@ def steady_link(link: Bottleneck) -> Assumption:
 def one_packet_size(link: Bottleneck) -> Assumption:
     """All data packets have one size."""
     sizes = link.packet_sizes_bytes
-    varied = [one.group for one in link.streams if not one.fixed_size]
+    varied = [stream.group for stream in link.streams if not stream.fixed_size]
     found = f"{min(sizes)} to {max(sizes)} B" if len(sizes) > 1 else f"{', '.join(varied)} varies"
     return assume("packets have one size", len(sizes) <= 1 and not varied, found)
 
@@ -33,14 +33,16 @@ def one_packet_size(link: Bottleneck) -> Assumption:
 def long_flows_alone(link: Bottleneck) -> Assumption:
     """Permanent flows under congestion control, and nothing beside them."""
     load = link.stream_load + link.dynamic_load
-    others = [one.group for one in link.streams + link.dynamic]
+    others = [source.group for source in link.streams + link.dynamic]
     found = f"{', '.join(others)} offer {load:.3g} of the rate"
     return assume("nothing else crosses the link", not others, found)
 
 
 def fast_access(link: Bottleneck) -> Assumption:
     """No access link is slower than the bottleneck."""
-    slowest = min((one.access_rate_bps for one in link.classes), default=link.rate_bps)
+    slowest = min(
+        (flow_class.access_rate_bps for flow_class in link.classes), default=link.rate_bps
+    )
     return assume(
         "access links are no slower than the link",
         slowest >= link.rate_bps,
@@ -51,7 +53,7 @@ def fast_access(link: Bottleneck) -> Assumption:
 def unbounded_windows(link: Bottleneck) -> Assumption:
     """No window reaches its own bound before the link is full."""
     need = (link.bdp_packets + link.limit_packets) / max(1, link.flow_count)
-    smallest = min((one.max_window for one in link.classes), default=need)
+    smallest = min((flow_class.max_window for flow_class in link.classes), default=need)
     found = f"{smallest:g} packets, where a share of link and buffer is {need:.4g}"
     return assume("windows have no other bound", smallest >= need, found)
 
@@ -63,5 +65,5 @@ def counted(flows: int) -> str:
 
 def only_controls(link: Bottleneck, *controls: str) -> Assumption:
     """Flows run these congestion controls."""
-    others = sorted({one.congestion for one in link.classes} - set(controls))
+    others = sorted({flow_class.congestion for flow_class in link.classes} - set(controls))
     return assume(f"flows run {' or '.join(controls)}", not others, ", ".join(others))

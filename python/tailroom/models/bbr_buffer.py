@@ -71,7 +71,7 @@ def predict(link: Bottleneck, _target: Target) -> Prediction:
         NotApplicableError: No permanent BBRv1 flow crosses the link.
     """
     need_permanent_flows(link)
-    flows = sum(one.count for one in link.classes if one.congestion == "bbr1")
+    flows = sum(flow_class.count for flow_class in link.classes if flow_class.congestion == "bbr1")
     if not flows:
         raise NotApplicableError(f"link {link.name}: no BBRv1 flow crosses it")
     bdp, limit = link.bdp_packets, link.limit_packets
@@ -110,7 +110,7 @@ def _alone(link: Bottleneck, flows: int) -> Prediction:
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """Permanent BBRv1 flows, alone or beside loss-based ones, all with one round trip."""
-    trips = sorted({one.rtt_s for one in link.classes})
+    trips = sorted({flow_class.rtt_s for flow_class in link.classes})
     found = f"{1e3 * trips[0]:.4g} to {1e3 * trips[-1]:.4g} ms"
     limit, bdp = link.limit_packets, link.bdp_packets
     return [

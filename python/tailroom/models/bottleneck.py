@@ -129,14 +129,17 @@ class Bottleneck:
     @property
     def flow_count(self) -> int:
         """Permanent flows under congestion control."""
-        return sum(one.count for one in self.classes)
+        return sum(flow_class.count for flow_class in self.classes)
 
     @property
     def mean_rtt_s(self) -> float:
         """Mean propagation RTT of the permanent flows under congestion control; 0 without any."""
         if not self.classes:
             return 0.0
-        return sum(one.count * one.rtt_s for one in self.classes) / self.flow_count
+        return (
+            sum(flow_class.count * flow_class.rtt_s for flow_class in self.classes)
+            / self.flow_count
+        )
 
     @property
     def bdp_packets(self) -> float:
@@ -146,12 +149,12 @@ class Bottleneck:
     @property
     def stream_load(self) -> float:
         """What the streams that nothing controls take, as a part of the link's rate."""
-        return sum(one.rate_bps for one in self.streams) / self.rate_bps
+        return sum(stream.rate_bps for stream in self.streams) / self.rate_bps
 
     @property
     def dynamic_load(self) -> float:
         """What the flows that come and go offer, as a part of the link's rate."""
-        return sum(one.rate_bps for one in self.dynamic) / self.rate_bps
+        return sum(source.rate_bps for source in self.dynamic) / self.rate_bps
 
     def with_limit(self, packets: float) -> "Bottleneck":
         """The same link with another queue limit, in packets that wait."""
@@ -173,7 +176,7 @@ def read_bottleneck(
         ScenarioError: The scenario is wrong, or has no such link.
     """
     model_input = _model_input(source, seed)
-    names = [one["name"] for one in model_input["links"]]
+    names = [table["name"] for table in model_input["links"]]
     if link is None:
         link = _busiest(model_input)
     elif link not in names:
@@ -191,7 +194,7 @@ def crossed_links(source: ScenarioText) -> list[str]:
     """
     model_input = _model_input(source, None)
     crossed = {name for group in model_input["groups"] for name in group["path"]}
-    return [one["name"] for one in model_input["links"] if one["name"] in crossed]
+    return [table["name"] for table in model_input["links"] if table["name"] in crossed]
 
 
 def _model_input(source: ScenarioText, seed: int | None) -> dict[str, Any]:
@@ -214,11 +217,11 @@ def _busiest(model_input: dict[str, Any]) -> str:
 
 
 def _at(model_input: dict[str, Any], name: str) -> Bottleneck:
-    link = next(one for one in model_input["links"] if one["name"] == name)
+    link = next(table for table in model_input["links"] if table["name"] == name)
     groups = [group for group in model_input["groups"] if name in group["path"]]
-    classes = tuple(one for group in groups for one in _classes(group))
-    streams = tuple(one for group in groups for one in _streams(group))
-    dynamic = tuple(one for group in groups for one in _dynamic(group))
+    classes = tuple(flow_class for group in groups for flow_class in _classes(group))
+    streams = tuple(stream for group in groups for stream in _streams(group))
+    dynamic = tuple(source for group in groups for source in _dynamic(group))
     packet_bytes = _mean_packet_bytes(classes, streams, dynamic)
     others = {at for group in groups for at in (*group["path"], *group["reverse_path"])}
     return Bottleneck(
@@ -249,13 +252,15 @@ def _mean_packet_bytes(
     dynamic: tuple[DynamicFlows, ...],
 ) -> float:
     """By number of flows; of streams and dynamic flows by rate, where there is nothing else."""
-    sizes: list[tuple[float, float]] = [(one.count, one.packet_bytes) for one in classes]
+    sizes: list[tuple[float, float]] = [
+        (flow_class.count, flow_class.packet_bytes) for flow_class in classes
+    ]
     if not sizes:
         # At equal rates, small packets are the more numerous.
         others = streams + dynamic
-        sizes = [(one.rate_bps / one.packet_bytes, one.packet_bytes) for one in others]
-    weight = sum(one for one, _ in sizes)
-    return sum(one * size for one, size in sizes) / weight if weight else 1500.0
+        sizes = [(other.rate_bps / other.packet_bytes, other.packet_bytes) for other in others]
+    weight = sum(share for share, _ in sizes)
+    return sum(share * size for share, size in sizes) / weight if weight else 1500.0
 
 
 def _classes(group: dict[str, Any]) -> list[FlowClass]:

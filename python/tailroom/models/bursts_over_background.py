@@ -132,8 +132,10 @@ def background_load(link: Bottleneck) -> float:
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """One flow, clocked by an ACK for every packet, beside Poisson packets of the same size."""
     flow = the_flow(link)
-    others = [(one.group, one.process) for one in link.streams if one.process != "poisson"]
-    others += [(one.group, one.process) for one in link.dynamic]
+    others = [
+        (stream.group, stream.process) for stream in link.streams if stream.process != "poisson"
+    ]
+    others += [(group.group, group.process) for group in link.dynamic]
     window = at_limit(link, link.limit_packets, SEARCH).window
     return [
         assume(

@@ -69,7 +69,7 @@ def predict(link: Bottleneck, _target: Target) -> Prediction:
             or it has no marking threshold.
     """
     need_permanent_flows(link)
-    if not any(one.congestion == "dctcp" for one in link.classes):
+    if not any(flow_class.congestion == "dctcp" for flow_class in link.classes):
         raise NotApplicableError(f"link {link.name}: no DCTCP flow crosses it")
     if link.discipline != "step_mark":
         raise NotApplicableError(
@@ -105,9 +105,11 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     flows, bdp = link.flow_count, link.bdp_packets
     threshold = link.amounts_packets["threshold"]
     window = (bdp + threshold) / flows
-    gain = max((float(one.parameters.get("gain", 0)) for one in link.classes), default=0.0)
+    gain = max(
+        (float(flow_class.parameters.get("gain", 0)) for flow_class in link.classes), default=0.0
+    )
     largest = BURST / sqrt(2 * (bdp + threshold))
-    deaf = [one.group for one in link.classes if not one.ecn]
+    deaf = [flow_class.group for flow_class in link.classes if not flow_class.ecn]
     return [
         only_controls(link, "dctcp"),
         assume("flows use ECN", not deaf, f"{', '.join(deaf)} without"),

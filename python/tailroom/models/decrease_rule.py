@@ -74,10 +74,10 @@ def controls_of(link: Bottleneck) -> list[tuple[int, Minimum]]:
         NotApplicableError: A control has no decrease that is known beforehand.
     """
     counts: dict[str, tuple[int, FlowClass]] = {}
-    for one in link.classes:
-        key = f"{one.congestion} {sorted(one.parameters.items())}"
-        counts[key] = (counts.get(key, (0, one))[0] + one.count, one)
-    return [(count, minimum_of(one)) for count, one in counts.values()]
+    for flow_class in link.classes:
+        key = f"{flow_class.congestion} {sorted(flow_class.parameters.items())}"
+        counts[key] = (counts.get(key, (0, flow_class))[0] + flow_class.count, flow_class)
+    return [(count, minimum_of(flow_class)) for count, flow_class in counts.values()]
 
 
 def minimum_utilization(link: Bottleneck) -> float:
@@ -120,7 +120,7 @@ def predict(link: Bottleneck, _target: Target) -> Prediction:
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """One long flow, or several that lose packets at the same time."""
     flows = link.flow_count
-    kinds = sorted({one.congestion for one in link.classes})
+    kinds = sorted({flow_class.congestion for flow_class in link.classes})
     return [
         assume("all flows run one control", len(kinds) == 1, ", ".join(kinds)),
         assume("one flow, or all reduce together", flows == 1, f"{flows} flows"),

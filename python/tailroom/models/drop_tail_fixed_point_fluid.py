@@ -20,8 +20,11 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     Raises:
         NotApplicableError: No HighSpeed flow crosses the link, or as `drop_tail_fixed_point`.
     """
-    if all(one.congestion not in LAWS for one in link.classes):
-        found = ", ".join(sorted({one.congestion for one in link.classes})) or "no permanent flows"
+    if all(flow_class.congestion not in LAWS for flow_class in link.classes):
+        found = (
+            ", ".join(sorted({flow_class.congestion for flow_class in link.classes}))
+            or "no permanent flows"
+        )
         raise NotApplicableError(
             f"link {link.name}: no permanent HighSpeed flow crosses it, but {found}"
         )

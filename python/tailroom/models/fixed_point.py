@@ -59,14 +59,14 @@ class Demand:
             begin = len(self.classes)
             self.classes += alike
             self._groups.append((law, slice(begin, len(self.classes))))
-        bits = 8.0 * self._each(lambda one: one.packet_bytes)
-        self._rtts_s = self._each(lambda one: one.rtt_s)
-        self._largest = self._each(lambda one: one.max_window)
-        self._access_pps = self._each(lambda one: one.access_rate_bps) / bits
-        self._load_per_pps = self._each(lambda one: one.count) * bits / link.rate_bps
+        bits = 8.0 * self._each(lambda flow_class: flow_class.packet_bytes)
+        self._rtts_s = self._each(lambda flow_class: flow_class.rtt_s)
+        self._largest = self._each(lambda flow_class: flow_class.max_window)
+        self._access_pps = self._each(lambda flow_class: flow_class.access_rate_bps) / bits
+        self._load_per_pps = self._each(lambda flow_class: flow_class.count) * bits / link.rate_bps
 
     def _each(self, value: Callable[[FlowClass], float]) -> Floats:
-        return np.array([value(one) for one in self.classes], dtype=float)
+        return np.array([value(flow_class) for flow_class in self.classes], dtype=float)
 
     def windows(self, met: Stationary) -> Floats:
         """Mean window of each of `classes`, in packets."""
@@ -97,10 +97,18 @@ class Demand:
 def _alike(classes: tuple[FlowClass, ...]) -> list[list[FlowClass]]:
     """Classes that have one law."""
     found: dict[str, list[FlowClass]] = {}
-    for one in classes:
-        parameters = sorted(one.parameters.items())
-        key = repr((one.congestion, parameters, one.packets_per_ack, one.pacing, one.ecn))
-        found.setdefault(key, []).append(one)
+    for flow_class in classes:
+        parameters = sorted(flow_class.parameters.items())
+        key = repr(
+            (
+                flow_class.congestion,
+                parameters,
+                flow_class.packets_per_ack,
+                flow_class.pacing,
+                flow_class.ecn,
+            )
+        )
+        found.setdefault(key, []).append(flow_class)
     return list(found.values())
 
 
@@ -129,8 +137,8 @@ class FixedPoint:
         windows, loads = self.demand.windows(self.queue), self.demand.loads(self.queue)
         details = {"load_fraction": self.load, **more}
         groups: dict[str, list[int]] = {}
-        for at, one in enumerate(self.demand.classes):
-            groups.setdefault(one.group, []).append(at)
+        for at, flow_class in enumerate(self.demand.classes):
+            groups.setdefault(flow_class.group, []).append(at)
         for group, members in groups.items():
             counts = [self.demand.classes[at].count for at in members]
             details[f"{group}_share_fraction"] = float(loads[members].sum()) / self.load
@@ -216,7 +224,7 @@ def whole_places(link: Bottleneck) -> int:
 
 def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
     """What every fixed point supposes."""
-    dynamic = ", ".join(one.group for one in link.dynamic)
+    dynamic = ", ".join(group.group for group in link.dynamic)
     windows = found.demand.windows(found.queue)
     smallest = float(windows.min(initial=LEAST_WINDOW))
     return [
@@ -243,9 +251,21 @@ def as_random_as_poisson(link: Bottleneck) -> Assumption:
     in bursts. Near a load of 1 a queue of K places remembers about K^2 packets.
     """
     remembered = link.system_packets**2
-    bursty = [f"{one.group} is {one.process}" for one in link.streams if one.process == "on_off"]
-    bursty += sorted({f"group {one.group} is not paced" for one in link.classes if not one.pacing})
-    flows = link.flow_count + sum(one.count for one in link.streams if one.process == "cbr")
+    bursty = [
+        f"{stream.group} is {stream.process}"
+        for stream in link.streams
+        if stream.process == "on_off"
+    ]
+    bursty += sorted(
+        {
+            f"group {flow_class.group} is not paced"
+            for flow_class in link.classes
+            if not flow_class.pacing
+        }
+    )
+    flows = link.flow_count + sum(
+        stream.count for stream in link.streams if stream.process == "cbr"
+    )
     few = [f"{counted(flows)} for {remembered:.3g} packets"] if 0 < flows < remembered else []
     return assume(
         "arrivals are random over the K^2 packets that a queue remembers",

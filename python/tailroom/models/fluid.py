@@ -117,7 +117,7 @@ def _trajectory(equations: Equations, path: Path) -> Trajectory:
     return Trajectory(
         times_s=path.times_s,
         windows=path.states[:, :size],
-        groups=tuple(one.group for one in equations.classes),
+        groups=tuple(flow_class.group for flow_class in equations.classes),
         rtts_s=equations.rtts_s,
         queue_packets=waiting,
         arriving_pps=arriving,
@@ -184,8 +184,14 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     rest = equations.rest()
     size = len(equations.counts)
     smallest = float(rest.state[:size].min())
-    averaged = sorted({one.congestion for one in equations.classes if law_of(one).increase is None})
-    kinds = len({(one.congestion, one.rtt_s) for one in link.classes})
+    averaged = sorted(
+        {
+            flow_class.congestion
+            for flow_class in equations.classes
+            if law_of(flow_class).increase is None
+        }
+    )
+    kinds = len({(flow_class.congestion, flow_class.rtt_s) for flow_class in link.classes})
     return [
         assume("there are many flows", link.flow_count >= MANY, f"{link.flow_count} flows"),
         assume(
@@ -200,8 +206,8 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         ),
         assume(
             "each packet is acknowledged",
-            all(one.packets_per_ack == 1 for one in link.classes),
-            f"one ACK for {max(one.packets_per_ack for one in link.classes)} packets",
+            all(flow_class.packets_per_ack == 1 for flow_class in link.classes),
+            f"one ACK for {max(flow_class.packets_per_ack for flow_class in link.classes)} packets",
         ),
         assume(
             f"there are no more than {MOST_CLASSES} RTTs",

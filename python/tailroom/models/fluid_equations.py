@@ -65,19 +65,21 @@ class Equations:
         self._last: _Flow | None = None
         self.step_s = 0.0
         """Step of integration; 0 for the true derivatives."""
-        self.counts = np.array([float(one.count) for one in self.classes])
+        self.counts = np.array([float(flow_class.count) for flow_class in self.classes])
         # A path without delay still has the transmission of a packet.
-        rtts_s = np.array([one.rtt_s for one in self.classes])
+        rtts_s = np.array([flow_class.rtt_s for flow_class in self.classes])
         self.rtts_s = np.maximum(rtts_s, 1 / self.capacity_pps)
-        laws = [law_of(one) for one in self.classes]
-        self._marked = np.array([one.ecn for one in self.classes]) & (self.queue.marks_up_to > 0)
+        laws = [law_of(flow_class) for flow_class in self.classes]
+        self._marked = np.array([flow_class.ecn for flow_class in self.classes]) & (
+            self.queue.marks_up_to > 0
+        )
         self._marks = bool(self._marked.any())
         self._dropped_counts = np.where(self._marked, 0.0, self.counts)
         longest = self.queue.largest / self.capacity_pps
         # Far above the window that fills link and buffer.
         top = 4 * (self.capacity_pps * float(self.rtts_s.max()) + self.queue.largest) + 100
         self.largest_windows = np.array(
-            [min(top, max(1.0, one.max_window)) for one in self.classes]
+            [min(top, max(1.0, flow_class.max_window)) for flow_class in self.classes]
         )
         self._tables = _Tables(laws, self.rtts_s, longest, top)
 
@@ -274,8 +276,11 @@ class _Tables:
         growth = table[:, :, 0] + rest * table[:, :, 1]
         # The reductions a packet, and a round trip, that balance the growth.
         a_packet = np.log(growth) - np.log(self._decrease) - 2 * self._logs
-        found = [_falls_to(one, np.log(max(probability, 1e-300)), self._logs) for one in a_packet]
-        once = [_falls_to(one + self._logs, 0.0, self._logs) for one in a_packet]
+        found = [
+            _falls_to(log_rate, np.log(max(probability, 1e-300)), self._logs)
+            for log_rate in a_packet
+        ]
+        once = [_falls_to(log_rate + self._logs, 0.0, self._logs) for log_rate in a_packet]
         # At a larger p w there is one a round trip and no more.
         windows: Floats = np.exp(np.maximum(found, once))
         return windows
@@ -323,11 +328,11 @@ def _check(link: Bottleneck) -> None:
         raise NotApplicableError(
             f"link {link.name}: other traffic offers {load:.3g} of its rate and leaves nothing"
         )
-    for one in link.classes:
-        if one.ecn and law_of(one).counts_marks and link.discipline != "drop_tail":
+    for flow_class in link.classes:
+        if flow_class.ecn and law_of(flow_class).counts_marks and link.discipline != "drop_tail":
             raise NotApplicableError(
-                f"link {link.name}: {one.congestion} of group {one.group} answers the share of "
-                "marks, not each of them"
+                f"link {link.name}: {flow_class.congestion} of group {flow_class.group} answers "
+                "the share of marks, not each of them"
             )
 
 
@@ -337,8 +342,8 @@ def merged(classes: tuple[FlowClass, ...]) -> list[FlowClass]:
     Each has the mean RTT of its flows. Different controls are never merged.
     """
     kinds: dict[str, dict[float, list[FlowClass]]] = {}
-    for one in sorted(classes, key=lambda one: one.rtt_s):
-        kinds.setdefault(_kind(one), {}).setdefault(one.rtt_s, []).append(one)
+    for flow_class in sorted(classes, key=lambda flow_class: flow_class.rtt_s):
+        kinds.setdefault(_kind(flow_class), {}).setdefault(flow_class.rtt_s, []).append(flow_class)
     different = sum(len(by_rtt) for by_rtt in kinds.values())
     share = min(1.0, max(0, MOST_CLASSES - len(kinds)) / max(1, different - len(kinds)))
     found = []
@@ -346,15 +351,22 @@ def merged(classes: tuple[FlowClass, ...]) -> list[FlowClass]:
         parts = 1 + int(share * (len(by_rtt) - 1))
         for indices in np.array_split(np.arange(len(by_rtt)), parts):
             groups = list(by_rtt.values())[indices[0] : indices[-1] + 1]
-            found.append(_one_of([one for group in groups for one in group]))
+            found.append(_one_of([flow_class for group in groups for flow_class in group]))
     return found
 
 
-def _kind(one: FlowClass) -> str:
-    return repr((one.congestion, sorted(one.parameters.items()), one.max_window, one.ecn))
+def _kind(flow_class: FlowClass) -> str:
+    return repr(
+        (
+            flow_class.congestion,
+            sorted(flow_class.parameters.items()),
+            flow_class.max_window,
+            flow_class.ecn,
+        )
+    )
 
 
 def _one_of(group: list[FlowClass]) -> FlowClass:
-    count = sum(one.count for one in group)
-    mean = sum(one.count * one.rtt_s for one in group) / count
+    count = sum(flow_class.count for flow_class in group)
+    mean = sum(flow_class.count * flow_class.rtt_s for flow_class in group) / count
     return replace(group[0], count=count, rtt_s=mean)

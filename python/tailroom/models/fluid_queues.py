@@ -166,7 +166,7 @@ class _Interpolation:
         """Tabulates the functions at ascending x, of which some may be equal."""
         self._x: list[float] = x.tolist()
         with np.errstate(divide="ignore", invalid="ignore"):
-            slopes = [np.diff(one) / np.diff(x) for one in values]
+            slopes = [np.diff(value) / np.diff(x) for value in values]
         rows = [column.tolist() for pair in zip(values, slopes, strict=True) for column in pair]
         self._rows = list(zip(*(row[: len(self._x) - 1] for row in rows), strict=True))
         one, two, three = values
@@ -258,7 +258,7 @@ class Red(_Plain):
 
     def bounded(self, state: list[float]) -> list[float]:
         """See `FluidQueue`."""
-        return [min(max(one, 0.0), self.largest) for one in state]
+        return [min(max(length, 0.0), self.largest) for length in state]
 
     def at_rest(self, content: float) -> tuple[float, float]:
         """See `FluidQueue`."""

@@ -91,8 +91,8 @@ def linearised(equations: Equations, rest: Rest) -> Linear:
     by_heard = np.empty((len(state), size))
     for number in range(size):
         # The slope is linear in what is heard.
-        one = np.eye(size)[number]
-        by_heard[:, number] = equations.slope(state, one) - equations.slope(state, 0 * one)
+        unit = np.eye(size)[number]
+        by_heard[:, number] = equations.slope(state, unit) - equations.slope(state, 0 * unit)
     delays = equations.delays(state)
     by_probability = equations.slope_by_probability(state)
     once_a_round_trip = rest.probability * state[:size] >= 1

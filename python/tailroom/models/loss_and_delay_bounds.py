@@ -26,9 +26,9 @@ def harmonic_rtt_s(link: Bottleneck) -> float:
     Raises:
         NotApplicableError: A round trip takes no time.
     """
-    if not all(one.rtt_s for one in link.classes):
+    if not all(flow_class.rtt_s for flow_class in link.classes):
         raise NotApplicableError(f"link {link.name}: a round trip takes no time")
-    return link.flow_count / sum(one.count / one.rtt_s for one in link.classes)
+    return link.flow_count / sum(flow_class.count / flow_class.rtt_s for flow_class in link.classes)
 
 
 def windows(link: Bottleneck) -> float:
@@ -37,7 +37,9 @@ def windows(link: Bottleneck) -> float:
     sqrt(3 / (2 d)) each, where every ACK stands for d packets (Mathis et al. 1997): 1.22, and 0.87
     with delayed ACKs.
     """
-    return sum(one.count * sqrt(1.5 / one.packets_per_ack) for one in link.classes)
+    return sum(
+        flow_class.count * sqrt(1.5 / flow_class.packets_per_ack) for flow_class in link.classes
+    )
 
 
 def loss(link: Bottleneck) -> float:

@@ -67,13 +67,13 @@ def split(link: Bottleneck) -> tuple[list[DynamicFlows], float]:
     Raises:
         NotApplicableError: No elastic flows come and go.
     """
-    elastic = [one for one in link.dynamic if one.congestion]
+    elastic = [group for group in link.dynamic if group.congestion]
     if not elastic:
         raise NotApplicableError(f"link {link.name}: no flows come and go under congestion control")
     # A peak rate beyond the link's is none.
-    peak = max(min(one.peak_rate_bps, link.rate_bps) for one in elastic)
-    fastest = [one for one in elastic if one.peak_rate_bps >= peak]
-    load = sum(one.rate_bps for one in fastest) / link.rate_bps
+    peak = max(min(group.peak_rate_bps, link.rate_bps) for group in elastic)
+    fastest = [group for group in elastic if group.peak_rate_bps >= peak]
+    load = sum(group.rate_bps for group in fastest) / link.rate_bps
     return fastest, max(0.0, link.stream_load + link.dynamic_load - load)
 
 
@@ -84,14 +84,14 @@ def sharing_of(link: Bottleneck) -> tuple[Sharing, float]:
         NotApplicableError: No elastic flows come and go, or the load is not between 0 and 1.
     """
     elastic, background = split(link)
-    offered = sum(one.rate_bps for one in elastic) / link.rate_bps
+    offered = sum(group.rate_bps for group in elastic) / link.rate_bps
     if not 0 < offered < 1 - background:
         raise NotApplicableError(
             f"link {link.name}: the offered load is {offered + background:.4g}; the number of "
             "flows settles at loads between 0 and 1"
         )
     residual = link.rate_bps * (1 - background)
-    peak = min(one.peak_rate_bps for one in elastic)
+    peak = min(group.peak_rate_bps for group in elastic)
     room = residual / peak if peak < residual else 0.0
     return Sharing(offered / (1 - background), room), residual
 
@@ -123,12 +123,16 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     """Poisson arrivals of flows that last many round trips and share equally."""
     elastic, _ = split(link)
     sharing, residual = sharing_of(link)
-    regular = [one.group for one in elastic if not one.poisson]
+    regular = [group.group for group in elastic if not group.poisson]
     rate = sharing.load * residual / sharing.flows()
-    lengths = [8 * one.wire_bytes_mean / rate / one.rtt_s if one.rtt_s else inf for one in elastic]
-    slower = [one for one in link.dynamic if one.congestion and one not in elastic]
-    held_up = [one.group for one in slower if one.peak_rate_bps > residual * (1 - sharing.load)]
-    peaks = sorted({min(one.peak_rate_bps, link.rate_bps) for one in elastic})
+    lengths = [
+        8 * group.wire_bytes_mean / rate / group.rtt_s if group.rtt_s else inf for group in elastic
+    ]
+    slower = [group for group in link.dynamic if group.congestion and group not in elastic]
+    held_up = [
+        group.group for group in slower if group.peak_rate_bps > residual * (1 - sharing.load)
+    ]
+    peaks = sorted({min(group.peak_rate_bps, link.rate_bps) for group in elastic})
     return [
         assume("flows arrive as a Poisson process", not regular, ", ".join(regular)),
         assume("a fair queue gives flows equal shares", link.discipline in FAIR, link.discipline),

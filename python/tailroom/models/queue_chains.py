@@ -100,7 +100,7 @@ def md1k(log_load: float, places: int) -> Stationary:
         # At rho = 1 the poles meet and their terms cancel, to 1e-13 up to here. The sum is an
         # analytic function of u, hence its mean over a circle around u, where nothing cancels.
         around = u + 2 / last * _CIRCLE
-        total, weighted = (float(np.mean(one.real)) for one in _two_poles(around, last))
+        total, weighted = (float(np.mean(pole.real)) for pole in _two_poles(around, last))
         scale, refused = 1.0, 1 + expm1(x) * total
     else:
         # As multiples of the larger of the two terms.

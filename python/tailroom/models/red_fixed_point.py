@@ -157,7 +157,11 @@ def adapted(
     if end == red.max_p or (at_end.queue.waiting < edge) == is_low:
         return at_end, end
     bounds = sorted((log(end), log(red.max_p)))
-    max_p = exp(root_between(lambda one: at(exp(one)).queue.waiting - edge, *bounds, absolute=1e-9))
+    max_p = exp(
+        root_between(
+            lambda log_max_p: at(exp(log_max_p)).queue.waiting - edge, *bounds, absolute=1e-9
+        )
+    )
     return at(max_p), max_p
 
 
@@ -192,7 +196,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     """Poisson arrivals, and drops that depend on the queue of that moment alone."""
     red, (found, _) = parameters(link), solve(link)
     weight = link.parameters.get("weight") or -expm1(-1 / link.capacity_pps)
-    marked = ", ".join(sorted({one.group for one in link.classes if one.ecn}))
+    marked = ", ".join(sorted({flow_class.group for flow_class in link.classes if flow_class.ecn}))
     gaps = "1/p to 2/p" if red.wait else "1 to 1/p"
     return [
         assume("RED looks at the queue itself (w_q = 1)", weight == 1, f"w_q = {weight:.3g}"),

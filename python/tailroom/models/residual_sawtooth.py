@@ -48,8 +48,8 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 
 def _beside(link: Bottleneck, seconds: float) -> float:
     """Packets of the other traffic in so many seconds."""
-    streams = sum(one.rate_bps / one.packet_bytes for one in link.streams)
-    dynamic = sum(one.rate_bps / one.packet_bytes for one in link.dynamic)
+    streams = sum(stream.rate_bps / stream.packet_bytes for stream in link.streams)
+    dynamic = sum(group.rate_bps / group.packet_bytes for group in link.dynamic)
     return (streams + dynamic) / 8 * seconds
 
 
@@ -74,17 +74,17 @@ def others_load(link: Bottleneck) -> float:
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """A smooth load beside flows that share the rest equally and lose packets together."""
     left = 1 - others_load(link)
-    sources = [(one.group, one.process) for one in link.streams]
-    sources += [(one.group, one.process) for one in link.dynamic]
+    sources = [(stream.group, stream.process) for stream in link.streams]
+    sources += [(group.group, group.process) for group in link.dynamic]
     wild = [f"{group} is {process}" for group, process in sources if process != "cbr"]
-    dynamic = [one.group for one in link.dynamic if one.peak_rate_bps > link.rate_bps / 10]
+    dynamic = [group.group for group in link.dynamic if group.peak_rate_bps > link.rate_bps / 10]
     own = [
-        one
-        for one in sawtooth_assumptions(link, link.capacity_pps * left)
-        if one.statement != one_packet_size(link).statement
+        assumption
+        for assumption in sawtooth_assumptions(link, link.capacity_pps * left)
+        if assumption.statement != one_packet_size(link).statement
     ]
     if link.discipline in FAIR:
-        own = [one for one in own if one.statement != "the buffer is DropTail"]
+        own = [assumption for assumption in own if assumption.statement != "the buffer is DropTail"]
     return [
         assume(
             "the other traffic is smooth",

@@ -62,14 +62,14 @@ def synchronised(link: Bottleneck, capacity_pps: float) -> Flows:
         NotApplicableError: See `predict`.
     """
     need_permanent_flows(link)
-    controls = sorted({one.congestion for one in link.classes})
+    controls = sorted({flow_class.congestion for flow_class in link.classes})
     if len(controls) > 1:
         raise NotApplicableError(
             f"link {link.name}: flows run {', '.join(controls)}, and how they share the link is "
             "beyond a sawtooth of equal flows"
         )
     first = link.classes[0]
-    if any(one.parameters != first.parameters for one in link.classes):
+    if any(flow_class.parameters != first.parameters for flow_class in link.classes):
         raise NotApplicableError(
             f"link {link.name}: flows run {controls[0]} with different parameters"
         )
@@ -178,7 +178,7 @@ def sawtooth_assumptions(link: Bottleneck, capacity_pps: float) -> list[Assumpti
     """What a sawtooth over so many packets a second supposes, whatever else crosses the link."""
     flows = synchronised(link, capacity_pps)
     trough = flows.trough(link.limit_packets)
-    rtts = [1e3 * one.rtt_s for one in link.classes]
+    rtts = [1e3 * flow_class.rtt_s for flow_class in link.classes]
     return [
         assume("one flow, or all reduce together", flows.count == 1, f"{flows.count} flows"),
         assume(
@@ -193,8 +193,8 @@ def sawtooth_assumptions(link: Bottleneck, capacity_pps: float) -> list[Assumpti
         ),
         assume(
             "each packet is acknowledged",
-            all(one.packets_per_ack == 1 for one in link.classes),
-            f"one ACK for {max(one.packets_per_ack for one in link.classes)} packets",
+            all(flow_class.packets_per_ack == 1 for flow_class in link.classes),
+            f"one ACK for {max(flow_class.packets_per_ack for flow_class in link.classes)} packets",
         ),
         drop_tail(link),
         unbounded_windows(link),

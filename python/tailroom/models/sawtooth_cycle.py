@@ -123,10 +123,10 @@ def _grid(trough: float, goal: float, peak: float) -> Floats:
 
 def _joined(paths: list[Path]) -> Path:
     return Path(
-        windows=np.concatenate([one.windows for one in paths]),
-        rounds=np.concatenate([one.rounds for one in paths]),
-        lost=sum(one.lost for one in paths),
-        epochs=sum(one.epochs for one in paths),
+        windows=np.concatenate([path.windows for path in paths]),
+        rounds=np.concatenate([path.rounds for path in paths]),
+        lost=sum(path.lost for path in paths),
+        epochs=sum(path.epochs for path in paths),
     )
 
 

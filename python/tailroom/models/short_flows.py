@@ -44,7 +44,8 @@ def slow_start_bursts(packets: Numbers, initial_window: int, max_window: float) 
 def bursts(link: Bottleneck) -> tuple[Numbers, Numbers]:
     """Sizes in packets of the bursts that cross a link, and how many of each arrive in a second."""
     found = [
-        (np.ones(1), np.array([one.rate_bps / (8 * one.packet_bytes)])) for one in link.streams
+        (np.ones(1), np.array([stream.rate_bps / (8 * stream.packet_bytes)]))
+        for stream in link.streams
     ]
     for group in link.dynamic:
         found += _bursts_of(group)
@@ -98,7 +99,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     Raises:
         NotApplicableError: No flows come and go, or the offered load is not between 0 and 1.
     """
-    if not any(one.congestion for one in link.dynamic):
+    if not any(group.congestion for group in link.dynamic):
         raise NotApplicableError(f"link {link.name}: no flows come and go under congestion control")
     if link.classes:
         raise NotApplicableError(
@@ -129,10 +130,10 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     """Poisson arrivals of short flows, behind access links that do not spread their bursts."""
     sizes, _ = bursts(link)
     largest = float(sizes.max(initial=0.0))
-    regular = [one.group for one in link.dynamic if not one.poisson]
-    slowest = min((one.peak_rate_bps for one in link.dynamic), default=inf)
+    regular = [group.group for group in link.dynamic if not group.poisson]
+    slowest = min((group.peak_rate_bps for group in link.dynamic), default=inf)
     room = link.limit_packets + min(
-        (one.rtt_s * link.capacity_pps for one in link.dynamic), default=0.0
+        (group.rtt_s * link.capacity_pps for group in link.dynamic), default=0.0
     )
     return [
         assume("flows arrive as a Poisson process", not regular, ", ".join(regular)),

@@ -80,7 +80,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
     """Many long Reno flows whose windows are independent."""
     flows = link.flow_count
     window = (link.bdp_packets + link.limit_packets) / flows
-    trips = {one.rtt_s for one in link.classes}
+    trips = {flow_class.rtt_s for flow_class in link.classes}
     return [
         only_controls(link, "reno"),
         assume(f"more than {MANY} flows", flows > MANY, counted(flows)),

@@ -52,7 +52,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
     """
     need_permanent_flows(link)
     load = need_load_below_one(link)
-    window = max(window_bound(one) for one in link.classes)
+    window = max(window_bound(flow_class) for flow_class in link.classes)
     share = kept(load, link.system_packets, window)
     loss = load**link.system_packets
     others = link.stream_load + link.dynamic_load
@@ -71,11 +71,11 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """Paced flows or slow access links, a load below 1, windows that are bounded."""
-    rushing = [one for one in link.classes if not _is_smooth(link, one)]
-    groups = ", ".join(dict.fromkeys(one.group for one in rushing))
-    fastest = max((one.access_rate_bps for one in rushing), default=inf)
+    rushing = [flow_class for flow_class in link.classes if not _is_smooth(link, flow_class)]
+    groups = ", ".join(dict.fromkeys(group.group for group in rushing))
+    fastest = max((group.access_rate_bps for group in rushing), default=inf)
     speed = "of any rate" if fastest == inf else f"of up to {fastest / 1e6:.4g} Mbit/s"
-    streams = [one.group for one in link.streams if one.process == "on_off"]
+    streams = [stream.group for stream in link.streams if stream.process == "on_off"]
     return [
         assume(
             "flows are paced, or access links are a hundred times slower than the link",

@@ -29,7 +29,10 @@ def permanent_load(link: Bottleneck) -> float:
 
     As a part of the link's rate; infinite if a flow has no limit.
     """
-    return sum(one.count * rate_limit_bps(one) for one in link.classes) / link.rate_bps
+    return (
+        sum(flow_class.count * rate_limit_bps(flow_class) for flow_class in link.classes)
+        / link.rate_bps
+    )
 
 
 def offered_load(link: Bottleneck) -> float:
@@ -46,7 +49,9 @@ def need_load_below_one(link: Bottleneck) -> float:
     Raises:
         NotApplicableError: Nothing is offered, or as much as the link carries, or more.
     """
-    unlimited = dict.fromkeys(one.group for one in link.classes if rate_limit_bps(one) == inf)
+    unlimited = dict.fromkeys(
+        flow_class.group for flow_class in link.classes if rate_limit_bps(flow_class) == inf
+    )
     if unlimited:
         raise NotApplicableError(
             f"link {link.name}: neither access rate nor window limits the flows of "

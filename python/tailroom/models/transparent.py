@@ -64,14 +64,16 @@ def flows_of(link: Bottleneck) -> Flows:
     Raises:
         NotApplicableError: Flows that come and go have no peak rate.
     """
-    unlimited = [one.group for one in link.dynamic if one.peak_rate_bps == inf]
+    unlimited = [group.group for group in link.dynamic if group.peak_rate_bps == inf]
     if unlimited:
         raise NotApplicableError(
             f"link {link.name}: flows of {', '.join(unlimited)} have no peak rate, and each takes "
             "the link while it lasts"
         )
-    rate = sum(one.rate_bps for one in link.dynamic) / link.rate_bps
-    variance = sum(one.rate_bps * one.peak_rate_bps for one in link.dynamic) / link.rate_bps**2
+    rate = sum(group.rate_bps for group in link.dynamic) / link.rate_bps
+    variance = (
+        sum(group.rate_bps * group.peak_rate_bps for group in link.dynamic) / link.rate_bps**2
+    )
     peak = variance / rate if rate else 0.0
     return Flows(rate / peak if peak else 0.0, peak, permanent_load(link) + link.stream_load)
 
@@ -195,9 +197,13 @@ def required(load: float, loss: float) -> float:
 def assumptions(link: Bottleneck) -> list[Assumption]:
     """Poisson arrivals of many flows, each far slower than the link, that fit."""
     flows = flows_of(link)
-    regular = [one.group for one in link.dynamic if not one.poisson]
-    regular += [one.group for one in link.streams if one.process == "on_off"]
-    fast = [one.group for one in link.dynamic if one.peak_rate_bps > NEARLY_POISSON * link.rate_bps]
+    regular = [group.group for group in link.dynamic if not group.poisson]
+    regular += [stream.group for stream in link.streams if stream.process == "on_off"]
+    fast = [
+        group.group
+        for group in link.dynamic
+        if group.peak_rate_bps > NEARLY_POISSON * link.rate_bps
+    ]
     sigma = sqrt(flows.mean)
     return [
         assume(

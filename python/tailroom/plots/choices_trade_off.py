@@ -37,7 +37,7 @@ def draw(found: "Choices") -> Figure:
     rows = -(-count // columns)
     figure = Figure(figsize=(4.6 * columns + 2.6, 3.4 * rows + 0.9), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    titles = dict.fromkeys(one.title for one in found.choices if one.title)
+    titles = dict.fromkeys(choice.title for choice in found.choices if choice.title)
     title = next(iter(titles), "") if len(titles) == 1 else "Scenarios side by side"
     # Above the panels: the legend begins right of them, at the same height.
     figure.suptitle(textwrap.fill(title, 36 * columns), fontsize="medium")
@@ -49,8 +49,8 @@ def draw(found: "Choices") -> Figure:
         panel.remove()
     looks = style.marked_line_styles()
     handles = [
-        Line2D([], [], label=one.name, **{**look, "linestyle": "none"})
-        for one, look in zip(found.choices, looks, strict=False)
+        Line2D([], [], label=choice.name, **{**look, "linestyle": "none"})
+        for choice, look in zip(found.choices, looks, strict=False)
     ]
     handles.append(Line2D([], [], color="0.3", linewidth=0.8, label="from mean to p99 delay"))
     if len(found.seeds) > 1:
@@ -63,10 +63,10 @@ def draw(found: "Choices") -> Figure:
 
 def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
     delays: list[float] = []
-    for one, look in zip(found.choices, style.marked_line_styles(), strict=False):
-        share, share_width = _number(one, f"links.{link}.{GOT}", 100)
-        delay, delay_width = _number(one, f"links.{link}.{PAID}", 1e3)
-        largest, _ = _number(one, f"links.{link}.{PAID_AT_MOST}", 1e3)
+    for choice, look in zip(found.choices, style.marked_line_styles(), strict=False):
+        share, share_width = _number(choice, f"links.{link}.{GOT}", 100)
+        delay, delay_width = _number(choice, f"links.{link}.{PAID}", 1e3)
+        largest, _ = _number(choice, f"links.{link}.{PAID_AT_MOST}", 1e3)
         if not (isfinite(share) and isfinite(delay)):
             continue
         if isfinite(largest):
@@ -99,7 +99,7 @@ def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
 
 def _waiting_groups(found: "Choices") -> list[str]:
     """The groups of flows whose queueing delay is known."""
-    names = [name for one in found.choices for name in one.metrics]
+    names = [name for choice in found.choices for name in choice.metrics]
     groups = [
         name.split(".")[1]
         for name in names
@@ -112,11 +112,11 @@ def _draw_groups(panel: "Axes", found: "Choices", groups: list[str]) -> None:
     """The p99 of the queueing delay of each group, a marker per choice."""
     delays: list[float] = []
     step = 0.6 / max(1, len(found.choices) - 1)
-    for number, (one, look) in enumerate(
+    for number, (choice, look) in enumerate(
         zip(found.choices, style.marked_line_styles(), strict=False)
     ):
         for place, group in enumerate(groups):
-            delay, width = _number(one, f"groups.{group}.{PAID_AT_MOST}", 1e3)
+            delay, width = _number(choice, f"groups.{group}.{PAID_AT_MOST}", 1e3)
             if isfinite(delay):
                 at = place + number * step - 0.3
                 panel.errorbar(
@@ -141,9 +141,9 @@ def _delay_axis(panel: "Axes", delays: list[float]) -> None:
     panel.grid(visible=True, color="0.92")
 
 
-def _number(one: "Choice", metric: str, scale: float) -> tuple[float, float]:
+def _number(choice: "Choice", metric: str, scale: float) -> tuple[float, float]:
     """Mean and half-width of a metric in the unit of the picture; NaN where it is not defined."""
-    interval = one.metrics.get(metric)
+    interval = choice.metrics.get(metric)
     if interval is None:
         return nan, 0.0
     width = interval.half_width if isfinite(interval.half_width) else 0.0

@@ -42,7 +42,7 @@ def draw(
         )
     label, scale = style.quantity(name)
     cells = [_cells(view, line, across, up, name) * scale for line in lines]
-    norm = _norm(np.concatenate([one.ravel() for one in cells]))
+    norm = _norm(np.concatenate([cell.ravel() for cell in cells]))
     columns = min(3, len(lines))
     rows = -(-len(lines) // columns)
     width = 1.4 + 0.55 * len(view.words(across))
@@ -67,9 +67,9 @@ def _keys(view: SweepView, x: str | None, y: str | None) -> tuple[str, str]:
     """The two keys: those named, else the first two whose values are combined."""
     across = [view.key(x)] if x else list(dict.fromkeys([view.along(), *view.axes]))
     up = [view.key(y)] if y else list(view.axes)
-    for one, other in itertools.product(across, up):
-        if _are_crossed(view, one, other):
-            return one, other
+    for key, other in itertools.product(across, up):
+        if _are_crossed(view, key, other):
+            return key, other
     named = " and ".join(filter(None, (x, y)))
     raise ValueError(
         "a heat map needs two keys of which every value meets every other; this sweep varies "
@@ -77,13 +77,13 @@ def _keys(view: SweepView, x: str | None, y: str | None) -> tuple[str, str]:
     )
 
 
-def _are_crossed(view: SweepView, one: str, other: str) -> bool:
-    """Whether neither key's value says which one the other has."""
+def _are_crossed(view: SweepView, first: str, second: str) -> bool:
+    """Whether neither key's value determines the value of the other."""
     pairs = set(
-        zip(*(view.positions(key, range(len(view.points))) for key in (one, other)), strict=True)
+        zip(*(view.positions(key, range(len(view.points))) for key in (first, second)), strict=True)
     )
     counts = [len({pair[side] for pair in pairs}) for side in (0, 1)]
-    return one != other and len(pairs) > max(counts) and min(counts) > 1
+    return first != second and len(pairs) > max(counts) and min(counts) > 1
 
 
 def _cells(view: SweepView, line: Line, across: str, up: str, metric: str) -> "NDArray[np.float64]":
@@ -121,7 +121,7 @@ def _label(panel: "Axes", view: SweepView, across: str, up: str) -> None:
 def _bare(view: SweepView, key: str) -> list[str]:
     """The values of a key, without the unit that the axis has."""
     numbers = view.axes[key].numbers
-    return view.words(key) if numbers is None else [plain(one) for one in sorted(numbers)]
+    return view.words(key) if numbers is None else [plain(number) for number in sorted(numbers)]
 
 
 def _write_numbers(panel: "Axes", values: "NDArray[np.float64]", norm: Normalize) -> None:

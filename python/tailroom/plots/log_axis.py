@@ -24,11 +24,11 @@ class _LabelledLocator(Locator):
             return []
         decades = log10(vmax / vmin)
         if decades >= 2:
-            return [float(one) for one in LogLocator().tick_values(vmin, vmax)]
+            return [float(tick) for tick in LogLocator().tick_values(vmin, vmax)]
         parts = COARSE if decades >= 2 / 3 else FINE
         powers = 10.0 ** np.arange(np.floor(log10(vmin)), np.ceil(log10(vmax)) + 1)
         ticks = [float(part * power) for power in powers for part in parts]
-        return [one for one in ticks if vmin * (1 - 1e-9) <= one <= vmax * (1 + 1e-9)]
+        return [tick for tick in ticks if vmin * (1 - 1e-9) <= tick <= vmax * (1 + 1e-9)]
 
 
 def plain(number: float) -> str:

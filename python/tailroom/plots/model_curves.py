@@ -25,7 +25,9 @@ SCALE = {"utilization": 100.0, "loss_fraction": 100.0, "queue_delay_s_mean": 1e3
 
 def draw(curves: "Curves") -> Figure:
     """One panel a quantity, one line a model."""
-    quantities = [one for one in PANELS if curves.models_predicting(one)] or ["utilization"]
+    quantities = [metric for metric in PANELS if curves.models_predicting(metric)] or [
+        "utilization"
+    ]
     figure = Figure(figsize=(9, 2.6 * len(quantities) + 0.6), layout="constrained")
     panels = np.atleast_1d(figure.subplots(len(quantities), sharex=True))
     figure.suptitle(f"Models, link {curves.points[0].link.name}")
@@ -34,7 +36,9 @@ def draw(curves: "Curves") -> Figure:
     for panel, quantity in zip(panels, quantities, strict=True):
         for name in curves.models_predicting(quantity):
             values = curves.values(name, quantity)
-            scaled = np.array([np.nan if one is None else SCALE[quantity] * one for one in values])
+            scaled = np.array(
+                [np.nan if value is None else SCALE[quantity] * value for value in values]
+            )
             _draw_line(panel, curves, name, scaled, styles[name])
         panel.set_ylabel(PANELS[quantity])
         if quantity == "loss_fraction":
@@ -53,7 +57,7 @@ def _draw_line(
     look: dict[str, Any],
 ) -> None:
     """A model's line; pale, and said so in the legend, where its assumptions fail."""
-    failing = np.array([one.fails(name) for one in curves.points])
+    failing = np.array([point.fails(name) for point in curves.points])
     said = np.isfinite(values)
     part = style.failing_words(int(np.sum(failing & said)), int(np.sum(said)))
     places = np.array(_places(curves.axis))

@@ -48,7 +48,7 @@ def draw(evaluation: "Evaluation") -> Figure:
 
 def _heading(evaluation: "Evaluation") -> str:
     counts = ", ".join(
-        f"{sum(one.verdict == verdict for one in evaluation.findings)} {verdict}"
+        f"{sum(finding.verdict == verdict for finding in evaluation.findings)} {verdict}"
         for verdict in COLOURS
     )
     against = " and ".join(evaluation.references)
@@ -111,8 +111,8 @@ def _paler(place: int) -> str:
 
 
 def _numbers(values: "list[Interval | None]") -> tuple[list[float], list[float]]:
-    means = [one.mean if one else nan for one in values]
-    halves = [one.half_width if one and isfinite(one.half_width) else 0.0 for one in values]
+    means = [value.mean if value else nan for value in values]
+    halves = [value.half_width if value and isfinite(value.half_width) else 0.0 for value in values]
     return means, halves
 
 

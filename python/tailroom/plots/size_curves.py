@@ -30,7 +30,7 @@ def draw(size: "Size") -> Figure:
     points = _draw_trade_off(panels[-1], size)
     # Whether labels touch is known when the panels have their places.
     figure.draw_without_rendering()
-    texts = [plain(one.limit) for one in size.tried][: len(points)]
+    texts = [plain(tried.limit) for tried in size.tried][: len(points)]
     style.label_points(panels[-1], points, texts)
     return figure
 
@@ -43,12 +43,12 @@ def _answer(size: "Size") -> str:
 
 def _draw_goal(panel: "Axes", size: "Size", goal: "Goal") -> None:
     label, scale = style.quantity(goal.metric)
-    intervals = [one.interval(goal.metric) for one in size.tried]
-    limits = [one.limit for one in size.tried]
-    bars = [[scale * one.half_width for one in intervals]] * 2
+    intervals = [tried.interval(goal.metric) for tried in size.tried]
+    limits = [tried.limit for tried in size.tried]
+    bars = [[scale * interval.half_width for interval in intervals]] * 2
     panel.errorbar(
         limits,
-        [scale * one.mean for one in intervals],
+        [scale * interval.mean for interval in intervals],
         yerr=np.where(np.isfinite(bars), bars, 0),
         color="black",
         marker="o",
@@ -78,7 +78,7 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
     prefix = f"links.{size.link.name}."
     try:
         delays, shares = (
-            [one.interval(prefix + metric).mean for one in size.tried] for metric in TRADE_OFF
+            [tried.interval(prefix + metric).mean for tried in size.tried] for metric in TRADE_OFF
         )
     except MetricError:
         panel.set_visible(False)

@@ -60,7 +60,7 @@ def _with_something_to_say(view: SweepView) -> list[str]:
     """The usual metrics; without fairness where one flow is alone with itself."""
     everywhere = range(len(view.points))
     jain = view.means(OF_FLOWS, everywhere).mean
-    fairness = [OF_FLOWS] if any(isfinite(one) and one < 1 for one in jain) else []
+    fairness = [OF_FLOWS] if any(isfinite(index) and index < 1 for index in jain) else []
     return [*map(view.of_link, OF_LINK), *fairness]
 
 
@@ -91,7 +91,8 @@ class _Page:
             means = self.view.means(metric, line.places)
             values += means.mean
             over = self._positions(number)
-            mean, half = (np.multiply(scale, one) for one in (means.mean, means.half_width))
+            mean = np.multiply(scale, means.mean)
+            half = np.multiply(scale, means.half_width)
             self._draw_line(panel, over, mean, half, self.looks[number])
             for place, name in enumerate(self.said.names):
                 predicted = self.said.values(name, line, metric)
@@ -189,7 +190,7 @@ class _Models:
         """How the legend names a model."""
         if name not in self.spoken:
             return f"model: {name} (says nothing here)"
-        failing = [one.fails(name) for one in self._asked.values() if one]
+        failing = [answer.fails(name) for answer in self._asked.values() if answer]
         return f"model: {name}{style.failing_words(sum(failing), sum(failing))}"
 
     def values(self, name: str, line: Line, metric: str) -> list[float]:
@@ -199,16 +200,16 @@ class _Models:
         if kind != "links" or quantity not in OF_LINK[:3]:
             return [nan] * len(line.places)
         said = [self._ask(place, link) for place in line.places]
-        found = [one.value(name, quantity) if one else None for one in said]
-        if any(one is not None for one in found):
+        found = [answer.value(name, quantity) if answer else None for answer in said]
+        if any(value is not None for value in found):
             self.spoken.add(name)
-        return [nan if one is None else one for one in found]
+        return [nan if value is None else value for value in found]
 
     def fails(self, name: str, line: Line, metric: str) -> bool:
         """Whether one of a model's assumptions does not hold somewhere along a line."""
         link = metric.split(".")[1]
         said = (self._ask(place, link) for place in line.places)
-        return any(one.fails(name) for one in said if one)
+        return any(answer.fails(name) for answer in said if answer)
 
     def _ask(self, place: int, link: str) -> "Predictions | None":
         if (place, link) not in self._asked:

@@ -142,8 +142,11 @@ class SweepView:
         if metric not in self._found:
             self._found[metric] = self._intervals(metric)
         found = [self._found[metric][place] for place in places]
-        widths = [one.half_width if one and isfinite(one.half_width) else nan for one in found]
-        return Means([one.mean if one else nan for one in found], widths)
+        widths = [
+            interval.half_width if interval and isfinite(interval.half_width) else nan
+            for interval in found
+        ]
+        return Means([interval.mean if interval else nan for interval in found], widths)
 
     def metric(self, name: str) -> str:
         """The full name of a metric that is named in short; that of the link comes first.
@@ -202,7 +205,7 @@ class SweepView:
         """Whether the values of `keys` say which one this key has."""
         seen: dict[str, str] = {}
         for settings in self.points:
-            given = _text([settings[one] for one in keys])
+            given = _text([settings[axis_key] for axis_key in keys])
             if seen.setdefault(given, _text(settings[key])) != _text(settings[key]):
                 return False
         return True
@@ -211,7 +214,7 @@ class SweepView:
         """A value, with its key's last words where it does not speak for itself."""
         words = value_words(value, self.axes[key].values)
         last = key.rpartition(".")[2]
-        alone = [one for one in among if one.rpartition(".")[2] == last] == [key]
+        alone = [other for other in among if other.rpartition(".")[2] == last] == [key]
         name = key_words(key) if not alone else last.replace("_", " ")
         speaks = alone and isinstance(value, (str, Mapping)) and self.axes[key].numbers is None
         return words if speaks else f"{name} {words}"
@@ -219,13 +222,18 @@ class SweepView:
     def _candidates(self, name: str | None) -> list[str]:
         """The links that may be meant: the one named, those whose keys vary, or all."""
         links = list(
-            dict.fromkeys(one.split(".")[1] for one in self.metrics if one.startswith("links."))
+            dict.fromkeys(
+                metric.split(".")[1] for metric in self.metrics if metric.startswith("links.")
+            )
         )
         if not links:
             raise ValueError("no run of this sweep is finished; there is nothing to draw yet")
         if name is None:
             varied = [key.split(".")[1] for key in self.axes if key.startswith("links.")]
-            return list(dict.fromkeys(one for one in varied if one in links)) or links
+            return (
+                list(dict.fromkeys(link_name for link_name in varied if link_name in links))
+                or links
+            )
         if name not in links:
             raise MetricError(f"{name}: there is no such link; choose one of {', '.join(links)}")
         return [name]

@@ -127,7 +127,7 @@ def _html(block: Block) -> str:
 
 
 def _html_table(table: Table) -> str:
-    headings = "".join(f"<th>{escape(one)}</th>" for one in table.headings)
+    headings = "".join(f"<th>{escape(heading)}</th>" for heading in table.headings)
     rows = ["".join(_html_cell(cell, table.colours) for cell in row) for row in table.rows]
     lines = "\n".join(f"<tr>{row}</tr>" for row in (headings, *rows))
     return f'<div class="wide"><table>\n{lines}\n</table></div>'

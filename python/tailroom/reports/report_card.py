@@ -46,9 +46,9 @@ def threshold(found: Finding) -> str:
     side = "at least" if criterion.better == "higher" else "at most"
     if criterion.by == "difference":
         sign = "-" if criterion.better == "higher" else "+"
-        limits = [f"reference {sign} {one:g}" for one in (criterion.caution, criterion.failure)]
+        limits = [f"reference {sign} {limit:g}" for limit in (criterion.caution, criterion.failure)]
     else:
-        limits = [f"{one:g} x reference" for one in (criterion.caution, criterion.failure)]
+        limits = [f"{limit:g} x reference" for limit in (criterion.caution, criterion.failure)]
     return (
         f"pass: surely {side} {criterion.harmless:g}, or surely {side} {limits[0]}; "
         f"fail: surely not even {side} {limits[1]}"

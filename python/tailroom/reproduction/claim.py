@@ -122,7 +122,7 @@ def shown(value: Interval | float | None, percent: bool = False) -> str:
 
 def count(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
     """How many claims there are of each verdict."""
-    return {one: sum(found.verdict is one for found in judgements) for one in Verdict}
+    return {verdict: sum(found.verdict is verdict for found in judgements) for verdict in Verdict}
 
 
 def _decided(yes: bool, no: bool) -> bool | None:

@@ -43,17 +43,17 @@ def draw_means(  # noqa: PLR0913 - each says one thing about a line
         The means as drawn.
     """
     pairs = zip(over, (point.interval(metric) for point in points), strict=True)
-    known = [(x, one) for x, one in pairs if one is not None]
+    known = [(x, interval) for x, interval in pairs if interval is not None]
     x = [x for x, _ in known]
-    mean = scale * np.array([one.mean for _, one in known])
-    half = scale * np.array([bar_length(one) for _, one in known])
+    mean = scale * np.array([interval.mean for _, interval in known])
+    half = scale * np.array([bar_length(interval) for _, interval in known])
     # A band on a logarithmic scale must not reach 0.
     low, high = np.maximum(mean - half, mean / 100), mean + half
     axes.fill_between(x, low, high, color=look["color"], **style.band(lines))
     if len(x) == 1:
         axes.vlines(x, low, high, color=look["color"], linewidth=1)
     axes.plot(x, mean, **{"label": label, **look})
-    return [float(one) for one in mean]
+    return [float(number) for number in mean]
 
 
 def bar_length(interval: Interval | None) -> float:

@@ -49,7 +49,7 @@ def reproduce(  # noqa: PLR0913 - each says one thing about it
     """
     chosen = tuple(parts) or paper.parts
     planned = plan_parts(chosen, form)
-    points = [point for one in planned for point in one.points]
+    points = [point for planned_study in planned for point in planned_study.points]
     with connected(cluster) as connection:
         directory, store = output.open_directory(out, paper, form)
         typical = points[0].source
@@ -72,7 +72,11 @@ def _judged(
     part: Part, form: Form, planned: Sequence[Planned], runs: Mapping[str, RunFound]
 ) -> PartDone:
     """Judges the claims of a part by what its studies have found."""
-    records = {one.study.name: one.record for one in planned if one.part is part}
+    records = {
+        planned_study.study.name: planned_study.record
+        for planned_study in planned
+        if planned_study.part is part
+    }
     studies = {name: StudyFound.of(record, runs) for name, record in records.items()}
     found = Found(form, studies)
     return PartDone(part, found, tuple((claim, claim.judge(found)) for claim in part.claims))

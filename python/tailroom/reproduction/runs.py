@@ -34,8 +34,8 @@ class Planned:
             id=f"{name}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}",
             title=self.what.title,
             scenario=self.what.source.place,
-            axes={one.key: list(one.values) for one in self.what.axes},
-            points=[{"settings": one.settings, "runs": one.keys} for one in self.points],
+            axes={axis.key: list(axis.values) for axis in self.what.axes},
+            points=[{"settings": point.settings, "runs": point.keys} for point in self.points],
         )
 
 
@@ -51,7 +51,7 @@ def plan_parts(parts: Sequence[Part], form: Form) -> list[Planned]:
         check_names(f"part {part.name}", [study.name for study in studies])
         for study in studies:
             what = plan(_source(study), grid=study.grid, together=study.together, seeds=study.seeds)
-            before = sum(len(one.points) for one in planned)
+            before = sum(len(planned_study.points) for planned_study in planned)
             points = [
                 Point.of(what.source, index, settings)
                 for index, settings in enumerate(what.points(), before)
@@ -79,13 +79,17 @@ def run_missing(
         RunError: Runs failed; the others are done and kept.
     """
     waiting: dict[str, Task] = {}
-    for one in planned:
-        for point in one.points:
-            for task in point.missing(store, one.study.seeds, keep=one.study.keep):
+    for planned_study in planned:
+        for point in planned_study.points:
+            for task in point.missing(
+                store, planned_study.study.seeds, keep=planned_study.study.keep
+            ):
                 before = waiting.get(task.key, task)
                 keep = tuple(dict.fromkeys(before.keep + task.keep))
                 waiting[task.key] = replace(before, keep=keep)
-    needed = len({key for one in planned for point in one.points for key in point.keys})
+    needed = len(
+        {key for planned_study in planned for point in planned_study.points for key in point.keys}
+    )
     found = needed - len(waiting)
     failures: list[str] = []
     finished = 0
@@ -102,8 +106,8 @@ def run_missing(
     try:
         runner.run(waiting.values(), taken)
     finally:
-        for one in planned:
-            store.record(one.record)
+        for planned_study in planned:
+            store.record(planned_study.record)
     if failures:
         raise RunError(
             f"{len(failures)} of {needed} runs failed, the others are kept; the first: "

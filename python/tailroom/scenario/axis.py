@@ -33,9 +33,12 @@ class Axis:
     def numbers(self) -> list[float] | None:
         """The values as numbers of one unit; `None` if they are not."""
         read = [_quantity(value) for value in self.values]
-        if any(one is None for one in read) or len({one[1] for one in read if one}) > 1:
+        if (
+            any(quantity is None for quantity in read)
+            or len({quantity[1] for quantity in read if quantity}) > 1
+        ):
             return None
-        return [one[0] for one in read if one]
+        return [quantity[0] for quantity in read if quantity]
 
     @property
     def unit(self) -> str:
@@ -101,7 +104,7 @@ def value_words(value: object, among: Sequence[object]) -> str:
         among: The values that the key takes; the words tell them apart.
     """
     if isinstance(value, Mapping) and "kind" in value:
-        alike = [table for one in among if _kind(table := _as_table(one)) == _kind(value)]
+        alike = [table for other in among if _kind(table := _as_table(other)) == _kind(value)]
         keys = [key for table in alike for key in table if key not in ("kind", "control")]
         differing = [
             key
@@ -111,9 +114,9 @@ def value_words(value: object, among: Sequence[object]) -> str:
         words = (f"{key} {value_words(value[key], [value[key]])}" for key in differing)
         return " ".join([_kind(value), ", ".join(words)]).strip()
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {value_words(one, [one])}" for key, one in value.items())
+        return ", ".join(f"{key} {value_words(item, [item])}" for key, item in value.items())
     if isinstance(value, (list, tuple)):
-        return " to ".join(value_words(one, [one]) for one in value)
+        return " to ".join(value_words(item, [item]) for item in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -255,8 +255,8 @@ def _check_origin(name: str, top: str, places: list[Path]) -> None:
     )
 
 
-def _is_same(one: Path, other: Path) -> bool:
-    return one.samefile(other) or one.read_bytes() == other.read_bytes()
+def _is_same(file: Path, other: Path) -> bool:
+    return file.samefile(other) or file.read_bytes() == other.read_bytes()
 
 
 def _is_plain(value: object) -> bool:
@@ -375,8 +375,8 @@ def beside(control: ControlFactory) -> list[ModuleType]:
     file = source_file(getattr(inner, "__module__", type(inner).__module__))
     if file is None or _is_installed(file):
         return []
-    places = ((one, getattr(one, "__file__", None)) for one in list(sys.modules.values()))
-    return [one for one, at in places if at and Path(at).parent == file.parent]
+    places = ((module, getattr(module, "__file__", None)) for module in list(sys.modules.values()))
+    return [module for module, at in places if at and Path(at).parent == file.parent]
 
 
 def _is_installed(file: Path) -> bool:

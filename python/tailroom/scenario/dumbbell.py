@@ -139,11 +139,13 @@ def _mix(flows: int | Mapping[str, int], congestion: str | None) -> dict[str, in
 
 def _known(name: str, kind: str) -> str:
     """The kind of a component, if there is one of this name."""
-    known = [one["kind"] for one in json.loads(_engine.components())[name]]
+    known = [component["kind"] for component in json.loads(_engine.components())[name]]
     if kind in known:
         return kind
     near = difflib.get_close_matches(kind, known, n=2, cutoff=0.5)
-    near += [one for one in known if one.startswith(kind) and one not in near]
+    near += [
+        known_kind for known_kind in known if known_kind.startswith(kind) and known_kind not in near
+    ]
     meant = f"did you mean `{'` or `'.join(near)}`? " if near else ""
     raise ScenarioError(f'{name}: "{kind}" is unknown; {meant}`tailroom list {name}` names all')
 
@@ -166,7 +168,7 @@ def _read_rtts(rtt: str) -> tuple[float, float]:
     if not match:
         rtt_s = _read("rtt", "positive_duration", rtt)
         return rtt_s, rtt_s
-    ends = [one for one in match.groups() if one is not None]
+    ends = [text for text in match.groups() if text is not None]
     shortest_s, longest_s = (_read("rtt", "positive_duration", end) for end in ends)
     if shortest_s >= longest_s:
         raise ScenarioError(f'rtt: "{rtt}" is empty; give the shorter RTT first')

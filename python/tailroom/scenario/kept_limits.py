@@ -46,17 +46,17 @@ def spell_out(
     Returns:
         The axes, and a `KeptLimit` for each with words.
     """
-    keys = {*varied, *(one.key for one in axes)}
+    keys = {*varied, *(axis.key for axis in axes)}
     spelled, kept = [], []
-    for one in axes:
-        if _is_queue(one.key) and any(isinstance(value, str) for value in one.values):
-            varies = f"{one.key}.limit" in keys
-            limit = None if varies else written_value(source, f"{one.key}.limit")
-            values = tuple(_as_table(value, limit) for value in one.values)
-            spelled.append(Axis(one.key, values))
-            kept += [] if varies else [KeptLimit(one.key, limit)]
+    for axis in axes:
+        if _is_queue(axis.key) and any(isinstance(value, str) for value in axis.values):
+            varies = f"{axis.key}.limit" in keys
+            limit = None if varies else written_value(source, f"{axis.key}.limit")
+            values = tuple(_as_table(value, limit) for value in axis.values)
+            spelled.append(Axis(axis.key, values))
+            kept += [] if varies else [KeptLimit(axis.key, limit)]
         else:
-            spelled.append(one)
+            spelled.append(axis)
     return tuple(spelled), kept
 
 
@@ -99,7 +99,7 @@ def _as_table(value: object, limit: object | None) -> object:
 def _limited() -> frozenset[str]:
     """Kinds of queue disciplines that take a limit."""
     return frozenset(
-        one["kind"]
-        for one in json.loads(_engine.components())["queue"]
-        if any(parameter["name"] == "limit" for parameter in one["parameters"])
+        component["kind"]
+        for component in json.loads(_engine.components())["queue"]
+        if any(parameter["name"] == "limit" for parameter in component["parameters"])
     )

@@ -23,9 +23,11 @@ class NamedValues(dict[str, Any]):
 def near(name: str, known: Iterable[str]) -> list[str]:
     """Up to three names that begin with `name`; else that resemble it; else that contain it."""
     known = list(known)
-    begun = [one for one in known if name and one.lower().startswith(name.lower())]
+    begun = [
+        candidate for candidate in known if name and candidate.lower().startswith(name.lower())
+    ]
     alike = begun or difflib.get_close_matches(name, known, n=3)
-    return (alike or [one for one in known if name.lower() in one.lower()])[:3]
+    return (alike or [candidate for candidate in known if name.lower() in candidate.lower()])[:3]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

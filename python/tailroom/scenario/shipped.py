@@ -24,7 +24,7 @@ def shipped_scenario(name: str) -> Path | None:
     known = shipped_scenarios()
     if name in known:
         return known[name]
-    found = [one for one in known if one.rpartition("/")[2] == name]
+    found = [full_name for full_name in known if full_name.rpartition("/")[2] == name]
     if len(found) > 1:
         raise ScenarioError(
             f"{name}: several shipped scenarios have this name; choose one of {', '.join(found)}"
@@ -34,5 +34,9 @@ def shipped_scenario(name: str) -> Path | None:
 
 def near_names(name: str) -> list[str]:
     """Up to three names of shipped scenarios that a user who wrote `name` may have meant."""
-    by_part = {part: one for one in shipped_scenarios() for part in (one.rpartition("/")[2], one)}
-    return list(dict.fromkeys(by_part[one] for one in near(name, by_part)))
+    by_part = {
+        part: full_name
+        for full_name in shipped_scenarios()
+        for part in (full_name.rpartition("/")[2], full_name)
+    }
+    return list(dict.fromkeys(by_part[part] for part in near(name, by_part)))

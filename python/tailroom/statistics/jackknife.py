@@ -19,5 +19,5 @@ def jackknife(runs: Sequence[T], of: Callable[[Sequence[T]], float]) -> Interval
     if count < 2:
         return mean_interval([whole])
     rest = [of([*runs[:place], *runs[place + 1 :]]) for place in range(count)]
-    spread = mean_interval([count * whole - (count - 1) * one for one in rest])
+    spread = mean_interval([count * whole - (count - 1) * partial for partial in rest])
     return Interval(whole, spread.half_width, count)

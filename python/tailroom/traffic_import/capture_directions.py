@@ -33,9 +33,10 @@ def within(addresses: Sequence[str], prefixes: Sequence[Network]) -> list[bool]:
     if not prefixes:
         return [True] * len(addresses)
     inside = {
-        one: any(_address(one) in prefix for prefix in prefixes) for one in dict.fromkeys(addresses)
+        address: any(_address(address) in prefix for prefix in prefixes)
+        for address in dict.addresses(addresses)
     }
-    return [inside[one] for one in addresses]
+    return [inside[address] for address in addresses]
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,9 @@ def find_directions(
         receivers: The address that received it.
         sizes: Its bytes.
     """
-    counts = Counter(one for pair in zip(senders, receivers, strict=True) for one in set(pair))
+    counts = Counter(
+        address for pair in zip(senders, receivers, strict=True) for address in set(pair)
+    )
     neighbours: dict[str, set[str]] = {}
     for sender, receiver in set(zip(senders, receivers, strict=True)):
         if sender != receiver:
@@ -73,7 +76,7 @@ def find_directions(
             neighbours.setdefault(receiver, set()).add(sender)
     if not neighbours:
         return None
-    busiest = max(neighbours, key=lambda one: counts[one])  # the first, if several are
+    busiest = max(neighbours, key=lambda address: counts[address])  # the first, if several are
     side, other = _sides(busiest, neighbours)
     to_flows = from_flows = to_bytes = from_bytes = 0
     for sender, receiver, size in zip(senders, receivers, sizes, strict=True):
@@ -93,22 +96,22 @@ def _sides(start: str, neighbours: dict[str, set[str]]) -> tuple[set[str], set[s
     waiting = deque([(start, 0)])
     while waiting:
         address, parity = waiting.popleft()
-        for one in neighbours[address]:
-            if one in sides[parity]:
+        for neighbour in neighbours[address]:
+            if neighbour in sides[parity]:
                 return {start}, neighbours[start]
-            if one not in sides[1 - parity]:
-                sides[1 - parity].add(one)
-                waiting.append((one, 1 - parity))
+            if neighbour not in sides[1 - parity]:
+                sides[1 - parity].add(neighbour)
+                waiting.append((neighbour, 1 - parity))
     return sides
 
 
 def _named(side: set[str], other: set[str]) -> tuple[str, ...]:
-    addresses = sorted(map(_address, side), key=lambda one: (one.version, int(one)))
+    addresses = sorted(map(_address, side), key=lambda address: (address.version, int(address)))
     first = addresses[0]
     if len(addresses) > MOST_NAMED and first.version == addresses[-1].version:
         different = int(first) ^ int(addresses[-1])
         prefix = ip_network((first, first.max_prefixlen - different.bit_length()), strict=False)
-        if not any(_address(one) in prefix for one in other):
+        if not any(_address(address) in prefix for address in other):
             return (str(prefix),)
     return tuple(map(str, addresses))
 

@@ -81,7 +81,9 @@ def reno_part(run: "RunFound") -> float:
 def _names(found: "Found") -> list[str]:
     """The queues of this form, in order."""
     points = found.study(_name(LONE)).points
-    return [name for name, queue in QUEUES.items() if any(queue == _queue(one) for one in points)]
+    return [
+        name for name, queue in QUEUES.items() if any(queue == _queue(point) for point in points)
+    ]
 
 
 def _queue(point: "PointFound") -> object:
@@ -123,7 +125,7 @@ def _draw_metric(panel: "Axes", found: "Found", metric: "Metric", scale: float) 
     for place, (case, look) in enumerate(zip(CASES, looks, strict=False)):
         if _name(case) in found.studies:
             points = [_at(found, case, name) for name in names]
-            xs = [one + 0.13 * (place - 1.5) for one in range(len(names))]
+            xs = [number + 0.13 * (place - 1.5) for number in range(len(names))]
             marks = {**look, "linestyle": "none", "label": case}
             background.draw_line(panel, xs, points, metric, marks, scale=scale)
 

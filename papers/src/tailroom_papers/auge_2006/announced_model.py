@@ -130,7 +130,10 @@ def _crossings(found: "Found", control: str) -> dict[float, tuple["Crossing", "C
     crossings: dict[float, tuple[Crossing, Crossing | None]] = {}
     mine = [point for point in found.study("grid").points if control_of(point) == control]
     for load in sorted({load_of(point) for point in mine}):
-        points = sorted((one for one in mine if load_of(one) == load), key=background.buffer_of)
+        points = sorted(
+            (candidate for candidate in mine if load_of(candidate) == load),
+            key=background.buffer_of,
+        )
         buffers = [background.buffer_of(point) for point in points]
         passed = crossing(buffers, [point.mean(residual_share) for point in points])
         said = crossing(buffers, [predicted.share(point.runs[0]) for point in points])
@@ -167,7 +170,9 @@ def _judge(found: "Found") -> Judgement:
     # A run each point: they are numbered alike.
     error = jackknife(
         range(len(points[0].runs)),
-        lambda chosen: mean(abs(_error(one, [one.runs[run] for run in chosen])) for one in points),
+        lambda chosen: mean(
+            abs(_error(measured, [measured.runs[run] for run in chosen])) for measured in points
+        ),
     )
     inside = [
         said is not None and passed.low <= said.between <= passed.high

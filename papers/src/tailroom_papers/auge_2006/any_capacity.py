@@ -135,7 +135,7 @@ def _draw_control(panel: "Axes", found: "Found", control: str) -> None:
             any_run = found.study(_name(control, 50)).points[0].runs[0]
             buffers = found.form.of((20, 200), MODEL_BUFFERS, MODEL_BUFFERS)
             shares = predicted.shares_over(any_run, buffers, _settings(mbps))
-            panel.plot(buffers, [100 * one for one in shares], **line)
+            panel.plot(buffers, [100 * share for share in shares], **line)
     panel.axhline(100 * REASONABLE, label="taken as reasonable", **style.LIMIT_LINE)
     background.buffer_axis(panel)
     panel.set(title=OTHER_WORDS[control], ylim=(0, 105))

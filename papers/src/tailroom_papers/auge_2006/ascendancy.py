@@ -42,7 +42,7 @@ def means(run: RunFound, column: str) -> NDArray[np.float64]:
         stretch = np.floor(time_s / STRETCH_S).astype(int)
         values = of_flow[column].to_numpy()
         # What the last sample begins is no whole stretch.
-        rows.append([values[stretch == one].mean() for one in range(stretch[-1])])
+        rows.append([values[stretch == number].mean() for number in range(stretch[-1])])
     return np.asarray(rows)
 
 

@@ -129,8 +129,8 @@ def _beside_red(found: "Found", buffer: int) -> list[Check]:
         ("loss of the background, %", background_loss_percent, less),
         ("p99 delay of the background, ms", background_delay_ms, less),
     ):
-        known = [one for one in (other.interval(metric) for other in others) if one]
-        best = (max if better is more else min)(known, key=lambda one: one.mean)
+        known = [interval for interval in (other.interval(metric) for other in others) if interval]
+        best = (max if better is more else min)(known, key=lambda interval: interval.mean)
         words = f"{'above' if better is more else 'below'} RED's better"
         checks.append(better(f"{what}, {buffer} packets", longest.interval(metric), best, words))
     return checks

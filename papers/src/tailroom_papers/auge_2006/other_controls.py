@@ -127,7 +127,9 @@ def _draw_shares(panel: "Axes", found: "Found", kind: str) -> None:
     points = found.study("alone").points
     controls = dict.fromkeys(_control(point) for point in points)
     for control, look in zip(controls, style.marked_line_styles(), strict=False):
-        mine = [one for one in points if _control(one) == control and _discipline(one) == kind]
+        mine = [
+            point for point in points if _control(point) == control and _discipline(point) == kind
+        ]
         buffers = [background.buffer_of(point) for point in mine]
         label = OTHER_WORDS[control]
         background.draw_line(panel, buffers, mine, residual_share, {**look, "label": label})
@@ -150,9 +152,9 @@ def _draw_bars(panel: "Axes", found: "Found", study: str, metric: "Metric", scal
         found_means = [point.interval(metric) for point in mine]
         panel.bar(
             [controls.index(_control(point)) + shift for point in mine],
-            [scale * one.mean if one else 0.0 for one in found_means],
+            [scale * interval.mean if interval else 0.0 for interval in found_means],
             0.38,
-            yerr=[scale * one.half_width if one else 0.0 for one in found_means],
+            yerr=[scale * interval.half_width if interval else 0.0 for interval in found_means],
             capsize=3,
             color=face,
             edgecolor="black",

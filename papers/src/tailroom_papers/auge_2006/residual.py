@@ -58,7 +58,7 @@ def goodput_of(run: RunFound, group: str) -> float:
 def seconds_between_reductions(run: RunFound) -> float | None:
     """Mean of the flows' own means, without those that reduce too seldom to tell."""
     means = [flow["seconds_between_reductions_mean"] for flow in run.summary["flows"]]
-    known = [float(one) for one in means if one is not None]
+    known = [float(mean) for mean in means if mean is not None]
     return sum(known) / len(known) if known else None
 
 

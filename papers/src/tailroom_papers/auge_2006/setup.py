@@ -59,7 +59,7 @@ def settings(queue: Queue) -> dict[str, object]:
 def over(queues: Sequence[Queue]) -> dict[str, Sequence[object]]:
     """The axes of a study over these queues, which are every kind with every limit."""
     keys = [settings(queue) for queue in queues]
-    return {key: list(dict.fromkeys(one[key] for one in keys)) for key in (KIND, LIMIT)}
+    return {key: list(dict.fromkeys(queue[key] for queue in keys)) for key in (KIND, LIMIT)}
 
 
 def scenario(flows: Flows, queue: Queue, form: Form) -> Scenario:

@@ -110,7 +110,7 @@ def _draw_loss(panel: "Axes", found: "Found") -> None:
         marks = {**look, "linestyle": "none", "label": f"load {load:g}: simulation"}
         lossy = [point for point in points if point.mean(LOSS) > 0]
         background.draw_line(
-            panel, [background.buffer_of(one) for one in lossy], lossy, LOSS, marks, scale=1.0
+            panel, [background.buffer_of(point) for point in lossy], lossy, LOSS, marks, scale=1.0
         )
         line = {"color": look["color"], "linewidth": 1.0}
         panel.plot(BUFFERS, [load**n for n in BUFFERS], linestyle="--", **line)
@@ -126,7 +126,7 @@ def _draw_loss(panel: "Axes", found: "Found") -> None:
 def _draw_dispersion(panel: "Axes", found: "Found") -> None:
     for run, look in zip(_flows(found).runs, style.line_styles(), strict=False):
         table = run.table("arrival_dispersion")
-        milliseconds = [1e3 * one for one in table["scale_s"].to_pylist()]
+        milliseconds = [1e3 * scale_s for scale_s in table["scale_s"].to_pylist()]
         panel.plot(milliseconds, table["index"], label=f"seed {run.seed}", **look)
     panel.axhline(1, color="0.6", linewidth=0.9)
     panel.axvline(1e3 * drain_s(_flows(found).runs[0]), **style.LIMIT_LINE, label="buffer empties")

@@ -187,9 +187,9 @@ def _judge_trends(found: Found) -> Judgement:
         for fraction in three
     }
     checks += [
-        between(f"three links less one, buffer {100 * fraction:.0f} %", one, -SIMILAR, SIMILAR,
+        between(f"three links less one, buffer {100 * fraction:.0f} %", distance, -SIMILAR, SIMILAR,
                 f"similar: within {100 * SIMILAR:.0f} points", percent=True)
-        for fraction, one in apart.items()
+        for fraction, distance in apart.items()
     ]  # fmt: skip
     checks += [_rises(small, large, three) for small, large in pairwise(three)]
     tenth = three[0.1].interval(mean_utilization)

@@ -65,7 +65,7 @@ def with_both_corrections(point: PointFound) -> float:
 def error(point: PointFound, model: str) -> Interval:
     """By how much a model's utilization lies above the simulated one."""
     said = utilization(point, model)
-    return mean_interval([said - one for one in point.values("utilization")])
+    return mean_interval([said - value for value in point.values("utilization")])
 
 
 def is_close(what: str, point: PointFound, model: str) -> Check:
@@ -76,7 +76,7 @@ def is_close(what: str, point: PointFound, model: str) -> Check:
 
 def mean_distance(points: Sequence[PointFound], said: Callable[[PointFound], float]) -> float:
     """Mean distance of what is said of the utilizations from the simulated ones."""
-    return float(np.mean([abs(said(one) - one.mean("utilization")) for one in points]))
+    return float(np.mean([abs(said(point) - point.mean("utilization")) for point in points]))
 
 
 def curve(
@@ -92,5 +92,5 @@ def curve(
         settings = {LIMIT: setting.limit(fraction)}
         said = predict(table, only=[model], set=settings).answers[0].prediction  # type: ignore[arg-type]
         values = (said.utilization, said.loss_fraction) if said else (None, None)
-        found.append(tuple(float("nan") if one is None else one for one in values))
+        found.append(tuple(float("nan") if value is None else value for value in values))
     return found  # type: ignore[return-value]

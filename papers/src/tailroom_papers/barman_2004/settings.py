@@ -75,7 +75,7 @@ class Setting:
         return Study(
             name,
             self.scenario,
-            grid={LIMIT: [self.limit(one) for one in fractions]},
+            grid={LIMIT: [self.limit(part) for part in fractions]},
             set={**RANDOM_STARTS, **times, **(set or {})},
             seeds=form.of(3, 3, 5),
         )

@@ -22,7 +22,7 @@ TOFINO = Path(__file__).with_name("tofino.csv")
 def ns2(prefix: str = "") -> pa.Table:
     """The rows of ns-2 whose case begins so, as in "S1 "; columns as in the file."""
     table = csv.read_csv(NS2)
-    return table.filter(pa.array([one.startswith(prefix) for one in table["case"].to_pylist()]))
+    return table.filter(pa.array([case.startswith(prefix) for case in table["case"].to_pylist()]))
 
 
 def tofino() -> pa.Table:

@@ -50,9 +50,9 @@ def grouped_bars(
         at = [place + (number - (len(series) - 1) / 2) * width for place in range(len(groups))]
         axes.bar(
             at,
-            [nan if one is None else scale * one.mean for one in found],
+            [nan if interval is None else scale * interval.mean for interval in found],
             width,
-            yerr=[scale * bar_length(one) for one in found],
+            yerr=[scale * bar_length(interval) for interval in found],
             color=SHADES[number % len(SHADES)],
             hatch=HATCHES[number % len(HATCHES)],
             edgecolor="black",

@@ -45,10 +45,10 @@ def total_utilization(run: RunFound) -> float:
 
 def background_utilization(run: RunFound) -> float:
     """F4: that of all background traffic, long-lived, short-lived and web flows."""
-    groups = {name: one for name, one in run.summary["groups"].items() if name != FAIR}
+    groups = {name: group for name, group in run.summary["groups"].items() if name != FAIR}
     return sum(
-        carried(one, one["links"][LINK]["loss_fraction"], capacity_bps(run))
-        for one in groups.values()
+        carried(value, value["links"][LINK]["loss_fraction"], capacity_bps(run))
+        for value in groups.values()
     )
 
 

@@ -75,7 +75,7 @@ def judge_better(found: Found) -> Judgement:
     for link in LINKS:
         for control in CONTROLS[link][1:]:
             for limit in (TWENTY, TWO_HUNDRED):
-                new, reno = (_at(found, link, one, limit) for one in (control, "reno"))
+                new, reno = (_at(found, link, kind, limit) for kind in (control, "reno"))
                 more = difference(new, reno, share_of_residual)
                 packets = int(limit.split()[0]) + 1
                 what = f"{LABELS[control]} less Reno, {link}, {packets} packets"

@@ -83,7 +83,7 @@ def _buffers(form: Form) -> dict[str, list[str]]:
 
 def studies(form: Form) -> Sequence[Study]:
     """Both under every discipline."""
-    return [study(one, form) for study in (alone, mixed) for one in DISCIPLINES]
+    return [study(discipline, form) for study in (alone, mixed) for discipline in DISCIPLINES]
 
 
 def share_of_cubic(run: RunFound) -> float:

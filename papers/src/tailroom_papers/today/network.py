@@ -28,8 +28,8 @@ def buffers(
 ) -> dict[str, list[str]]:
     """Queue limits in BDP, and durations that grow with them, as a cycle of the window does."""
     return {
-        LIMIT: [f"{one:g} bdp" for one in limits],
-        "duration": [f"{settle_s + seconds + per_bdp_s * one:g} s" for one in limits],
+        LIMIT: [f"{limit:g} bdp" for limit in limits],
+        "duration": [f"{settle_s + seconds + per_bdp_s * limit:g} s" for limit in limits],
     }
 
 

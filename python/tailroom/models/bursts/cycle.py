@@ -153,10 +153,10 @@ def _run(passes: _Passes, most_steps: int) -> tuple[Floats, Floats]:
     while alive.max() > ENOUGH and steps < most_steps:
         if steps == 1:
             window = begun = np.maximum(1.0, growth.begin(starts, goals))
-        one = table.step(law, window)
-        law, kept = one.law, one.kept
-        rates = _rates(passes.loop, one, window)
-        slots = stride * (passes.loop.slots + one.queue)
+        step = table.step(law, window)
+        law, kept = step.law, step.kept
+        rates = _rates(passes.loop, step, window)
+        slots = stride * (passes.loop.slots + step.queue)
         steps += 1
         if steps <= DEAF_ROUNDS:
             sums += slots / stride * rates
@@ -187,13 +187,13 @@ def _settled(ends: Floats, peaks: Floats, goals: Floats, window: Floats, alive: 
     return bool(_stationary(so_far) @ alive < ENOUGH)
 
 
-def _rates(loop: Loop, one: Pass, window: Floats) -> Floats:
+def _rates(loop: Loop, step: Pass, window: Floats) -> Floats:
     """What is summed over a cycle, per slot: time, and what `Cycle` begins with."""
-    idle = np.minimum(np.maximum(one.idle, 0), loop.residual)
-    refused = np.maximum(0, one.refused)
+    idle = np.minimum(np.maximum(step.idle, 0), loop.residual)
+    refused = np.maximum(0, step.refused)
     busy = 1 - idle
     flow = np.minimum(busy, loop.residual - idle + refused)
-    return np.array([np.ones_like(busy), busy, flow, refused, one.queue, window])
+    return np.array([np.ones_like(busy), busy, flow, refused, step.queue, window])
 
 
 def _put(ends: Floats, peaks: Floats, goals: Floats, end: Floats, lost: Floats) -> None:
