@@ -1,4 +1,4 @@
-"""Choices side by side on the terminal: a table per link and per group, a row per choice."""
+"""A comparison of choices on the terminal: a table per link and per group, a row per choice."""
 
 from rich.console import Console
 from rich.markup import escape
@@ -9,14 +9,14 @@ from tailroom.studies.choice_study.answer import Choices
 
 
 def show(found: Choices, console: Console) -> None:
-    """Prints what is compared, the tables, and each warning once."""
+    """Prints the titles, the tables, and each warning once."""
     _show_head(found, console)
     blocks: dict[str, list[tuple[str, str]]] = {}
     for metric in found.metrics:
         owner, name = owner_of(metric)
         blocks.setdefault(owner, []).append((name, metric))
     for owner, metrics in blocks.items():
-        # Scenarios may have other links and groups.
+        # Scenarios may differ in links and groups.
         rows = [
             choice
             for choice in found.choices

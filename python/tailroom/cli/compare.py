@@ -1,4 +1,4 @@
-"""`tailroom compare`: simulation beside every model."""
+"""`tailroom compare`: a simulation and the prediction of every model."""
 
 import json as json_text
 import tempfile
@@ -20,7 +20,7 @@ from tailroom.studies.prediction import Predictions
 from tailroom.studies.repetition import repeat
 
 QUANTITIES = ("utilization", "loss_fraction", "queue_packets_mean", "queue_delay_s_mean")
-"""What both a simulated link and a model may have."""
+"""Quantities that both a simulated link and a model may have."""
 
 Values = Mapping[str, float | None]
 
@@ -34,24 +34,26 @@ def compare(  # noqa: PLR0913 - one argument an option
         int | None,
         typer.Option(
             min=2,
-            help="Simulate with so many seeds: their mean with its 95 % confidence interval.",
+            help="Number of runs; shows their mean with its 95 % confidence interval.",
         ),
     ] = None,
     store: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="With --seeds: keep the runs, or take them from there."),
+        typer.Option(
+            metavar="DIR", help="With --seeds: store for the runs; stored runs are not repeated."
+        ),
     ] = None,
     link: LinkName = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Simulate a scenario and print what each model says beside it.
 
-    Without --seeds it is one run, which says nothing of how far another would lie.
+    Without --seeds, a single run is simulated, whose sampling error is unknown.
     """
     with failures.reported():
         settings = parse_settings(set_)
         if store and seeds is None:
-            raise failures.InputError("--store keeps several runs; give --seeds too")
+            raise failures.InputError("--store: applies to several runs only; add --seeds")
         predictions = tailroom.predict(file, link=link, seed=seed, set=settings)
         name = predictions.link.name
         if seeds is None:
@@ -81,7 +83,7 @@ def _repeat(  # noqa: PLR0913, PLR0917 - what the command line says
     seeds: int,
     store: Path | None,
 ) -> dict[str, Interval | None]:
-    """Each quantity of the link over the runs in which it is defined."""
+    """Returns the interval of each quantity over the runs in which it is defined."""
     replaced: dict[str, object] = {**settings, **({} if seed is None else {"seed": seed})}
     with sweep_bar() as progress, tempfile.TemporaryDirectory(prefix="tailroom-") as dropped:
         runs = repeat(file, store or dropped, seeds=seeds, set=replaced, progress=progress)
@@ -134,8 +136,8 @@ def _show(
     console.print(table)
     if intervals:
         count = max(value.count for value in intervals.values() if value)
-        console.print(f"The simulation is the mean of {count} runs, which the models are off by.")
-    console.print("`tailroom model` says what fails, and what buffers the models ask for.")
+        console.print(f"'off by' is model minus the mean of {count} runs.")
+    console.print("`tailroom model` lists the violated assumptions and the needed buffers.")
 
 
 def _cells(values: Values, simulated_utilization: float | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`tailroom model`: what the literature says of a scenario, without simulating."""
+"""`tailroom model`: predictions of analytic models, without simulation."""
 
 import json as json_text
 from math import ceil, isinf
@@ -24,21 +24,22 @@ def model(  # noqa: PLR0913 - one argument an option
     seed: Seed = None,
     link: LinkName = None,
     utilization: Annotated[
-        float, typer.Option(help="Utilization that required buffers are to reach.")
+        float, typer.Option(help="Target utilization of the needed buffers, from 0 to 1.")
     ] = Target.utilization,
     loss: Annotated[
-        float, typer.Option(help="Loss fraction that required buffers are to keep.")
+        float, typer.Option(help="Largest loss fraction of the needed buffers, from 0 to 1.")
     ] = Target.loss_fraction,
     only: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="NAME", help="Ask this model only. May be repeated."),
+        typer.Option("--model", metavar="NAME", help="Show only this model. May be repeated."),
     ] = None,
     over: Annotated[
         str | None,
         typer.Option(
             metavar="KEY=VALUES",
-            help='Curves over a key, e.g. --over links.bottleneck.queue.limit="10 packets, '
-            '100 packets", a TOML list, or { from = "10 packets", to = "1000 packets", '
+            help="Evaluate the models at several values of a key, e.g. "
+            '--over links.bottleneck.queue.limit="10 packets, 100 packets"'
+            ', a TOML list, or { from = "10 packets", to = "1000 packets", '
             'points = 9, scale = "log" }.',
         ),
     ] = None,
@@ -50,7 +51,8 @@ def model(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Ask the analytic models of the literature what a buffer does, in milliseconds.
 
-    Each says what it assumes; what the scenario breaks is printed below the table.
+    Each model states its assumptions. The assumptions that the scenario violates are printed below
+    the table.
     """
     with failures.reported():
         if out:
@@ -82,13 +84,13 @@ def model(  # noqa: PLR0913 - one argument an option
 
 def _check_picture(out: Path, over: str | None) -> None:
     if not over:
-        raise failures.InputError("--out draws curves; give --over KEY=VALUES too")
+        raise failures.InputError("--out: draws curves only; add --over KEY=VALUES")
     if out.suffix not in (".png", ".svg", ".pdf"):
         raise failures.InputError(f"--out {out}: give a file that ends in .png, .svg or .pdf")
 
 
 def show(predictions: Predictions, console: Console) -> None:
-    """Prints a row for each model that applies, then what fails, then who does not apply."""
+    """Prints a row per model that applies, the violated assumptions, and the other models."""
     link = predictions.link
     applying = [answer for answer in predictions.answers if answer.prediction]
     console.print(
@@ -114,11 +116,11 @@ def show(predictions: Predictions, console: Console) -> None:
         ]
         _list("More numbers", numbers, console)
     else:
-        console.print("\nMore numbers of one of them: --model NAME")
+        console.print("\nMore numbers of a single model: --model NAME")
 
 
 def _list(title: str, said: list[tuple[str, str]], console: Console) -> None:
-    """Statements (as markup), each once, with the models that make them."""
+    """Prints each statement (markup) once, with the names of its models."""
     if said:
         console.print(f"\n{title}")
     for statement in dict.fromkeys(text for text, _ in said):
@@ -168,7 +170,7 @@ def _needed(said: Prediction, link: Bottleneck) -> str:
 
 
 def show_failing(answers: list[Answer], console: Console) -> None:
-    """Prints the assumptions that fail, each once, with the models that make it."""
+    """Prints each violated assumption once, with the names of its models."""
     broken = [
         (
             f"[red]{escape(assumption.statement)}[/red]; here {escape(assumption.found)}",
@@ -181,7 +183,7 @@ def show_failing(answers: list[Answer], console: Console) -> None:
 
 
 def _show_curves(curves: Curves, console: Console) -> None:
-    """Tables of each quantity, one row a value, one column a model."""
+    """Prints a table per quantity: a row per value, a column per model."""
     key, values = curves.axis.key, [str(value) for value in curves.axis.values]
     room = console.width - max(map(len, [key, *values]))
     for quantity, layout in (("utilization", report.percent), ("loss_fraction", report.fraction)):
@@ -194,7 +196,7 @@ def _show_curves(curves: Curves, console: Console) -> None:
 
 
 def _side_by_side(names: list[str], room: int) -> list[list[str]]:
-    """Headings of columns, table by table, so that each table is as wide as there is room."""
+    """Distributes the columns over as few tables as the width allows."""
     tables: list[list[str]] = []
     for name in names:
         if not tables or sum(len(heading) + 2 for heading in [*tables[-1], name]) > room:

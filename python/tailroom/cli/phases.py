@@ -1,4 +1,4 @@
-"""What shifts of RTTs by fractions of a packet time change, as a table for people."""
+"""The effect of shifting RTTs by fractions of a packet time, as a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
-    """Prints a row per metric, and a warning that names those that depend on phases."""
+    """Prints a row per metric, and a warning that names the metrics that depend on phases."""
     if not spreads:
         return
     runs = spreads[0].shifts.count

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 SHOW_AFTER_S = 1.0
 FIRST_ANSWER_AFTER_S = 10.0
-"""A search that is over by then needs no first answer."""
+"""Seconds before intermediate answers are printed."""
 WIDTH_FOR_BAR = 100
-"""On narrower terminals the bracket of a search and the remaining time leave no room for a bar."""
+"""Terminal width, in columns, from which the progress of a search has room for a bar."""
 
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
-    """Gives the function that `tailroom.run` reports to, or nothing if nobody would see it."""
+    """Yields the progress callback of `tailroom.run`; `None` if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -56,7 +56,7 @@ def progress_bar() -> Iterator[Callable[[float, float], None] | None]:
 
 @contextmanager
 def sweep_bar() -> Iterator[Callable[[SweepProgress], None] | None]:
-    """Gives the function that `tailroom.sweep` reports to, or nothing if nobody would see it."""
+    """Yields the progress callback of `tailroom.sweep`; `None` if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -87,7 +87,7 @@ def sweep_bar() -> Iterator[Callable[[SweepProgress], None] | None]:
 
 @contextmanager
 def runs_bar() -> Iterator[Callable[[int, int], None] | None]:
-    """Gives the function that a phase check reports to, or nothing if nobody would see it."""
+    """Yields the progress callback of a phase check; `None` if stderr is not a terminal."""
     from tailroom.studies.sweep_study.study import SweepProgress  # noqa: PLC0415 - it loads SciPy
 
     with sweep_bar() as report:
@@ -96,10 +96,10 @@ def runs_bar() -> Iterator[Callable[[int, int], None] | None]:
 
 @contextmanager
 def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
-    """Gives the function that `tailroom.size` reports to.
+    """Yields the progress callback of `tailroom.size`.
 
-    The bar is for terminals. Of a search that takes longer, each better answer gets a line, so that
-    a log has it too.
+    The bar appears on terminals only. After 10 s, each better answer is printed on a line of its
+    own, so that a log has it too.
     """
     console = Console(stderr=True)
     bar = Progress(
@@ -134,7 +134,7 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
 
 
 def _bracket(state: SizeProgress) -> str:
-    """What is known of the answer, with 95 % confidence."""
+    """The interval in which the answer lies with 95 % confidence, in words."""
     few = f"{state.low:,} packets are too few" if state.low else ""
     enough = f"{state.high:,.0f} packets suffice" if isfinite(state.high) else "none suffices yet"
     return f"{enough}, {few or 'none is known to be too small'}"

@@ -15,7 +15,7 @@ from tailroom.studies.size_study.search import Feasible, Tried
 
 
 def as_dict(answer: Size) -> dict[str, Any]:
-    """The answer as --json prints it."""
+    """Returns the answer as `--json` prints it."""
     packets = answer.limit_packets
     return {
         "link": answer.link.name,
@@ -58,7 +58,7 @@ def _amounts(answer: Size, packets: int) -> dict[str, float | None]:
 
 
 def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
-    """Mean and half-width of the goals' metrics and of a few more."""
+    """Mean and half-width of the targets' metrics and of the shown metrics."""
     names = dict.fromkeys([*(goal.metric for goal in answer.goals), *answer.shown_metrics])
     intervals = {name: tried.interval(name) for name in names}
     return {
@@ -71,10 +71,10 @@ def _metrics(tried: Tried, answer: Size) -> dict[str, dict[str, float | None]]:
 
 
 def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
-    """Prints the answer, what other choices give, the buffers tried, and the models' rules.
+    """Prints the answer, the other choices, the buffers tried, and the models' rules.
 
     Args:
-        answer: What the search has found.
+        answer: The result of the search.
         console: Where to print it.
         so_far: The search was interrupted, so that a smaller buffer may suffice too.
     """
@@ -84,8 +84,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
         console.print(f"  [yellow]warning:[/yellow] {warning}", soft_wrap=True)
     for goal, arrivals in answer.unresolved_targets:
         console.print(
-            f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: no packet was lost, "
-            f"but there were only {arrivals:,}; let the runs last longer",
+            f"  [yellow]warning:[/yellow] {escape(str(goal))} is not certain: none of only "
+            f"{arrivals:,} packets was lost; use a longer duration",
             soft_wrap=True,
         )
     if answer.choices:
@@ -93,8 +93,8 @@ def show(answer: Size, console: Console, *, so_far: bool = False) -> None:
     console.print(_tried(answer))
     if any(tried.verdict is None for tried in answer.tried):
         console.print(
-            "open: the runs do not decide it with 95 % confidence, so the buffer counts as too "
-            "small; a larger --at-most allows more runs, a longer duration makes each tell more",
+            "open: the runs do not decide with 95 % confidence, so the buffer counts as too small; "
+            "raise --at-most for more runs, or use a longer duration",
             soft_wrap=True,
         )
     phases.show(answer.phases, console)
@@ -136,18 +136,18 @@ def _packets(number: float) -> str:
 
 
 def _show_undecided(answer: Size, console: Console) -> None:
-    """Says from where to where the smallest sufficient buffer may be."""
+    """Prints the range in which the smallest sufficient buffer may lie."""
     small, good = answer.too_small_packets, answer.limit_packets or 0
     if small and any(small < tried.limit < good for tried in answer.tried):
         console.print(
             f"  {_packets(small)} {'is' if small == 1 else 'are'} too few (95 % "
-            "confidence); between the two the runs do not decide",
+            "confidence); the runs do not decide on the limits in between",
             soft_wrap=True,
         )
 
 
 def _choices(answer: Size) -> Any:
-    """The metrics of the answer between those of smaller and larger buffers."""
+    """A table with the metrics of the answer and of smaller and larger buffers."""
     table = report.table_of("What each choice costs: mean and 95 % interval", "queue limit")
     for choice in answer.choices:
         is_answer = choice.limit == answer.limit_packets
@@ -160,20 +160,20 @@ def _choices(answer: Size) -> Any:
 
 
 def _short(metric: str, answer: Size) -> str:
-    """A metric in words; the link is the one of the first line."""
+    """A metric in words, without the link if it is the link of the first line."""
     owner, name = owner_of(metric)
     words = " ".join(heading(name).split())
     return words if owner in (f"Link {answer.link.name}", "All flows") else f"{owner}: {words}"
 
 
 def _cell(answer: Size, metric: str, tried: Tried) -> str:
-    """Mean and half-width below one another; without randomness, there is no half-width."""
+    """Mean and half-width on two lines; only the mean if all seeds give the same result."""
     text = cell(metric, tried.interval(metric))
     return text.partition("\n")[0] if answer.repeats_itself else text
 
 
 def where_met(feasible: Feasible, answer: Size) -> str:
-    """Says in words where a goal is met."""
+    """Returns in words which limits meet a target."""
     if isinf(feasible.low):
         return f"met by no limit from {answer.tried[0].limit:,} to {answer.tried[-1].limit:,}"
     if isfinite(feasible.high):
@@ -181,7 +181,7 @@ def where_met(feasible: Feasible, answer: Size) -> str:
         where = f"{low} to {_packets(feasible.high)}"
     else:
         where = f"{_packets(feasible.low) if feasible.low else 'the smallest tried'} upwards"
-    gaps = "" if feasible.is_one_interval else "; not everywhere between: it is not monotone"
+    gaps = "" if feasible.is_one_interval else "; not at every limit between: not monotone"
     return f"met from {where}{gaps}"
 
 
@@ -201,7 +201,7 @@ def _show_models(answer: Size, console: Console) -> None:
     table = report.table_of(
         "What the literature asks for", "model", "packets", "bdp", "for", "failing\nassumptions"
     )
-    # Names stay whole; what a limit is for may take several lines.
+    # Names are not folded; the purpose of a limit may take several lines.
     table.columns[0].no_wrap, table.columns[3].no_wrap = True, False
     bdp = answer.link.bdp_packets
     asked = [

@@ -1,4 +1,4 @@
-"""The points of a sweep as tables for people, and what to know before trusting them."""
+"""The points of a sweep as tables, with warnings about their accuracy."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -15,11 +15,11 @@ from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.sweep_study.study import SweepResult
 
 LINK_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean")
-"""What the table shows of each link."""
+"""Metrics shown for each link by default."""
 FAIRNESS = f"{ALL_FLOWS}.jain_index"
 
 MOST_NAMED = 20
-"""Points that are not precise enough are named up to this number."""
+"""Number of points that a warning lists."""
 
 
 def show(
@@ -29,14 +29,14 @@ def show(
     metrics: Sequence[str] = (),
     only_finished: bool = False,
 ) -> None:
-    """Prints a row a point: the settings, and the means of a few metrics with their intervals.
+    """Prints a row per point: the settings, and the means of metrics with their intervals.
 
     Args:
         result: The sweep.
-        console: Where to.
-        metrics: Names of those to show; if left out, utilization, loss and mean queueing delay of
-            the links that vary, else of all links, and the fairness of all flows.
-        only_finished: Leave out points of which no run is finished.
+        console: The console to print to.
+        metrics: Names of the metrics to show (default: utilization, loss and mean queueing delay
+            of the links that vary, else of all links, and the fairness of all flows).
+        only_finished: Leave out points without a finished run.
 
     Raises:
         MetricError: There is no such metric.
@@ -53,7 +53,7 @@ def show(
     _show_warm_up_too_short(result, console)
     _show_phases(result, console)
     for path in result.store.damaged:
-        _warn(console, f"{path} was damaged; its run was done again")
+        _warn(console, f"{path} was damaged; its run was repeated")
 
 
 def _show_points(
@@ -87,7 +87,7 @@ def _show_points(
 
 
 def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:
-    """A column a key that varies."""
+    """Returns a column per key that varies."""
     axes = result.record.axes
     points = [result.record.points[place]["settings"] for place in places]
     return [
@@ -97,7 +97,7 @@ def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:
 
 
 def _chosen(metrics: Sequence[str], known: Sequence[str]) -> dict[str, dict[str, str]]:
-    """One block with the metrics that were asked for, under the names that were given."""
+    """One block with the requested metrics under the given names."""
     return {"": {name: find_metric(name, known) if known else name for name in metrics}}
 
 
@@ -131,7 +131,7 @@ def _show_imprecise(result: SweepResult, console: Console) -> None:
     _warn(
         console,
         f"{until['metric']} is not within +-{until['half_width']:g} after {until['at_most']:,} "
-        f"runs at {len(imprecise):,} points; raise --at-most, or let the runs last longer:",
+        f"runs at {len(imprecise):,} points; raise --at-most, or use a longer duration:",
     )
     _list_points([_named(result, settings) for settings in imprecise], console)
 
@@ -153,7 +153,7 @@ def _show_warm_up_too_short(result: SweepResult, console: Console) -> None:
 
 
 def _show_phases(result: SweepResult, console: Console) -> None:
-    """Names the points whose results depend on microseconds, whichever metric shows it."""
+    """Warns of the points at which any metric depends on phases."""
     lines = []
     for point, spreads in zip(result.record.points, result.phase_spreads(), strict=True):
         found = [spread.metric for spread in spreads if spread.is_phase_dependent]
@@ -185,7 +185,7 @@ def _list_points(lines: list[str], console: Console) -> None:
 
 
 def _wrapped(name: str) -> str:
-    """The name of a metric in lines that keep its column narrow."""
+    """Breaks the name of a metric into lines of at most `WIDEST_HEADING` characters."""
     lines = [""]
     for word in name.replace("_", "_\0").replace(".", ".\0").split("\0"):
         if lines[-1] and len(lines[-1]) + len(word) > WIDEST_HEADING:
@@ -195,7 +195,7 @@ def _wrapped(name: str) -> str:
 
 
 WIDEST_HEADING = 13
-"""Longer names of metrics take several lines."""
+"""Largest width of a heading, in characters."""
 
 
 def _cell(interval: Interval | None) -> str:
@@ -210,7 +210,7 @@ def _width(interval: Interval) -> str:
 
 
 def _shifted_cell(spread: PhaseSpread | None) -> str:
-    """The mean over shifted RTTs below the one over seeds, where phases were checked."""
+    """The mean over shifted RTTs, as a second line; empty without a phase check."""
     if spread is None:
         return ""
     return f"\nshifted {spread.shifts.mean:.4g}{_width(spread.shifts)}"

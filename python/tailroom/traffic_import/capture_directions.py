@@ -34,7 +34,7 @@ def within(addresses: Sequence[str], prefixes: Sequence[Network]) -> list[bool]:
         return [True] * len(addresses)
     inside = {
         address: any(_address(address) in prefix for prefix in prefixes)
-        for address in dict.addresses(addresses)
+        for address in dict.fromkeys(addresses)
     }
     return [inside[address] for address in addresses]
 
