@@ -285,7 +285,7 @@ def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path)
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--vary", QUEUE], ["no KEY=VALUES"]),
+        (["--vary", QUEUE], ["KEY=VALUES; give"]),
         (["--vary", f"{QUEUE}=codell"], [f"{QUEUE}.kind", "did you mean `codel`"]),
         (["--vary", f"{QUEUE}=codel,codel"], ["comes twice; keep one"]),
         (["--vary", "seed=1,2"], ["repeat each choice with `seeds`"]),

@@ -146,7 +146,7 @@ def test_models_stand_beside_the_curves(
         assert line.get_linestyle() != "-"
     assert lines[0].get_linestyle() == lines[2].get_linestyle() == "-"
     assert len(panel(figure, "loss (%)").lines) == 2
-    assert legend(figure)[2:4] == ["model: told", "model: rule_of_thumb (says nothing here)"]
+    assert legend(figure)[2:4] == ["model: told", "model: rule_of_thumb (no prediction)"]
 
 
 def test_the_title_of_one_panel_leaves_the_legend_free(swept: tr.SweepResult) -> None:
@@ -322,14 +322,17 @@ def test_the_command_draws_one_figure_into_a_file(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--kind", "windows"], "--kind windows: shows one run"),
+        (["--kind", "windows"], "--kind windows: draws a single run; give"),
         (["--x", "nothing"], "nothing: no key that varies is named so"),
         (["--metric", "nothing"], "nothing: there is no such metric"),
         (["--models", "nothing"], "there is no model 'nothing'"),
         (["--kind", "curves", "--y", "limit"], "curves takes no y"),
         (["--out", "picture.png"], "give a directory, or for one --kind a file"),
         (["--kind", "curves", "--out", "picture.gif"], "give a directory, or for one --kind"),
-        (["--kind", "curves", "--out", "a.svg", "--format", "pdf"], "is no pdf"),
+        (
+            ["--kind", "curves", "--out", "a.svg", "--format", "pdf"],
+            "--out a.svg: does not end in .pdf; leave out",
+        ),
         (["--sweep", "zzz"], "there is no sweep whose id begins with zzz"),
     ],
 )
@@ -345,13 +348,13 @@ def test_wrong_input_is_refused(
 def test_options_of_sweeps_need_a_sweep(tailroom: Tailroom, small: Path, option: str) -> None:
     ended = tailroom("plot", small, option, "limit")
     assert ended.status == 2
-    assert f"{option}: is for the store of a sweep" in ended.errors
+    assert f"{option}: applies only to sweep stores; leave it out" in ended.errors
 
 
 def test_a_sweep_figure_needs_a_sweep(tailroom: Tailroom, small: Path) -> None:
     ended = tailroom("plot", small, "--kind", "curves")
     assert ended.status == 2
-    assert "--kind curves: shows a sweep; give the store of one" in ended.errors
+    assert "--kind curves: draws a sweep; give the store" in ended.errors
 
 
 def test_compare_gives_the_interval_of_the_simulation(tailroom: Tailroom, small: Path) -> None:

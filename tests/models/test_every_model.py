@@ -80,7 +80,7 @@ def streams(draw: st.DrawFn, rate_bps: float) -> Stream:
 
 @st.composite
 def comers(draw: st.DrawFn, rate_bps: float, control: str | None) -> DynamicFlows:
-    """Flows that come and go and offer up to 1.2 times the rate."""
+    """Dynamic flows that offer up to 1.2 times the rate."""
     offered = rate_bps * draw(st.floats(1e-4, 1.2))
     sizes = tuple(draw(st.lists(logarithmic(100, 1e8), min_size=1, max_size=5)))
     mean = sum(sizes) / len(sizes)

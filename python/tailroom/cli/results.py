@@ -43,7 +43,8 @@ def results(  # noqa: PLR0913 - one argument an option
         typer.Option(
             metavar="QUERY",
             help='Query in SQL. Table "runs" has every run; a table named after a sweep\'s id '
-            "has the runs of that sweep. A terminal shows part of a long answer; --out writes all of it.",
+            "has the runs of that sweep. A terminal shows part of a long answer; --out writes the "
+            "whole answer.",
         ),
     ] = None,
     out: Annotated[

@@ -5,7 +5,7 @@ from tailroom.models.model import Assumption, assume
 
 
 def drop_tail(link: Bottleneck) -> Assumption:
-    """The buffer refuses what does not fit, and nothing else."""
+    """The buffer drops packets only if it is full."""
     return assume("the buffer is DropTail", link.discipline == "drop_tail", link.discipline)
 
 
@@ -16,7 +16,7 @@ def one_bottleneck(link: Bottleneck) -> Assumption:
 
 
 def steady_link(link: Bottleneck) -> Assumption:
-    """Rate and delay do not change, and the wire loses nothing."""
+    """Rate and delay do not change, and the link has no random loss."""
     loss = link.random_loss_fraction
     found = "rate or delay change" if link.changes else f"the wire loses {loss:.3g} of the packets"
     return assume("the link is steady and loses nothing", not (link.changes or loss), found)
@@ -31,7 +31,7 @@ def one_packet_size(link: Bottleneck) -> Assumption:
 
 
 def long_flows_alone(link: Bottleneck) -> Assumption:
-    """Permanent flows under congestion control, and nothing beside them."""
+    """Only permanent flows under congestion control cross the link."""
     load = link.stream_load + link.dynamic_load
     others = [source.group for source in link.streams + link.dynamic]
     found = f"{', '.join(others)} offer {load:.3g} of the rate"
@@ -51,7 +51,7 @@ def fast_access(link: Bottleneck) -> Assumption:
 
 
 def unbounded_windows(link: Bottleneck) -> Assumption:
-    """No window reaches its own bound before the link is full."""
+    """No window reaches its maximum before link and buffer are full."""
     need = (link.bdp_packets + link.limit_packets) / max(1, link.flow_count)
     smallest = min((flow_class.max_window for flow_class in link.classes), default=need)
     found = f"{smallest:g} packets, where a share of link and buffer is {need:.4g}"
@@ -59,7 +59,7 @@ def unbounded_windows(link: Bottleneck) -> Assumption:
 
 
 def counted(flows: int) -> str:
-    """How many flows, in words."""
+    """Returns the number of flows in words."""
     return "1 flow" if flows == 1 else f"{flows} flows"
 
 

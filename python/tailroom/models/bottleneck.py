@@ -1,4 +1,4 @@
-"""What a model knows of a scenario: one link, and who crosses it."""
+"""The input of a model: one link of a scenario and the traffic that crosses it."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from tailroom.scenario.source import ScenarioText
 
 @dataclass(frozen=True)
 class FlowClass:
-    """Permanent flows under congestion control that do not differ."""
+    """Identical permanent flows under congestion control."""
 
     group: str
     count: int
@@ -34,14 +34,14 @@ class FlowClass:
 
 @dataclass(frozen=True)
 class Stream:
-    """Permanent flows that nothing controls."""
+    """Unresponsive permanent flows."""
 
     group: str
     process: str
     """Kind of the source: poisson, cbr, on_off."""
     count: int
     rate_bps: float
-    """Mean of all of them together, on the wire."""
+    """Mean rate of all these flows, on the wire."""
     packet_bytes: int
     """Mean size of a packet."""
     fixed_size: bool
@@ -49,7 +49,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class DynamicFlows:
-    """Flows that come and go."""
+    """Dynamic flows: they arrive and depart."""
 
     group: str
     process: str
@@ -61,15 +61,15 @@ class DynamicFlows:
     poisson: bool
     """Whether they arrive as a Poisson process."""
     size_bytes_mean: float
-    """Mean payload; of media flows, bytes on the wire."""
+    """Mean payload; for media flows, mean bytes on the wire."""
     wire_bytes_mean: float
     """Mean size of a flow on the wire, headers included."""
     sizes_bytes: tuple[float, ...]
-    """A thousand drawn ones."""
+    """A sample of a thousand flow sizes."""
     rtt_s: float
     """Mean two-way propagation delay."""
     peak_rate_bps: float
-    """Mean rate that a flow cannot exceed, on the wire; infinite if there is none."""
+    """Mean peak rate of a flow, on the wire; infinite if the flow has none."""
     packet_bytes: int
     header_bytes: int
     initial_window: int
@@ -77,7 +77,7 @@ class DynamicFlows:
 
     @property
     def rate_bps(self) -> float:
-        """What they offer on average, headers included."""
+        """Mean offered rate of all these flows, headers included."""
         return 8 * self.arrivals_per_s * self.wire_bytes_mean
 
 
@@ -85,8 +85,8 @@ class DynamicFlows:
 class Bottleneck:
     """One link of a scenario and the traffic that crosses it.
 
-    Packets are counted at the mean size of the flows under congestion control, or of all if there
-    are none.
+    Packets are counted at the mean size of the flows under congestion control, or of all flows if
+    there are no such flows.
     """
 
     name: str
@@ -96,16 +96,16 @@ class Bottleneck:
     parameters: Mapping[str, Any]
     """Its parameters as the scenario gives them."""
     amounts_packets: Mapping[str, float]
-    """Those that are amounts in the buffer (`limit`, thresholds), in packets that wait."""
+    """Parameters that are amounts in the buffer (`limit`, thresholds), in waiting packets."""
     packet_bytes: float
     """Mean size of a packet."""
     classes: tuple[FlowClass, ...] = ()
     streams: tuple[Stream, ...] = ()
     dynamic: tuple[DynamicFlows, ...] = ()
     random_loss_fraction: float = 0.0
-    """Mean share of packets that the wire loses at random."""
+    """Mean random loss of the link, as a fraction of packets."""
     other_links: tuple[str, ...] = ()
-    """Links that its flows cross besides, in either direction."""
+    """Other links of its flows, in either direction."""
     changes: bool = False
     """Whether its rate or delay change during a run."""
     packet_sizes_bytes: frozenset[int] = frozenset()
@@ -113,17 +113,17 @@ class Bottleneck:
 
     @property
     def limit_packets(self) -> float:
-        """How many packets may wait, the one in transmission not counted."""
+        """Largest number of waiting packets, without the packet in transmission."""
         return self.amounts_packets["limit"]
 
     @property
     def system_packets(self) -> float:
-        """How many packets may be there, the one in transmission included: K of M/M/1/K."""
+        """Largest number of packets, with the packet in transmission: K of M/M/1/K."""
         return self.limit_packets + 1
 
     @property
     def capacity_pps(self) -> float:
-        """Packets that the link can send in a second."""
+        """Capacity in packets per second."""
         return self.rate_bps / (8 * self.packet_bytes)
 
     @property
@@ -148,12 +148,12 @@ class Bottleneck:
 
     @property
     def stream_load(self) -> float:
-        """What the streams that nothing controls take, as a part of the link's rate."""
+        """Load of the unresponsive streams, as a fraction of the link's rate."""
         return sum(stream.rate_bps for stream in self.streams) / self.rate_bps
 
     @property
     def dynamic_load(self) -> float:
-        """What the flows that come and go offer, as a part of the link's rate."""
+        """Offered load of the dynamic flows, as a fraction of the link's rate."""
         return sum(source.rate_bps for source in self.dynamic) / self.rate_bps
 
     def with_limit(self, packets: float) -> "Bottleneck":
@@ -168,8 +168,8 @@ def read_bottleneck(
 
     Args:
         source: The scenario.
-        link: Name of the link; if left out, the one that its traffic fills first: the slowest of
-            those that the most flows cross.
+        link: Name of the link (default: the link that its traffic fills first, that is the slowest
+            of the links that the most flows cross).
         seed: Replaces the scenario's seed.
 
     Raises:
@@ -251,12 +251,12 @@ def _mean_packet_bytes(
     streams: tuple[Stream, ...],
     dynamic: tuple[DynamicFlows, ...],
 ) -> float:
-    """By number of flows; of streams and dynamic flows by rate, where there is nothing else."""
+    """Mean size weighted by number of flows; without permanent flows, by rate."""
     sizes: list[tuple[float, float]] = [
         (flow_class.count, flow_class.packet_bytes) for flow_class in classes
     ]
     if not sizes:
-        # At equal rates, small packets are the more numerous.
+        # At equal rates, small packets outnumber large packets.
         others = streams + dynamic
         sizes = [(other.rate_bps / other.packet_bytes, other.packet_bytes) for other in others]
     weight = sum(share for share, _ in sizes)
@@ -264,7 +264,7 @@ def _mean_packet_bytes(
 
 
 def _classes(group: dict[str, Any]) -> list[FlowClass]:
-    """Flows with one RTT and access rate are one class, wherever they stand in the group."""
+    """Returns a class per RTT and access rate of the group."""
     transport = group["transport"]
     if group["source"]["kind"] != "bulk":
         return []

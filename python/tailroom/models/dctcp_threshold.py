@@ -1,4 +1,4 @@
-"""DCTCP: the marking threshold that keeps the link busy, and how far the queue swings about it.
+"""DCTCP: the marking threshold that keeps the link busy, and the amplitude of the queue.
 
 Flows in step pass the threshold K for one round trip; the share of packets marked, alpha, is that
 round trip's part of the cycle, and the windows fall by alpha / 2.
@@ -26,7 +26,7 @@ BURST = 1.386
 
 
 def amplitude(bdp: float, threshold: float, flows: int) -> float:
-    """How far the queue swings, in packets (Alizadeh et al. 2010, Eq. 8).
+    """Amplitude of the queue, in packets (Alizadeh et al. 2010, Eq. 8).
 
     sqrt(2 N (C RTT + K)) / 2, at most half of what fills link and queue: alpha is at most 1.
     """
@@ -60,7 +60,7 @@ def queue_mean(lowest: float, highest: float, bdp: float) -> float:
 
 
 def predict(link: Bottleneck, _target: Target) -> Prediction:
-    """Queue and utilization with the threshold that the link has.
+    """Predicts queue and utilization at the threshold of the link.
 
     The required limit holds the queue with the threshold of Eq. 13.
 
@@ -101,7 +101,7 @@ def predict(link: Bottleneck, _target: Target) -> Prediction:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """DCTCP flows in step, with a gain that lets the estimate last for a cycle."""
+    """Synchronized DCTCP flows, with a gain whose estimate lasts for a cycle."""
     flows, bdp = link.flow_count, link.bdp_packets
     threshold = link.amounts_packets["threshold"]
     window = (bdp + threshold) / flows

@@ -48,7 +48,7 @@ def _queues(chain: str) -> Callable[[int], Queue]:
 def predict(
     link: Bottleneck, target: Target, *, chain: str = "mm1k", laws: Laws | None = None
 ) -> Prediction:
-    """What the fixed point says; the required limit is the one for the target utilization.
+    """Predicts from the fixed point; the required limit is that for the target utilization.
 
     Raises:
         NotApplicableError: As `solve`.

@@ -1,6 +1,6 @@
 """Window laws against M/M/1/K, with HighSpeed's exact fluid in place of its response function.
 
-Their "simplifying approximations" in Eq. 3 are thereby left out, and M/M/1/K stays.
+This avoids the "simplifying approximations" of their Eq. 3; M/M/1/K remains.
 """
 
 from functools import partial
@@ -32,7 +32,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Those of `drop_tail_fixed_point`."""
+    """Returns the assumptions of `drop_tail_fixed_point`."""
     return drop_tail_fixed_point.assumptions(link, laws=LAWS)
 
 

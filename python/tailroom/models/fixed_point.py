@@ -1,7 +1,7 @@
 """The load at which a queue and the window laws of its flows agree.
 
-The queue answers a load with a loss probability and a wait; the flows answer those with a load.
-Both answers are monotone, so that they meet once (Barman et al. 2004 Eqs. 4 and 5).
+The queue maps a load to a loss probability and a wait; the flows map these to a load. Both maps are
+monotone, so there is exactly one fixed point (Barman et al. 2004 Eqs. 4 and 5).
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ Laws = Mapping[str, Callable[[FlowClass], WindowLaw]]
 """Window laws by congestion control, in place of the usual ones."""
 
 LEAST_LOSS = 1e-100
-"""Stands for smaller losses, so that windows stay finite."""
+"""Smallest loss probability; it keeps windows finite."""
 LARGEST_LOG_LOAD = 600.0
 EXACT = 4 * np.finfo(float).eps
 LEAST_WINDOW = 4.0
@@ -36,9 +36,9 @@ LEAST_WINDOW = 4.0
 
 
 class Demand:
-    """What the traffic of a link offers, given the loss and the wait that it meets.
+    """The offered load of a link's traffic, as a function of loss and wait.
 
-    Streams, and flows that come and go, offer the same whatever they meet.
+    The load of streams and dynamic flows does not depend on loss and wait.
     """
 
     def __init__(self, link: Bottleneck, laws: Laws | None = None) -> None:
@@ -82,15 +82,15 @@ class Demand:
         return self._rtts_s + met.wait * self.service_s
 
     def loads(self, met: Stationary) -> Floats:
-        """What each of `classes` sends, as a part of the link's rate."""
+        """Rate of each of `classes`, as a fraction of the link's rate."""
         return self._load_per_pps * self.windows(met) / self.rtts_s(met)
 
     def load(self, met: Stationary) -> float:
-        """What arrives at the queue, as a part of the link's rate."""
+        """Load at the queue, as a fraction of the link's rate."""
         return self.constant + float(self.loads(met).sum())
 
     def excess(self, queue: Queue, log_load: float) -> float:
-        """By how much what the traffic answers exceeds this load, as a logarithm; it falls."""
+        """Logarithm of the traffic's load over the assumed load; a falling function."""
         return log(self.load(queue(log_load))) - log_load
 
 
@@ -123,13 +123,13 @@ class FixedPoint:
 
     @property
     def load(self) -> float:
-        """rho: what arrives, as a part of the link's rate."""
+        """rho: offered load, as a fraction of the link's rate."""
         return float(np.exp(self.log_load))
 
     def prediction(
         self, required_packets: float | None = None, required_for: str = "", **more: float
     ) -> Prediction:
-        """In the words of all models.
+        """Returns the fixed point as a `Prediction`.
 
         `details` has the offered load, and of each group of permanent flows its part of the
         offered load and the mean window of a flow.
@@ -155,7 +155,7 @@ class FixedPoint:
 
 
 def solve(queue: Queue, demand: Demand, places: float) -> FixedPoint:
-    """The one load at which both agree.
+    """Returns the load at which queue and traffic agree.
 
     Loss falls steeply below a load of 1, over about 1/K: that is where the search begins, `places`
     being K. Plain iteration does not converge (its slope is about -0.7 K).
@@ -193,7 +193,7 @@ def limit_for_loss(
     target: float,
     largest: float = LARGEST_LIMIT,
 ) -> float:
-    """The smallest limit, in packets that wait, with which no more than this part is lost."""
+    """Returns the smallest limit, in waiting packets, with at most this loss fraction."""
 
     def meets(limit: float) -> bool:
         queue, places = queue_with(int(limit) + 1), limit + 1
@@ -204,7 +204,7 @@ def limit_for_loss(
 
 
 def _root(falling: Callable[[float], float], step: float) -> float:
-    """Where a falling function is 0, searched for from 0 in growing steps; or the last of them."""
+    """Returns the root of a falling function, searched from 0 in growing steps."""
     at_zero = falling(0.0)
     if at_zero == 0:
         return 0.0
@@ -218,12 +218,12 @@ def _root(falling: Callable[[float], float], step: float) -> float:
 
 
 def whole_places(link: Bottleneck) -> int:
-    """K: whole packets that fit, the one in service included."""
+    """K: whole packets that fit, with the packet in service."""
     return floor(link.system_packets + 1e-9)
 
 
 def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
-    """What every fixed point supposes."""
+    """Returns the assumptions of every fixed point."""
     dynamic = ", ".join(group.group for group in link.dynamic)
     windows = found.demand.windows(found.queue)
     smallest = float(windows.min(initial=LEAST_WINDOW))
@@ -235,7 +235,7 @@ def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
             f"{smallest:.3g} packets on average",
         ),
         assume(
-            "no flow comes and goes",
+            "no dynamic flows cross the link",
             not link.dynamic,
             f"{dynamic} offer {link.dynamic_load:.3g} of the rate, taken as a constant load",
         ),
@@ -245,7 +245,7 @@ def assumptions(link: Bottleneck, found: FixedPoint) -> list[Assumption]:
 
 
 def as_random_as_poisson(link: Bottleneck) -> Assumption:
-    """Packets arrive as if each came by itself.
+    """Packets arrive independently of each other.
 
     Many flows together do so over times in which each sends about one packet, if it does not send
     in bursts. Near a load of 1 a queue of K places remembers about K^2 packets.

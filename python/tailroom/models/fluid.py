@@ -1,4 +1,4 @@
-"""Windows and queue as a fluid: how they move, where they rest, and whether they stay there."""
+"""Windows and queue as a fluid: trajectory, fixed point and stability."""
 
 from dataclasses import dataclass
 
@@ -35,11 +35,11 @@ LEAST_WINDOW = 2.0
 
 @dataclass(frozen=True)
 class Trajectory:
-    """What the fluid does. Times in seconds, an entry each; packets where nothing else is said."""
+    """A trajectory: an entry per time (s); other quantities in packets unless noted."""
 
     times_s: Floats
     windows: Floats
-    """Of one flow of each class, a column a class."""
+    """Window of a flow, a column per class."""
     groups: tuple[str, ...]
     """Names of the classes' groups."""
     rtts_s: Floats
@@ -73,14 +73,14 @@ def trajectory(
     windows: Floats | float = 1.0,
     step_s: float | None = None,
 ) -> Trajectory:
-    """Flows that begin at time 0 with these windows at an empty queue.
+    """Integrates flows that begin at time 0 with these windows at an empty queue.
 
     There is no slow start: windows grow as in congestion avoidance from the start.
 
     Args:
         link: The link and its traffic.
-        duration_s: How long, positive.
-        windows: First windows in packets, one or one a class.
+        duration_s: Duration, positive.
+        windows: Initial windows in packets: a number, or a number per class.
         step_s: Step of integration; if left out, an eighth of the shortest round trip, or longer
             where that would take more than 200,000 steps.
 
@@ -128,7 +128,7 @@ def _trajectory(equations: Equations, path: Path) -> Trajectory:
 
 
 def predict(link: Bottleneck, _target: Target) -> Prediction:
-    """Means over the second half of a trajectory that starts near the fixed point, and margins.
+    """Predicts means over the second half of a trajectory from near the fixed point, and margins.
 
     It lasts 8000 steps of an eighth of the shortest round trip.
 
@@ -164,7 +164,7 @@ def predict(link: Bottleneck, _target: Target) -> Prediction:
 
 
 def stability(equations: Equations, rest: Rest) -> dict[str, float]:
-    """What the linearised equations say; empty where there are none."""
+    """Returns the numbers of the linearised equations; empty without such equations."""
     if not rest.smooth:
         return {}
     linear = linearised(equations, rest)
@@ -179,7 +179,7 @@ def stability(equations: Equations, rest: Rest) -> dict[str, float]:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Many flows whose losses do not coincide, above the windows of timeouts."""
+    """Many flows with independent losses and windows too large for timeouts."""
     equations = Equations(link)
     rest = equations.rest()
     size = len(equations.counts)

@@ -1,7 +1,7 @@
-"""A congested link: enough buffer for full utilization and for few losses, and what delay that is.
+"""A congested link: the buffer for full utilization and for few losses, and its delay.
 
-Loss is what asks for buffers as the number of flows grows: each flow wants at least its share of
-the packets in flight, and only a longer round trip makes room for them.
+As the number of flows grows, loss determines the buffer: each flow keeps at least its share of the
+packets in flight, and only a longer round trip makes room for these packets.
 """
 
 from math import sqrt
@@ -21,7 +21,7 @@ from tailroom.models.traffic import need_permanent_flows
 
 
 def harmonic_rtt_s(link: Bottleneck) -> float:
-    """Harmonic mean of the flows' propagation RTTs, which counts short ones most.
+    """Harmonic mean of the flows' propagation RTTs, in seconds.
 
     Raises:
         NotApplicableError: A round trip takes no time.
@@ -43,13 +43,13 @@ def windows(link: Bottleneck) -> float:
 
 
 def loss(link: Bottleneck) -> float:
-    """Loss fraction in [0, 1] of a link that is full: windows fill link and buffer."""
+    """Loss fraction in [0, 1] of a full link: windows fill link and buffer."""
     in_flight = link.capacity_pps * harmonic_rtt_s(link) + link.limit_packets
     return min(1.0, (windows(link) / in_flight) ** 2)
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:
-    """The limit for full utilization and the target loss; loss at the limit the link has.
+    """Predicts the limit for full utilization and target loss, and the loss at the link's limit.
 
     For utilization B >= C T, for loss B >= 0.87 n / sqrt(p) - C T, with T the harmonic mean of the
     round trips; for a delay D, B <= C D (Dhamdhere, Jiang, Dovrolis 2005).

@@ -50,11 +50,11 @@ class Red:
 
     @property
     def forced_threshold(self) -> float:
-        """From here on everything is dropped."""
+        """Queue length from which every packet is dropped."""
         return (2 if self.gentle else 1) * self.max_threshold
 
     def drop_probability(self, waiting: Floats, max_p: float) -> Floats:
-        """Share of the packets that is dropped while so many wait; not falling.
+        """Returns the drop probability at this number of waiting packets; nondecreasing.
 
         p_b of Floyd and Jacobson 1993 at w_q = 1, nothing below two waiting packets (as in ns-2).
         Gaps that are `uniform` on 1 to 1/p_b - 1 make it 2 p_b, and those on 1/p_b to 2/p_b - 1
@@ -94,9 +94,9 @@ def parameters(link: Bottleneck) -> Red:
 
 
 def chain(red: Red, max_p: float, places: float = inf) -> ThinnedChain:
-    """The number of packets there, at most `places`, the one in service included.
+    """The number of packets in the system, at most `places`, with the packet in service.
 
-    Who arrives at n packets meets n - 1 that wait.
+    A packet that arrives at n packets finds n - 1 waiting packets.
     """
     states = int(min(places, red.forced_threshold + 2))
     return ThinnedChain(red.drop_probability(np.maximum(np.arange(states) - 1.0, 0.0), max_p))
@@ -145,7 +145,7 @@ def solve(link: Bottleneck, *, laws: Laws | None = None) -> tuple[FixedPoint, fl
 def adapted(
     at: Callable[[float], FixedPoint], red: Red, range_of_max_p: tuple[float, float]
 ) -> tuple[FixedPoint, float]:
-    """Where Adaptive RED comes to rest; the mean queue falls with `max_p`."""
+    """Returns the rest point of Adaptive RED; the mean queue falls with `max_p`."""
     found = at(red.max_p)
     span = red.max_threshold - red.min_threshold
     low, high = (red.min_threshold + part * span for part in (TARGET_MARGIN, 1 - TARGET_MARGIN))
@@ -166,10 +166,10 @@ def adapted(
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:
-    """What the fixed point says.
+    """Predicts from the fixed point.
 
-    The required limit is that for the target utilization with the thresholds as they are; with
-    Adaptive RED there is none.
+    The required limit is that for the target utilization with unchanged thresholds; Adaptive RED
+    has no required limit.
 
     Raises:
         NotApplicableError: As `solve`.
@@ -193,7 +193,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Poisson arrivals, and drops that depend on the queue of that moment alone."""
+    """Poisson arrivals, and drops that depend only on the current queue."""
     red, (found, _) = parameters(link), solve(link)
     weight = link.parameters.get("weight") or -expm1(-1 / link.capacity_pps)
     marked = ", ".join(sorted({flow_class.group for flow_class in link.classes if flow_class.ecn}))

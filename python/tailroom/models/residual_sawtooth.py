@@ -1,4 +1,4 @@
-"""Long flows beside traffic that nothing controls: a sawtooth over the rest of the link."""
+"""Long flows beside unresponsive traffic: a sawtooth over the rest of the link."""
 
 from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import one_packet_size
@@ -9,19 +9,19 @@ from tailroom.models.sawtooth_cycle import cycle
 from tailroom.models.smallest_limit import smallest_limit
 
 FAIR = ("fair",)
-"""Disciplines under which the other traffic takes nothing of the buffer."""
+"""Disciplines that give the flows a buffer of their own."""
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:
-    """The sawtooth over the residual capacity C (1 - load).
+    """Predicts the sawtooth over the residual capacity C (1 - load).
 
-    Who shares a queue with others shares the buffer: of a queue of Q packets in order of arrival,
-    load Q are not the flows', and the link is full only with a buffer of C times RTT, not of
-    C (1 - load) times RTT. With fair queueing the latter is enough.
+    In a FIFO queue the other traffic takes part of the buffer: load Q of Q packets. Therefore the
+    link is full only with a buffer of C times RTT. With fair queueing C (1 - load) times RTT is
+    enough.
 
     Raises:
-        NotApplicableError: There is no such traffic, it fills the link, or the sawtooth of the long
-            flows does not apply.
+        NotApplicableError: There is no other traffic, it fills the link, or the sawtooth of the
+            long flows does not apply.
     """
     load = others_load(link)
     left = 1 - load
@@ -47,17 +47,17 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 
 
 def _beside(link: Bottleneck, seconds: float) -> float:
-    """Packets of the other traffic in so many seconds."""
+    """Returns the packets of the other traffic in `seconds` seconds."""
     streams = sum(stream.rate_bps / stream.packet_bytes for stream in link.streams)
     dynamic = sum(group.rate_bps / group.packet_bytes for group in link.dynamic)
     return (streams + dynamic) / 8 * seconds
 
 
 def others_load(link: Bottleneck) -> float:
-    """The load of all that is not a permanent flow under congestion control, in (0, 1).
+    """Returns the load of all traffic except permanent flows under congestion control, in (0, 1).
 
     Raises:
-        NotApplicableError: It is 0, or 1 or more.
+        NotApplicableError: The load is 0, or 1 or more.
     """
     load = link.stream_load + link.dynamic_load
     if load == 0:

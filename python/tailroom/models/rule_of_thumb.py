@@ -1,4 +1,4 @@
-"""One bandwidth-delay product: what keeps a link busy while a flow that halved its window waits."""
+"""Rule of thumb: one bandwidth-delay product keeps a link busy after a window is halved."""
 
 from tailroom.models.assumptions import (
     drop_tail,
@@ -14,7 +14,7 @@ from tailroom.models.traffic import need_permanent_flows
 
 
 def predict(link: Bottleneck, _target: Target) -> Prediction:
-    """The limit that fills the link: capacity times mean RTT (Villamizar and Song 1994).
+    """Predicts the limit that fills the link: capacity times mean RTT (Villamizar and Song 1994).
 
     Raises:
         NotApplicableError: No permanent flow under congestion control crosses the link.

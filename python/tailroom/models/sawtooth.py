@@ -1,4 +1,4 @@
-"""Synchronised flows: what a buffer makes of windows that grow, fall together and grow again."""
+"""Synchronised flows: utilization, loss and queue of the sawtooth of their windows."""
 
 from math import cbrt, exp, inf, log, sqrt
 
@@ -26,11 +26,11 @@ SMALLEST_TROUGH = 2.0
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:
-    """Mean utilization, queue and loss of the cycle, and the smallest limit for the utilization.
+    """Predicts mean utilization, queue and loss of the cycle, and the smallest sufficient limit.
 
     Raises:
-        NotApplicableError: No permanent flow under congestion control crosses the link, they run
-            several controls, or theirs has no window law.
+        NotApplicableError: No permanent flow under congestion control crosses the link, the flows
+            run several controls, or their control has no window law.
     """
     flows = synchronised(link, link.capacity_pps)
     found = cycle(flows, link.limit_packets)
@@ -56,7 +56,7 @@ def details(found: Cycle, full: float) -> dict[str, float]:
 
 
 def synchronised(link: Bottleneck, capacity_pps: float) -> Flows:
-    """The link's flows, equal, with their mean RTT, over so many packets a second.
+    """Returns the link's flows as equal flows with their mean RTT over this capacity.
 
     Raises:
         NotApplicableError: See `predict`.
@@ -82,7 +82,7 @@ def synchronised(link: Bottleneck, capacity_pps: float) -> Flows:
 
 
 def required(link: Bottleneck, flows: Flows, utilization: float) -> float:
-    """The smallest limit with this mean utilization, in packets that wait."""
+    """Returns the smallest limit with this mean utilization, in waiting packets."""
     control, bdp = link.classes[0].congestion, flows.bdp_packets
     if flows.law.decrease is not None and control in ("reno", "aimd", "dctcp"):
         buffer = aimd_buffer(utilization, float(flows.law.decrease(1.0)))
@@ -96,7 +96,7 @@ def required(link: Bottleneck, flows: Flows, utilization: float) -> float:
 
 
 def full_limit(flows: Flows) -> float:
-    """The smallest limit at which the queue never empties, in packets that wait."""
+    """Returns the smallest limit at which the queue never empties, in waiting packets."""
     return smallest_limit(lambda limit: flows.count * flows.trough(limit) >= flows.bdp_packets)
 
 
@@ -109,7 +109,7 @@ def aimd_utilization(buffer_bdp: float, decrease: float) -> float:
     """Mean utilization of windows that grow by a constant each round trip.
 
     With x the window over the bandwidth-delay product, from x0 = (1 - decrease) x1 to
-    x1 = 1 + buffer_bdp: integral of x over that of max(1, x).
+    x1 = 1 + buffer_bdp: the integral of x over the integral of max(1, x).
     """
     peak = 1 + buffer_bdp
     trough = (1 - decrease) * peak
@@ -129,7 +129,7 @@ def aimd_buffer(utilization: float, decrease: float) -> float:
 
 
 def mimd_utilization(buffer_bdp: float, decrease: float) -> float:
-    """Mean utilization of windows that grow by a part of themselves each round trip (Scalable).
+    """Mean utilization of windows that grow in proportion to themselves each round trip (Scalable).
 
     As `aimd_utilization`, with dx / x in place of dx.
     """
@@ -157,7 +157,7 @@ def mimd_buffer(utilization: float, decrease: float) -> float:
 
 
 def cubic_utilization(buffer_bdp: float, beta: float) -> float:
-    """Mean utilization of CUBIC on its cubic, where Reno is nowhere faster.
+    """Mean utilization of CUBIC on its cubic, if Reno is nowhere faster.
 
     The window is P (1 - (1 - beta) z^3) from z = 1 at the loss to z = 0 at the next, in equal
     steps of time.
@@ -175,7 +175,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
 
 
 def sawtooth_assumptions(link: Bottleneck, capacity_pps: float) -> list[Assumption]:
-    """What a sawtooth over so many packets a second supposes, whatever else crosses the link."""
+    """Returns the assumptions of a sawtooth over this capacity, without those on other traffic."""
     flows = synchronised(link, capacity_pps)
     trough = flows.trough(link.limit_packets)
     rtts = [1e3 * flow_class.rtt_s for flow_class in link.classes]

@@ -22,16 +22,16 @@ Bursts = Iterator[tuple[Numbers, Numbers]]
 
 
 def slow_start_bursts(packets: Numbers, initial_window: int, max_window: float) -> Bursts:
-    """The bursts of flows of so many packets: the initial window, twice that, and so on.
+    """Returns the bursts of flows of these sizes: the initial window, twice that window, and so on.
 
-    Each is a size in packets, with how many bursts have it.
+    Each entry is a size in packets and the number of bursts of that size.
     """
     remaining = packets.astype(float)
     largest = max(1.0, floor(max_window) if max_window < inf else inf)
     window = min(float(initial_window), largest)
     while remaining.any():
         if window == largest:
-            # All that is left is sent by full windows, and a smaller one.
+            # The rest is sent in full windows and a smaller last window.
             yield np.array([window]), np.array([(remaining // window).sum()])
             remaining = remaining % window
         burst = np.minimum(remaining, window)
@@ -42,7 +42,7 @@ def slow_start_bursts(packets: Numbers, initial_window: int, max_window: float) 
 
 
 def bursts(link: Bottleneck) -> tuple[Numbers, Numbers]:
-    """Sizes in packets of the bursts that cross a link, and how many of each arrive in a second."""
+    """Returns the burst sizes in packets on a link, with their arrivals per second."""
     found = [
         (np.ones(1), np.array([stream.rate_bps / (8 * stream.packet_bytes)]))
         for stream in link.streams
@@ -66,10 +66,10 @@ def _bursts_of(group: DynamicFlows) -> Bursts:
 
 
 def decay(sizes: Numbers, rates: Numbers, load: float) -> float:
-    """Decay of P(Q >= x) a packet: 2 (1 - rho) / rho E[X] / E[X^2] (Appenzeller et al. 2004).
+    """Decay of P(Q >= x) per packet: 2 (1 - rho) / rho E[X] / E[X^2] (Appenzeller et al. 2004).
 
-    The paper calls it a bound. It is one in heavy traffic; at a load of 0.5 it says 0.001 where
-    the queue has 0.01.
+    The paper calls this a bound, which is true in heavy traffic only: at a load of 0.5 the formula
+    gives 0.001 where the queue has 0.01.
     """
     return float(2 * (1 - load) / load * (rates @ sizes) / (rates @ sizes**2))
 
@@ -94,13 +94,15 @@ def exact_decay(sizes: Numbers, rates: Numbers, load: float) -> float:
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:
-    """Loss at the limit that the link has, and the limit that loses no more than the target.
+    """Predicts the loss at the link's limit, and the limit for the target loss.
 
     Raises:
-        NotApplicableError: No flows come and go, or the offered load is not between 0 and 1.
+        NotApplicableError: The link has no dynamic flows, or their load is not between 0 and 1.
     """
     if not any(group.congestion for group in link.dynamic):
-        raise NotApplicableError(f"link {link.name}: no flows come and go under congestion control")
+        raise NotApplicableError(
+            f"link {link.name}: no dynamic flows under congestion control cross it"
+        )
     if link.classes:
         raise NotApplicableError(
             f"link {link.name}: {link.flow_count} permanent flows outlast slow start"
@@ -127,7 +129,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Poisson arrivals of short flows, behind access links that do not spread their bursts."""
+    """Poisson arrivals of short flows on access links that do not spread their bursts."""
     sizes, _ = bursts(link)
     largest = float(sizes.max(initial=0.0))
     regular = [group.group for group in link.dynamic if not group.poisson]

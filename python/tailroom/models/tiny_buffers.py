@@ -1,4 +1,4 @@
-"""Tens of packets do where flows cannot fill the link: the buffer grows with the log of the window.
+"""Tens of packets suffice if flows cannot fill the link: the buffer grows with log(window).
 
 Paced, or smoothed by access links, packets arrive nearly as a Poisson process of load rho, and the
 buffer drops the part rho^B of them. A loss costs a flow at most W^2 / 2 packets, what its window
@@ -24,31 +24,31 @@ SLOW_ACCESS = 0.01
 
 
 def window_bound(flows: FlowClass) -> float:
-    """Largest window that takes effect, in packets, at least 1."""
+    """Largest effective window, in packets, at least 1."""
     return max(1.0, rate_limit_bps(flows) * flows.rtt_s / (8 * flows.packet_bytes))
 
 
 def kept(load: float, packets: float, window: float) -> float:
-    """Share in [0, 1] of what it could send that a flow gets at least.
+    """Least share in [0, 1] of its own rate limit that a flow gets.
 
-    Its window is at most `window` packets, and `packets` fit, the one in transmission included. The
+    Its window is at most `window` packets; `packets` fit, with the packet in transmission. The
     inverse of Enachescu et al. 2006, Theorem 1: B >= log_{1/rho}(W^2 / (2 (1 - theta))).
     """
     return max(0.0, 1 - float(load**packets) * window**2 / 2)
 
 
 def required(load: float, share: float, window: float) -> float:
-    """Smallest whole limit, in packets that wait, that gives flows this share; at least 1."""
+    """Smallest whole limit, in waiting packets, that gives flows this share; at least 1."""
     packets = log(window**2 / (2 * (1 - share))) / log(1 / load)
     return max(LEAST_LIMIT, ceil(packets) - 1.0)
 
 
 def predict(link: Bottleneck, target: Target) -> Prediction:
-    """A lower bound of the utilization, and the limit for a share of what flows could send.
+    """Predicts a lower bound of the utilization, and the limit for a share of the rate limits.
 
     Raises:
-        NotApplicableError: No permanent flow under congestion control crosses the link, or they
-            could fill it.
+        NotApplicableError: No permanent flow under congestion control crosses the link, or such
+            flows could fill it.
     """
     need_permanent_flows(link)
     load = need_load_below_one(link)
@@ -70,7 +70,7 @@ def predict(link: Bottleneck, target: Target) -> Prediction:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """Paced flows or slow access links, a load below 1, windows that are bounded."""
+    """Paced flows or slow access links, a load below 1, bounded windows."""
     rushing = [flow_class for flow_class in link.classes if not _is_smooth(link, flow_class)]
     groups = ", ".join(dict.fromkeys(group.group for group in rushing))
     fastest = max((group.access_rate_bps for group in rushing), default=inf)

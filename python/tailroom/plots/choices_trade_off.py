@@ -1,6 +1,6 @@
-"""What each of several choices gets and pays: utilization against queueing delay.
+"""Utilization against queueing delay for several choices.
 
-Where the queueing delay of groups of flows is known, a last panel shows whose packets wait.
+If the queueing delay of groups of flows is known, a last panel shows its p99 per group.
 """
 
 import textwrap
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 GOT, PAID, PAID_AT_MOST = "utilization", "queue_delay_s_mean", "queue_delay_s_p99"
 LEAST_SPAN = 2.0
-"""The axis of utilization spans at least so much, in percent."""
+"""Least span of the utilization axis, in percentage points."""
 MOST_PANELS = 6
-"""Links that are drawn; the table has all."""
+"""Largest number of drawn links; the table has all links."""
 
 
 def draw(found: "Choices") -> Figure:
@@ -39,7 +39,7 @@ def draw(found: "Choices") -> Figure:
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     titles = dict.fromkeys(choice.title for choice in found.choices if choice.title)
     title = next(iter(titles), "") if len(titles) == 1 else "Scenarios side by side"
-    # Above the panels: the legend begins right of them, at the same height.
+    # The title is above the panels, because the legend is right of them.
     figure.suptitle(textwrap.fill(title, 36 * columns), fontsize="medium")
     for panel, link in zip(panels, links, strict=False):
         _draw_link(panel, found, link)
@@ -87,7 +87,7 @@ def _draw_link(panel: "Axes", found: "Choices", link: str) -> None:
     _delay_axis(panel, delays)
     panel.margins(y=0.12)
     low, high = panel.get_ylim()
-    # A difference of a few hundredths of a percent fills no panel.
+    # A difference of a few hundredths of a percent must not fill the panel.
     wider = max(0.0, LEAST_SPAN - (high - low)) / 2
     # No mean passes 100 %, though its interval may.
     panel.set_ylim(low - wider, min(high + wider, 101))
@@ -127,7 +127,7 @@ def _draw_groups(panel: "Axes", found: "Choices", groups: list[str]) -> None:
     _delay_axis(panel, delays)
     panel.set_yticks(range(len(groups)), groups)
     panel.set_ylim(len(groups) - 0.5, -0.5)
-    panel.set_title("whose packets wait", fontsize="medium")
+    panel.set_title("queueing delay of each group", fontsize="medium")
     panel.set_xlabel("p99 queueing delay (ms)")
 
 

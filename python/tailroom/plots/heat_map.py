@@ -1,4 +1,4 @@
-"""A metric of a sweep over two of its keys."""
+"""A metric of a sweep over two keys."""
 
 import itertools
 from typing import TYPE_CHECKING, Any
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_PANELS = 9
-"""Combinations of the remaining keys that one page holds."""
+"""Largest number of panels on a page."""
 MOST_NUMBERS = 12
-"""More columns leave no room for numbers in the cells."""
+"""Largest number of columns with numbers in the cells."""
 COLOURS = "cividis"
-"""Its lightness grows evenly: grey print and the colour-blind see the same order."""
+"""Colour map with evenly growing lightness, for grey print and colour blindness."""
 
 
 def draw(
     view: SweepView, *, x: str | None = None, y: str | None = None, metric: str = ""
 ) -> Figure:
-    """One panel a combination of the other keys; a cell is the mean over the runs of a point.
+    """One panel per combination of the other keys; a cell is the mean over the runs of a point.
 
     Raises:
-        ValueError: There are no two keys that vary, or too many others.
+        ValueError: Fewer than two keys vary, or the other keys have too many combinations.
         MetricError: There is no such metric.
     """
     across, up = _keys(view, x, y)
@@ -64,7 +64,7 @@ def draw(
 
 
 def _keys(view: SweepView, x: str | None, y: str | None) -> tuple[str, str]:
-    """The two keys: those named, else the first two whose values are combined."""
+    """Returns the two keys: the named keys, else the first two whose values are combined."""
     across = [view.key(x)] if x else list(dict.fromkeys([view.along(), *view.axes]))
     up = [view.key(y)] if y else list(view.axes)
     for key, other in itertools.product(across, up):
@@ -72,8 +72,8 @@ def _keys(view: SweepView, x: str | None, y: str | None) -> tuple[str, str]:
             return key, other
     named = " and ".join(filter(None, (x, y)))
     raise ValueError(
-        "a heat map needs two keys of which every value meets every other; this sweep varies "
-        f"{', '.join(view.axes)}" + (f", and {named} will not do" if named else "")
+        "heatmap: needs two keys in --grid whose values are all combined; this sweep varies "
+        f"{', '.join(view.axes)}" + (f", and {named} are not combined" if named else "")
     )
 
 
@@ -119,7 +119,7 @@ def _label(panel: "Axes", view: SweepView, across: str, up: str) -> None:
 
 
 def _bare(view: SweepView, key: str) -> list[str]:
-    """The values of a key, without the unit that the axis has."""
+    """Returns the values of a key in words, without the unit."""
     numbers = view.axes[key].numbers
     return view.words(key) if numbers is None else [plain(number) for number in sorted(numbers)]
 

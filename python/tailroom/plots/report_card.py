@@ -1,4 +1,4 @@
-"""One page on a congestion control: a panel a criterion, the control beside the references."""
+"""One page on a congestion control: a panel per criterion, the control beside the references."""
 
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 COLUMNS = 3
 FEWEST_OF_LINE = 3
-"""Points that make a line; fewer are bars."""
+"""Fewest points of a line; fewer points are drawn as bars."""
 COLOURS = {"pass": "#006D4E", "caution": "#A35F00", "undecided": "#3F5E96", "fail": "#B00020"}
-"""Of verdicts, which are written too."""
+"""Colours of the verdicts, whose words are drawn too."""
 HATCHES = ("", "///", "...")
 LARGEST = 100.0
-"""Panels of per cent are not drawn beyond by their intervals."""
+"""Upper end of axes in percent."""
 
 
 def draw(evaluation: "Evaluation") -> Figure:
-    """Lines over a key with numbers, bars otherwise; 95 % confidence intervals; the verdict."""
+    """Draws lines over a numeric key, else bars, with 95 % confidence intervals and the verdict."""
     findings = evaluation.findings
     rows = -(-len(findings) // COLUMNS)
     figure = Figure(figsize=(11.5, 2.35 * rows + 0.9), layout="constrained")
@@ -106,7 +106,7 @@ def _draw_bars(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]
 
 
 def _paler(place: int) -> str:
-    """The control's bars are dark, the references' light: grey print keeps them apart."""
+    """Returns a dark colour for the control and white for references, distinct in grey print."""
     return "0.35" if place == 0 else "white"
 
 
@@ -117,7 +117,7 @@ def _numbers(values: "list[Interval | None]") -> tuple[list[float], list[float]]
 
 
 def _bound(panel: "Axes", quantity: str) -> None:
-    """Leaves out what no mean can reach."""
+    """Limits the axis to values that a mean can reach."""
     low, high = panel.get_ylim()
     if quantity.startswith("utilization") and high > LARGEST:
         panel.set_ylim(top=1.02 * LARGEST)

@@ -1,4 +1,4 @@
-"""What each buffer that was tried gives, and what the goals ask for."""
+"""Metrics of the buffers that `size` tried, with the targets."""
 
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from tailroom.studies.size_study.targets import Goal
 
 TRADE_OFF = ("queue_delay_s_mean", "utilization")
-"""Bought with the one, got of the other."""
+"""Metrics of the trade-off: x axis, y axis."""
 
 
 def draw(size: "Size") -> Figure:
-    """One panel a goal over the buffer, and one of utilization against mean queueing delay."""
+    """One panel per goal over the buffer, and one of utilization against mean queueing delay."""
     count = len(size.goals) + 1
     figure = Figure(figsize=(8, 2.5 * count + 0.5), layout="constrained")
     panels = figure.subplots(count)
@@ -28,7 +28,7 @@ def draw(size: "Size") -> Figure:
     for panel, goal in zip(panels, size.goals, strict=False):
         _draw_goal(panel, size, goal)
     points = _draw_trade_off(panels[-1], size)
-    # Whether labels touch is known when the panels have their places.
+    # The overlap of labels is known only after the layout.
     figure.draw_without_rendering()
     texts = [plain(tried.limit) for tried in size.tried][: len(points)]
     style.label_points(panels[-1], points, texts)
@@ -74,7 +74,7 @@ def _mark_answer(panel: "Axes", size: "Size") -> None:
 
 
 def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
-    """Draws it, and returns where each buffer stands."""
+    """Draws the trade-off and returns the position of each buffer."""
     prefix = f"links.{size.link.name}."
     try:
         delays, shares = (

@@ -1,4 +1,4 @@
-"""Metrics of a sweep over one of its keys, with confidence bands, and models beside them."""
+"""Metrics of a sweep over a key, with confidence bands and predictions of models."""
 
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 OF_LINK = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 OF_FLOWS = "flows.jain_index"
-"""What is drawn unless metrics are named."""
+"""Fairness of all flows, the last of the default metrics."""
 LARGEST = {"utilization": 100.0, "loss_fraction": 100.0, "jain_index": 1.0}
-"""Bounds that no mean passes, though its interval may."""
+"""Upper bounds of means, in units of the panel; an interval may exceed the bound."""
 
 
 def draw(
@@ -34,14 +34,14 @@ def draw(
     metrics: Sequence[str] = (),
     models: Iterable[str] = (),
 ) -> Figure:
-    """One panel a metric, one line a combination of the other keys.
+    """One panel per metric, one line per combination of the other keys.
 
     Raises:
         ValueError: There is no such key or model, or nothing varies.
         MetricError: There is no such metric.
     """
     page = _Page(view, view.key(x) if x else view.along(), list(models))
-    names = list(metrics) or _with_something_to_say(view)
+    names = list(metrics) or _default_metrics(view)
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
     figure = Figure(figsize=(3.6 * columns + 2.6, 2.5 * rows + 0.7), layout="constrained")
@@ -56,8 +56,8 @@ def draw(
     return figure
 
 
-def _with_something_to_say(view: SweepView) -> list[str]:
-    """The usual metrics; without fairness where one flow is alone with itself."""
+def _default_metrics(view: SweepView) -> list[str]:
+    """Returns the default metrics; without fairness if it is 1 everywhere, as for a single flow."""
     everywhere = range(len(view.points))
     jain = view.means(OF_FLOWS, everywhere).mean
     fairness = [OF_FLOWS] if any(isfinite(index) and index < 1 for index in jain) else []
@@ -65,7 +65,7 @@ def _with_something_to_say(view: SweepView) -> list[str]:
 
 
 class _Page:
-    """What the panels of a figure share."""
+    """Data and styles that the panels of a figure share."""
 
     def __init__(self, view: SweepView, key: str, models: list[str]) -> None:
         lines = view.lines(key)
@@ -75,16 +75,16 @@ class _Page:
         self.lines: list[Line] = style.evenly_spread(lines)
         self.said = _Models(view, models)
         self.over_words = view.axes[key].numbers is None
-        """Nothing lies between two words: there are points, side by side, and no lines."""
+        """Whether the values are words; then points are drawn side by side, without lines."""
         self.looks = [look for look, _ in zip(style.marked_line_styles(), self.lines, strict=False)]
         if self.over_words:
             self.looks = [{**look, "linestyle": "none"} for look in self.looks]
         elif models:
-            # Dashes are the models' then; markers and colours tell the simulated lines apart.
+            # Dashes are reserved for models; markers and colours distinguish simulated lines.
             self.looks = [{**look, "linestyle": "-"} for look in self.looks]
 
     def draw(self, panel: "Axes", metric: str) -> None:
-        """One metric in its panel."""
+        """Draws a metric into its panel."""
         label, scale = style.quantity(metric)
         values: list[float] = []
         for number, line in enumerate(self.lines):
@@ -167,7 +167,7 @@ class _Page:
 
 
 def _bound(panel: "Axes", metric: str, least: float) -> None:
-    """Leaves out the parts of the bands that no mean can reach."""
+    """Cuts off the parts of the bands that no mean can reach."""
     most = LARGEST.get(metric.rpartition(".")[2])
     low, high = panel.get_ylim()
     if most is not None and high > most:
@@ -177,24 +177,24 @@ def _bound(panel: "Axes", metric: str, least: float) -> None:
 
 
 class _Models:
-    """What models say at the points of a sweep, each asked once."""
+    """Predictions of models at the points of a sweep, each computed once."""
 
     def __init__(self, view: SweepView, names: list[str]) -> None:
         self.view = view
         self.names = names
-        self.spoken: set[str] = set()
-        """Those that say something of what is drawn."""
+        self.predicting: set[str] = set()
+        """Models that predict a drawn metric."""
         self._asked: dict[tuple[int, str], Predictions | None] = {}
 
     def label(self, name: str) -> str:
-        """How the legend names a model."""
-        if name not in self.spoken:
-            return f"model: {name} (says nothing here)"
+        """Returns the legend entry of a model."""
+        if name not in self.predicting:
+            return f"model: {name} (no prediction)"
         failing = [answer.fails(name) for answer in self._asked.values() if answer]
         return f"model: {name}{style.failing_words(sum(failing), sum(failing))}"
 
     def values(self, name: str, line: Line, metric: str) -> list[float]:
-        """A metric along a line; NaN where the model says nothing of it."""
+        """Returns a metric along a line; NaN where the model does not predict it."""
         prefix, _, quantity = metric.rpartition(".")
         kind, _, link = prefix.partition(".")
         if kind != "links" or quantity not in OF_LINK[:3]:
@@ -202,7 +202,7 @@ class _Models:
         said = [self._ask(place, link) for place in line.places]
         found = [answer.value(name, quantity) if answer else None for answer in said]
         if any(value is not None for value in found):
-            self.spoken.add(name)
+            self.predicting.add(name)
         return [nan if value is None else value for value in found]
 
     def fails(self, name: str, line: Line, metric: str) -> bool:

@@ -1,4 +1,4 @@
-"""A report card as a document: Markdown, or a page of HTML that needs no other file."""
+"""A report card as a document: Markdown or a self-contained HTML page."""
 
 from tailroom.reports.document import Document, Drawn, Heading, Paragraph, Picture, Table
 from tailroom.statistics.intervals import Interval
@@ -41,7 +41,7 @@ def measured(found: Finding) -> str:
 
 
 def threshold(found: Finding) -> str:
-    """When the verdict is a pass, a caution or a fail, in words."""
+    """Returns the conditions of a pass and of a fail, in words."""
     criterion = found.criterion
     side = "at least" if criterion.better == "higher" else "at most"
     if criterion.by == "difference":

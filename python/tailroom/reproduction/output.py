@@ -4,7 +4,7 @@
 | --- | --- |
 | tailroom-paper.json | which paper and form it is |
 | store/ | every run |
-| data/PART.parquet, .csv | a row a run of that part |
+| data/PART.parquet, .csv | a row per run of that part |
 | figure-PART.png | its picture |
 | claims.json | claims, numbers and verdicts |
 | report.md | the same to read, with the pictures |
@@ -93,7 +93,7 @@ def write(done: Reproduction) -> None:
 
 
 def _runs(part: PartDone) -> pa.Table:
-    """One row a run, with the name of its study first."""
+    """One row per run, with the name of its study first."""
     tables = []
     for name, study in part.found.studies.items():
         finished = [(point.settings, run.row) for point in study.points for run in point.runs]

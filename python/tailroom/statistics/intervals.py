@@ -1,4 +1,4 @@
-"""Confidence intervals of means over independent runs, and inside one long run."""
+"""Confidence intervals of means over independent runs and over batches of a long run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 CONFIDENCE = 0.95
 BATCHES = 20
-"""Of a run: more than 30 gain little, and each is shorter (Schmeiser 1982)."""
+"""Batches per run; more than 30 gain little and are shorter (Schmeiser 1982)."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Interval:
     half_width: float
     """Infinite for a single value."""
     count: int
-    """Independent values that it is made of."""
+    """Number of independent values."""
 
     @property
     def low(self) -> float:
@@ -35,11 +35,11 @@ class Interval:
 
 
 def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFIDENCE) -> Interval:
-    """The mean of independent values with its interval by Student's t distribution.
+    """Returns the mean of independent values with its interval by Student's t distribution.
 
     Args:
-        values: At least one.
-        confidence: In (0, 1).
+        values: At least one value.
+        confidence: Confidence level in (0, 1).
 
     Raises:
         ValueError: There are no values.
@@ -47,10 +47,10 @@ def mean_interval(values: Sequence[float] | ArrayLike, confidence: float = CONFI
     array = np.asarray(values, dtype=float)
     count = array.size
     if count == 0:
-        raise ValueError("no values to take the mean of")
+        raise ValueError("values: is empty; give at least one value")
     if count == 1:
         return Interval(float(array[0]), inf, 1)
-    # Differences from the first: rounding gives equal values no width.
+    # Differences from the first value: equal values give width 0 despite rounding.
     apart = array - array[0]
     error = float(np.std(apart, ddof=1)) / sqrt(count)
     # scipy.stats takes half a second to load; this is its quantile of Student's t.

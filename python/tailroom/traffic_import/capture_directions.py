@@ -1,4 +1,4 @@
-"""Which way the flows of a capture go: a link carries one direction, a capture shows both."""
+"""Directions of the flows of a capture: a link carries one direction, a capture has both."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
@@ -7,14 +7,14 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 Network = IPv4Network | IPv6Network
 MOST_NAMED = 3
-"""A side of more addresses than this is named by a prefix, if one tells it from the other side."""
+"""Largest number of addresses that are listed; a larger side is named by a prefix if possible."""
 
 
 def parse_prefixes(texts: str | Iterable[str], name: str) -> tuple[Network, ...]:
     """Reads prefixes (CIDR) or addresses, IPv4 or IPv6; bits behind the prefix do not count.
 
     Raises:
-        ValueError: One is neither; `name` is the option in the message.
+        ValueError: A text is neither; the message begins with `name`.
     """
     found = []
     for text in [texts] if isinstance(texts, str) else texts:
@@ -22,14 +22,14 @@ def parse_prefixes(texts: str | Iterable[str], name: str) -> tuple[Network, ...]
             found.append(ip_network(text.strip(), strict=False))
         except ValueError:
             raise ValueError(
-                f"{name} {text}: is no address or prefix; write for example 192.0.2.7, "
+                f"{name} {text}: is not an address or prefix; write for example 192.0.2.7, "
                 "192.0.2.0/24 or 2001:db8::/32"
             ) from None
     return tuple(found)
 
 
 def within(addresses: Sequence[str], prefixes: Sequence[Network]) -> list[bool]:
-    """Which addresses are in one of the prefixes; all if there are none."""
+    """Returns whether each address is in one of the prefixes; all True without prefixes."""
     if not prefixes:
         return [True] * len(addresses)
     inside = {
@@ -41,7 +41,7 @@ def within(addresses: Sequence[str], prefixes: Sequence[Network]) -> list[bool]:
 
 @dataclass(frozen=True)
 class Directions:
-    """How many flows go to a side of the capture, and how many come from it."""
+    """Number of flows to a side of the capture and from that side."""
 
     side: tuple[str, ...]
     """The addresses of that side, or a prefix that holds them and none of the other side."""

@@ -37,7 +37,7 @@ MBPS_OF = {1_000: 100, 10_000: 1_000, 100_000: 10_000}
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """Permanent streams at two loads, and TCP flows that come and go at a load of a half."""
+    """Permanent streams at two loads, and TCP flows that arrive and depart at a load of a half."""
     numbers = form.of((1_000,), (1_000, 10_000), tuple(MBPS_OF))
     found = [_streams(load, numbers, form) for load in LOADS]
     if form is Form.QUICK:

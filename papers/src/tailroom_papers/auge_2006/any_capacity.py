@@ -46,8 +46,8 @@ class Link:
 Seconds = Mapping[int, tuple[int, int]]
 """From when to when a capacity is measured."""
 SECONDS: dict[str, Seconds] = {
-    # Reno adds a packet a round trip: on 1 Gbit/s it takes 310 s from loss to loss. HighSpeed takes
-    # as long until its window is that large as the first number says.
+    # Reno adds a packet per round trip, so a cycle on 1 Gbit/s lasts 310 s. HighSpeed needs the
+    # first number of seconds to reach that window.
     "reno": {50: (50, 250), 200: (100, 300), 1000: (400, 1600)},
     "highspeed": {
         50: (20, 100),

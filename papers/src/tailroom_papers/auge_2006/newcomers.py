@@ -27,7 +27,7 @@ BUFFERS = (100, BDP_PACKETS)
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """One flow that lasts, with others that come and go, and without."""
+    """One flow that lasts, with others that arrive and depart, and without."""
     queues = [queue(buffer) for buffer in _buffers(form) for queue in QUEUES.values()]
     table = setup.scenario({EXISTING: 1}, queues[0], form)
     crowded: Scenario = {**table, "flows": {**table["flows"], NEWCOMERS: _newcomers(form)}}

@@ -16,7 +16,7 @@ def residual_share(run: RunFound) -> float:
 
 
 def carried(run: RunFound, group: str) -> float:
-    """Bits a second of a group that the link takes, headers included."""
+    """Bits per second of a group that the link takes, headers included."""
     summary = run.summary
     packets = at_link(run, group)
     taken = packets["arrivals_packets"] - packets["drops_packets"]

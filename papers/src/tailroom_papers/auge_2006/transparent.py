@@ -32,7 +32,7 @@ EMPTIES_S = 160e-6
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """Poisson packets of exponential sizes, and flows of 1 Mbit/s that come and go."""
+    """Poisson packets of exponential sizes, and flows of 1 Mbit/s that arrive and depart."""
     seconds = form.of(0.1, 1.6, 40)
     table: Scenario = {
         "title": "Poisson packets of exponential sizes",

@@ -23,7 +23,7 @@ MODELLED_FROM = 0.05
 """Fractions from here on are those of the comparison of models: below, bursts fill the buffer."""
 RENO = {"flows.hstcp.congestion": {"kind": "reno"}}
 RENO_TIMES = {Form.SMOKE: ("40 s", "15 s"), Form.QUICK: ("120 s", "40 s")}
-"""Windows of Reno grow by a packet a round trip; the full form gives them ten minutes."""
+"""Windows of Reno grow by a packet per round trip; the full form gives them ten minutes."""
 SMALLEST, TINY, TENTH = 0.001, 0.01, 0.1
 MARGINAL = 0.08
 """The largest gain that counts as marginal: that from the paper's 90 % to its 98 %."""

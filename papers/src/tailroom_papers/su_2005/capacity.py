@@ -52,7 +52,7 @@ def paths(form: Form) -> list[Path]:
 
 
 def studies(form: Form) -> list[Study]:
-    """Table 1 on every path, with a buffer of rate times delay; a study a delay."""
+    """Table 1 on every path, with a buffer of rate times delay; a study per delay."""
     shorter = {"duration": "90 s", "measure_from": "40 s"}
     found = []
     for delay in delays_ms(form):

@@ -91,7 +91,7 @@ def judge_better(found: Found) -> Judgement:
 
 
 def judge_starvation(found: Found) -> Judgement:
-    """What CUBIC gets beside BBR, behind one queue and behind a queue a flow."""
+    """What CUBIC gets beside BBR, behind one queue and behind a queue per flow."""
     checks = []
     for rival in RIVALS:
         for limit in found_limits(found):

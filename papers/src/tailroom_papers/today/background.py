@@ -41,7 +41,7 @@ def study(link: Bottleneck, form: Form) -> Study:
 
 
 def fair_study(form: Form) -> Study:
-    """The same with a queue a flow, on the slower link."""
+    """The same with a queue per flow, on the slower link."""
     return _study(TEN, form, "fair", FAIR_CONTROLS, (TWENTY, HUNDRED_PACKETS))
 
 

@@ -1,4 +1,4 @@
-"""CUBIC and BBR, alone and mixed, behind one queue, behind CoDel, and behind a queue a flow."""
+"""CUBIC and BBR, alone and mixed, behind one queue, behind CoDel, and behind a queue per flow."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -99,7 +99,7 @@ def delay_ms(run: RunFound) -> float:
 
 
 def draw(found: Found) -> Figure:
-    """Rows: delay, utilization, and how CUBIC and BBR share; a line a discipline."""
+    """Rows: delay, utilization, and how CUBIC and BBR share; a line per discipline."""
     figure = Figure(figsize=(11.5, 8.2), layout="constrained")
     delays, utilizations, shares = figure.subplots(3, 3, sharey="row")
     for column, control in enumerate(CONTROLS):
@@ -137,7 +137,7 @@ def _draw(  # noqa: PLR0913 - each says one thing about a panel
     control: str = "",
     rival: str = "",
 ) -> None:
-    """A line a discipline, of ten flows of one control or of CUBIC beside its rival."""
+    """A line per discipline, of ten flows of one control or of CUBIC beside its rival."""
     kind, setting = ("alone", {CONTROL: control}) if control else ("mixed", {RIVAL: rival})
     values: list[float] = []
     for discipline, looks in LOOKS.items():

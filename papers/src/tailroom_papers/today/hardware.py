@@ -61,7 +61,7 @@ def limit(cells: int) -> str:
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """A study a control."""
+    """A study per control."""
     flows = form.of((1,), (1, 16), (1, 2, 4, 8, 16, 32, 64))
     return [
         Study(

@@ -7,6 +7,6 @@ from tailroom.models.window_laws.window_law import Floats
 
 
 def between(places: Floats, entries: int) -> tuple[NDArray[np.intp], Floats]:
-    """Number of the entry before each place in [0, entries - 1], and the way to the next one."""
+    """Index of the entry before each place in [0, entries - 1], and the fraction to the next."""
     low = np.minimum(places.astype(np.intp), entries - 2)
     return low, places - low
