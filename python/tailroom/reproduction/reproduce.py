@@ -1,4 +1,4 @@
-"""Reproducing a paper: its runs into a store, then numbers, pictures and verdicts from there."""
+"""Reproduction of a paper: runs into a store, then numbers, pictures and verdicts from it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -27,25 +27,25 @@ def reproduce(  # noqa: PLR0913 - each says one thing about it
 ) -> Reproduction:
     """Reproduces a paper into a directory: store, data, pictures and a report with verdicts.
 
-    Runs that the directory's store holds already are not run again, so that one which was
-    interrupted goes on where it was.
+    Runs that are in the directory's store are not repeated, so an interrupted reproduction
+    continues with the missing runs.
 
     Args:
         paper: For example one that `tailroom.reproduction.load` returns.
         out: Directory for everything; new, empty, or of the same paper and form.
         parts: Only these figures, tables and questions; all if left out.
-        form: How thoroughly.
-        workers: Runs at a time; as many as there are cores if left out, or as the cluster takes.
-        cluster: Runs them there, as `tailroom.sweep` does.
-        progress: Called after each run, with how far it is.
+        form: Extent of the reproduction.
+        workers: Number of parallel runs (default: number of cores, or capacity of the cluster).
+        cluster: Dask cluster for the runs, as for `tailroom.sweep`.
+        progress: Called after each run with the number of finished runs.
 
     Raises:
         OutputDirectoryError: The directory holds something else, or cannot be written.
         StoreError: The store in it cannot be written.
         ClusterError: The cluster does not answer, or cannot do the runs.
-        RunError: Runs failed; the others are done and kept.
-        NotWrittenError: Store or report cannot be written, e.g. as the disk is full.
-        KeyboardInterrupt: Ctrl-C; what is finished is kept.
+        RunError: Runs failed; the other runs are kept.
+        NotWrittenError: Store or report cannot be written, e.g. because the disk is full.
+        KeyboardInterrupt: Ctrl-C; finished runs are kept.
     """
     chosen = tuple(parts) or paper.parts
     planned = plan_parts(chosen, form)
@@ -63,7 +63,7 @@ def reproduce(  # noqa: PLR0913 - each says one thing about it
 
 
 def _read(store: Store, keys: set[str]) -> dict[str, RunFound]:
-    """All runs from the store, which is what verdicts rest on; each is read once."""
+    """Reads the runs of the verdicts from the store, each once."""
     rows = ((key, store.read(key)) for key in keys)
     return {key: RunFound(store, key, row) for key, row in rows if row is not None}
 
@@ -71,7 +71,7 @@ def _read(store: Store, keys: set[str]) -> dict[str, RunFound]:
 def _judged(
     part: Part, form: Form, planned: Sequence[Planned], runs: Mapping[str, RunFound]
 ) -> PartDone:
-    """Judges the claims of a part by what its studies have found."""
+    """Judges the claims of a part by the results of its studies."""
     records = {
         planned_study.study.name: planned_study.record
         for planned_study in planned

@@ -43,7 +43,7 @@ def plan_parts(parts: Sequence[Part], form: Form) -> list[Planned]:
     """Every study of these parts, its points numbered throughout.
 
     Raises:
-        ValueError: Studies of a part have the same name, or one that no file can have.
+        ValueError: Studies of a part share a name, or a name is not a valid file name.
     """
     planned: list[Planned] = []
     for part in parts:
@@ -73,10 +73,10 @@ def run_missing(
     runner: Runner,
     report: Callable[[SweepProgress], object],
 ) -> None:
-    """Does what the store does not hold; a run that several studies need is done once.
+    """Simulates the runs that the store lacks; a run of several studies is simulated once.
 
     Raises:
-        RunError: Runs failed; the others are done and kept.
+        RunError: Runs failed; the other runs are kept.
     """
     waiting: dict[str, Task] = {}
     for planned_study in planned:
@@ -110,6 +110,6 @@ def run_missing(
             store.record(planned_study.record)
     if failures:
         raise RunError(
-            f"{len(failures)} of {needed} runs failed, the others are kept; the first: "
+            f"{len(failures)} of {needed} runs failed, the others are kept; the first error: "
             f"{failures[0]}"
         )

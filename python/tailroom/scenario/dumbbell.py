@@ -48,12 +48,12 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     more than 20 million packets.
 
     Args:
-        rate: Of the link, with its unit, as in `"1 Gbit/s"`.
+        rate: Rate of the link with its unit, as in `"1 Gbit/s"`.
         rtt: Two-way propagation delay with its unit, as in `"40 ms"` or `"5 ms to 200 ms"`.
-        flows: How many, or how many of each congestion control: `{"cubic": 500, "bbr3": 100}`.
+        flows: Number of flows, or number per congestion control: `{"cubic": 500, "bbr3": 100}`.
         congestion: The congestion control of all flows, where `flows` is a number; CUBIC if left
             out.
-        duration: Of a run, with its unit.
+        duration: Simulated time of a run, with its unit.
         host: Profile of the hosts, as `tailroom list host` names it.
 
     Raises:
@@ -102,7 +102,7 @@ def read_flows(text: str) -> int | dict[str, int]:
     """Reads `10`, or `500 cubic, 100 bbr3`.
 
     Raises:
-        ScenarioError: It is neither.
+        ScenarioError: The text is neither.
     """
     if text.strip().isdecimal():
         return int(text)
@@ -119,7 +119,7 @@ def read_flows(text: str) -> int | dict[str, int]:
 
 
 def _mix(flows: int | Mapping[str, int], congestion: str | None) -> dict[str, int]:
-    """How many flows each congestion control has."""
+    """Returns the number of flows per congestion control."""
     if isinstance(flows, Mapping):
         if congestion is not None:
             raise ScenarioError(
@@ -133,12 +133,12 @@ def _mix(flows: int | Mapping[str, int], congestion: str | None) -> dict[str, in
         if count < 1:
             raise ScenarioError(f"flows: {count} flows; give at least 1")
     if not mix:
-        raise ScenarioError("flows: there are none; give at least 1")
+        raise ScenarioError("flows: is empty; give at least 1 flow")
     return mix
 
 
 def _known(name: str, kind: str) -> str:
-    """The kind of a component, if there is one of this name."""
+    """Returns the kind of a component after checking that it exists."""
     known = [component["kind"] for component in json.loads(_engine.components())[name]]
     if kind in known:
         return kind
@@ -176,7 +176,7 @@ def _read_rtts(rtt: str) -> tuple[float, float]:
 
 
 def _check_text(name: str, value: object, example: str) -> None:
-    """Refuses a number: it would have no unit."""
+    """Refuses a number, which has no unit."""
     if value is not None and not isinstance(value, str):
         raise ScenarioError(f'{name}: {value!r} has no unit; write a string, as in "{example}"')
 

@@ -1,18 +1,18 @@
-"""Values by name that answer a wrong name with the nearest one."""
+"""Values by name, with suggestions for misspelled names."""
 
 import difflib
 from collections.abc import Iterable
 from typing import Any
 
 MOST_NAMED = 12
-"""Names that an error lists where none is near."""
+"""Largest number of names that an error lists."""
 
 
 class NamedValues(dict[str, Any]):
-    """A dictionary whose `KeyError` says which key may have been meant."""
+    """A dictionary whose `KeyError` suggests similar keys."""
 
     def __missing__(self, key: object) -> Any:
-        """Answers a key that is not there.
+        """Refuses a missing key.
 
         Raises:
             KeyError: Always; the message names the nearest keys.
@@ -21,7 +21,7 @@ class NamedValues(dict[str, Any]):
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """Up to three names that begin with `name`; else that resemble it; else that contain it."""
+    """Returns up to three names that begin with, else resemble, else contain `name`."""
     known = list(known)
     begun = [
         candidate for candidate in known if name and candidate.lower().startswith(name.lower())
@@ -31,7 +31,7 @@ def near(name: str, known: Iterable[str]) -> list[str]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What a user who wrote `name` may have meant: near names, else some of those there are."""
+    """Returns a suggestion for a misspelled `name`: similar names, else known names."""
     known = list(known)
     meant = near(name, known)
     if meant:
