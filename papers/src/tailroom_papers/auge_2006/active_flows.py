@@ -1,4 +1,4 @@
-"""How many flows a fair queue must know at a time, with up to 100,000 in progress."""
+"""Number of flows that a fair queue must know at a time, with up to 100,000 in progress."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ LOADS = (50, 90)
 MOST = "streams-100000"
 """Study of the most flows, in the quick form."""
 HUNDREDS = 1000
-"""What is "measured in hundreds" is below it."""
+"""Upper bound of a number "measured in hundreds"."""
 
 STATE = f"links.{setup.LINK}.discipline_state"
 P99 = f"{STATE}.active_flows_p99"
@@ -33,7 +33,7 @@ MEAN = f"{STATE}.active_flows_mean"
 LARGEST = f"{STATE}.active_flows_max"
 IN_PROGRESS = f"links.{setup.LINK}.flows_in_progress_mean"
 MBPS_OF = {1_000: 100, 10_000: 1_000, 100_000: 10_000}
-"""The link that so many flows fill."""
+"""Rate of the link that this number of flows fills."""
 
 
 def studies(form: Form) -> Sequence[Study]:
@@ -52,7 +52,7 @@ def _streams(load: int, numbers: Sequence[int], form: Form, name: str = "") -> S
         "slow": {
             "path": [setup.LINK],
             "packet_size": "1000 B",
-            # The same on every link: the paper's limited flows do not know it.
+            # Equal on every link, because the paper's limited flows do not depend on the link.
             "source": {"kind": "poisson", "rate": f"{load} kbit/s"},
         }
     }

@@ -73,7 +73,7 @@ def _name(case: str) -> str:
 
 
 def reno_part(run: "RunFound") -> float:
-    """NewReno's part of what it and HighSpeed deliver."""
+    """NewReno's share of the goodput of NewReno and HighSpeed."""
     goodput = {name: run.summary["groups"][name]["goodput_bps"] for name in ("reno", "highspeed")}
     return float(goodput["reno"] / sum(goodput.values()))
 
@@ -168,7 +168,7 @@ def _open_question(found: "Found") -> Judgement:
 
 
 def _better_in_both(found: "Found", names: Sequence[str]) -> list[str]:
-    """The queues with more of the residual and less delay than FIFO with 100 packets."""
+    """Queues with a larger share of the residual and less delay than FIFO with 100 packets."""
     short = _at(found, LONE, SHORT)
     share, delay_ms = short.mean(residual_share), short.mean(background_delay_ms)
     points = {name: _at(found, LONE, name) for name in names}

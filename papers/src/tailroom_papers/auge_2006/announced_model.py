@@ -1,4 +1,4 @@
-"""The model that the paper announces, over what is simulated."""
+"""The model that the paper announces, compared with simulation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ CONTROLS = ("reno", "highspeed")
 GOAL = 0.05
 """Mean absolute error of the share that makes a model fit for choosing a buffer."""
 WANTED = 0.75
-"""Share of the residual that a buffer is to achieve."""
+"""Target share of the residual capacity."""
 
 
 def studies(form: Form) -> Sequence[Study]:
@@ -50,7 +50,7 @@ def studies(form: Form) -> Sequence[Study]:
 
 
 def load_of(point: "PointFound") -> float:
-    """Of the background, as a part of 50 Mbit/s."""
+    """Loads of the background, as fractions of 50 Mbit/s."""
     return point.number(BACKGROUND_RATE) / 50
 
 
@@ -97,7 +97,7 @@ def _draw_load(panel: "Axes", points: Sequence["PointFound"]) -> None:
 
 
 def _draw_need(panel: "Axes", found: "Found") -> None:
-    """Between which simulated buffers the share passes `WANTED`, beside the model's."""
+    """Draws the simulated buffers between which the share passes `WANTED`, and the model's."""
     for control, look in zip(CONTROLS, style.marked_line_styles(), strict=False):
         crossings = _crossings(found, control)
         loads = [100 * load + (0.7 if control == "reno" else -0.7) for load in crossings]
@@ -123,9 +123,9 @@ def _draw_need(panel: "Axes", found: "Found") -> None:
 
 
 def _crossings(found: "Found", control: str) -> dict[float, tuple["Crossing", "Crossing | None"]]:
-    """By load: where the simulated share passes `WANTED`, and where the model's does, if it does.
+    """Returns, by load, the buffers at which the simulated and the model's share pass `WANTED`.
 
-    Loads at which no simulated share passes it are left out.
+    Loads at which no simulated share passes `WANTED` are left out.
     """
     crossings: dict[float, tuple[Crossing, Crossing | None]] = {}
     mine = [point for point in found.study("grid").points if control_of(point) == control]
@@ -144,7 +144,7 @@ def _crossings(found: "Found", control: str) -> dict[float, tuple["Crossing", "C
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where a growing share passes `WANTED`."""
+    """Returns the buffer at which a growing share passes `WANTED`."""
 
     low: int
     high: int
@@ -167,7 +167,7 @@ def _judge(found: "Found") -> Judgement:
     points = found.study("grid").points
     errors = {_place(point): _error(point, point.runs) for point in points}
     worst = max(points, key=lambda point: abs(errors[_place(point)]))
-    # A run each point: they are numbered alike.
+    # The same run of each point.
     error = jackknife(
         range(len(points[0].runs)),
         lambda chosen: mean(

@@ -1,4 +1,4 @@
-"""Whether one or two hundred packets do on a link of any capacity."""
+"""Whether one or two hundred packets suffice on a link of any capacity."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ REASONABLE = 2 / 3
 """Of the residual capacity. The paper gives no number; on an empty link with a buffer of one packet
 a flow has 3/4 by its own count, and a little less should do beside others."""
 FASTEST_MBPS = 10_000
-"""The model is drawn for it even where it is not simulated."""
+"""Capacity at which the model is drawn even without simulation."""
 MODEL_BUFFERS = (20, 30, 50, 70, 100, 150, 200, 400, 625)
 
 
 @dataclass(frozen=True)
 class Link:
-    """A capacity, and how long a flow needs to show what it gets of it."""
+    """A capacity, and the duration in which a flow reaches its steady state."""
 
     mbps: int
     span: Span
@@ -44,7 +44,7 @@ class Link:
 
 
 Seconds = Mapping[int, tuple[int, int]]
-"""From when to when a capacity is measured."""
+"""Begin and end of the measured time, by control and capacity."""
 SECONDS: dict[str, Seconds] = {
     # Reno adds a packet per round trip, so a cycle on 1 Gbit/s lasts 310 s. HighSpeed needs the
     # first number of seconds to reach that window.
@@ -85,14 +85,14 @@ def _links(control: str, form: Form) -> list[Link]:
 def _study(control: str, link: Link, buffers: Sequence[int], form: Form) -> Study:
     title = f"{OTHER_WORDS[control]} beside a Poisson background of half of {link.words}"
     table = background.scenario({"flow": background.flow(control)}, link.span, title)
-    # One stream makes the same Poisson packets as 25, and FIFO does not tell flows apart.
+    # One stream sends the same Poisson packets as 25 streams, and FIFO ignores flows.
     settings = _settings(link.mbps) | {f"flows.{setup.BACKGROUND}.count": 1}
     grid = {LIMIT: [f"{buffer - 1} packets" for buffer in buffers]}
     return Study(_name(control, link.mbps), table, grid=grid, set=settings, seeds=form.of(3, 3, 5))
 
 
 def _settings(mbps: int) -> dict[str, object]:
-    """Of all that grows with the capacity."""
+    """Factor on all settings that grow with the capacity."""
     return {
         f"links.{setup.LINK}.rate": f"{mbps} Mbit/s",
         f"flows.{setup.BACKGROUND}.source.rate": f"{mbps / 2:g} Mbit/s",

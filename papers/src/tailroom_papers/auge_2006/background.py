@@ -1,4 +1,4 @@
-"""Flows beside a Poisson background on links of any rate, and how their shares are drawn."""
+"""Flows beside a Poisson background on links of any rate, and pictures of their shares."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ OTHER_WORDS = {
 
 @dataclass(frozen=True)
 class Span:
-    """How long is simulated, and from when on it counts."""
+    """Duration of the simulation and begin of the measured time."""
 
     measure_from_s: int
     duration_s: int

@@ -110,7 +110,7 @@ def _at_the_end(found: "Found") -> Judgement:
 
 def _small_windows(found: "Found") -> Judgement:
     windows = [windows_before(run, FLOW) for run in _runs(found)]
-    # All that fits without randomness: what the residual holds, and the buffer.
+    # Packets that fit without randomness: residual bandwidth-delay product and buffer.
     room = RESIDUAL_BDP_PACKETS + BUFFER
     means = [float(window.mean()) for window in windows if window.size]
     check = below(

@@ -1,4 +1,4 @@
-"""Many Reno flows: whether their windows move together, by buffer, and under gentle RED."""
+"""Many Reno flows: synchronization of their windows by buffer, and under gentle RED."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ DELAY = f"links.{setup.LINK}.queue_delay_s_mean"
 
 @dataclass(frozen=True)
 class Crowd:
-    """Flows, and what each would have in flight if the pipe were shared out."""
+    """Number of flows, and packets in flight per flow at equal shares of the pipe."""
 
     flows: int
     window: int

@@ -119,7 +119,7 @@ def _outperforms(found: "Found") -> Judgement:
 
 
 def _beside_red(found: "Found", buffer: int) -> list[Check]:
-    """Longest-queue drop beside the better of the two kinds of RED."""
+    """Compares longest-queue drop with the better kind of RED."""
     longest = _at(found, "longest-queue drop", buffer)
     others = [_at(found, words, buffer) for words in REDS]
     checks = []

@@ -1,4 +1,4 @@
-"""Section III-B: how many bottlenecked flows there are at a time."""
+"""Section III-B: the number of bottlenecked flows over time."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -78,7 +78,7 @@ def more_than_few(run: "RunFound") -> float:
 
 
 def beyond_law(run: "RunFound") -> float:
-    """The same less what the law says at the load that arrived."""
+    """The same less the prediction of the law at the offered load."""
     return more_than_few(run) - offered(run) ** (FEW + 1)
 
 

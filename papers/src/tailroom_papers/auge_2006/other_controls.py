@@ -28,11 +28,11 @@ QUICK_PAIR_BUFFERS = (20, 100, 312, 450, 625)
 HEAD_START_S = 10
 """The second of two flows begins so long before statistics do: the first has found its window."""
 SMALLEST_PART = 0.25
-"""A flow that gets less of what two share is starved: half of its half."""
+"""Share of two flows' goodput below which a flow is starved: half of its half."""
 SLOW = 0.9
 """Jain's index: two flows of which one still has twice as much."""
 BETTER = "htcp"
-"""What the paper's source proposes against the drawbacks of the others."""
+"""The proposal of the paper's source against the drawbacks of the others."""
 JAIN = "flows.jain_index"
 
 
@@ -267,7 +267,7 @@ def _drawbacks(found: "Found") -> Judgement:
 
 
 def _outperforms(found: "Found", others: Sequence[str]) -> list[Check]:
-    """H-TCP beside the best of those that the paper finds fault with."""
+    """Compares H-TCP with the best of the controls that the paper criticizes."""
     checks = []
     for study, metric, words in (
         ("beside-newreno", late_part, _beside_words(BETTER)),

@@ -1,4 +1,4 @@
-"""Two supplementary benefits of fair queueing: losses that are not shared, ACKs at an even pace."""
+"""Two benefits of fair queueing: losses that are not shared, and evenly spaced ACKs."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

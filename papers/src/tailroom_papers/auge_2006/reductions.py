@@ -1,4 +1,4 @@
-"""When flows reduce their windows: at which size, and whether together or by chance."""
+"""Window reductions of flows: window sizes, and synchronization beyond chance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

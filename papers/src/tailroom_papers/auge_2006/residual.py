@@ -1,4 +1,4 @@
-"""What is left to the flows, what they make of it, and what the background suffers."""
+"""Residual capacity, the flows' share of it, and loss and delay of the background."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tailroom_papers.auge_2006.setup import BACKGROUND, LINK, PACKET_BYTES
 
 
 def residual_share(run: RunFound) -> float:
-    """What all other flows carry over what the background leaves of the link."""
+    """Carried rate of all other flows over the residual capacity of the link."""
     summary = run.summary
     capacity_bps = summary["links"][LINK]["capacity_bps"]
     carried_bps = {name: carried(run, name) for name in summary["groups"]}
@@ -41,7 +41,7 @@ def background_loss(run: RunFound) -> float:
 
 
 def background_delay_ms(run: RunFound) -> float:
-    """99th percentile of what packets of the background wait, in ms."""
+    """99th percentile of the queueing delay of background packets, in ms."""
     return 1e3 * float(at_link(run, BACKGROUND)["queue_delay_s_p99"])
 
 

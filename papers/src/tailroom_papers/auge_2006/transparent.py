@@ -132,7 +132,7 @@ def _draw_dispersion(panel: "Axes", found: "Found") -> None:
     panel.axvline(1e3 * drain_s(_flows(found).runs[0]), **style.LIMIT_LINE, label="buffer empties")
     panel.set(xscale="log", yscale="log", xlabel="time scale (ms)")
     panel.set_ylabel("index of dispersion (Poisson: 1)")
-    panel.set_title("TCP flows of 1 Mbit/s that come and go", fontsize="small")
+    panel.set_title("dynamic TCP flows of 1 Mbit/s", fontsize="small")
     panel.xaxis.set_major_formatter(plain_ticks)
     panel.yaxis.set_major_formatter(plain_ticks)
     panel.grid(color="0.9")

@@ -1,4 +1,4 @@
-"""What the pictures over the buffer share: measured lines with bands, ns-2's points, axes."""
+"""Elements of the pictures over the buffer: lines with bands, ns-2's points, axes."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -83,7 +83,7 @@ def spread(low: float, high: float, count: int) -> list[float]:
 
 
 def reaches(study: StudyFound, setting: Setting, level: float) -> float | None:
-    """The fraction of the buffer from which on mean utilization is at a level."""
+    """Returns the fraction of the buffer from which mean utilization stays at a level."""
     fractions = [setting.fraction(point) for point in study.points]
     return stays_from(fractions, [point.mean("utilization") for point in study.points], level)
 

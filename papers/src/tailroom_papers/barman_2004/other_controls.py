@@ -49,7 +49,7 @@ FAST_QUEUE_FRACTION = 10 * 100 / 12_500
 
 
 def controls(form: Form) -> tuple[str, ...]:
-    """Reno's windows need minutes to grow, more than the shorter forms have."""
+    """Reno's windows need minutes to grow, longer than the shorter forms last."""
     every = tuple(NAMES)
     return form.of(("highspeed", "fast"), every[:-1], every)
 
@@ -111,7 +111,7 @@ def draw(found: Found) -> Figure:
 
 
 def _draw_ns2(panel: "Axes", found: Found) -> None:
-    """What ns-2 has of HighSpeed and of Reno (60 to 160 s) at the buffers drawn."""
+    """ns-2's results of HighSpeed and Reno (60 to 160 s) at the drawn buffers."""
     variations = {"highspeed": "", "reno": "sack_reno_instead"}
     for control in (variation for variation in variations if variation in controls(found.form)):
         rows = {

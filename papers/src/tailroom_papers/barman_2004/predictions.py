@@ -1,4 +1,4 @@
-"""What the models say at the settings of stored runs."""
+"""Predictions of the models at the settings of stored runs."""
 
 import tomllib
 from collections.abc import Callable, Sequence
@@ -28,12 +28,12 @@ MODELS = {
 """Those of DropTail, as legends call them."""
 RED_MODEL = "red_fixed_point"
 CLOSE = 0.03
-"""Utilizations that lie apart by less count as close; the paper gives no number."""
+"""Largest difference of close utilizations; the paper gives no number."""
 
 
 @lru_cache(maxsize=4096)
 def of_scenario(scenario: str, model: str) -> Prediction | None:
-    """What a model says of a stored scenario; `None` if it does not apply."""
+    """Returns a model's prediction for a stored scenario; `None` if it does not apply."""
     try:
         return predict(tomllib.loads(scenario), only=[model])[model]  # type: ignore[arg-type]
     except NotApplicableError:
@@ -41,13 +41,13 @@ def of_scenario(scenario: str, model: str) -> Prediction | None:
 
 
 def utilization(point: PointFound, model: str) -> float:
-    """What a model says at a point; NaN if nothing."""
+    """Returns a model's prediction at a point; NaN without a prediction."""
     said = of_scenario(point.runs[0].scenario, model)
     return float("nan") if said is None or said.utilization is None else said.utilization
 
 
 def loss(point: PointFound, model: str) -> float:
-    """What a model says at a point; NaN if nothing."""
+    """Returns a model's prediction at a point; NaN without a prediction."""
     said = of_scenario(point.runs[0].scenario, model)
     return float("nan") if said is None or said.loss_fraction is None else said.loss_fraction
 
@@ -75,7 +75,7 @@ def is_close(what: str, point: PointFound, model: str) -> Check:
 
 
 def mean_distance(points: Sequence[PointFound], said: Callable[[PointFound], float]) -> float:
-    """Mean distance of what is said of the utilizations from the simulated ones."""
+    """Mean absolute difference of predicted and simulated utilizations."""
     return float(np.mean([abs(said(point) - point.mean("utilization")) for point in points]))
 
 
@@ -84,7 +84,7 @@ def curve(
 ) -> list[tuple[float, float]]:
     """Utilization and loss by a model at many buffers, from a stored scenario with another limit.
 
-    NaN where it says nothing.
+    NaN where the model does not predict.
     """
     table = tomllib.loads(study.points[0].runs[0].scenario)
     found = []

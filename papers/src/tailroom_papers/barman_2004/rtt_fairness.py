@@ -1,4 +1,4 @@
-"""Fairness of two flows with RTTs of 40 and 80 ms over the buffer, and whether they converge."""
+"""Fairness and convergence of two flows with RTTs of 40 and 80 ms over the buffer."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -30,7 +30,7 @@ SLICES = 20
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """From a few percent of the smaller bandwidth-delay product to three times that."""
+    """Buffers from a few percent of the smaller bandwidth-delay product to three times it."""
     limits = form.of(
         (UNDER, OVER),
         (UNDER, "2499 packets", OVER),

@@ -1,4 +1,4 @@
-"""What the paper leaves open, varied one at a time from Figure 3's scenario."""
+"""Parameters that the paper does not state, varied individually from Figure 3's scenario."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,24 +35,24 @@ BASE, NEWRENO = "base", "newreno"
 
 @dataclass(frozen=True)
 class Variation:
-    """One answer to something that the paper does not say."""
+    """A choice of a parameter that the paper does not state."""
 
     name: str
     question: str
-    """What it does not say."""
+    """The unstated parameter."""
     answer: str
     set: Mapping[str, object]
     forms: tuple[Form, ...] = (Form.QUICK, Form.FULL)
-    """In which it is tried."""
+    """Forms in which the variation is tried."""
     ns2: str | None = None
-    """What ns-2's rows call it, if they have it."""
+    """Name of the variation in ns-2's rows, if they have it."""
 
 
 AS_WRITTEN = Variation(BASE, "", "", {}, tuple(Form), ns2="")
 
 
 def variations(form: Form) -> list[Variation]:
-    """What is tried beside the base in a form."""
+    """Returns the variations of a form."""
     return [variation for variation in _variations(form) if form in variation.forms]
 
 
@@ -195,7 +195,7 @@ def _draw_panel(panel: "Axes", found: Found, tried: Sequence[Variation], fractio
 
 
 def _draw_ns2(panel: "Axes", tried: Sequence[Variation], fraction: float) -> None:
-    """What ns-2 has with the same variation, just below ours."""
+    """Draws ns-2's result of the same variation, just below ours."""
     rows = {
         place + 0.3: utilization
         for place, variation in enumerate(tried)
@@ -230,7 +230,7 @@ def _utilization(found: Found, name: str, fraction: float) -> "Interval | None":
 
 
 def _effects(found: Found, fraction: float) -> str:
-    """Which variations move the utilization by more than chance does, and how far."""
+    """Lists the variations that change the utilization by more than chance, and the change."""
     base = FIGURE_3.at(found.study(BASE), fraction)
     text = f"With the base {shown(base.interval(UTILIZATION), percent=True)}."
     if fraction not in fractions(found.form):

@@ -1,4 +1,4 @@
-"""The settings of Figures 3, 4, 7 and 8, and buffers as fractions of what the paper calls full."""
+"""Settings of Figures 3, 4, 7 and 8; buffers are fractions of the paper's full buffer."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ RANDOM_STARTS = {"flows.hstcp.start": {"uniform": ["0 s", "10 s"]}}
 
 
 ALMOST_98 = 0.97
-"""The paper's "almost 98 %" with a buffer of 20 %: within a point of it. It says no more."""
+"""Bound for the paper's "almost 98 %" with a buffer of 20 %: one percentage point less."""
 
 
 class Reference(NamedTuple):

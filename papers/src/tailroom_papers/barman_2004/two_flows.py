@@ -1,4 +1,4 @@
-"""What Figures 5 and 6 and the fairness over the buffer share: two flows, RTTs 40 and 80 ms."""
+"""Two flows with RTTs of 40 and 80 ms, for Figures 5 and 6 and the fairness over the buffer."""
 
 from collections.abc import Mapping, Sequence
 from math import log

@@ -1,4 +1,4 @@
-"""The bottleneck that the paper's text lacks: which rate and delay come nearest to its Table 1."""
+"""The unstated bottleneck: the rate and delay that reproduce Table 1 best."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -77,7 +77,7 @@ def on(found: Found, path: Path) -> dict[int, PointFound]:
 
 
 def distances(found: Found) -> dict[Path, Interval]:
-    """How far the table of each path is from the paper's."""
+    """Distance of the table of each path from the paper's table."""
     return {path: distance(on(found, path)) for path in paths(found.form)}
 
 
@@ -178,7 +178,7 @@ def _order_of(points: dict[int, PointFound]) -> bool:
 
 
 def _lead(points: dict[int, PointFound]) -> Interval | None:
-    """How much larger the index is at 10 than at whichever of 5 and 20 is ahead."""
+    """The index at c = 10 less the larger index of c = 5 and c = 20."""
     rival = max((5, 20), key=lambda c: points[c].mean(measures.fairness))
     return difference(points[10], points[rival], measures.fairness)
 

@@ -1,4 +1,4 @@
-"""What the pictures share: the paper's numbers, bars in groups, the legend below."""
+"""Elements of the pictures: the paper's numbers, grouped bars, the legend below."""
 
 from collections.abc import Iterable, Sequence
 from math import nan
@@ -40,7 +40,7 @@ def grouped_bars(
     series: Sequence[tuple[str, Sequence[PointFound], Metric]],
     scale: float = 1.0,
 ) -> None:
-    """Bars side by side with their intervals: a group a place, a bar in each a series.
+    """Draws grouped bars with intervals: a group per place, a bar per series.
 
     A series is its label, a point for each group, and the metric.
     """

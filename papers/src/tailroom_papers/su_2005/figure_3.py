@@ -1,4 +1,4 @@
-"""Figure 3: how fair four controls are to flows with different round trip times."""
+"""Figure 3: fairness of four controls to flows with different round trip times."""
 
 from itertools import islice
 from math import exp, log
@@ -68,7 +68,7 @@ NS2_ROWS = {
     ("reno", 2500): "S5 2500 sack web",
     ("reno", 250): "S5 250 sack web",
 }
-"""What ns-2 was asked, by control and buffer; its Scalable TCP is Linux's, another one."""
+"""Cases of ns-2 by control and buffer; its Scalable TCP is the Linux variant."""
 
 
 def studies(form: Form) -> list[Study]:

@@ -1,4 +1,4 @@
-"""FHSTCP alone against HighSpeed TCP alone: does it keep what HighSpeed TCP is for?"""
+"""FHSTCP alone against HighSpeed TCP alone: whether it keeps the advantages."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -39,9 +39,9 @@ RATES = {"1G": "1 Gbit/s", "10G": "10 Gbit/s"}
 """By study."""
 NO_BLOCKS = {"kind": "fhstcp", "block_pacing": False}
 FAIR_FACTOR = {"fhstcp": 10.0}
-"""c; the others have no such factor."""
+"""c; the other controls have no such factor."""
 RAMP_FROM = 100
-"""Packets at which slow start is made to end, so that the window law alone fills the link."""
+"""Window, in packets, that ends slow start, so that the window law alone fills the link."""
 MOST_OF_BUFFER = 0.9
 """Filled by slow start, so that the first loss is not far."""
 HALF = 0.5
@@ -98,8 +98,8 @@ def studies(form: Form) -> list[Study]:
 def filling(path: Path, rtts_ms: Sequence[int]) -> dict[str, list[object]]:
     """RTTs, each with a slow start that ends where the link and most of the buffer are full.
 
-    Slow start until the first loss overshoots by a whole bandwidth-delay product, and what its
-    losses leave behind would be measured for minutes.
+    Slow start until the first loss overshoots by a whole bandwidth-delay product, and the effect of
+    its losses would last for minutes.
     """
     link = [path.rate_mbps * rtt * 1000 // PACKET_BITS for rtt in rtts_ms]
     most = MOST_OF_BUFFER * path.buffer_packets
@@ -110,7 +110,7 @@ def filling(path: Path, rtts_ms: Sequence[int]) -> dict[str, list[object]]:
 
 
 def half_filled_s(run: RunFound) -> float | None:
-    """Time until the flow has half the link; `None` if it never has."""
+    """Returns the time until the flow has half the link; `None` if it never has."""
     times, amounts = goodputs(run)
     enough = HALF * PAYLOAD * measures.capacity_bps(run)
     reached = np.flatnonzero(amounts[0] >= enough)
@@ -172,7 +172,7 @@ def judge_response(found: Found) -> Judgement:
 
 
 def _sooner(where: str, mine: PointFound, control: str, theirs: PointFound) -> Check:
-    """Whether FHSTCP has half the link before another, or that one never; else undecided."""
+    """Checks that FHSTCP reaches half the link before another control; may be undecided."""
     later = difference(mine, theirs, half_filled_s)
     if later is not None:
         holds = below("", later, 0.0).holds

@@ -1,4 +1,4 @@
-"""What the paper leaves open besides the bottleneck, and what each of it changes."""
+"""Unstated parameters other than the bottleneck, and the effect of each."""
 
 from itertools import islice
 from typing import TYPE_CHECKING

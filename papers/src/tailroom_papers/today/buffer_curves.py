@@ -1,4 +1,4 @@
-"""What a buffer costs and brings under each control, at 10 and at 100 Gbit/s."""
+"""Utilization, delay and loss over the buffer per control, at 10 and 100 Gbit/s."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

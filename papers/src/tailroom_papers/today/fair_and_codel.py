@@ -77,7 +77,7 @@ def _settle_s(form: Form) -> float:
 def _buffers(form: Form) -> dict[str, list[str]]:
     limits = form.of((0.5,), (0.05, 0.5), (0.05, 0.1, 0.2, 0.5, 1, 2, 4))
     seconds, per_bdp_s = form.of((1.0, 0.0), (5.0, 5.0), (30.0, 17.0))
-    # In place of the second that the scenarios say.
+    # Instead of the scenarios' one second.
     return buffers(limits, _settle_s(form), seconds, per_bdp_s)
 
 
@@ -87,7 +87,7 @@ def studies(form: Form) -> Sequence[Study]:
 
 
 def share_of_cubic(run: RunFound) -> float:
-    """What the CUBIC flows get of what all get."""
+    """CUBIC flows' share of the goodput of all flows."""
     groups = run.summary["groups"]
     cubic = float(groups["cubic"]["goodput_bps"])
     return cubic / (cubic + float(groups["bbr"]["goodput_bps"]))
@@ -148,7 +148,7 @@ def _draw(  # noqa: PLR0913 - each says one thing about a panel
 
 
 def judge_codel(found: Found) -> Judgement:
-    """The mean delay in a buffer that would hold far more."""
+    """Judges the mean delay in a much larger buffer."""
     checks = []
     for discipline in ("codel", "fq_codel"):
         for control in CONTROLS:
@@ -170,7 +170,7 @@ def judge_codel(found: Found) -> Judgement:
 
 
 def judge_shares(found: Found) -> Judgement:
-    """What CUBIC gets of the link beside BBR."""
+    """Judges CUBIC's share of the link beside BBR."""
     checks = []
     for rival in RIVALS:
         for point in found.study("mixed-fq_codel").where({RIVAL: rival}).points:

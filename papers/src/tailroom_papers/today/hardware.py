@@ -1,6 +1,6 @@
-"""Buffers that keep a link busy on a hardware switch, and in simulation beside it.
+"""Buffers that keep a link busy on a hardware switch and in simulation.
 
-What is known of the experiment, and why each key is as it is: docs/validation/tofino.md.
+docs/validation/tofino.md describes the experiment and the reason of each key.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,12 +27,12 @@ COUNT = "flows.hosts.count"
 LIMIT = "links.switch.queue.limit"
 CELLS_PER_PACKET = 9000 / 80
 EMPTY_READING = 2
-"""Packets that the switch reads where nothing waits."""
+"""Reading of the switch at an empty queue, in packets."""
 
 MEASURED = ("reno", "scalable")
-"""What ran on the switch."""
+"""Controls that ran on the switch."""
 FORETOLD = ("cubic", "bbr3")
-"""What did not, on the same network."""
+"""Controls that ran only in simulation, on the same network."""
 RANGES = {"reno": (17, 201), "scalable": (17, 70), "cubic": (26, 140), "bbr3": (26, 140)}
 """Buffers in packets between which the quick form looks for the smallest sufficient one."""
 GOAL = 10 / 14
@@ -98,7 +98,7 @@ def _scenario(control: str) -> Scenario:
         "send_burst": 7,
         "ack_aggregation": "144 us",
     }
-    # The switch drops when a packet leaves: here the oldest goes when a new one finds no room.
+    # The switch drops at departures; here a full queue drops its oldest packet.
     queue = {"kind": "drop_head", "limit": "1 bdp"}
     switch = {"rate": "10 Gbit/s", "delay": "100 us", "queue": queue}
     table = {
@@ -201,7 +201,7 @@ def _draw_queue(panel: "Axes", found: Found, control: str) -> None:
 
 
 def judge_cells(found: Found) -> Judgement:
-    """How many of the smallest buffers are the switch's, or its neighbours on the grid."""
+    """Judges how many smallest buffers equal the switch's, or a neighbour on the grid."""
     sizes = [cell / CELLS_PER_PACKET for cell in grid()]
     checks, apart = [], []
     for control in MEASURED:

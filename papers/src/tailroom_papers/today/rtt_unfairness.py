@@ -1,4 +1,4 @@
-"""Flows of two RTTs on one link: what the nearer ones get, over the buffer."""
+"""Flows of two RTTs on one link: the share of the short RTT over the buffer."""
 
 from typing import Any
 
