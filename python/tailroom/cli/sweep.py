@@ -41,7 +41,7 @@ def sweep_command(  # noqa: PLR0913 - one argument an option
         ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of runs per point (default: 5).")
+        int | None, typer.Option(min=1, help="Runs per point (default: 5, or as in [sweep]).")
     ] = None,
     until: Annotated[
         str | None,
