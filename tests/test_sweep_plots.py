@@ -278,11 +278,14 @@ def test_zero_stands_at_the_foot_of_a_logarithmic_scale() -> None:
     ("arguments", "message"),
     [
         ({"kind": "pie"}, "no plot 'pie' of a sweep; choose one of curves, heatmap, tradeoff"),
-        ({"x": "rate"}, f"no key that varies is named so; choose one of {CONTROL}, {LIMIT}"),
-        ({"kind": "tradeoff", "y": "limit"}, "tradeoff takes no y"),
-        ({"kind": "heatmap", "models": ["rule_of_thumb"]}, "heatmap takes no models"),
+        ({"x": "rate"}, f"no varying key has this name; choose one of {CONTROL}, {LIMIT}"),
+        ({"kind": "tradeoff", "y": "limit"}, "tradeoff: does not take y; leave it out"),
+        (
+            {"kind": "heatmap", "models": ["rule_of_thumb"]},
+            "heatmap: does not take models; leave it out",
+        ),
         ({"kind": "heatmap", "metrics": ["utilization", "loss_fraction"]}, "shows one metric"),
-        ({"kind": "heatmap", "x": "limit", "y": "limit"}, "limit and limit will not do"),
+        ({"kind": "heatmap", "x": "limit", "y": "limit"}, "limit and limit are not combined"),
         ({"metrics": ["utilisation"]}, "did you mean utilization"),
         ({"models": ["crystal_ball"]}, "there is no model 'crystal_ball'"),
         ({"link": "core"}, "core: there is no such link; choose one of bottleneck"),
@@ -323,10 +326,10 @@ def test_the_command_draws_one_figure_into_a_file(
     ("arguments", "message"),
     [
         (["--kind", "windows"], "--kind windows: draws a single run; give"),
-        (["--x", "nothing"], "nothing: no key that varies is named so"),
+        (["--x", "nothing"], "nothing: no varying key has this name; choose"),
         (["--metric", "nothing"], "nothing: there is no such metric"),
         (["--models", "nothing"], "there is no model 'nothing'"),
-        (["--kind", "curves", "--y", "limit"], "curves takes no y"),
+        (["--kind", "curves", "--y", "limit"], "curves: does not take y; leave it out"),
         (["--out", "picture.png"], "give a directory, or for one --kind a file"),
         (["--kind", "curves", "--out", "picture.gif"], "give a directory, or for one --kind"),
         (

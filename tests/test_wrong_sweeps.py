@@ -103,7 +103,7 @@ WRONG_TABLES = {
     "unknown key": ("seed = 3", ["sweep.seed", "`seeds`"]),
     "unknown key of the scenario": ('grid = { "links.core.rate" = ["1 bps"] }', ["links.core"]),
     "no values": ("grid = { seeds = [] }", ["the list of values is empty"]),
-    "no list": ("grid = { seeds = 3 }", ["seeds: 3 is no list of values; give a list"]),
+    "no list": ("grid = { seeds = 3 }", ["seeds: 3 is not a list of values; give a list"]),
     "no seeds": ("seeds = 0", ["seeds"]),
     "unknown metric": (
         'until = { metric = "utilisation", half_width = 0.1 }',
