@@ -251,7 +251,7 @@ def test_a_key_that_another_settles_makes_no_line(tmp_path: Path, small: Path) -
     assert legend(figure) == ["simulation", "95 % confidence"]
     line = panel(figure, "utilization (%)").lines[0]
     assert xy(line)[0] == [10, 20]
-    with pytest.raises(ValueError, match="two keys of which every value meets every other"):
+    with pytest.raises(ValueError, match="needs two keys in --grid"):
         swept.plot("heatmap")
 
 
@@ -284,7 +284,7 @@ def test_zero_stands_at_the_foot_of_a_logarithmic_scale() -> None:
             {"kind": "heatmap", "models": ["rule_of_thumb"]},
             "heatmap: does not take models; leave it out",
         ),
-        ({"kind": "heatmap", "metrics": ["utilization", "loss_fraction"]}, "shows one metric"),
+        ({"kind": "heatmap", "metrics": ["utilization", "loss_fraction"]}, "name only one"),
         ({"kind": "heatmap", "x": "limit", "y": "limit"}, "limit and limit are not combined"),
         ({"metrics": ["utilisation"]}, "did you mean utilization"),
         ({"models": ["crystal_ball"]}, "there is no model 'crystal_ball'"),
