@@ -348,7 +348,7 @@ WRONG = {
     "a picture of no kind": (("--target", FULL, "--out", "size.gif"), [".png, .svg or .pdf"]),
     "a picture nowhere": (
         ("--target", FULL, "--out", "nowhere/size.png"),
-        ["nowhere is no directory; make it first"],
+        ["nowhere is not a directory; create it first"],
     ),
     "unknown key": (
         ("--target", FULL, "--set", "links.bottleneck.rat=1"),
